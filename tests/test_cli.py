@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Zerolap
@@ -174,9 +175,14 @@ def test_quiet_prints_nothing(zerolap: Zerolap, toy_program: Path, quick: list[s
 @pytest.mark.usefixtures("valgrind")
 def test_exit_code_of_a_regression(zerolap: Zerolap, toy_program: Path, quick: list[str | Path]) -> None:
     slower = ["compare", toy_program, toy_program, "toy-get", *quick, "--head-config", "rounds=2", "--quiet"]
-    for when, code in (("unsure", 1), ("work", 1), ("time", 0)):
+    for when, reason in (
+        ("unsure", "regression in toy-get"),
+        ("work", "regression in toy-get"),
+        ("time", "nothing was timed, so a regression cannot be ruled out"),
+    ):
         ended = zerolap(*slower, "--fail-on", when)
-        assert (ended.code, ended.out, ended.err) == (code, "", ""), when
+        assert (ended.code, ended.out) == (1, ""), when
+        assert ended.err == f"--fail-on {when} applies: {reason}\n"
 
 
 @pytest.mark.usefixtures("valgrind")
@@ -265,39 +271,95 @@ def test_server_settings() -> None:
     assert server_settings(None) == {}
 
 
-def a_comparison(summary: dict[str, int], failure: str | None = None, **answers: str) -> Comparison:
+def a_comparison(*cases: dict[str, Any]) -> Comparison:
     build = {"name": "a", "commit": None, "version": "1", "build": "b-1", "build_id": "", "flags": ""}
-    counts = {"regression": 0, "improvement": 0, "same": 0, "unsure": 0, "invalid": 0, "machine_seconds": 0.0}
-    case = {
-        "case": "a", "commands": ["GET"], "group": "g", "topology": "standalone", "verdict": "invalid",
-        "confirmed": False, "validity": {"valid": False, "checks": []}, "verdicts": [], "findings": [],
-        "failure": failure, **answers,
-    }  # fmt: skip
     return Comparison.model_validate(
         {
             "schema": "zerolap.comparison/1", "id": "c-1", "created": "", "command_line": "", "state": "done",
             "base": build, "head": build,
             "platform": {"name": "", "fingerprint": "", "cpu": "", "cores": 1, "kernel": ""},
             "settings": {"engines": [], "min_effect": {}, "q": 0.01, "budget_seconds": None, "seed": 1},
-            "summary": counts | summary,
-            "cases": [case],
+            "summary": {"regression": 0, "improvement": 0, "same": 0, "unsure": 0, "invalid": 0, "machine_seconds": 0},
+            "cases": list(cases),
         }
     )  # fmt: skip
 
 
-def test_exit_codes() -> None:
-    assert exit_code(a_comparison({"regression": 1}), FailOn.NEVER) == 0
-    assert exit_code(a_comparison({"regression": 1}), FailOn.REGRESSION) == 1
-    assert exit_code(a_comparison({"unsure": 1}), FailOn.REGRESSION) == 0
-    for word in ("regression", "unsure", "invalid"):
-        assert exit_code(a_comparison({word: 1}), FailOn.UNSURE) == 1
-    assert exit_code(a_comparison({"improvement": 1, "same": 3}), FailOn.UNSURE) == 0
-    for answers, failing in (
-        ({"work": "regression", "time": "same"}, {FailOn.WORK, FailOn.REGRESSION, FailOn.UNSURE}),
-        ({"work": "same", "time": "regression"}, {FailOn.TIME, FailOn.REGRESSION, FailOn.UNSURE}),
-        ({"work": "unsure", "time": "same"}, {FailOn.UNSURE}),
-        ({"work": "identical", "time": "improvement"}, set()),
-    ):
-        applies = {when for when in FailOn if exit_code(a_comparison({"same": 1}, **answers), when) == 1}
-        assert applies == failing, answers
-    assert exit_code(a_comparison({"regression": 1}, failure="it died"), FailOn.UNSURE) == 4
+def a_case(work: str | None, time: str | None = None, verdict: str | None = None, **fields: Any) -> dict[str, Any]:
+    """Return a case with these answers, of which the metrics are known where they are not unsure."""
+    metrics = {"instructions_per_op": work, "cpu_ns_per_op": time}
+    figures = {"engine": "counted", "base": 1.0, "head": 1.0, "change": 0.0, "low": 0.0, "high": 0.0, "q": None}
+    counts = {"samples": 3, "pairs": 3, "min_effect": 0.01, "detectable": 0.01}
+    return {
+        "case": "a", "commands": ["GET"], "group": "g", "topology": "standalone",
+        "verdict": verdict or time or work, "work": work, "time": time,
+        "time_deciding": None if time in (None, "unsure") else "cpu_ns_per_op",
+        "confirmed": False, "validity": {"valid": True, "checks": []}, "findings": [],
+        "verdicts": [{"metric": name, "verdict": word, **figures, **counts} for name, word in metrics.items() if word],
+        **fields,
+    }  # fmt: skip
+
+
+def an_invalid_case(*failed_sides: str, failure: str | None = None) -> dict[str, Any]:
+    validity = {"valid": False, "checks": [{"check": "errors", "ok": False, "value": 3, "limit": "<= 0"}]}
+    sides = list(failed_sides)
+    return a_case(None, verdict="invalid", case="b", validity=validity, failed_sides=sides, failure=failure)
+
+
+SAME = a_case("same", "same")
+GATES = set(FailOn) - {FailOn.NEVER}
+
+
+@pytest.mark.parametrize(
+    ("cases", "failing"),
+    [
+        ([a_case("regression", "same")], {FailOn.WORK, FailOn.REGRESSION, FailOn.UNSURE}),
+        ([a_case("same", "regression")], {FailOn.TIME, FailOn.REGRESSION, FailOn.UNSURE}),
+        ([a_case("unsure", "same")], {FailOn.UNSURE}),
+        ([a_case("improvement", "improvement")], set()),
+        ([a_case("identical", "improvement")], set()),
+        # Of an answer that is not decided, a certain change of the other one decides.
+        ([a_case("regression", "unsure", "regression"), SAME], {FailOn.WORK, FailOn.REGRESSION, FailOn.UNSURE}),
+        ([a_case("improvement", "unsure", "improvement"), SAME], {FailOn.UNSURE}),
+        # A sample of identical cases is timed, and may stay undecided.
+        ([a_case("identical", "unsure", "same")], set()),
+        # The head fails, the base does not; both fail; the machine is the reason.
+        ([an_invalid_case("head"), SAME], GATES),
+        ([an_invalid_case("base", "head"), SAME], {FailOn.UNSURE}),
+        ([an_invalid_case("base"), SAME], {FailOn.UNSURE}),
+        ([an_invalid_case(), SAME], {FailOn.UNSURE}),
+        # Nothing was measured of what is asked.
+        ([], GATES),
+        ([an_invalid_case("base", "head")], GATES),
+        ([a_case(None, "unsure", verdicts=[])], GATES),
+        ([a_case("same")], {FailOn.TIME}),
+        ([a_case(None, "same")], {FailOn.WORK}),
+        ([a_case("identical", verdict="same")], set()),
+    ],
+)
+def test_when_a_comparison_counts_as_failed(cases: list[dict[str, Any]], failing: set[FailOn]) -> None:
+    comparison = a_comparison(*cases)
+    assert {when for when in FailOn if exit_code(comparison, when) == 1} == failing
+    assert {when for when in FailOn if comparison.fails_on(when.value)} == failing
+
+
+@pytest.mark.parametrize(
+    ("cases", "when", "reason"),
+    [
+        ([a_case("regression"), an_invalid_case("head")], FailOn.WORK, "on the head only, b fails; regression in a"),
+        ([a_case("unsure"), an_invalid_case()], FailOn.UNSURE, "undecided or invalid: a, b"),
+        ([a_case("regression", case=name) for name in "abcdefg"], FailOn.WORK, "regression in a, b, c, d, e, 2 more"),
+        ([an_invalid_case()], FailOn.REGRESSION, "nothing was measured, so a regression cannot be ruled out"),
+        ([a_case("same")], FailOn.TIME, "nothing was timed, so a regression cannot be ruled out"),
+    ],
+)
+def test_the_reason_of_exit_code_1(
+    cases: list[dict[str, Any]], when: FailOn, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(a_comparison(*cases), when) == 1
+    assert capsys.readouterr().err == f"--fail-on {when} applies: {reason}\n"
+
+
+def test_a_failed_trial_goes_before_a_regression() -> None:
+    comparison = a_comparison(a_case("regression"), an_invalid_case("head", failure="head: it died"))
+    assert {exit_code(comparison, when) for when in FailOn} == {4}

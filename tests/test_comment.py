@@ -358,12 +358,17 @@ def test_changed_lines_are_those_of_the_diff() -> None:
         ([XADD, *SAME], "time", "failure", "failure"),
         ([of_both("a", a_work("regression", 0.1), a_time("same", 0.0))], "time", "neutral", "success"),
         ([GET, *SAME], "regression", "success", "success"),
-        ([of_both("a", a_work("same", 0.0)), *SAME], "regression", "success", "success"),
+        ([of_both("a", a_work("same", 0.0)), *SAME], "regression", "neutral", "success"),
         ([of_both("a", a_work("same", 0.0)), *SAME], "unsure", "failure", "failure"),
         ([of_both("a", a_work("same", 0.0))], "regression", "neutral", "success"),
         ([a_case("a", "invalid", validity=INVALID), *SAME], "regression", "neutral", "success"),
         ([a_case("a", "invalid", validity=INVALID), *SAME], "unsure", "failure", "failure"),
+        ([a_case("a", "invalid", validity=INVALID, failed_sides=["head"]), *SAME], "regression", "failure", "failure"),
+        ([a_case("a", "invalid", failure="it died", failed_sides=["head"]), *SAME], "work", "failure", "failure"),
+        ([a_case("a", "invalid", validity=INVALID, failed_sides=["head"]), *SAME], "never", "neutral", "success"),
+        ([a_case("a", "invalid", validity=INVALID, failed_sides=["base"]), *SAME], "regression", "neutral", "success"),
         ([], "regression", "neutral", "success"),
+        ([], "unsure", "failure", "failure"),
     ],
 )
 def test_conclusions(cases: list[dict[str, Any]], fail_on: FailOn, conclusion: Conclusion, status: str) -> None:
@@ -376,6 +381,29 @@ def test_conclusions(cases: list[dict[str, Any]], fail_on: FailOn, conclusion: C
     accepted = replace(state, acknowledgements=(Acknowledgement("alice", "fine", "2026-11-20T21:00:00Z"),))
     if conclusion == "failure" and fail_on != "unsure":
         assert check_output(accepted, fail_on).conclusion == "neutral"
+
+
+UNDECIDED = [of_both(f"zadd-{number}", a_work("same", 0.0)) for number in range(11)]
+
+
+@pytest.mark.parametrize(
+    ("cases", "title"),
+    [
+        ([SAME[0], *UNDECIDED], "1 same, 11 undecided"),
+        (UNDECIDED, "11 undecided"),
+        ([GET, *UNDECIDED], "GET"),
+        ([XADD, *UNDECIDED], "XADD"),
+        ([a_case("a", "invalid", validity=INVALID), *SAME], "No change in 2 cases, but 1 case is invalid"),
+        (
+            [a_case("a", "invalid", validity=INVALID, failed_sides=["head"]), *SAME],
+            "1 case fails on the head only; No change in 2 cases, but 1 case is invalid",
+        ),
+    ],
+)
+def test_the_title_of_a_check_names_what_its_conclusion_rests_on(cases: list[dict[str, Any]], title: str) -> None:
+    state = a_state(a_platform("x86", a_comparison(cases)))
+    assert check_output(state, "regression").title.startswith(title)
+    assert commit_status(state, "regression").description.startswith(title)
 
 
 @pytest.mark.parametrize(

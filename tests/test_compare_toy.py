@@ -219,6 +219,36 @@ def test_busy_loop_and_failing_on_it(compare: Any, toy: ToySource) -> None:
     assert reasons(case_of(document, "toy-get")) == reasons(case_of(document, "toy-set")) == []
 
 
+GET_BEGINS = "struct slice *value = table_find(arguments[1]);"
+ANSWERS_ERRORS = f'{GET_BEGINS}\n    if (value != NULL) {{ add_error(client, "ERR broken"); return; }}'
+
+
+def test_a_head_that_answers_errors_fails_the_gate_of_regressions(compare: Any, toy: ToySource) -> None:
+    broken = toy.changed(("commands.c", GET_BEGINS, ANSWERS_ERRORS))
+    cases = ("toy-get", "toy-work")
+    on_head = compare(toy.first, broken, *cases, "--fail-on", "regression")
+    assert on_head.code == 1, on_head.err
+    case = case_of(on_head.document(), "toy-get")
+    assert (case["verdict"], case["failed_sides"], case["failure"]) == ("invalid", ["head"], None)
+    assert "--fail-on regression applies: on the head only, toy-get fails\n" in on_head.err
+    for base, head, sides in ((broken, toy.first, ["base"]), (broken, broken, ["base", "head"])):
+        ended = compare(base, head, *cases, "--fail-on", "regression")
+        assert ended.code == 0, ended.err
+        assert case_of(ended.document(), "toy-get")["failed_sides"] == sides
+    alone = compare(broken, broken, "toy-get", "--fail-on", "regression")
+    assert alone.code == 1
+    assert "--fail-on regression applies: nothing was measured, so a regression cannot be ruled out\n" in alone.err
+
+
+def test_the_side_that_crashes(compare: Any, toy: ToySource) -> None:
+    crashes = toy.changed(("commands.c", WORK_BEGINS, f"{WORK_BEGINS}\n    abort();"))
+    # The base is tried first: where it fails, nothing is known of the head.
+    for base, head, sides in ((toy.first, crashes, ["head"]), (crashes, toy.first, [])):
+        ended = compare(base, head, "toy-work", "--fail-on", "regression")
+        assert ended.code == 4
+        assert case_of(ended.document(), "toy-work")["failed_sides"] == sides
+
+
 def test_pure_rename(compare: Any, toy: ToySource) -> None:
     names = {"checksum_value": "sum_of_value", "get_command": "read_command", "find_link": "link_of", "execute": "run"}
     ended = compare(toy.first, toy.renamed(names), "toy-get", "toy-set", "--fail-on", "unsure")

@@ -37,7 +37,9 @@ export interface CasePictures {
  *
  * `work` is what the code does, `time` what its user feels; each is null where it was not asked for, and in an
  * invalid case. `verdict` is time where that was asked for, else work. `deciding`, `work_deciding` and
- * `time_deciding` are the metrics that they rest on, null where there is none.
+ * `time_deciding` are the metrics that they rest on, null where there is none. `failed_sides` are the sides that make
+ * a case invalid: a trial failed there, or the server's replies were not those that the case expects. There are none
+ * where the machine or the load is the reason, or where one side failed before the other was tried.
  */
 export interface CaseResult {
   case: string;
@@ -55,6 +57,7 @@ export interface CaseResult {
   verdicts: Array<Verdict>;
   findings: Array<Finding>;
   failure: string | null;
+  failed_sides: Array<string>;
 }
 
 /** One condition of validity: the value seen and the limit it is held against. */

@@ -1,5 +1,7 @@
 """Exit codes of finished comparisons and runs."""
 
+import typer
+
 from zerolap.cli.options import FailOn
 from zerolap.records import Comparison, RunReport, TrialFailed
 
@@ -8,13 +10,18 @@ FAIL_ON_APPLIES = 1
 
 
 def exit_code(comparison: Comparison, fail_on: FailOn) -> int:
-    """Return 4 if a trial failed, 1 if `fail_on` applies, else 0.
+    """Return 4 if a trial failed, 1 if `fail_on` applies, else 0; if it applies, the reason is written to stderr.
 
     A regression counts for `fail_on` even if it is not confirmed by timing.
     """
+    from zerolap.report import gate_sentence
+
+    reason = gate_sentence(comparison, fail_on.value)
+    if reason is not None:
+        typer.echo(reason, err=True)
     if any(_trial_failed(case.failure, valid=case.validity.valid) for case in comparison.cases):
         return TrialFailed.exit_code
-    return FAIL_ON_APPLIES if comparison.fails_on(fail_on.value) else DONE
+    return DONE if reason is None else FAIL_ON_APPLIES
 
 
 def run_exit_code(report: RunReport) -> int:

@@ -106,7 +106,7 @@ FailWhen = Annotated[
     typer.Option(
         "--fail-on",
         help="End with exit code 1 on a regression of work or of time, of either (regression), or also if a case is not"
-        " decided or invalid (unsure).",
+        " decided or invalid (unsure); all but never also if a case fails on the head only, or nothing was measured.",
     ),
 ]
 Keep = Annotated[

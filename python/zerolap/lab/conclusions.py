@@ -29,7 +29,7 @@ from zerolap.judge import (
 )
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import FEWEST_STARTS, CaseResults, Results, TimedTrials, Trials
-from zerolap.lab.unmeasured import failure_text
+from zerolap.lab.unmeasured import failed_sides, failure_text
 from zerolap.records import (
     BASE,
     COUNTER_METRICS,
@@ -287,6 +287,7 @@ def _conclude_case(
         verdicts=verdicts if validity.valid else [],
         findings=explainer.findings(answers, verdicts, measured) if explainer else [],
         failure=failure_text(_failure(measured), cut_short=cut_short and answers.verdict == "unsure"),
+        failed_sides=failed_sides(measured) if answers.verdict == "invalid" else [],
     )
 
 

@@ -1,11 +1,14 @@
 """What could not be measured of a case, in the words of documents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from zerolap.lab.results import FEWEST_STARTS, CaseResults, Results
-from zerolap.records import Check, Settings, TrialFailed
+from zerolap.lab.results import FEWEST_STARTS, CaseResults, Results, Trials
+from zerolap.records import Check, Settings, Side, TrialFailed
 
 BUDGET_USED_UP = "the budget was used up before it was decided"
+OF_THE_SERVER: Final = frozenset({"errors", "hit_rate", "reply", "executed", "keys", "replicas"})
+"""Checks that fail by what a server does, not by its machine, its load or the instrument."""
 
 
 def failure_text(failure: TrialFailed | None, *, cut_short: bool = False) -> str | None:
@@ -14,6 +17,40 @@ def failure_text(failure: TrialFailed | None, *, cut_short: bool = False) -> str
         return BUDGET_USED_UP if cut_short else None
     side = "" if failure.side is None else f"{failure.side}: "
     return "\n".join(part for part in (side + failure.message, failure.details) if part)
+
+
+def failed_sides(measured: CaseResults) -> list[Side]:
+    """Return the sides that make a case invalid: a trial failed there, or the server did not answer as expected.
+
+    If one side failed and no trial of another succeeded, the case itself may be the reason: none is returned.
+    """
+    failed: set[Side] = set()
+    sound: set[Side] = set()
+    for trials in _trials_of_validity(measured):
+        if trials.failure is not None and trials.failure.side is not None:
+            failed.add(trials.failure.side)
+        for side, measurements in trials.measurements.items():
+            for measurement in measurements:
+                is_failed = any(check.check in OF_THE_SERVER for check in measurement.validity.failed)
+                (failed if is_failed else sound).add(side)
+    sides = _sides_of(measured)
+    return [side for side in sides if side in failed] if failed | sound >= set(sides) else []
+
+
+def _trials_of_validity(measured: CaseResults) -> Iterator[Trials]:
+    """Yield the trials whose failure makes a case invalid."""
+    if measured.counted is not None:
+        yield measured.counted
+    if measured.timed is not None:
+        yield measured.timed
+        if measured.timed.paced is not None:
+            yield measured.timed.paced
+    if measured.counted is None and measured.timed is None:
+        yield from measured.other.values()
+
+
+def _sides_of(measured: CaseResults) -> list[Side]:
+    return list(dict.fromkeys(side for trials in measured.all for side in trials.measurements))
 
 
 def not_measured(measured: CaseResults, *, is_alone: bool = False) -> list[str]:

@@ -11,6 +11,7 @@ from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
 from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
+from zerolap.records.trial import HEAD, Side
 from zerolap.records.verdict import Verdict, VerdictWord
 
 COMPARISON_SCHEMA = "zerolap.comparison/1"
@@ -23,7 +24,10 @@ DocumentState: TypeAlias = Literal["running", "done", "interrupted", "failed"]
 TimeWord: TypeAlias = Literal["regression", "improvement", "same", "unsure"]
 
 FailOn: TypeAlias = Literal["never", "work", "time", "regression", "unsure"]
-"""When a comparison counts as failed; each of the last two includes those before it, `unsure` invalid cases too."""
+"""When a comparison counts as failed; each of the last two includes those before it, `unsure` invalid cases too.
+
+All but `never` include a case that fails on the head alone, and a comparison that has no answer to what is asked.
+"""
 
 REGRESSION_RULE = "interval beyond 0, estimate beyond the minimum effect"
 
@@ -82,7 +86,9 @@ class CaseResult(Record):
 
     `work` is what the code does, `time` what its user feels; each is null where it was not asked for, and in an invalid
     case. `verdict` is time where that was asked for, else work. `deciding`, `work_deciding` and `time_deciding` are the
-    metrics that they rest on, null where there is none.
+    metrics that they rest on, null where there is none. `failed_sides` are the sides that make a case invalid: a trial
+    failed there, or the server's replies were not those that the case expects. There are none where the machine or the
+    load is the reason, or where one side failed before the other was tried.
     """
 
     case: str
@@ -100,6 +106,49 @@ class CaseResult(Record):
     verdicts: list[Verdict]
     findings: list[Finding]
     failure: str | None = None
+    failed_sides: list[Side] = []
+
+    @property
+    def fails_on_head_only(self) -> bool:
+        """Whether the head makes the case invalid, and the base does not: the change is worse than any regression."""
+        return self.verdict == "invalid" and self.failed_sides == [HEAD]
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the case, its work or its time is a regression, also one that timing does not confirm."""
+        return "regression" in (self.verdict, self.work, self.time)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the case is invalid or unsure, or one of its answers is; identical code need not be timed."""
+        is_time_open = self.time == "unsure" and self.work != "identical"
+        return self.verdict in ("unsure", "invalid") or self.work == "unsure" or is_time_open
+
+    def fails_on(self, when: FailOn) -> bool:
+        """Return whether the case makes its comparison count as failed."""
+        match when:
+            case "never":
+                return False
+            case "work":
+                return self.work == "regression" or self.fails_on_head_only
+            case "time":
+                return self.time == "regression" or self.fails_on_head_only
+            case "regression":
+                return self.is_regression or self.fails_on_head_only
+            case "unsure":
+                return self.is_regression or self.is_undecided
+
+    def has_answer_for(self, when: FailOn) -> bool:
+        """Return whether anything was measured of what decides whether the comparison counts as failed."""
+        match when:
+            case "never":
+                return True
+            case "work":
+                return self.work is not None
+            case "time":
+                return self.time_deciding is not None or self.work == "identical"
+            case "regression" | "unsure":
+                return bool(self.verdicts)
 
 
 class Reading(Record):
@@ -139,25 +188,12 @@ class Comparison(Record):
     def fails_on(self, when: FailOn) -> bool:
         """Return whether the comparison counts as failed.
 
-        `regression` is one of work or of time in any case, also one that timing does not confirm; `unsure` is that, an
-        answer that is unsure, time that was asked for and not measured, or an invalid case.
+        `work`, `time` and `regression` are a regression of that in any case, also one that timing does not confirm, or
+        a case that fails on the head only; `unsure` is that, or a case that is not decided. A comparison without any
+        answer counts as failed too: nothing shows that there is no regression.
         """
-        untimed = self.settings.asks_for_time and any(
-            case.time is None and case.work != "identical" for case in self.cases if case.verdict != "invalid"
-        )
-        works = {case.work for case in self.cases}
-        # Of identical code a sample is timed; where it decides nothing, the code is identical as before.
-        times = {case.time for case in self.cases if case.work != "identical" or case.time != "unsure"}
-        is_regression = self.summary.regression > 0 or "regression" in works | times
-        is_undecided = untimed or self.summary.unsure + self.summary.invalid > 0 or "unsure" in works | times
-        match when:
-            case "never":
-                return False
-            case "work":
-                return "regression" in works
-            case "time":
-                return "regression" in times
-            case "regression":
-                return is_regression
-            case "unsure":
-                return is_regression or is_undecided
+        return any(case.fails_on(when) for case in self.cases) or not self.has_answer_for(when)
+
+    def has_answer_for(self, when: FailOn) -> bool:
+        """Return whether what decides if the comparison counts as failed was measured of any case."""
+        return when == "never" or any(case.has_answer_for(when) for case in self.cases)

@@ -4,6 +4,7 @@ from zerolap.report.benchfmt import comparison_benchfmt, run_benchfmt
 from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import check_json, comparison_json, run_json
 from zerolap.report.format import plain
+from zerolap.report.gate import gate_sentence
 from zerolap.report.html import comparison_html, content_security_policy, page_html, run_html
 from zerolap.report.live import ListedReport, OutcomeCount, ReportList, RequestStatus
 from zerolap.report.run_markdown import run_markdown
@@ -21,6 +22,7 @@ __all__ = [
     "comparison_json",
     "comparison_markdown",
     "content_security_policy",
+    "gate_sentence",
     "page_html",
     "plain",
     "run_benchfmt",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from zerolap.records import Comparison, FailOn
+from zerolap.records import CaseResult, FailOn
 from zerolap.report.format import counted, plain
 from zerolap.report.markdown import code
 from zerolap.report.pull_request.change_reasons import Reason, reasons_of
@@ -20,9 +20,9 @@ from zerolap.report.pull_request.outcome import (
     Superseded,
     Unaffected,
 )
-from zerolap.report.pull_request.rows import Row, rows_of
+from zerolap.report.pull_request.rows import Row, cases_of, rows_of
 from zerolap.report.pull_request.writing import plain_writing
-from zerolap.report.reading import CHANGED, Word, answers, statement, telling_word
+from zerolap.report.reading import CHANGED, answers, statement
 
 Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "action_required"]
 AnnotationLevel: TypeAlias = Literal["notice", "warning"]
@@ -77,7 +77,7 @@ def check_output(state: PullRequestState, fail_on: FailOn) -> CheckOutput:
     return CheckOutput(
         status="completed" if conclusion is not None else "queued" if is_queued else "in_progress",
         conclusion=conclusion,
-        title=plain(_headline(state).text, TITLE_CHARACTERS),
+        title=plain(_title(state, conclusion), TITLE_CHARACTERS),
         summary=body_markdown(state, MOST_BYTES),
         annotations=() if conclusion is None else annotations_of(state),
     )
@@ -113,15 +113,14 @@ def commit_status(state: PullRequestState, fail_on: FailOn) -> CommitStatus:
         "failure": "failure",
         "cancelled": "error",
     }
-    return CommitStatus(states[conclusion], plain(_headline(state).text, DESCRIPTION_CHARACTERS))
+    return CommitStatus(states[conclusion], plain(_title(state, conclusion), DESCRIPTION_CHARACTERS))
 
 
 def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None:
     """Return the conclusion, None while a platform is not finished.
 
-    `fail_on` decides what is a failure; acknowledged regressions are none, and under `unsure` a platform without a
-    result is one too. It is a success if no case got worse and at least one was decided on every platform. Otherwise
-    the conclusion is neutral.
+    `fail_on` decides what is a failure; acknowledged cases are none, and under `unsure` a platform without a result is
+    one too. It is a success if every case is decided and none got worse, on every platform. Otherwise it is neutral.
     """
     if state.needs_approval:
         return "action_required"
@@ -130,9 +129,13 @@ def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None
     if all(isinstance(platform.state, Cancelled | Superseded) for platform in state.platforms):
         return "cancelled"
     comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
-    open_ones = [_without_acknowledged(comparison, state.acknowledgements) for comparison in comparisons]
-    has_failed = any(isinstance(platform.state, Failed) for platform in state.platforms)
-    if any(comparison.fails_on(fail_on) for comparison in open_ones) or (fail_on == "unsure" and has_failed):
+    cases = [case for comparison in comparisons for case in comparison.cases]
+    if any(case.fails_on(fail_on) for case in cases if not _is_acknowledged(case, state.acknowledgements)):
+        return "failure"
+    is_without_result = any(isinstance(platform.state, Failed) for platform in state.platforms) or not all(
+        comparison.has_answer_for(fail_on) for comparison in comparisons
+    )
+    if fail_on == "unsure" and is_without_result:
         return "failure"
     return "success" if _is_all_well(state) else "neutral"
 
@@ -159,34 +162,41 @@ def _headline(state: PullRequestState) -> Headline:
     return headline_of(state.platforms, plain_writing(), state.acknowledgements, state.needs_approval)
 
 
+def _title(state: PullRequestState, conclusion: Conclusion | None) -> str:
+    """Return the headline, after what the conclusion rests on where the headline begins with something else."""
+    headline = _headline(state).text
+    cases = cases_of(rows_of(state.platforms, state.acknowledgements))
+    if conclusion == "failure":
+        failing = sum(any(row.case.fails_on_head_only for row in case.rows) for case in cases)
+        return f"{counted(failing, 'case fails', 'cases fail')} on the head only; {headline}" if failing else headline
+    if conclusion != "neutral" or not all(isinstance(one.state, Done | Unaffected) for one in state.platforms):
+        return headline
+    undecided = [case for case in cases if case.first.word == "unsure"]
+    unchanged = [case for case in cases if case.first.is_unchanged]
+    if not undecided or len(undecided) + len(unchanged) < len(cases):
+        return headline
+    return f"{len(unchanged):,} same, {len(undecided):,} undecided" if unchanged else f"{len(undecided):,} undecided"
+
+
 def _is_all_well(state: PullRequestState) -> bool:
-    """Whether every platform has a result without regressions, failed or invalid cases, and not only unsure cases.
+    """Whether every platform has decided every case, and none got worse.
 
     A platform on which no case can be affected needs no result.
     """
     for platform in state.platforms:
         if isinstance(platform.state, Unaffected):
             continue
-        words: set[Word] = set()
-        if platform.comparison is not None:
-            time_asked = platform.comparison.settings.asks_for_time
-            words = {telling_word(case, time_asked=time_asked) for case in platform.comparison.cases}
-        if not isinstance(platform.state, Done) or words & {"regression", "failed", "invalid"} or words <= {"unsure"}:
+        cases = platform.comparison.cases if platform.comparison is not None else []
+        is_well = bool(cases) and not any(case.is_undecided or case.is_regression for case in cases)
+        if not isinstance(platform.state, Done) or not is_well:
             return False
     return True
 
 
-def _without_acknowledged(comparison: Comparison, acknowledgements: Sequence[Acknowledgement]) -> Comparison:
-    """Return a comparison without the cases whose regressions are accepted."""
-    left = [
-        case
-        for case in comparison.cases
-        if telling_word(case) != "regression" or not any(accepted.covers(case.case) for accepted in acknowledgements)
-    ]
-    words = [case.verdict for case in left]
-    counts = {word: words.count(word) for word in ("regression", "improvement", "same", "unsure", "invalid")}
-    summary = comparison.summary.model_copy(update=counts)
-    return comparison.model_copy(update={"cases": left, "summary": summary})
+def _is_acknowledged(case: CaseResult, acknowledgements: Sequence[Acknowledgement]) -> bool:
+    """Whether a person accepts that a case got worse."""
+    is_worse = case.is_regression or case.fails_on_head_only
+    return is_worse and any(accepted.covers(case.case) for accepted in acknowledgements)
 
 
 def _annotation(reasons: Sequence[Reason], places: Sequence[ChangedLines], *, names_platform: bool) -> Annotation:
