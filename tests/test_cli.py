@@ -271,14 +271,14 @@ def test_server_settings() -> None:
     assert server_settings(None) == {}
 
 
-def a_comparison(*cases: dict[str, Any]) -> Comparison:
+def a_comparison(*cases: dict[str, Any], engines: tuple[str, ...] = ("counted",)) -> Comparison:
     build = {"name": "a", "commit": None, "version": "1", "build": "b-1", "build_id": "", "flags": ""}
     return Comparison.model_validate(
         {
             "schema": "zerolap.comparison/1", "id": "c-1", "created": "", "command_line": "", "state": "done",
             "base": build, "head": build,
             "platform": {"name": "", "fingerprint": "", "cpu": "", "cores": 1, "kernel": ""},
-            "settings": {"engines": [], "min_effect": {}, "q": 0.01, "budget_seconds": None, "seed": 1},
+            "settings": {"engines": [*engines], "min_effect": {}, "q": 0.01, "budget_seconds": None, "seed": 1},
             "summary": {"regression": 0, "improvement": 0, "same": 0, "unsure": 0, "invalid": 0, "machine_seconds": 0},
             "cases": list(cases),
         }
@@ -341,6 +341,14 @@ def test_when_a_comparison_counts_as_failed(cases: list[dict[str, Any]], failing
     comparison = a_comparison(*cases)
     assert {when for when in FailOn if exit_code(comparison, when) == 1} == failing
     assert {when for when in FailOn if comparison.fails_on(when.value)} == failing
+
+
+def test_a_time_that_was_asked_for_and_not_measured_is_not_decided() -> None:
+    cases = [a_case("same"), a_case("identical", verdict="same"), SAME]
+    both = ("counted", "timed")
+    assert [case.work for case in a_comparison(*cases, engines=both).failing_cases("unsure")] == ["same"]
+    assert a_comparison(*cases, engines=both).failing_cases("regression") == []
+    assert not a_comparison(*cases).fails_on("unsure")
 
 
 @pytest.mark.parametrize(

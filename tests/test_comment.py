@@ -358,9 +358,9 @@ def test_changed_lines_are_those_of_the_diff() -> None:
         ([XADD, *SAME], "time", "failure", "failure"),
         ([of_both("a", a_work("regression", 0.1), a_time("same", 0.0))], "time", "neutral", "success"),
         ([GET, *SAME], "regression", "success", "success"),
-        ([of_both("a", a_work("same", 0.0)), *SAME], "regression", "neutral", "success"),
-        ([of_both("a", a_work("same", 0.0)), *SAME], "unsure", "failure", "failure"),
-        ([of_both("a", a_work("same", 0.0))], "regression", "neutral", "success"),
+        ([of_both("a", a_work("same", 0.0), a_time("unsure", 0.01)), *SAME], "regression", "neutral", "success"),
+        ([of_both("a", a_work("same", 0.0), a_time("unsure", 0.01)), *SAME], "unsure", "failure", "failure"),
+        ([of_both("a", a_work("same", 0.0), a_time("unsure", 0.01))], "regression", "neutral", "success"),
         ([a_case("a", "invalid", validity=INVALID), *SAME], "regression", "neutral", "success"),
         ([a_case("a", "invalid", validity=INVALID), *SAME], "unsure", "failure", "failure"),
         ([a_case("a", "invalid", validity=INVALID, failed_sides=["head"]), *SAME], "regression", "failure", "failure"),
@@ -383,7 +383,7 @@ def test_conclusions(cases: list[dict[str, Any]], fail_on: FailOn, conclusion: C
         assert check_output(accepted, fail_on).conclusion == "neutral"
 
 
-UNDECIDED = [of_both(f"zadd-{number}", a_work("same", 0.0)) for number in range(11)]
+UNDECIDED = [of_both(f"zadd-{number}", a_work("same", 0.0), a_time("unsure", 0.01)) for number in range(11)]
 
 
 @pytest.mark.parametrize(
@@ -404,6 +404,17 @@ def test_the_title_of_a_check_names_what_its_conclusion_rests_on(cases: list[dic
     state = a_state(a_platform("x86", a_comparison(cases)))
     assert check_output(state, "regression").title.startswith(title)
     assert commit_status(state, "regression").description.startswith(title)
+
+
+def test_a_case_that_could_not_be_timed_is_not_decided() -> None:
+    untimed = of_both("zadd", a_work("same", 0.0))
+    comparison = a_comparison([*IDENTICAL, untimed])
+    timed = comparison.model_copy(
+        update={"settings": comparison.settings.model_copy(update={"engines": ["counted", "timed"]})}
+    )
+    assert check_output(a_state(a_platform("x86", comparison)), "regression").conclusion == "success"
+    output = check_output(a_state(a_platform("x86", timed)), "regression")
+    assert (output.conclusion, output.title) == ("neutral", "9 same, 1 undecided")
 
 
 @pytest.mark.parametrize(

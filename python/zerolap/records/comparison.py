@@ -118,26 +118,6 @@ class CaseResult(Record):
         """Whether the case, its work or its time is a regression, also one that timing does not confirm."""
         return "regression" in (self.verdict, self.work, self.time)
 
-    @property
-    def is_undecided(self) -> bool:
-        """Whether the case is invalid or unsure, or one of its answers is; identical code need not be timed."""
-        is_time_open = self.time == "unsure" and self.work != "identical"
-        return self.verdict in ("unsure", "invalid") or self.work == "unsure" or is_time_open
-
-    def fails_on(self, when: FailOn) -> bool:
-        """Return whether the case makes its comparison count as failed."""
-        match when:
-            case "never":
-                return False
-            case "work":
-                return self.work == "regression" or self.fails_on_head_only
-            case "time":
-                return self.time == "regression" or self.fails_on_head_only
-            case "regression":
-                return self.is_regression or self.fails_on_head_only
-            case "unsure":
-                return self.is_regression or self.is_undecided
-
     def has_answer_for(self, when: FailOn) -> bool:
         """Return whether anything was measured of what decides whether the comparison counts as failed."""
         match when:
@@ -188,11 +168,41 @@ class Comparison(Record):
     def fails_on(self, when: FailOn) -> bool:
         """Return whether the comparison counts as failed.
 
-        `work`, `time` and `regression` are a regression of that in any case, also one that timing does not confirm, or
-        a case that fails on the head only; `unsure` is that, or a case that is not decided. A comparison without any
-        answer counts as failed too: nothing shows that there is no regression.
+        It does if one of its cases fails, and if it has no answer at all: nothing shows then that there is no
+        regression.
         """
-        return any(case.fails_on(when) for case in self.cases) or not self.has_answer_for(when)
+        return bool(self.failing_cases(when)) or not self.has_answer_for(when)
+
+    def failing_cases(self, when: FailOn) -> list[CaseResult]:
+        """Return the cases because of which the comparison counts as failed.
+
+        `work`, `time` and `regression` are a regression of that, also one that timing does not confirm, or a case that
+        fails on the head only; `unsure` is all of these, and a case that is not decided.
+        """
+        return [case for case in self.cases if self._fails(case, when)]
+
+    def _fails(self, result: CaseResult, when: FailOn) -> bool:
+        match when:
+            case "never":
+                return False
+            case "work":
+                return result.work == "regression" or result.fails_on_head_only
+            case "time":
+                return result.time == "regression" or result.fails_on_head_only
+            case "regression":
+                return result.is_regression or result.fails_on_head_only
+            case "unsure":
+                return result.is_regression or self.is_undecided(result)
+
+    def is_undecided(self, case: CaseResult) -> bool:
+        """Return whether a case is invalid or unsure, or one of its answers is unsure or could not be measured.
+
+        Identical code takes the same time, whether it was timed or not.
+        """
+        if case.verdict in ("unsure", "invalid") or case.work == "unsure":
+            return True
+        is_time_open = case.time == "unsure" or (case.time is None and self.settings.asks_for_time)
+        return is_time_open and case.work != "identical"
 
     def has_answer_for(self, when: FailOn) -> bool:
         """Return whether what decides if the comparison counts as failed was measured of any case."""

@@ -20,7 +20,7 @@ def gate_sentence(comparison: Comparison, when: FailOn) -> str | None:
     if not comparison.has_answer_for(when):
         nothing = NOTHING.get(when, "nothing was measured")
         return f"--fail-on {when} applies: {nothing}, so a regression cannot be ruled out"
-    failing = [case for case in comparison.cases if case.fails_on(when)]
+    failing = comparison.failing_cases(when)
     on_head = [case for case in failing if case.fails_on_head_only]
     regressions = [case for case in failing if case.is_regression]
     undecided = [case for case in failing if not case.is_regression and not case.fails_on_head_only]

@@ -129,8 +129,8 @@ def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None
     if all(isinstance(platform.state, Cancelled | Superseded) for platform in state.platforms):
         return "cancelled"
     comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
-    cases = [case for comparison in comparisons for case in comparison.cases]
-    if any(case.fails_on(fail_on) for case in cases if not _is_acknowledged(case, state.acknowledgements)):
+    failing = [case for comparison in comparisons for case in comparison.failing_cases(fail_on)]
+    if any(not _is_acknowledged(case, state.acknowledgements) for case in failing):
         return "failure"
     is_without_result = any(isinstance(platform.state, Failed) for platform in state.platforms) or not all(
         comparison.has_answer_for(fail_on) for comparison in comparisons
@@ -171,11 +171,17 @@ def _title(state: PullRequestState, conclusion: Conclusion | None) -> str:
         return f"{counted(failing, 'case fails', 'cases fail')} on the head only; {headline}" if failing else headline
     if conclusion != "neutral" or not all(isinstance(one.state, Done | Unaffected) for one in state.platforms):
         return headline
-    undecided = [case for case in cases if case.first.word == "unsure"]
-    unchanged = [case for case in cases if case.first.is_unchanged]
-    if not undecided or len(undecided) + len(unchanged) < len(cases):
+    undecided = len(_undecided_cases(state))
+    if not undecided or not all(case.first.is_unchanged or case.first.word == "unsure" for case in cases):
         return headline
-    return f"{len(unchanged):,} same, {len(undecided):,} undecided" if unchanged else f"{len(undecided):,} undecided"
+    same = len(cases) - undecided
+    return f"{same:,} same, {undecided:,} undecided" if same else f"{undecided:,} undecided"
+
+
+def _undecided_cases(state: PullRequestState) -> set[str]:
+    """Return the names of the cases that are not decided on some platform."""
+    comparisons = [platform.comparison for platform in state.platforms if platform.comparison is not None]
+    return {case.case for comparison in comparisons for case in comparison.cases if comparison.is_undecided(case)}
 
 
 def _is_all_well(state: PullRequestState) -> bool:
@@ -186,9 +192,10 @@ def _is_all_well(state: PullRequestState) -> bool:
     for platform in state.platforms:
         if isinstance(platform.state, Unaffected):
             continue
-        cases = platform.comparison.cases if platform.comparison is not None else []
-        is_well = bool(cases) and not any(case.is_undecided or case.is_regression for case in cases)
-        if not isinstance(platform.state, Done) or not is_well:
+        comparison = platform.comparison
+        if not isinstance(platform.state, Done) or comparison is None or not comparison.cases:
+            return False
+        if any(case.is_regression or comparison.is_undecided(case) for case in comparison.cases):
             return False
     return True
 
