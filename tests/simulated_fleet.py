@@ -66,7 +66,7 @@ class SimulatedFleet:
         """Submit a comparison of the server with itself, or with another head."""
         base = RequestedServer(source=resolve(str(self.server), None))
         other = base if head is None else RequestedServer(source=resolve(str(head), None))
-        asked = comparison_request(base, other, cases, Options(engines=engines))
+        asked = comparison_request(base, other, cases, Options(engines=engines, seed=1))
         [request] = on_platforms(asked, [platform], self.store.blobs, submitting)
         self.store.submit([request])
         return request

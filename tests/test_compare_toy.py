@@ -23,7 +23,19 @@ def compare(zerolap: Zerolap, toy: ToySource, shared_store: Path) -> Any:
     """Runs a quick comparison over the toy's repository."""
 
     def run(base: str | Path, head: str | Path, *arguments: str | Path) -> Ended:
-        common = ["--repo", toy.path, "--cases", CASES, "--store", shared_store, "--quick", "--json", "-"]
+        common = [
+            "--repo",
+            toy.path,
+            "--cases",
+            CASES,
+            "--store",
+            shared_store,
+            "--quick",
+            "--json",
+            "-",
+            "--seed",
+            "1",
+        ]
         ended = zerolap("compare", base, head, *common, *arguments)
         zerolap.leaves_nothing()
         return ended
@@ -355,6 +367,23 @@ def test_one_binary_under_two_settings(compare: Any, toy_program: Path) -> None:
     culprit = document["cases"][0]["findings"][0]
     assert culprit["function"] == "checksum_value"
     assert culprit["calls_per_op"] == pytest.approx({"base": 1.0, "head": 3.0})
+
+
+def test_a_seed_repeats_counts_to_the_instruction(zerolap: Zerolap, toy_program: Path) -> None:
+    asked = ["compare", toy_program, toy_program, "toy-get", "--cases", CASES, "--quick", "--head-config", "rounds=2"]
+
+    def compared(*words: str | Path) -> Any:
+        ended = zerolap(*words, "--store", zerolap.store, "--json", "-")
+        assert ended.code == 0, ended.err
+        return ended.document()
+
+    drawn, drawn_again = compared(*asked), compared(*asked)
+    seed = drawn["settings"]["seed"]
+    assert seed != drawn_again["settings"]["seed"]
+    assert f" --seed {seed} " in drawn["command_line"]
+    repeated = compared(*asked, "--seed", str(seed))
+    assert repeated["id"] != drawn["id"]
+    assert repeated["cases"][0]["verdicts"] == drawn["cases"][0]["verdicts"]
 
 
 @pytest.mark.slow

@@ -68,9 +68,10 @@ def test_only_so_many_placements_are_kept(toy: ToySource, tmp_path: Path, monkey
     monkeypatch.setattr(placement, "KEPT_PLACEMENTS", 3)
     builder, server = built(toy, tmp_path, toy.first)
     for seed in range(6):
-        assert builder.builds.placed(server.record.build, seed).path.exists()
+        for used in (0, seed):
+            assert builder.builds.placed(server.record.build, used).path.exists()
     kept = [path.name for path in server.program.path.parent.glob("placed-*")]
-    assert sorted(kept) == [f"placed-{seed:016x}" for seed in (3, 4, 5)]
+    assert sorted(kept) == [f"placed-{seed:016x}" for seed in (0, 4, 5)], "what was used last is kept"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
 from zerolap.judge import COUNTED_LOOKS, LOOKS, MIN_BLOCKS
-from zerolap.lab import Lab, Options, Worker, compare, comparison_request, resume, run, run_request
+from zerolap.lab import Lab, Options, Worker, compare, comparison_request, on_platforms, resume, run, run_request
 from zerolap.lab.conclusions import conclude
 from zerolap.lab.execution import recorded_results
 from zerolap.lab.identity import TIMED_SHARE, timed_nevertheless
@@ -73,6 +73,7 @@ class Bench:
 
     def compare(self, chosen: Sequence[Case], options: Options | None = None, lab: Lab | None = None) -> Comparison:
         options = options or Options(engines=["counted", "timed"])
+        options = replace(options, seed=1) if options.seed is None else options
         return compare(comparison_request(self.server, self.head, chosen, options), lab or self.lab())
 
     def trials(self) -> list[tuple[str, int, str]]:
@@ -369,6 +370,51 @@ def test_an_interrupted_comparison_goes_on_by_its_id(bench: Callable[..., Bench]
     assert not set(interrupted.counted.carried_out) & set(again.counted.carried_out)
     with pytest.raises(UsageError, match="is done"):
         resume(identity, again.lab())
+
+
+def seeds(made: Bench, identity: str) -> set[int]:
+    """Return the seeds of the blocks that were measured for a request."""
+    return {block.seed for recorded in made.store.jobs(identity) for block in recorded.job.blocks}  # type: ignore[union-attr]
+
+
+def asked(made: Bench, **options: object) -> Request:
+    both = (made.server, made.server)
+    chosen = Options(engines=["counted"], **options)  # type: ignore[arg-type]
+    return comparison_request(*both, cases(1), chosen, "zerolap compare a b -- get")
+
+
+def test_each_comparison_of_the_same_has_seeds_of_its_own(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    first, second, *chosen = (
+        compare(request, made.lab()) for request in (asked(made), asked(made), asked(made, seed=7), asked(made, seed=7))
+    )
+    assert first.settings.seed != second.settings.seed
+    assert seeds(made, first.id).isdisjoint(seeds(made, second.id))
+    assert first.command_line == f"zerolap compare --seed {first.settings.seed} a b -- get"
+    assert [comparison.settings.seed for comparison in chosen] == [7, 7]
+    assert seeds(made, chosen[0].id) == seeds(made, chosen[1].id)
+    assert chosen[0].command_line == "zerolap compare a b -- get"
+    assert [case.verdicts for case in chosen[0].cases] == [case.verdicts for case in chosen[1].cases]
+
+
+def test_platforms_of_a_request_draw_seeds_of_their_own(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    drawn, chosen = (on_platforms(asked(made, **seed), ["arm", "x86"], made.store.blobs) for seed in ({}, {"seed": 7}))
+    assert len({request.settings.seed for request in drawn}) == 2
+    assert [request.settings.seed for request in chosen] == [7, 7]
+
+
+def test_an_unfinished_comparison_keeps_its_seed(bench: Callable[..., Bench]) -> None:
+    def stop(job: TrialsJob, block: object) -> None:
+        raise KeyboardInterrupt
+
+    made, stopping = bench(), bench(on_trial=stop)
+    interrupted, *others = asked(made), asked(made, seed=7), asked(made)
+    with pytest.raises(Interrupted):
+        compare(interrupted, stopping.lab())
+    other, again = (compare(request, made.lab()) for request in others)
+    assert (other.id, other.settings.seed) == (others[0].id, 7), "another seed was chosen"
+    assert (again.id, again.settings.seed) == (interrupted.id, interrupted.settings.seed)
 
 
 def test_a_request_can_be_cancelled_from_another_thread(bench: Callable[..., Bench]) -> None:

@@ -189,7 +189,7 @@ hget-misses  x invalid
 
 note: the host was noisy
 
-c-20261120-4f1a  zerolap explain c-20261120-4f1a
+c-20261120-4f1a  zerolap explain c-20261120-4f1a  seed 7
 """
     )
 
@@ -410,7 +410,7 @@ fcall
 
 note: a note
 
-r-1
+r-1  seed 7
 """
     )
 

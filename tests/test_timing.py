@@ -47,7 +47,7 @@ def timed(store: Store, server: Path, directory: Path) -> Comparison:
     file = directory / "cases.yml"
     file.write_text(CASES)
     server_asked = RequestedServer(source=resolve(str(server), None))
-    request = comparison_request(server_asked, server_asked, load_cases(file), Options(engines=["timed"]))
+    request = comparison_request(server_asked, server_asked, load_cases(file), Options(engines=["timed"], seed=1))
     found = compare(request, Lab(store))
     assert not [note for note in found.notes if note.startswith("no timed verdict")]
     return found

@@ -170,7 +170,7 @@ export interface Metric {
   name: string;
   engine: string;
   answer: "work" | "time";
-  decides: "always" | "where changed" | "beyond doubt" | "others same" | "never";
+  decides: "always" | "for same" | "where changed" | "beyond doubt" | "others same" | "never";
   less_is_better: boolean;
   unit: string;
   label: string;
@@ -182,7 +182,7 @@ export interface MetricRule {
   name: string;
   engine: string;
   answer: "work" | "time";
-  decides: "always" | "where changed" | "beyond doubt" | "others same" | "never";
+  decides: "always" | "for same" | "where changed" | "beyond doubt" | "others same" | "never";
   less_is_better: boolean;
 }
 
@@ -377,7 +377,8 @@ export interface Validity {
  *
  * `change` is (head - base) / base, `low` and `high` bound it; `q` is the adjusted p over cases and metrics, null for
  * same and identical; `detectable` is the smallest relative change that these samples could have detected; `samples`
- * counts the trials of a side.
+ * counts the trials of a side. `margin` is within which a change counts as the same, null where that is the minimum
+ * effect.
  */
 export interface Verdict {
   metric: string;
@@ -393,6 +394,7 @@ export interface Verdict {
   pairs: number;
   min_effect: number;
   detectable: number | null;
+  margin: number | null;
 }
 
 /** The table of metrics. */
@@ -481,11 +483,21 @@ export const METRICS: Record<string, Metric> = {
     "name": "full_speed_cpu_ns_per_op",
     "engine": "timed",
     "answer": "time",
-    "decides": "never",
+    "decides": "for same",
     "less_is_better": true,
     "unit": "ns",
     "label": "CPU ns per request in unequal batches",
     "heading": "full speed CPU ns/request"
+  },
+  "elapsed_ns_per_op": {
+    "name": "elapsed_ns_per_op",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "for same",
+    "less_is_better": true,
+    "unit": "ns",
+    "label": "elapsed ns per request",
+    "heading": "elapsed ns/request"
   },
   "main_thread_ns_per_op": {
     "name": "main_thread_ns_per_op",

@@ -8,7 +8,9 @@ to the linker as a script, which every linker of the GNU command line reads; cod
 unlikely stays apart.
 """
 
+import contextlib
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -41,7 +43,7 @@ SET_APART = (".text.unlikely", ".text.startup", ".text.exit", ".text.hot")
 CODE, RELINKING = "code.o", "relinking.json"
 PLACED_PREFIX, PLACING_PREFIX = "placed-", "placing-"
 KEPT_PLACEMENTS = 48
-"""Of one build: as many as a comparison takes, each of some megabytes."""
+"""Of one build: as many as a comparison takes, each of some megabytes. The next comparison has other ones."""
 LOG_LINES = 5
 LARGEST_LOG_BYTES = 64 << 20
 """Of a program of the compiler's: `readelf` prints some hundred bytes for each function."""
@@ -167,6 +169,9 @@ class Relinkable:
         if shutil.which(self.relinking.compiler, path=BUILD_PATH) is None:
             raise LinkFailed(f"`{self.relinking.compiler}`, which links it, is not installed")
         placed = self.code.parent / f"{PLACED_PREFIX}{seed:016x}"
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            # Other comparisons of the build remove what was used longest ago, for placements of their own.
+            os.utime(placed)
         if not placed.is_file():
             _remove_old(self.code.parent)
             with scratch_directory(PLACING_PREFIX, self.code.parent) as directory:

@@ -83,7 +83,7 @@ def compare(
     topic: options.Topic = "",
     no_wait: options.NoWait = False,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
-    seed: options.Seed = 1,
+    seed: options.Seed = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Measure both sides, write the reports, and exit."""

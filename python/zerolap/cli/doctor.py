@@ -1,6 +1,5 @@
 """`zerolap doctor`: reports what this machine can measure, and how well."""
 
-import secrets
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -115,7 +114,7 @@ def _calibrate(location: str | None) -> None:
         base=server,
         head=server,
         cases=core_suite(),
-        options=Options(engines=["timed"], seed=secrets.randbelow(2**31)),
+        options=Options(engines=["timed"]),
         command_line="zerolap doctor --calibrate",
     )
     with Store.open(location) as results:

@@ -22,6 +22,7 @@ ENGINES = ("counted", "timed", "sampled")
 PRIORITIES = ("release", "pull", "backfill")
 DEFAULT_PRIORITY = "pull"
 SECONDS_PER_DAY = 86_400
+LARGEST_SEED = 2**64 - 1
 BYTES_PER_UNIT = {"MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
@@ -162,7 +163,15 @@ Topic = Annotated[
     ),
 ]
 NoWait = Annotated[bool, typer.Option("--no-wait", help="With --platform: submit, print id and platform, and exit.")]
-Seed = Annotated[int, typer.Option(help="Seed of all random choices.", min=0)]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        help="Seed of all random choices, which repeats them exactly; by default another one each time.",
+        min=0,
+        max=LARGEST_SEED,
+        metavar="N",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor the table.")]
 
 

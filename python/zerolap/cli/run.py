@@ -72,7 +72,7 @@ def run(
     topic: options.Topic = "",
     no_wait: options.NoWait = False,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
-    seed: options.Seed = 1,
+    seed: options.Seed = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Measure the server, write the reports, and exit."""

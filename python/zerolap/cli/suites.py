@@ -77,7 +77,9 @@ def check(
     json: options.Json = None,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
-    seed: options.Seed = 1,
+    seed: Annotated[
+        int, typer.Option(help="Seed of all random choices.", min=0, max=options.LARGEST_SEED, metavar="N")
+    ] = 1,
     quiet: options.Quiet = False,
 ) -> None:
     """Run each case briefly and report its faults; faults in a file are reported with the line.

@@ -32,7 +32,7 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
         schema="zerolap.comparison/1",
         id=resolved.id,
         created=resolved.request.created,
-        command_line=resolved.request.command_line,
+        command_line=resolved.request.exact_command_line,
         state=state,
         base=servers[BASE],
         head=servers[HEAD],

@@ -72,7 +72,7 @@ def _begun(request: Request, lab: Lab) -> Comparison | RunReport:
     lab.store.submit([request])
     with lab.store.claim(request.id):
         loop = _loop(request, lab)
-        unfinished = _unfinished(loop.build().digest, request.id, lab)
+        unfinished = _unfinished(loop.build().digest, request, lab)
         if unfinished is None:
             return loop.measure()
         lab.store.discard(request.id)
@@ -90,10 +90,16 @@ def _loop(request: Request, lab: Lab) -> Loop:
     return Loop(Execution(request, lab, LocalPlatform(lab)), lab)
 
 
-def _unfinished(digest: str, new: str, lab: Lab) -> Request | None:
-    """Return an unfinished request of the same, but for the new one, on which no other process works."""
+def _unfinished(digest: str, new: Request, lab: Lab) -> Request | None:
+    """Return an unfinished request of the same, but for the new one, on which no other process works.
+
+    It keeps its seed, which must be that of the new request only where that was chosen.
+    """
     for identity in lab.store.unfinished(digest):
-        if identity == new:
+        if identity == new.id:
+            continue
+        recorded = lab.store.request(identity).request
+        if not new.is_seed_drawn and recorded.settings.seed != new.settings.seed:
             continue
         try:
             with lab.store.claim(identity):
@@ -102,7 +108,7 @@ def _unfinished(digest: str, new: str, lab: Lab) -> Request | None:
             continue
         trials = sum(len(recorded.events) > 0 for recorded in lab.store.jobs(identity))
         lab.listen(Note(text=f"continuing {identity}, which was not finished; {trials} jobs are recorded"))
-        return lab.store.request(identity).request
+        return recorded
     return None
 
 

@@ -28,6 +28,7 @@ from zerolap.records import (
 from zerolap.store import Blobs
 
 ID_DIGITS: Final = 24
+DRAWN_SEEDS: Final = 2**31
 
 
 @dataclass(frozen=True)
@@ -35,25 +36,27 @@ class Options:
     """How to measure; without `engines` they are chosen by the kind of request and what this machine can do.
 
     `min_effect` is by engine, as a fraction. With `quick` everything is scaled down and only counted; with `all_stacks`
-    every case is sampled. `load_tool` puts load on the server of a run instead of the lab's own.
+    every case is sampled. `load_tool` puts load on the server of a run instead of the lab's own. Without a `seed` each
+    request has another one: the orders of functions, keys and turns are then not those of the comparison before, and a
+    repetition does not repeat their errors.
     """
 
     engines: Sequence[str] | None = None
     min_effect: Mapping[str, float] = field(default_factory=dict)
     budget_seconds: float | None = None
-    seed: int = 1
+    seed: int | None = None
     quick: bool = False
     all_stacks: bool = False
     load_tool: str | None = None
 
     def settings(self, engines: Sequence[str]) -> Settings:
-        """Return the settings of a request that is measured by these engines."""
+        """Return the settings of a request that is measured by these engines; a seed is drawn if none is given."""
         return Settings(
             engines=list(engines),
             min_effect=dict(DEFAULT_MIN_EFFECT) | dict(self.min_effect),
             q=Q,
             budget_seconds=self.budget_seconds,
-            seed=self.seed,
+            seed=drawn_seed() if self.seed is None else self.seed,
             quick=self.quick,
             load_tool=self.load_tool or OWN_TOOL,
         )
@@ -83,7 +86,9 @@ def comparison_request(
     effects = {rule.engine: PLUGIN_MIN_EFFECT for rule in rules} | dict(options.min_effect)
     settings = replace(options, min_effect=effects).settings(chosen).model_copy(update={"plugin_metrics": rules})
     made = _request("compare", {BASE: base, HEAD: head}, cases, settings, command_line)
-    return made.model_copy(update={"all_stacks": options.all_stacks, "notes": tuple(notes)})
+    return made.model_copy(
+        update={"all_stacks": options.all_stacks, "notes": tuple(notes), "is_seed_drawn": options.seed is None}
+    )
 
 
 def run_request(server: RequestedServer, cases: Sequence[Case], options: Options, command_line: str = "") -> Request:
@@ -100,7 +105,8 @@ def run_request(server: RequestedServer, cases: Sequence[Case], options: Options
     chosen = list(default if options.engines is None else options.engines)
     if options.load_tool is not None and LOADED not in chosen:
         chosen.append(LOADED)
-    return _request("run", {HEAD: server}, cases, options.settings(chosen), command_line)
+    made = _request("run", {HEAD: server}, cases, options.settings(chosen), command_line)
+    return made.model_copy(update={"is_seed_drawn": options.seed is None})
 
 
 def _request(
@@ -159,6 +165,7 @@ def on_platforms(
 ) -> list[Request]:
     """Return a request for each platform of a fleet, with ids of their own and all their sources in the blobs.
 
+    A seed that is not chosen is drawn for each: what the platforms find does not agree by having the same orders.
     Equal origins, which are not empty, give equal ids: what is asked for again after a kill is recorded once.
     Raises `UsageError` for a source that cannot travel.
     """
@@ -173,9 +180,22 @@ def on_platforms(
         servers[side] = server.model_copy(update={"source": pack_source(source, blobs)})
     common = {"servers": servers, **asdict(submitting or SubmissionOptions())}
     return [
-        request.model_copy(update={**common, "id": _id_of(request.kind, origin, platform), "platform": platform})
+        _with_own_seed(request).model_copy(
+            update={**common, "id": _id_of(request.kind, origin, platform), "platform": platform}
+        )
         for platform in platforms
     ]
+
+
+def _with_own_seed(request: Request) -> Request:
+    if not request.is_seed_drawn:
+        return request
+    return request.model_copy(update={"settings": request.settings.model_copy(update={"seed": drawn_seed()})})
+
+
+def drawn_seed() -> int:
+    """Return a seed from the system's randomness; few digits, as people repeat it with `--seed`."""
+    return secrets.randbelow(DRAWN_SEEDS)
 
 
 def new_id(kind: Literal["compare", "run"]) -> str:

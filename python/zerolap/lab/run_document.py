@@ -39,7 +39,7 @@ def run_of(results: Results, store: Store) -> RunReport:
         schema="zerolap.run/1",
         id=resolved.id,
         created=resolved.request.created,
-        command_line=resolved.request.command_line,
+        command_line=resolved.request.exact_command_line,
         server=described_servers(resolved, results, store)[HEAD],
         platform=resolved.platform,
         settings=resolved.settings,

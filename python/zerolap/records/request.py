@@ -44,7 +44,8 @@ class Request(Record):
     can be measured is known once the servers are built. `platform` is the name of a fleet's platform, empty for this
     machine. A newer request of the same `topic`, if that is not empty, supersedes an older one on the same platform.
     `trigger` is what caused it. With `all_stacks` every valid case is sampled, not only those that changed. `notes`
-    belong to the result.
+    belong to the result. `is_seed_drawn`: nobody chose the seed in the settings, so that another attempt at the same
+    comparison has another one.
     """
 
     schema_: Literal["zerolap.request/1"] = Field(default=REQUEST_SCHEMA, alias="schema")
@@ -61,3 +62,13 @@ class Request(Record):
     trigger: str = "command line"
     all_stacks: bool = False
     notes: tuple[str, ...] = ()
+    is_seed_drawn: bool = False
+
+    @property
+    def exact_command_line(self) -> str:
+        """The command line that repeats the request with its seed, also where that was drawn."""
+        verb = f"zerolap {self.kind}"
+        if not self.is_seed_drawn or not self.command_line.startswith(verb):
+            return self.command_line
+        # After the verb: what follows a `--` is no option.
+        return f"{verb} --seed {self.settings.seed}{self.command_line.removeprefix(verb)}"

@@ -55,14 +55,17 @@ class Resolved(Record):
 
     @property
     def digest(self) -> str:
-        """A digest that is equal for requests of the same contents, cases and settings on the same platform."""
+        """A digest that is equal for requests of the same contents, cases and settings on the same platform.
+
+        The seed is not in it: most are drawn, so that the same command has another one each time.
+        """
         content = {
             "kind": self.kind,
             "servers": {
                 side: (server.spec.digest, sorted(server.config.items())) for side, server in self.servers.items()
             },
             "cases": [_measured_of(case) for case in self.cases],
-            "settings": self.settings.model_dump(),
+            "settings": self.settings.model_dump(exclude={"seed"}),
             "platform": self.platform.fingerprint,
             "all_stacks": self.request.all_stacks,
         }

@@ -78,7 +78,8 @@ def show_comparison(comparison: Comparison, console: Console, reasons: int | Non
     for note in comparison.notes:
         lines.line(("note: ", "bold"), one_line(note))
     lines.blank()
-    lines.line((comparison.id, "bold"), ("  zerolap explain " + comparison.id, "dim"))
+    seed = f"  seed {comparison.settings.seed}"
+    lines.line((comparison.id, "bold"), (f"  zerolap explain {comparison.id}{seed}", "dim"))
 
 
 def show_run(report: RunReport, console: Console) -> None:
@@ -98,7 +99,7 @@ def show_run(report: RunReport, console: Console) -> None:
     for note in report.notes:
         lines.line(("note: ", "bold"), one_line(note))
     lines.blank()
-    lines.line((report.id, "bold"))
+    lines.line((report.id, "bold"), (f"  seed {report.settings.seed}", "dim"))
 
 
 def _build(build: MeasuredServer) -> list[Part]:

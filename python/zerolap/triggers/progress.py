@@ -219,9 +219,13 @@ class ProgressReader:
         return self._changed.get(key, ())
 
     def _command(self, stored: StoredTrigger) -> str:
+        """Return the command that repeats a comparison; platforms that have drawn their seeds have none in common."""
         if not stored.requests:
             return ""
-        return self._asked(stored.requests[0]).command_line
+        first = self._asked(stored.requests[0])
+        if len(stored.requests) == 1 and first.state == "done":
+            return self.comparison(first.id).command_line
+        return first.command_line
 
     def _acknowledgements(self, subject: str, head: str) -> tuple[Acknowledgement, ...]:
         return tuple(

@@ -63,9 +63,15 @@ def state_of_comparisons(comparisons: Sequence[Comparison], place: PullRequestPl
         commits=CommitRange(place.repository, base, head, _changed_lines(first, store), place.site),
         number=place.number,
         label="",
-        command=first.command_line,
+        command=_command(comparisons, store),
         platforms=tuple(outcomes),
     )
+
+
+def _command(comparisons: Sequence[Comparison], store: Store) -> str:
+    """Return the command that repeats the comparisons; several that have drawn their seeds have none in common."""
+    first = comparisons[0]
+    return first.command_line if len(comparisons) == 1 else store.request(first.id).request.command_line
 
 
 def _outcome(
