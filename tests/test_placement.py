@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from sources import binary_source, revision_source
-from toy_server import SOURCE, ToySource
+from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, SOURCE, ToySource
 
 from zerolap.build import Builder, BuiltServer, LinkFailed, parse_variant, placement
 from zerolap.cases import load_cases
@@ -66,12 +66,17 @@ def test_builds_in_a_relative_directory_are_linked_again(
 
 def test_only_so_many_placements_are_kept(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placement, "KEPT_PLACEMENTS", 3)
-    builder, server = built(toy, tmp_path, toy.first)
-    for seed in range(6):
-        for used in (0, seed):
-            assert builder.builds.placed(server.record.build, used).path.exists()
-    kept = [path.name for path in server.program.path.parent.glob("placed-*")]
-    assert sorted(kept) == [f"placed-{seed:016x}" for seed in (0, 4, 5)], "what was used last is kept"
+    builder, first = built(toy, tmp_path, toy.first)
+    _, second = built(toy, tmp_path, toy.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE)))
+    for seed in range(4):
+        for build, used in ((first, 0), (second, seed)):
+            assert builder.builds.placed(build.record.build, used).path.exists()
+    kept = {
+        name: sorted(path.name for path in tmp_path.glob(f"{name}/placed-*"))
+        for name in (first.record.build, second.record.build)
+    }
+    placed = [f"placed-{seed:016x}" for seed in range(4)]
+    assert kept == {first.record.build: placed[:1], second.record.build: placed[2:]}, "what was used last is kept"
 
 
 @pytest.mark.parametrize(

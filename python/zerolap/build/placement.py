@@ -42,8 +42,8 @@ CODE_SECTION = re.compile(r"^\s*\[\s*\d+\]\s+(\.text\.[\w.$@]+)\s+PROGBITS\b", r
 SET_APART = (".text.unlikely", ".text.startup", ".text.exit", ".text.hot")
 CODE, RELINKING = "code.o", "relinking.json"
 PLACED_PREFIX, PLACING_PREFIX = "placed-", "placing-"
-KEPT_PLACEMENTS = 48
-"""Of one build: as many as a comparison takes, each of some megabytes. The next comparison has other ones."""
+KEPT_PLACEMENTS = 96
+"""Of all builds in a directory: more than a comparison takes, each of some megabytes. The next one has other seeds."""
 LOG_LINES = 5
 LARGEST_LOG_BYTES = 64 << 20
 """Of a program of the compiler's: `readelf` prints some hundred bytes for each function."""
@@ -173,7 +173,8 @@ class Relinkable:
             # Other comparisons of the build remove what was used longest ago, for placements of their own.
             os.utime(placed)
         if not placed.is_file():
-            _remove_old(self.code.parent)
+            remove_abandoned(PLACING_PREFIX, self.code.parent)
+            _remove_old(self.code.parent.parent)
             with scratch_directory(PLACING_PREFIX, self.code.parent) as directory:
                 self._link(seed, directory, policy).rename(placed)
         return placed
@@ -222,9 +223,14 @@ def _script(sections: Sequence[str], seed: int) -> str:
     return f"SECTIONS {{ .text.placed : {{\n{lines}\n}} }} INSERT BEFORE .text;\n"
 
 
-def _remove_old(directory: Path) -> None:
+def _remove_old(builds: Path) -> None:
     """Remove the placements that were used longest ago; others make them again where they are still wanted."""
-    remove_abandoned(PLACING_PREFIX, directory)
-    placements = sorted(directory.glob(f"{PLACED_PREFIX}*"), key=lambda placed: placed.stat().st_mtime_ns)
-    for placed in placements[: -KEPT_PLACEMENTS + 1]:
-        placed.unlink(missing_ok=True)
+    used_ns: dict[Path, int] = {}
+    for placed in builds.glob(f"*/{PLACED_PREFIX}*"):
+        # Another process may remove them too.
+        with contextlib.suppress(FileNotFoundError):
+            used_ns[placed] = placed.stat().st_mtime_ns
+    for placed in sorted(used_ns, key=lambda placed: used_ns[placed])[: -KEPT_PLACEMENTS + 1]:
+        # Those of another user are left to that user.
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            placed.unlink()
