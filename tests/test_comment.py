@@ -406,6 +406,12 @@ def test_the_title_of_a_check_names_what_its_conclusion_rests_on(cases: list[dic
     assert commit_status(state, "regression").description.startswith(title)
 
 
+def test_a_comment_states_the_side_that_makes_a_case_invalid() -> None:
+    case = a_case("get", "invalid", validity=INVALID, failed_sides=["head"])
+    text = comment_markdown(a_state(a_platform("x86", a_comparison([case, *SAME]))))
+    assert "invalid: on the head only, `hit_rate` is 0.12, expected" in text
+
+
 def test_a_case_that_could_not_be_timed_is_not_decided() -> None:
     untimed = of_both("zadd", a_work("same", 0.0))
     comparison = a_comparison([*IDENTICAL, untimed])

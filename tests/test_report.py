@@ -326,6 +326,14 @@ def test_both_answers_are_shown_at_any_width(width: int) -> None:
     assert re.search(r"identical-code .*= identical", text)
 
 
+@pytest.mark.parametrize(("sides", "text"), [(["head"], "on the head only"), (["base", "head"], "on both sides")])
+def test_reports_state_the_side_that_makes_a_case_invalid(sides: list[str], text: str) -> None:
+    comparison = a_comparison([a_case("get", "invalid", validity=INVALID, failed_sides=sides)])
+    assert f"expected >= 0.99\n  {text}\n" in shown(comparison)
+    assert text in comparison_markdown(comparison)
+    assert text not in shown(ALL) + comparison_markdown(ALL)
+
+
 def test_markdown_has_work_and_time_in_columns_of_their_own() -> None:
     text = comparison_markdown(BOTH)
     assert "work: 2 regressions, 3 same, 1 identical; time: 2 regressions, 2 same, 1 not measured" in text

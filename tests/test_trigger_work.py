@@ -148,6 +148,14 @@ def test_a_branch_that_went_back_is_compared_with_what_it_was(lab: Lab) -> None:
     assert lab.compared(lab.push(dropped, lab.source.first)) == [(dropped, lab.source.first)]
 
 
+def test_what_is_asked_for_again_has_another_seed(lab: Lab) -> None:
+    head = lab.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    lab.source.git("branch", "unstable", lab.source.first)
+    labels = [lab.pull_request(head, lab.source.first) for _ in range(2)]
+    asked = [lab.store.request(request).request for label in labels for request in label.requests]
+    assert len(asked) == len({request.settings.seed for request in asked}) == 2
+
+
 @pytest.mark.slow
 def test_a_schedule_without_new_commits_measures_nothing_again(lab: Lab) -> None:
     head = lab.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))

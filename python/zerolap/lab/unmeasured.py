@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from zerolap.lab.results import FEWEST_STARTS, CaseResults, Results, Trials
-from zerolap.records import Check, Settings, Side, TrialFailed
+from zerolap.records import BASE, HEAD, Check, Settings, Side, TrialFailed
 
 BUDGET_USED_UP = "the budget was used up before it was decided"
 OF_THE_SERVER: Final = frozenset({"errors", "hit_rate", "reply", "executed", "keys", "replicas"})
@@ -20,9 +20,9 @@ def failure_text(failure: TrialFailed | None, *, cut_short: bool = False) -> str
 
 
 def failed_sides(measured: CaseResults) -> list[Side]:
-    """Return the sides that make a case invalid: a trial failed there, or the server did not answer as expected.
+    """Return the sides that make a case of a comparison invalid: a trial failed there, or the replies are wrong.
 
-    If one side failed and no trial of another succeeded, the case itself may be the reason: none is returned.
+    If one side failed and no trial of the other succeeded, the case itself may be the reason: none is returned.
     """
     failed: set[Side] = set()
     sound: set[Side] = set()
@@ -33,8 +33,7 @@ def failed_sides(measured: CaseResults) -> list[Side]:
             for measurement in measurements:
                 is_failed = any(check.check in OF_THE_SERVER for check in measurement.validity.failed)
                 (failed if is_failed else sound).add(side)
-    sides = _sides_of(measured)
-    return [side for side in sides if side in failed] if failed | sound >= set(sides) else []
+    return [side for side in (BASE, HEAD) if side in failed] if failed | sound >= {BASE, HEAD} else []
 
 
 def _trials_of_validity(measured: CaseResults) -> Iterator[Trials]:
@@ -47,10 +46,6 @@ def _trials_of_validity(measured: CaseResults) -> Iterator[Trials]:
             yield measured.timed.paced
     if measured.counted is None and measured.timed is None:
         yield from measured.other.values()
-
-
-def _sides_of(measured: CaseResults) -> list[Side]:
-    return list(dict.fromkeys(side for trials in measured.all for side in trials.measurements))
 
 
 def not_measured(measured: CaseResults, *, is_alone: bool = False) -> list[str]:

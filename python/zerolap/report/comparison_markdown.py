@@ -27,6 +27,7 @@ from zerolap.report.reading import (
     callers,
     culprit_figures,
     effort,
+    failed_on,
     headline,
     in_order,
     is_plain,
@@ -84,6 +85,7 @@ def _reasons(case: CaseResult) -> str:
     """Return a section on a case: its verdicts, the functions that are the reason, and other findings."""
     verdicts = [failure_line(case.failure, failed=word(case) == "failed")] if case.failure is not None else []
     verdicts += failed_check_lines(case.validity)
+    verdicts += filter(None, [failed_on(case)])
     verdicts += [prose(statement(answered)) for answered in answers(case)]
     verdicts += [f"also {verdict.verdict}: {prose(sentence(verdict))}" for verdict in others(case)]
     culprits = ranked(case, "culprit")

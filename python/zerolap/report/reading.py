@@ -267,6 +267,13 @@ def failed_check(name: str, value: float | str | None, limit: str) -> str:
     return one_line(f"{name} is {seen}, expected {limit}")
 
 
+def failed_on(case: CaseResult) -> str | None:
+    """Write which sides make a case invalid, `on the head only`; None where it is not due to a side."""
+    if not case.failed_sides:
+        return None
+    return f"on the {case.failed_sides[0]} only" if len(case.failed_sides) == 1 else "on both sides"
+
+
 def culprit_figures(finding: Finding) -> list[str]:
     """Return a culprit's numbers in words: share, calls, instructions and time per request."""
     figures = []

@@ -9,6 +9,7 @@ from zerolap.report.reading import (
     callers,
     culprit_figures,
     failed_check,
+    failed_on,
     has_changed,
     is_plain,
     location,
@@ -33,6 +34,9 @@ def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | N
     if case.failure is not None:
         show_failure(lines, case.failure, failed=word(case) == "failed")
     show_failed_checks(lines, case.validity)
+    sides = failed_on(case)
+    if sides is not None:
+        lines.line(sides, indent=2)
     _show_verdicts(lines, case)
     if has_changed(case) or others(case):
         _show_findings(lines, case, reasons)

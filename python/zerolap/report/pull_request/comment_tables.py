@@ -9,7 +9,7 @@ from zerolap.report.markdown import AnswerColumns, build_facts, bullets, code, f
 from zerolap.report.pull_request.comment_detail import Detail
 from zerolap.report.pull_request.outcome import PullRequestState, in_order_of_names
 from zerolap.report.pull_request.rows import CaseRows, Row, cases_of
-from zerolap.report.reading import ANSWERS, effort, failed_check, skipped_line, state_line
+from zerolap.report.reading import ANSWERS, effort, failed_check, failed_on, skipped_line, state_line
 
 COMMAND_BYTES = 400
 """A longer command is left to the report, as a part of a command cannot be run."""
@@ -59,7 +59,8 @@ def _why_invalid(row: Row, detail: Detail) -> str:
     if row.case.failure is not None:
         return code(row.case.failure, detail.sentence // 2)
     failed = [failed_check(check.check, check.value, check.limit) for check in row.case.validity.failed]
-    return prose("; ".join(failed), detail.sentence // 2)
+    sides = failed_on(row.case)
+    return ("" if sides is None else f"{sides}, ") + prose("; ".join(failed), detail.sentence // 2)
 
 
 def _detectable(row: Row) -> str:
