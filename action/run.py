@@ -416,7 +416,7 @@ def conclude() -> int:
     """End with the exit code of the comparison."""
     code = int(given("EXIT_CODE") or MISSING)
     if code == 1:
-        annotate("error", f"--fail-on {given('INPUT_FAIL_ON')} applies: the summary has the cases")
+        annotate("error", f"--fail-on {given('INPUT_FAIL_ON')} applies: the log has the reason, the summary the cases")
     elif code:
         annotate("error", f"zerolap compare ended with exit code {code}: the log has the reason")
     return code

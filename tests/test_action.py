@@ -435,7 +435,7 @@ def test_a_pull_request_gets_one_comment_and_the_store_is_kept(scene: Scene) -> 
     head = scene.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
     failing = scene.use(head, **{"fail-on": "work"})
     assert failing.code == 1, failing.log
-    assert failing.annotated("error") == ["--fail-on work applies: the summary has the cases"]
+    assert failing.annotated("error") == ["--fail-on work applies: the log has the reason, the summary the cases"]
     assert built(failing.log) == [scene.source.first[:12], head[:12]]
     (comment,) = scene.comments()
     assert "GET" in comment

@@ -39,7 +39,7 @@ export interface CasePictures {
  * invalid case. `verdict` is time where that was asked for, else work. `deciding`, `work_deciding` and
  * `time_deciding` are the metrics that they rest on, null where there is none. `failed_sides` are the sides that make
  * a case invalid: a trial failed there, or the server's replies were not those that the case expects. There are none
- * where the machine or the load is the reason, or where one side failed before the other was tried.
+ * where the machine or the load is the reason, or where one side failed before a trial of the other succeeded.
  */
 export interface CaseResult {
   case: string;
