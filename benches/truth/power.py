@@ -1,0 +1,62 @@
+"""What it costs to detect a change, drawn from starts of a harmless edit at many placements."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from benches.truth.case_data import all_cases, data_of
+from benches.truth.edited import Edited
+from benches.truth.harmless import harmless_edits
+from benches.truth.measuring import Estimate, TruthFigure
+from benches.truth.nulls import TIMED_ALONE
+from benches.truth.samples import Data, Sample, Series, Trial
+from benches.truth.sampling import seconds_for_power, share_of_alarms
+from zerolap import Options
+from zerolap.cases import core_suite
+
+EDIT = "unused functions in all"
+NEVER_EXCLUDED = {"timed": 1e-6}
+"""As the smallest effect: every case takes all starts."""
+SHIFT = 0.01
+
+
+def _measure(case: str, directory: Path, seed: int) -> Data:
+    edited, store = Edited.make(directory / "edited", harmless_edits()[EDIT]), directory / "store"
+    if not store.exists():
+        edited.compare(Options(engines=["counted"], quick=True, seed=1), store, [case])
+    options = Options(engines=TIMED_ALONE, min_effect=NEVER_EXCLUDED, seed=seed)
+    return data_of(edited.compare(options, store, [case]), store)
+
+
+def _plan(directory: Path) -> list[Trial]:
+    return [Trial(case.name, partial(_measure, case.name, directory)) for case in core_suite()]
+
+
+SERIES = Series("starts", 1, ["harmless.py"], _plan)
+
+
+def starts_by_case(samples: Sequence[Sample]) -> dict[str, list[float]]:
+    """Return the log ratios of starts by case, of the cases that have any."""
+    return {case.case: case.log_ratios for case in all_cases(samples) if case.log_ratios}
+
+
+def _power(change: float, samples: Sequence[Sample]) -> Estimate | None:
+    starts = starts_by_case(samples)
+    if not starts:
+        return None
+    seconds_per_start = sum(sample.data["seconds"] for sample in samples) / sum(map(len, starts.values()))
+    cost = seconds_for_power(starts, change, seconds_per_start)
+    return Estimate(cost.seconds, len(starts), [f"power reached: {cost.reached:.0%}", *cost.notes])
+
+
+def _regimes(samples: Sequence[Sample]) -> Estimate | None:
+    starts = starts_by_case(samples)
+    return Estimate(share_of_alarms(starts, SHIFT), len(starts)) if starts else None
+
+
+CASES = 12
+FIGURES = [
+    TruthFigure("power_3pct_seconds", "machine seconds a case", [SERIES], CASES, "cases", partial(_power, 0.03)),
+    TruthFigure("power_1_5pct_seconds", "machine seconds a case", [SERIES], CASES, "cases", partial(_power, 0.015)),
+    TruthFigure("start_regimes", "of verdicts", [SERIES], CASES, "cases", _regimes),
+]
