@@ -4,6 +4,7 @@ import json
 import math
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -14,7 +15,7 @@ from benches.truth import neighbours, noisy, nulls, planted
 from benches.truth.case_data import CaseData, MetricData
 from benches.truth.estimates import correlation, highest_rate
 from benches.truth.measuring import Bench, Estimate, Limit, TruthFigure, table
-from benches.truth.samples import Data, Sample, SampleFile, Series, Trial, Unavailable, locked
+from benches.truth.samples import TRIES, Data, Sample, SampleFile, Series, Trial, Unavailable, locked
 from zerolap.records import UsageError
 
 
@@ -146,6 +147,19 @@ def test_failed_trial_is_measured_again_in_the_next_run(tmp_path: Path) -> None:
     assert first.file.runs[-1].failures == ["drawn: a: the build failed"]
     bench(tmp_path, clock).measure([figure])
     assert clock.keys == ["b", "a"]
+
+
+def test_trial_without_a_usable_sample_is_tried_again_with_another_seed(tmp_path: Path) -> None:
+    clock, seeds = Clock(), []
+
+    def measure(seed: int, key: str) -> Data:
+        seeds.append(seed)
+        return clock.measure(seed, key)
+
+    figure = mean_of(replace(series(measure, ["a"]), is_usable=lambda _: False))
+    for _ in range(TRIES + 1):
+        bench(tmp_path, clock).measure([figure])
+    assert len(set(seeds)) == len(seeds) == TRIES
 
 
 def test_what_cannot_be_measured_here_states_the_reason(tmp_path: Path) -> None:

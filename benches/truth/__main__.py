@@ -10,13 +10,13 @@ import sys
 from collections.abc import Sequence
 
 from benches.figures import DIRECTORY
-from benches.truth import copies, cost, counters, noisy, nulls, planted, power, throughput, time_only
+from benches.truth import copies, cost, counters, noisy, nulls, planted, power, throughput, time_only, whole_figures
 from benches.truth.measuring import Bench, TruthFigure, table
 from benches.truth.samples import SampleFile, locked
 
 FILE = DIRECTORY / "truth.json"
 INTERRUPTED = 130
-FAMILIES = (cost, noisy, planted, throughput, time_only, nulls, copies, power, counters)
+FAMILIES = (cost, noisy, planted, throughput, time_only, nulls, copies, power, counters, whole_figures)
 
 
 def figures() -> dict[str, TruthFigure]:
@@ -52,22 +52,28 @@ def main() -> None:
         return
     if options not in ([], ["--show"]):
         raise SystemExit(f"unknown: {' '.join(options)}; options: --list, --show")
+    if options:
+        print(table(_bench().results(chosen)))
+        return
     try:
         with locked(FILE):
-            bench = Bench(
-                SampleFile(FILE),
-                DIRECTORY / "truth",
-                limit_seconds=_limit_seconds(),
-                any_code=os.environ.get("BENCH_ANY_CODE") == "1",
-            )
-            stopped_by = "" if options else bench.measure(chosen)
-            print(table(bench.results(chosen)))
+            bench = _bench()
+            stopped_by = bench.measure(chosen)
     except BlockingIOError as fault:
         raise SystemExit(f"another process measures into {FILE}") from fault
-    if stopped_by:
-        print(f"ended by: {stopped_by}; written to {FILE}", file=sys.stderr)
+    print(table(bench.results(chosen)))
+    print(f"ended by: {stopped_by}; written to {FILE}", file=sys.stderr)
     if stopped_by == "interrupt":
         raise SystemExit(INTERRUPTED)
+
+
+def _bench() -> Bench:
+    return Bench(
+        SampleFile(FILE),
+        DIRECTORY / "truth",
+        limit_seconds=_limit_seconds(),
+        any_code=os.environ.get("BENCH_ANY_CODE") == "1",
+    )
 
 
 if __name__ == "__main__":

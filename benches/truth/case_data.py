@@ -112,6 +112,11 @@ def data_of(comparison: ClockedComparison, store: Path, **more: Any) -> Data:
     }
 
 
+def has_timed_cases(data: Data) -> bool:
+    """Return whether all cases of a sample's data have a timed verdict: the machine did not prevent it."""
+    return all(CaseData.model_validate(case).has_timed_verdict for case in data["cases"])
+
+
 def cases_of(sample: Sample) -> list[CaseData]:
     """Return the cases of a sample."""
     return [CaseData.model_validate(case) for case in sample.data["cases"]]

@@ -167,13 +167,13 @@ class Bench:
         except Unavailable as reason:
             self._unavailable[series.name] = str(reason)
             return []
-        there = {sample.key for sample in self._samples(series)}
-        return [
-            (trial, f"{number}/{len(planned)}") for number, trial in enumerate(planned, 1) if trial.key not in there
-        ]
+        there = self._samples(series)
+        numbered = [(trial, f"{number}/{len(planned)}") for number, trial in enumerate(planned, 1)]
+        return [(trial, of) for trial, of in numbered if not series.has_measured(trial, there)]
 
     def _measure(self, series: Series, trial: Trial) -> None:
-        seed, began, clock = seed_of(series.name, trial.key), now(), self.clock()
+        tries = sum(sample.key == trial.key for sample in self._samples(series))
+        seed, began, clock = seed_of(series.name, trial.key, tries), now(), self.clock()
         data = trial.measure(seed)
         self.file.add(
             Sample(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benches.truth.case_data import CaseData, MetricData, cases_of, data_of
+from benches.truth.case_data import CaseData, MetricData, cases_of, data_of, has_timed_cases
 from benches.truth.changes_in_time import WAIT, insert
 from benches.truth.edited import Edited
 from benches.truth.estimates import share_error
@@ -166,7 +166,7 @@ def _plan_of_work(directory: Path) -> list[Trial]:
     return [Trial(str(length), partial(_counted, length, directory)) for length in LENGTHS if length]
 
 
-SERIES = Series("planted", 1, ["planted.py", "changes_in_time.py"], _plan)
+SERIES = Series("planted", 1, ["planted.py", "changes_in_time.py"], _plan, has_timed_cases)
 WORK = Series("planted_work", 1, ["planted.py"], _plan_of_work)
 
 

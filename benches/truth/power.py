@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from benches.truth.case_data import all_cases, data_of
+from benches.truth.case_data import all_cases, data_of, has_timed_cases
 from benches.truth.edited import Edited
 from benches.truth.harmless import harmless_edits
 from benches.truth.measuring import Estimate, TruthFigure
@@ -32,12 +32,12 @@ def _plan(directory: Path) -> list[Trial]:
     return [Trial(case.name, partial(_measure, case.name, directory)) for case in core_suite()]
 
 
-SERIES = Series("starts", 1, ["harmless.py"], _plan)
+SERIES = Series("starts", 1, ["harmless.py"], _plan, has_timed_cases)
 
 
 def starts_by_case(samples: Sequence[Sample]) -> dict[str, list[float]]:
     """Return the log ratios of starts by case, of the cases that have any."""
-    return {case.case: case.log_ratios for case in all_cases(samples) if case.log_ratios}
+    return {case.case: list(case.log_ratios) for case in all_cases(samples) if case.has_timed_verdict}
 
 
 def _power(change: float, samples: Sequence[Sample]) -> Estimate | None:

@@ -21,6 +21,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 MEASURING_PACKAGES = ("records", "cases", "sandbox", "host", "build", "server", "load", "engines", "judge", "lab")
 """What plans, measures and judges a comparison. Other packages show or carry results, and leave them as they are."""
 DIGITS = 16
+TRIES = 3
 
 Data: TypeAlias = Mapping[str, Any]
 """What a trial measured, as JSON."""
@@ -44,13 +45,20 @@ class Series:
 
     `sources` are the files beside this one that state what is measured; `version` is raised when a trial is carried out
     in another way. `plan` returns all trials in their order, the most wanted first; it gets a directory, which is kept
-    until the code changes. It may raise `Unavailable`.
+    until the code changes. It may raise `Unavailable`. A sample that `is_usable` refuses is kept, and its trial is
+    measured again in the next run, up to `TRIES` times in all.
     """
 
     name: str
     version: int
     sources: Sequence[str]
     plan: Callable[[Path], Sequence[Trial]]
+    is_usable: Callable[[Data], bool] = lambda _: True
+
+    def has_measured(self, trial: Trial, samples: Iterable["Sample"]) -> bool:
+        """Return whether samples have all that is wanted of a trial, or as many as it is tried."""
+        of_trial = [sample.data for sample in samples if sample.key == trial.key]
+        return len(of_trial) >= TRIES or any(map(self.is_usable, of_trial))
 
     @cached_property
     def code(self) -> str:
@@ -166,9 +174,9 @@ def methods() -> dict[str, int]:
     return {"counted": counted.METHOD, "timed": timed.METHOD}
 
 
-def seed_of(series: str, key: str) -> int:
-    """Return the seed of a trial: another one for each, the same when it is repeated."""
-    return int(hashlib.sha256(f"{series} {key}".encode()).hexdigest()[:8], 16)
+def seed_of(series: str, key: str, tries: int = 0) -> int:
+    """Return the seed of a trial after so many tries: another one for each, the same on every machine."""
+    return int(hashlib.sha256(f"{series} {key} {tries}".encode()).hexdigest()[:8], 16)
 
 
 @functools.cache
@@ -184,7 +192,8 @@ def code_digest(files: Iterable[Path], beside: str = "") -> str:
     """Return a digest of files by name and content, and of what is to be known beside them."""
     digest = hashlib.sha256(beside.encode())
     for file in sorted(files):
-        digest.update(f"\n{file.relative_to(SOURCE)} {hashlib.sha256(file.read_bytes()).hexdigest()}".encode())
+        content = file.read_bytes() if file.exists() else b""
+        digest.update(f"\n{file.relative_to(SOURCE)} {hashlib.sha256(content).hexdigest()}".encode())
     return digest.hexdigest()[:DIGITS]
 
 
