@@ -5,6 +5,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -19,9 +20,9 @@ from benches.truth.samples import TRIES, Data, Sample, SampleFile, Series, Trial
 from zerolap.records import UsageError
 
 
-def series(measure: Callable[[int, str], Data], keys: Sequence[str], name: str = "drawn", version: int = 1) -> Series:
+def series(measure: Callable[..., Data], keys: Sequence[str], name: str = "drawn", version: int = 1) -> Series:
     def plan(_: Path) -> list[Trial]:
-        return [Trial(key, lambda seed, key=key: measure(seed, key)) for key in keys]
+        return [Trial(key, partial(measure, key=key)) for key in keys]
 
     return Series(name, version, [], plan)
 
@@ -40,7 +41,7 @@ class Clock:
         self.seconds = 0.0
         self.keys: list[str] = []
 
-    def measure(self, _: int, key: str) -> Data:
+    def measure(self, seed: int, key: str) -> Data:
         self.keys.append(key)
         self.seconds += 10
         return {"value": 1}

@@ -157,7 +157,6 @@ class Bench:
                 except Unavailable as reason:
                     self._unavailable[series.name] = str(reason)
                     break
-                self._compute([figure for figure in figures if series in figure.series])
         return False
 
     def _missing(self, series: Series) -> list[tuple[Trial, str]]:
