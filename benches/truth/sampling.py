@@ -37,23 +37,26 @@ class PowerCost:
 
 
 def starts_of(comparisons: Sequence[ClockedComparison], location: Path) -> dict[str, list[float]]:
-    """Return what the starts of comparisons came to, by case: those at an equal rate where there are such."""
+    """Return what the starts of comparisons came to, by case and in order: those at an equal rate where there are such.
+
+    Starts that something made unusable are left out, as verdicts leave them out.
+    """
     starts: dict[tuple[str, bool], list[float]] = {}
     with open_store(location) as store:
         for comparison in comparisons:
             measurements = {
                 (trial.case, trial.per_second is not None, trial.block, trial.side): measurement
                 for trial, measurement in store.measurements(comparison.document.id)
-                if trial.engine == "timed" and measurement.timeline is not None
+                if trial.engine == "timed" and measurement.timeline is not None and measurement.validity.valid
             }
-            for (case, paced, block, side), base in measurements.items():
-                head = measurements.get((case, paced, block, HEAD))
-                if side != BASE or head is None:
+            for case, paced, block, side in sorted(measurements):
+                base, head = (measurements.get((case, paced, block, one)) for one in (BASE, HEAD))
+                if side != BASE or base is None or head is None:
                     continue
-                of_base, of_head = (
-                    Timeline.model_validate_json(store.blobs.get(one.timeline or "")) for one in (base, head)
-                )
-                starts.setdefault((case, paced), []).append(TimedPair.of(of_base, of_head).changes[METRIC])
+                timelines = [Timeline.model_validate_json(store.blobs.get(one.timeline or "")) for one in (base, head)]
+                change = TimedPair.of(*timelines).changes.get(METRIC)
+                if change is not None:
+                    starts.setdefault((case, paced), []).append(change)
     return {case: ratios for (case, paced), ratios in starts.items() if paced or (case, True) not in starts}
 
 

@@ -53,11 +53,14 @@ def _size_of_cron(_: Sample, case: CaseData) -> tuple[str, float] | None:
 
     Of the elapsed time of the base's requests, set in relation to their CPU time.
     """
-    whole, throughput = case.metric(WHOLE), case.metric("ops_per_sec")
-    if whole is None or throughput is None or not whole.base or not throughput.base:
+    whole, elapsed, throughput = (case.metric(name) for name in (WHOLE, "elapsed_ns_per_op", "ops_per_sec"))
+    if whole is None or not whole.base:
         return None
-    elapsed_ns = NS_PER_SECOND / throughput.base
-    return WHOLE, CRON_MS / PERIOD_MS * elapsed_ns / whole.base
+    if elapsed is not None and elapsed.base:
+        return WHOLE, CRON_MS / PERIOD_MS * elapsed.base / whole.base
+    if throughput is None or not throughput.base:
+        return None
+    return WHOLE, CRON_MS / PERIOD_MS * NS_PER_SECOND / throughput.base / whole.base
 
 
 SIZES: Mapping[str, Callable[[Sample, CaseData], tuple[str, float] | None]] = {
