@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from benches.comparing import DEMO_REPOSITORY, compare_demo
 from benches.truth.case_data import data_of
+from benches.truth.edited import Edited
 from benches.truth.measuring import Estimate, Limit, TruthFigure
-from benches.truth.samples import Data, Sample, Series, Trial, Unavailable
+from benches.truth.samples import Data, Sample, Series, Trial
 from zerolap import Options
 from zerolap.cases import core_suite
 
@@ -17,13 +17,10 @@ WHOLE, COUNTED = "whole", "counted"
 
 
 def _measure(kind: str, directory: Path, seed: int) -> Data:
-    if not DEMO_REPOSITORY.exists():
-        raise Unavailable("the demo's repository is not there; hint: make demo")
-    store = directory / "store"
-    if not store.exists():
-        compare_demo(Options(engines=["counted"], seed=1), store, ["get-100B"])
+    demo, store = Edited.demo(), directory / "store"
+    demo.build(store)
     options = Options(seed=seed) if kind == WHOLE else Options(engines=["counted"], seed=seed)
-    return data_of(compare_demo(options, store), store, kind=kind)
+    return data_of(demo.compare(options, store), store, kind=kind)
 
 
 def _plan(directory: Path) -> list[Trial]:

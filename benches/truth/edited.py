@@ -30,18 +30,28 @@ class Edited:
     head: str = "HEAD"
 
     @classmethod
-    def make(cls, repository: Path, *edits: Edit) -> "Edited":
-        """Clone, edit and commit; raises `Unavailable` without the demo's repository."""
+    def demo(cls) -> "Edited":
+        """Return the demo's repository as it is; raises `Unavailable` without it."""
         if not DEMO_REPOSITORY.exists():
             raise Unavailable("the demo's repository is not there; hint: make demo")
+        return cls(DEMO_REPOSITORY)
+
+    @classmethod
+    def make(cls, repository: Path, *edits: Edit) -> "Edited":
+        """Clone, edit and commit; raises `Unavailable` without the demo's repository."""
+        demo = cls.demo().repository
         shutil.rmtree(repository, ignore_errors=True)
         repository.parent.mkdir(parents=True, exist_ok=True)
-        _git("clone", "--quiet", str(DEMO_REPOSITORY), str(repository))
+        _git("clone", "--quiet", str(demo), str(repository))
         _git("-C", str(repository), "checkout", "--quiet", RELEASE)
         for number, edit in enumerate(edits, 1):
             edit(repository / "src")
             _git(*IDENTITY, "-C", str(repository), "commit", "--quiet", "--all", "--message", f"Edit {number}")
         return cls(repository)
+
+    def build(self, store: Path) -> None:
+        """Build both commits unless they are there, so that the next comparison takes the time of measuring."""
+        self.compare(Options(engines=["counted"], quick=True, seed=1), store, ["get-100B"])
 
     def compare(self, options: Options, store: Path, cases: Sequence[str] = ()) -> ClockedComparison:
         """Compare the last commit with the one before it, by default over the core suite."""

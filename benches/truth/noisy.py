@@ -6,14 +6,13 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
-from benches.comparing import DEMO_REPOSITORY, compare_demo
 from benches.truth.case_data import CaseData, all_cases, cases_of, changes_by_sample, data_of
 from benches.truth.edited import Edited, directory_name
 from benches.truth.harmless import harmless_edits
 from benches.truth.measuring import Estimate, Limit, TruthFigure
 from benches.truth.neighbours import coming_and_going, endless, stolen_time
 from benches.truth.nulls import TIMED_ALONE
-from benches.truth.samples import Data, Sample, Series, Trial, Unavailable
+from benches.truth.samples import Data, Sample, Series, Trial
 from zerolap import Options
 from zerolap.report.reading import headline
 
@@ -32,20 +31,12 @@ BESIDE: dict[str, Callable[[int], AbstractContextManager[None]]] = {
 }
 
 
-def _require_builds(store: Path) -> None:
-    """Build the demo's revisions, so that comparisons take the time of measuring; nothing is built twice."""
-    if not DEMO_REPOSITORY.exists():
-        raise Unavailable("the demo's repository is not there; hint: make demo")
-    if not store.exists():
-        compare_demo(Options(engines=["counted"], quick=True, seed=1), store, ["get-100B"])
-
-
 def _beside(kind: str, directory: Path, seed: int) -> Data:
     # What quiet comparisons learn of the machine is not for the others: a user's machine is one or the other.
-    store = directory / directory_name(kind)
-    _require_builds(store)
+    demo, store = Edited.demo(), directory / directory_name(kind)
+    demo.build(store)
     with BESIDE[kind](seed):
-        compared = compare_demo(Options(seed=seed), store)
+        compared = demo.compare(Options(seed=seed), store)
     return data_of(compared, store, beside=kind, headline=headline(compared.document), notes=compared.document.notes)
 
 

@@ -22,8 +22,7 @@ SHIFT = 0.01
 
 def _measure(case: str, directory: Path, seed: int) -> Data:
     edited, store = Edited.make(directory / "edited", harmless_edits()[EDIT]), directory / "store"
-    if not store.exists():
-        edited.compare(Options(engines=["counted"], quick=True, seed=1), store, [case])
+    edited.build(store)
     options = Options(engines=TIMED_ALONE, min_effect=NEVER_EXCLUDED, seed=seed)
     return data_of(edited.compare(options, store, [case]), store)
 
