@@ -3,35 +3,39 @@
 import json
 import math
 import random
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import psutil
 import pytest
 
+from benches.figures import Figure
 from benches.truth import __main__ as truth
 from benches.truth import neighbours, noisy, nulls, planted
 from benches.truth.case_data import CaseData, MetricData
 from benches.truth.estimates import correlation, highest_rate
 from benches.truth.measuring import Bench, Estimate, Limit, TruthFigure, table
-from benches.truth.samples import TRIES, Data, Sample, SampleFile, Series, Trial, Unavailable, locked
+from benches.truth.samples import TRIES, Data, Experiment, PlannedSample, Sample, SampleFile, Unavailable, locked
+from benches.truth.whole_figures import Measurement, WholeFigure, figures_of
 from zerolap.records import UsageError
 
 
-def series(measure: Callable[..., Data], keys: Sequence[str], name: str = "drawn", version: int = 1) -> Series:
-    def plan(_: Path) -> list[Trial]:
-        return [Trial(key, partial(measure, key=key)) for key in keys]
+def experiment(measure: Callable[..., Data], keys: Sequence[str], name: str = "drawn", version: int = 1) -> Experiment:
+    def plan(_: Path) -> list[PlannedSample]:
+        return [PlannedSample(key, partial(measure, key=key)) for key in keys]
 
-    return Series(name, version, [], plan)
+    return Experiment(name, version, [], plan)
 
 
-def mean_of(series: Series, name: str = "mean", wanted: int = 3) -> TruthFigure:
+def mean_of(experiment: Experiment, name: str = "mean", wanted: int = 3) -> TruthFigure:
     def compute(samples: Sequence[Sample]) -> Estimate:
         return Estimate(sum(sample.data["value"] for sample in samples) / len(samples), len(samples))
 
-    return TruthFigure(name, "a unit", [series], wanted, "trials", compute, Limit(most=1))
+    return TruthFigure(name, "a unit", [experiment], wanted, "trials", compute, Limit(most=1))
 
 
 class Clock:
@@ -57,7 +61,7 @@ def bench(tmp_path: Path, clock: Clock, limit_seconds: float | None = None, *, a
 
 def test_second_run_goes_on_where_time_limit_ended_the_first(tmp_path: Path) -> None:
     clock = Clock()
-    figure = mean_of(series(clock.measure, ["a", "b", "c"]))
+    figure = mean_of(experiment(clock.measure, ["a", "b", "c"]))
     assert bench(tmp_path, clock, limit_seconds=15).measure([figure]) == "time limit"
     [result] = bench(tmp_path, clock).results([figure])
     assert (result.state, result.trials, clock.keys) == ("incomplete", 2, ["a", "b"])
@@ -76,7 +80,7 @@ def test_second_run_goes_on_where_time_limit_ended_the_first(tmp_path: Path) -> 
 
 def test_samples_state_seed_host_and_code(tmp_path: Path) -> None:
     clock = Clock()
-    bench(tmp_path, clock).measure([mean_of(series(clock.measure, ["a", "b"]))])
+    bench(tmp_path, clock).measure([mean_of(experiment(clock.measure, ["a", "b"]))])
     document = json.loads((tmp_path / "truth.json").read_text())
     first, second = document["samples"]
     assert first["seed"] != second["seed"]
@@ -93,7 +97,7 @@ def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
             raise KeyboardInterrupt
         return clock.measure(seed, key)
 
-    figure = mean_of(series(measure, ["a", "b"]))
+    figure = mean_of(experiment(measure, ["a", "b"]))
     assert bench(tmp_path, clock).measure([figure]) == "interrupt"
     again = bench(tmp_path, clock)
     assert [sample.key for sample in again.file.samples] == ["a"]
@@ -102,19 +106,19 @@ def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
 
 def test_figures_that_are_not_asked_for_are_kept(tmp_path: Path) -> None:
     clock = Clock()
-    one = mean_of(series(clock.measure, ["a"], name="one"), "first")
-    other = mean_of(series(clock.measure, ["b"], name="other"), "second")
+    one = mean_of(experiment(clock.measure, ["a"], name="one"), "first")
+    other = mean_of(experiment(clock.measure, ["b"], name="other"), "second")
     bench(tmp_path, clock).measure([one])
     bench(tmp_path, clock).measure([other])
     document = json.loads((tmp_path / "truth.json").read_text())
     assert document["figures"].keys() == {"first", "second"}
-    assert [sample["series"] for sample in document["samples"]] == ["one", "other"]
+    assert [sample["experiment"] for sample in document["samples"]] == ["one", "other"]
 
 
 def test_samples_of_other_code_are_kept_and_not_mixed(tmp_path: Path) -> None:
     clock = Clock()
-    bench(tmp_path, clock).measure([mean_of(series(clock.measure, ["a", "b"]))])
-    changed = mean_of(series(clock.measure, ["a", "b", "c"], version=2))
+    bench(tmp_path, clock).measure([mean_of(experiment(clock.measure, ["a", "b"]))])
+    changed = mean_of(experiment(clock.measure, ["a", "b", "c"], version=2))
     bench(tmp_path, clock, limit_seconds=5).measure([changed])
     again = bench(tmp_path, clock)
     [result] = again.results([changed])
@@ -127,8 +131,8 @@ def test_samples_of_other_code_are_kept_and_not_mixed(tmp_path: Path) -> None:
 
 def test_figure_without_new_samples_keeps_its_value(tmp_path: Path) -> None:
     clock = Clock()
-    bench(tmp_path, clock).measure([mean_of(series(clock.measure, ["a"]))])
-    changed = mean_of(series(clock.measure, ["a"], version=2))
+    bench(tmp_path, clock).measure([mean_of(experiment(clock.measure, ["a"]))])
+    changed = mean_of(experiment(clock.measure, ["a"], version=2))
     bench(tmp_path, clock, limit_seconds=0).measure([changed])
     assert SampleFile(tmp_path / "truth.json").figures["mean"]["value"] == 1
 
@@ -142,7 +146,7 @@ def test_failed_trial_is_measured_again_in_the_next_run(tmp_path: Path) -> None:
             raise faults.pop()
         return clock.measure(seed, key)
 
-    figure = mean_of(series(measure, ["a", "b"]))
+    figure = mean_of(experiment(measure, ["a", "b"]))
     first = bench(tmp_path, clock)
     first.measure([figure])
     assert first.file.runs[-1].failures == ["drawn: a: the build failed"]
@@ -157,21 +161,49 @@ def test_trial_without_a_usable_sample_is_tried_again_with_another_seed(tmp_path
         seeds.append(seed)
         return clock.measure(seed, key)
 
-    figure = mean_of(replace(series(measure, ["a"]), is_usable=lambda _: False))
+    figure = mean_of(replace(experiment(measure, ["a"]), is_usable=lambda _: False))
     for _ in range(TRIES + 1):
         bench(tmp_path, clock).measure([figure])
     assert len(set(seeds)) == len(seeds) == TRIES
 
 
 def test_what_cannot_be_measured_here_states_the_reason(tmp_path: Path) -> None:
-    def plan(_: Path) -> list[Trial]:
+    def plan(_: Path) -> list[PlannedSample]:
         raise Unavailable("there are no counters")
 
-    figure = mean_of(Series("counters", 1, [], plan))
+    figure = mean_of(Experiment("counters", 1, [], plan))
     there = bench(tmp_path, Clock())
     there.measure([figure])
     [result] = there.results([figure])
     assert (result.state, result.value, result.notes) == ("unavailable", None, ["there are no counters"])
+
+
+def test_figures_of_another_module_are_its_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("benches.truth.drawn")
+    vars(module)["ratios"] = lambda: {"first": Figure(1.2, "of make", [1.1, 1.3], 2, notes=["median"])}
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    wanted = [WholeFigure("first", 2, "builds", Limit(most=1.3)), WholeFigure("second", 2, "builds", Limit(most=1.3))]
+    figures = figures_of(Measurement("drawn", "ratios", wanted))
+    there = bench(tmp_path, Clock())
+    there.measure(figures)
+    first, second = there.results(figures)
+    assert (first.state, first.value, first.trials, first.notes) == ("pass", 1.2, 2, ["median"])
+    assert second.state == "incomplete"
+    assert SampleFile(there.file.path).samples[0].data["figures"]["first"]["samples"] == [1.1, 1.3]
+
+
+def test_module_that_is_missing_makes_its_figure_unavailable(tmp_path: Path) -> None:
+    figures = figures_of(Measurement("nowhere", "ratios", [WholeFigure("first", 1, "builds", Limit(most=1))]))
+    there = bench(tmp_path, Clock())
+    there.measure(figures)
+    [result] = there.results(figures)
+    assert (result.state, result.notes) == ("unavailable", ["benches/truth/nowhere.py is not there"])
+
+
+def test_unknown_figures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["truth", "coverage"])
+    with pytest.raises(SystemExit, match="unknown: coverage"):
+        truth.main()
 
 
 def test_second_process_is_refused(tmp_path: Path) -> None:
@@ -189,7 +221,7 @@ def test_plans_have_a_trial_for_all_that_is_wanted(tmp_path: Path, monkeypatch: 
     commits = tmp_path / "commits"
     commits.write_text("# harmless\n/somewhere/redis a1 b2\n\n/somewhere/valkey c3 d4\n")
     monkeypatch.setenv(nulls.COMMITS, str(commits))
-    every = {series.name: series for figure in truth.figures().values() for series in figure.series}
+    every = {experiment.name: experiment for figure in truth.figures().values() for experiment in figure.experiments}
     for one in every.values():
         try:
             keys = [trial.key for trial in one.plan(tmp_path)]

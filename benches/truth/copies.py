@@ -11,7 +11,7 @@ import zerolap
 from benches.comparing import SERVER, ClockedComparison
 from benches.truth.case_data import all_cases, changes_by_sample, data_of
 from benches.truth.measuring import Estimate, Limit, TruthFigure
-from benches.truth.samples import Data, Sample, Series, Trial, Unavailable
+from benches.truth.samples import Data, Experiment, PlannedSample, Sample, Unavailable
 from zerolap import Options
 
 COPIES = 20
@@ -40,11 +40,11 @@ def _copy_with_another_build_id(program: Path, copy: Path, number: int) -> None:
     copy.write_bytes(content.replace(build_id, bytes([number + 1]) * len(build_id)))
 
 
-def _plan(directory: Path) -> list[Trial]:
-    return [Trial(f"copy {number}", partial(_compare, number, directory)) for number in range(COPIES)]
+def _plan(directory: Path) -> list[PlannedSample]:
+    return [PlannedSample(f"copy {number}", partial(_compare, number, directory)) for number in range(COPIES)]
 
 
-SERIES = Series("copies", 1, ["copies.py"], _plan)
+EXPERIMENT = Experiment("copies", 1, ["copies.py"], _plan)
 
 
 def alarms(samples: Sequence[Sample]) -> Estimate:
@@ -53,4 +53,4 @@ def alarms(samples: Sequence[Sample]) -> Estimate:
     return Estimate(sum(case.confirmed for case in cases), len(samples), changes_by_sample(samples))
 
 
-FIGURES = [TruthFigure("copy_alarms", "confirmed changes", [SERIES], COPIES, "comparisons", alarms, Limit(most=0))]
+FIGURES = [TruthFigure("copy_alarms", "confirmed changes", [EXPERIMENT], COPIES, "comparisons", alarms, Limit(most=0))]

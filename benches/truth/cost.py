@@ -8,7 +8,7 @@ from pathlib import Path
 from benches.truth.case_data import data_of
 from benches.truth.edited import Edited
 from benches.truth.measuring import Estimate, Limit, TruthFigure
-from benches.truth.samples import Data, Sample, Series, Trial
+from benches.truth.samples import Data, Experiment, PlannedSample, Sample
 from zerolap import Options
 from zerolap.cases import core_suite
 
@@ -23,12 +23,12 @@ def _measure(kind: str, directory: Path, seed: int) -> Data:
     return data_of(demo.compare(options, store), store, kind=kind)
 
 
-def _plan(directory: Path) -> list[Trial]:
+def _plan(directory: Path) -> list[PlannedSample]:
     kinds = [(kind, number) for kind in (WHOLE, COUNTED) for number in range(1, REPEATS + 1)]
-    return [Trial(f"{kind}, {number}", partial(_measure, kind, directory)) for kind, number in kinds]
+    return [PlannedSample(f"{kind}, {number}", partial(_measure, kind, directory)) for kind, number in kinds]
 
 
-SERIES = Series("cost", 1, [], _plan)
+EXPERIMENT = Experiment("cost", 1, [], _plan)
 
 
 def _median(kind: str, name: str, cases: int, samples: Sequence[Sample]) -> Estimate | None:
@@ -42,7 +42,7 @@ FIGURES = [
     TruthFigure(
         "demo_seconds_cached",
         "s, median",
-        [SERIES],
+        [EXPERIMENT],
         REPEATS,
         "comparisons",
         partial(_median, WHOLE, "seconds", 1),
@@ -51,7 +51,7 @@ FIGURES = [
     TruthFigure(
         "counted_seconds",
         "machine seconds a case, median",
-        [SERIES],
+        [EXPERIMENT],
         REPEATS,
         "comparisons",
         partial(_median, COUNTED, "machine_seconds", len(core_suite())),

@@ -8,7 +8,7 @@ from benches.truth.case_data import CaseData, cases_of, data_of
 from benches.truth.measuring import Estimate, Limit, TruthFigure
 from benches.truth.nulls import TIMED_ALONE
 from benches.truth.planted import CASE, edited
-from benches.truth.samples import Data, Sample, Series, Trial, Unavailable
+from benches.truth.samples import Data, Experiment, PlannedSample, Sample, Unavailable
 from benches.truth.sampling import METRIC
 from zerolap import Options
 from zerolap.host import hardware_counters
@@ -25,20 +25,20 @@ def _compare(length: int, directory: Path, seed: int) -> Data:
     return data_of(compared, store, length=length, events=hardware_counters().events)
 
 
-def _plan(directory: Path) -> list[Trial]:
+def _plan(directory: Path) -> list[PlannedSample]:
     """Plan comparisons; raises `Unavailable` without counters of cycles."""
     counters = hardware_counters()
     if not any(event.startswith("cycles") for event in counters.events):
         reasons = "; ".join(f"{event}: {reason}" for event, reason in counters.refused.items() if "cycles" in event)
         raise Unavailable(f"this machine has no hardware counters ({reasons or 'no event is counted'})")
     return [
-        Trial(f"{length}, {number}", partial(_compare, length, directory))
+        PlannedSample(f"{length}, {number}", partial(_compare, length, directory))
         for number in range(1, COMPARISONS + 1)
         for length in LENGTHS
     ]
 
 
-SERIES = Series("counters", 1, ["planted.py"], _plan)
+EXPERIMENT = Experiment("counters", 1, ["planted.py"], _plan)
 
 
 def _agrees(case: CaseData) -> bool:
@@ -68,7 +68,7 @@ FIGURES = [
     TruthFigure(
         "counters",
         "of comparisons: cycles decide and agree",
-        [SERIES],
+        [EXPERIMENT],
         len(LENGTHS) * COMPARISONS,
         "comparisons",
         share_agreeing,

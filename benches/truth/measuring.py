@@ -1,6 +1,7 @@
 """Figures, and the loop that measures the samples that they still lack."""
 
 import math
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,11 +10,11 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from benches.truth.samples import (
+    Experiment,
+    PlannedSample,
     Run,
     Sample,
     SampleFile,
-    Series,
-    Trial,
     Unavailable,
     methods,
     now,
@@ -56,15 +57,15 @@ class Estimate:
 
 @dataclass(frozen=True)
 class TruthFigure:
-    """A figure: the series that it is computed from, how, and what is wanted of it.
+    """A figure: the experiments that it is computed from, how, and what is wanted of it.
 
-    `wanted` is how many `counted` trials make it complete. `compute` gets at least one sample; it returns none where
-    these samples do not suffice yet.
+    `wanted` is how many trials make it complete; `counted` are what these are. `compute` gets at least one sample; it
+    returns none where these samples do not suffice yet.
     """
 
     name: str
     unit: str
-    series: Sequence[Series]
+    experiments: Sequence[Experiment]
     wanted: int
     counted: str
     compute: Callable[[Sequence[Sample]], Estimate | None]
@@ -100,7 +101,7 @@ class Result:
 class Bench:
     """Measures figures into a file, within a time limit; `show` takes a line at a time.
 
-    A trial is not begun once `limit_seconds` are over; the one that is under way ends. With `any_code` the samples of
+    No measurement begins once `limit_seconds` are over; the one that is under way ends. With `any_code` the samples of
     other code are used too, and each figure states how many.
     """
 
@@ -128,6 +129,9 @@ class Bench:
             run.stopped_by = "time limit" if self._measure_all(figures, run) else "nothing left to measure"
         except KeyboardInterrupt:
             run.stopped_by = "interrupt"
+        except Exception as fault:
+            run.stopped_by = f"{type(fault).__name__}: {fault}"
+            raise
         finally:
             run.ended = now()
             self._compute(figures)
@@ -141,46 +145,46 @@ class Bench:
     def _measure_all(self, figures: Sequence[TruthFigure], run: Run) -> bool:
         """Return whether the time limit was reached."""
         end = math.inf if self.limit_seconds is None else self.clock() + self.limit_seconds
-        every = {series.name: series for figure in figures for series in figure.series}
-        for series in every.values():
-            for number, (trial, of) in enumerate(missing := self._missing(series), 1):
+        every = {experiment.name: experiment for figure in figures for experiment in figure.experiments}
+        for experiment in every.values():
+            for number, (planned, of) in enumerate(missing := self._missing(experiment), 1):
                 if self.clock() >= end:
                     return True
-                self.show(f"{series.name} {of}: {trial.key} ({number} of {len(missing)} that are left)")
+                self.show(f"{experiment.name} {of}: {planned.key} ({number} of {len(missing)} that are left)")
                 try:
-                    self._measure(series, trial)
+                    self._measure(experiment, planned)
                     run.trials += 1
-                except (ZerolapError, OSError) as fault:
-                    # One trial fails alone: it is tried again in the next run.
-                    run.failures.append(f"{series.name}: {trial.key}: {fault}")
+                except (ZerolapError, OSError, subprocess.SubprocessError) as fault:
+                    # It fails alone, and is tried again in the next run.
+                    run.failures.append(f"{experiment.name}: {planned.key}: {fault}")
                     self.show(run.failures[-1])
                 except Unavailable as reason:
-                    self._unavailable[series.name] = str(reason)
+                    self._unavailable[experiment.name] = str(reason)
                     break
         return False
 
-    def _missing(self, series: Series) -> list[tuple[Trial, str]]:
-        """Return the trials of a series that have no sample yet, each with its place among all."""
+    def _missing(self, experiment: Experiment) -> list[tuple[PlannedSample, str]]:
+        """Return what an experiment lacks, each with its place among all that is planned."""
         try:
-            planned = series.plan(self.directory / series.name / series.code)
+            every = experiment.plan(self.directory / experiment.name / experiment.code)
         except Unavailable as reason:
-            self._unavailable[series.name] = str(reason)
+            self._unavailable[experiment.name] = str(reason)
             return []
-        there = self._samples(series)
-        numbered = [(trial, f"{number}/{len(planned)}") for number, trial in enumerate(planned, 1)]
-        return [(trial, of) for trial, of in numbered if not series.has_measured(trial, there)]
+        there = self._samples(experiment)
+        numbered = [(planned, f"{number}/{len(every)}") for number, planned in enumerate(every, 1)]
+        return [(planned, of) for planned, of in numbered if not experiment.has_measured(planned, there)]
 
-    def _measure(self, series: Series, trial: Trial) -> None:
-        tries = sum(sample.key == trial.key for sample in self._samples(series))
-        seed, began, clock = seed_of(series.name, trial.key, tries), now(), self.clock()
-        data = trial.measure(seed)
+    def _measure(self, experiment: Experiment, planned: PlannedSample) -> None:
+        tries = sum(sample.key == planned.key for sample in self._samples(experiment))
+        seed, began, clock = seed_of(experiment.name, planned.key, tries), now(), self.clock()
+        data = planned.measure(seed)
         self.file.add(
             Sample(
-                series=series.name,
-                key=trial.key,
+                experiment=experiment.name,
+                key=planned.key,
                 seed=seed,
                 host=self.host,
-                code=series.code,
+                code=experiment.code,
                 methods=methods(),
                 began=began,
                 seconds=round(self.clock() - clock, 3),
@@ -188,8 +192,8 @@ class Bench:
             )
         )
 
-    def _samples(self, series: Series) -> list[Sample]:
-        return self.file.of(series, self.host, any_code=self.any_code)
+    def _samples(self, experiment: Experiment) -> list[Sample]:
+        return self.file.of(experiment, self.host, any_code=self.any_code)
 
     def _compute(self, figures: Sequence[TruthFigure]) -> None:
         """Compute figures; one that has no samples now keeps what an earlier run wrote of it."""
@@ -199,8 +203,9 @@ class Bench:
                 self.file.figures[figure.name] = asdict(result)
 
     def _result(self, figure: TruthFigure) -> Result:
-        samples = [sample for series in figure.series for sample in self._samples(series)]
-        reasons = [self._unavailable[series.name] for series in figure.series if series.name in self._unavailable]
+        samples = [sample for experiment in figure.experiments for sample in self._samples(experiment)]
+        names = [experiment.name for experiment in figure.experiments]
+        reasons = [self._unavailable[name] for name in names if name in self._unavailable]
         estimate = figure.compute(samples) if samples else None
         notes = [*([] if estimate is None else estimate.notes), *reasons, *self._notes_on_others(figure, samples)]
         value = None if estimate is None else estimate.value
@@ -215,16 +220,16 @@ class Bench:
             wanted=figure.wanted,
             counted=figure.counted,
             host=self.host,
-            code={series.name: series.code for series in figure.series},
+            code={experiment.name: experiment.code for experiment in figure.experiments},
             computed=now(),
             notes=notes,
         )
 
     def _notes_on_others(self, figure: TruthFigure, used: Sequence[Sample]) -> list[str]:
         """Return what is to be known of samples that were measured with other code or elsewhere."""
-        codes = {series.name: series.code for series in figure.series}
-        mixed = sum(sample.code != codes[sample.series] for sample in used)
-        left_out = sum(self.file.count(series) for series in figure.series) - len(used)
+        codes = {experiment.name: experiment.code for experiment in figure.experiments}
+        mixed = sum(sample.code != codes[sample.experiment] for sample in used)
+        left_out = sum(self.file.count(experiment) for experiment in figure.experiments) - len(used)
         notes = []
         if mixed:
             notes.append(f"{mixed} of {len(used)} samples were measured with other code")

@@ -12,7 +12,7 @@ from benches.truth.harmless import harmless_edits
 from benches.truth.measuring import Estimate, Limit, TruthFigure
 from benches.truth.neighbours import coming_and_going, endless, stolen_time
 from benches.truth.nulls import TIMED_ALONE
-from benches.truth.samples import Data, Sample, Series, Trial
+from benches.truth.samples import Data, Experiment, PlannedSample, Sample
 from zerolap import Options
 from zerolap.report.reading import headline
 
@@ -48,18 +48,20 @@ def _under_steal(name: str, directory: Path, seed: int) -> Data:
     return data_of(compared, store, edit=name, means=theft.means, processors_taken=theft.processors)
 
 
-def _noisy(directory: Path) -> list[Trial]:
+def _noisy(directory: Path) -> list[PlannedSample]:
     rounds = [(kind, number) for number in range(1, ROUNDS + 1) for kind in (QUIET, *NOISY)]
     beside_two = [(TWO, number) for number in range(1, ROUNDS_BESIDE_TWO + 1)]
-    return [Trial(f"{kind}, {number}", partial(_beside, kind, directory)) for kind, number in [*rounds, *beside_two]]
+    return [
+        PlannedSample(f"{kind}, {number}", partial(_beside, kind, directory)) for kind, number in [*rounds, *beside_two]
+    ]
 
 
-def _steal(directory: Path) -> list[Trial]:
-    return [Trial(name, partial(_under_steal, name, directory)) for name in EDITS_UNDER_STEAL]
+def _steal(directory: Path) -> list[PlannedSample]:
+    return [PlannedSample(name, partial(_under_steal, name, directory)) for name in EDITS_UNDER_STEAL]
 
 
-SERIES = Series("noisy", 1, ["neighbours.py"], _noisy)
-STEAL = Series("steal", 1, ["neighbours.py", "harmless.py"], _steal)
+EXPERIMENT = Experiment("noisy", 1, ["neighbours.py"], _noisy)
+STEAL = Experiment("steal", 1, ["neighbours.py", "harmless.py"], _steal)
 
 
 def of_kinds(samples: Sequence[Sample], *kinds: str) -> list[Sample]:
@@ -141,15 +143,23 @@ def decided(samples: Sequence[Sample]) -> Estimate:
 
 
 FIGURES = [
-    TruthFigure("noisy_right", "of comparisons", [SERIES], 2 * ROUNDS, "comparisons", share_right, Limit(least=0.83)),
     TruthFigure(
-        "noisy_wrong", "case verdicts", [SERIES], 2 * ROUNDS + ROUNDS_BESIDE_TWO, "comparisons", wrong, Limit(most=0)
+        "noisy_right", "of comparisons", [EXPERIMENT], 2 * ROUNDS, "comparisons", share_right, Limit(least=0.83)
     ),
     TruthFigure(
-        "noisy_time_ratio", "of the quiet time", [SERIES], 2 * ROUNDS, "comparisons", time_ratio, Limit(most=3)
+        "noisy_wrong",
+        "case verdicts",
+        [EXPERIMENT],
+        2 * ROUNDS + ROUNDS_BESIDE_TWO,
+        "comparisons",
+        wrong,
+        Limit(most=0),
     ),
     TruthFigure(
-        "noisy_work", "of comparisons", [SERIES], ROUNDS_BESIDE_TWO, "comparisons", work_decides, Limit(least=1)
+        "noisy_time_ratio", "of the quiet time", [EXPERIMENT], 2 * ROUNDS, "comparisons", time_ratio, Limit(most=3)
+    ),
+    TruthFigure(
+        "noisy_work", "of comparisons", [EXPERIMENT], ROUNDS_BESIDE_TWO, "comparisons", work_decides, Limit(least=1)
     ),
     TruthFigure("steal_decided", "of cases", [STEAL], 24, "cases", decided, Limit(least=0.8)),
 ]

@@ -13,7 +13,7 @@ from benches.truth.edited import Edited, directory_name
 from benches.truth.estimates import correlation, correlation_bound, highest_rate
 from benches.truth.harmless import Edit, harmless_edits
 from benches.truth.measuring import Estimate, Limit, TruthFigure
-from benches.truth.samples import Data, Sample, Series, Trial, Unavailable
+from benches.truth.samples import Data, Experiment, PlannedSample, Sample, Unavailable
 from benches.truth.sampling import METRIC
 from zerolap import Options
 
@@ -63,10 +63,10 @@ def commits_of_others() -> list[tuple[str, str, str]]:
     return commits
 
 
-def _nulls(directory: Path) -> list[Trial]:
-    edits = [Trial(name, partial(_timed, edit, name, directory)) for name, edit in harmless_edits().items()]
+def _nulls(directory: Path) -> list[PlannedSample]:
+    edits = [PlannedSample(name, partial(_timed, edit, name, directory)) for name, edit in harmless_edits().items()]
     commits = [
-        Trial(
+        PlannedSample(
             f"{Path(repository).name} {base}..{head}",
             partial(_timed_commit, repository, base, head, directory / "store"),
         )
@@ -75,15 +75,17 @@ def _nulls(directory: Path) -> list[Trial]:
     return [*edits, *commits]
 
 
-def _repeats(directory: Path) -> list[Trial]:
+def _repeats(directory: Path) -> list[PlannedSample]:
     """Plan the edits that are compared once more, from all kinds of edits."""
     every = list(harmless_edits().items())
     chosen = every[:: max(1, len(every) // REPEATED)][:REPEATED]
-    return [Trial(name, partial(_timed, edit, name, directory)) for name, edit in chosen]
+    return [PlannedSample(name, partial(_timed, edit, name, directory)) for name, edit in chosen]
 
 
-def _harmless(directory: Path) -> list[Trial]:
-    return [Trial(name, partial(_as_users_do, edit, name, directory)) for name, edit in harmless_edits().items()]
+def _harmless(directory: Path) -> list[PlannedSample]:
+    return [
+        PlannedSample(name, partial(_as_users_do, edit, name, directory)) for name, edit in harmless_edits().items()
+    ]
 
 
 def _as_users_do(edit: Edit, name: str, directory: Path, seed: int) -> Data:
@@ -92,9 +94,9 @@ def _as_users_do(edit: Edit, name: str, directory: Path, seed: int) -> Data:
     return data_of(edited.compare(Options(seed=seed), store), store, edit=name)
 
 
-NULLS = Series("nulls", 1, ["harmless.py"], _nulls)
-NULL_REPEATS = Series("null_repeats", 1, ["harmless.py"], _repeats)
-HARMLESS = Series("harmless", 1, ["harmless.py"], _harmless)
+NULLS = Experiment("nulls", 1, ["harmless.py"], _nulls)
+NULL_REPEATS = Experiment("null_repeats", 1, ["harmless.py"], _repeats)
+HARMLESS = Experiment("harmless", 1, ["harmless.py"], _harmless)
 
 
 def alarms(samples: Sequence[Sample]) -> Estimate:
@@ -139,7 +141,7 @@ def errors_of_repeats(samples: Sequence[Sample]) -> list[tuple[float, float]]:
         for case in cases_of(sample):
             metric = case.metric(METRIC)
             if metric is not None and metric.change is not None and metric.half_width:
-                errors.setdefault((sample.key, case.case), {})[sample.series] = metric.change / metric.half_width
+                errors.setdefault((sample.key, case.case), {})[sample.experiment] = metric.change / metric.half_width
     return [
         (both[NULLS.name], both[NULL_REPEATS.name])
         for both in errors.values()

@@ -22,7 +22,7 @@ from benches.truth.harmless import Edit, harmless_edits
 from benches.truth.measuring import Estimate, Limit, TruthFigure
 from benches.truth.neighbours import endless
 from benches.truth.nulls import TIMED_ALONE
-from benches.truth.samples import Data, Sample, Series, Trial, Unavailable
+from benches.truth.samples import Data, Experiment, PlannedSample, Sample, Unavailable
 from benches.truth.sampling import METRIC, pair_of
 from zerolap import Options
 from zerolap.host import choose_pinning, read_processors
@@ -154,20 +154,20 @@ def _counted(length: int, directory: Path, seed: int) -> Data:
     return data_of(compared, directory / "store", length=length)
 
 
-def _plan(directory: Path) -> list[Trial]:
+def _plan(directory: Path) -> list[PlannedSample]:
     return [
-        Trial(f"{length}, {number}", partial(_timed, length, directory))
+        PlannedSample(f"{length}, {number}", partial(_timed, length, directory))
         for number in range(1, COMPARISONS + 1)
         for length in LENGTHS
     ]
 
 
-def _plan_of_work(directory: Path) -> list[Trial]:
-    return [Trial(str(length), partial(_counted, length, directory)) for length in LENGTHS if length]
+def _plan_of_work(directory: Path) -> list[PlannedSample]:
+    return [PlannedSample(str(length), partial(_counted, length, directory)) for length in LENGTHS if length]
 
 
-SERIES = Series("planted", 1, ["planted.py", "changes_in_time.py"], _plan, has_timed_cases)
-WORK = Series("planted_work", 1, ["planted.py"], _plan_of_work)
+EXPERIMENT = Experiment("planted", 1, ["planted.py", "changes_in_time.py"], _plan, has_timed_cases)
+WORK = Experiment("planted_work", 1, ["planted.py"], _plan_of_work)
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ FIGURES = [
     TruthFigure(
         "coverage_95",
         "of intervals",
-        [SERIES],
+        [EXPERIMENT],
         len(LENGTHS) * COMPARISONS,
         "comparisons",
         coverage,

@@ -9,7 +9,7 @@ from benches.truth.edited import Edited
 from benches.truth.harmless import harmless_edits
 from benches.truth.measuring import Estimate, TruthFigure
 from benches.truth.nulls import TIMED_ALONE
-from benches.truth.samples import Data, Sample, Series, Trial
+from benches.truth.samples import Data, Experiment, PlannedSample, Sample
 from benches.truth.sampling import seconds_for_power, share_of_alarms
 from zerolap import Options
 from zerolap.cases import core_suite
@@ -27,11 +27,11 @@ def _measure(case: str, directory: Path, seed: int) -> Data:
     return data_of(edited.compare(options, store, [case]), store)
 
 
-def _plan(directory: Path) -> list[Trial]:
-    return [Trial(case.name, partial(_measure, case.name, directory)) for case in core_suite()]
+def _plan(directory: Path) -> list[PlannedSample]:
+    return [PlannedSample(case.name, partial(_measure, case.name, directory)) for case in core_suite()]
 
 
-SERIES = Series("starts", 1, ["harmless.py"], _plan, has_timed_cases)
+EXPERIMENT = Experiment("starts", 1, ["harmless.py"], _plan, has_timed_cases)
 
 
 def starts_by_case(samples: Sequence[Sample]) -> dict[str, list[float]]:
@@ -55,7 +55,7 @@ def _regimes(samples: Sequence[Sample]) -> Estimate | None:
 
 CASES = 12
 FIGURES = [
-    TruthFigure("power_3pct_seconds", "machine seconds a case", [SERIES], CASES, "cases", partial(_power, 0.03)),
-    TruthFigure("power_1_5pct_seconds", "machine seconds a case", [SERIES], CASES, "cases", partial(_power, 0.015)),
-    TruthFigure("start_regimes", "of verdicts", [SERIES], CASES, "cases", _regimes),
+    TruthFigure("power_3pct_seconds", "machine seconds a case", [EXPERIMENT], CASES, "cases", partial(_power, 0.03)),
+    TruthFigure("power_1_5pct_seconds", "machine seconds a case", [EXPERIMENT], CASES, "cases", partial(_power, 0.015)),
+    TruthFigure("start_regimes", "of verdicts", [EXPERIMENT], CASES, "cases", _regimes),
 ]

@@ -24,7 +24,7 @@ DIGITS = 16
 TRIES = 3
 
 Data: TypeAlias = Mapping[str, Any]
-"""What a trial measured, as JSON."""
+"""What was measured, as JSON."""
 
 
 class Unavailable(Exception):
@@ -32,33 +32,33 @@ class Unavailable(Exception):
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A measurement that is planned; `key` is unique in its series. `measure` takes a seed."""
+class PlannedSample:
+    """A measurement that is planned; `key` is unique in its experiment. `measure` takes a seed."""
 
     key: str
     measure: Callable[[int], Data]
 
 
 @dataclass(frozen=True)
-class Series:
-    """Trials of one kind, from whose samples one or more figures are computed.
+class Experiment:
+    """Measurements of one kind, from whose samples one or more figures are computed.
 
-    `sources` are the files beside this one that state what is measured; `version` is raised when a trial is carried out
-    in another way. `plan` returns all trials in their order, the most wanted first; it gets a directory, which is kept
-    until the code changes. It may raise `Unavailable`. A sample that `is_usable` refuses is kept, and its trial is
-    measured again in the next run, up to `TRIES` times in all.
+    `sources` are the files beside this one that state what is measured; `version` is raised when that is done in
+    another way. `plan` returns all that is wanted, in order; it gets a directory, which is kept until the code changes.
+    It may raise `Unavailable`. A sample that `is_usable` refuses is kept, and measured again in the next run, up to
+    `TRIES` times in all.
     """
 
     name: str
     version: int
     sources: Sequence[str]
-    plan: Callable[[Path], Sequence[Trial]]
+    plan: Callable[[Path], Sequence[PlannedSample]]
     is_usable: Callable[[Data], bool] = lambda _: True
 
-    def has_measured(self, trial: Trial, samples: Iterable["Sample"]) -> bool:
-        """Return whether samples have all that is wanted of a trial, or as many as it is tried."""
-        of_trial = [sample.data for sample in samples if sample.key == trial.key]
-        return len(of_trial) >= TRIES or any(map(self.is_usable, of_trial))
+    def has_measured(self, planned: PlannedSample, samples: Iterable["Sample"]) -> bool:
+        """Return whether there is a usable sample of what is planned, or as many as are tried."""
+        measured = [sample.data for sample in samples if sample.key == planned.key]
+        return len(measured) >= TRIES or any(map(self.is_usable, measured))
 
     @cached_property
     def code(self) -> str:
@@ -69,13 +69,13 @@ class Series:
 
 @dataclass(frozen=True)
 class Sample:
-    """One trial's result.
+    """One measurement with its circumstances.
 
     `host` is the fingerprint of the machine, `code` the digest of the code that measured, `methods` the versions of the
     engines' methods.
     """
 
-    series: str
+    experiment: str
     key: str
     seed: int
     host: str
@@ -117,18 +117,18 @@ class SampleFile:
                 self.hosts = document["hosts"]
                 self.runs = [Run(**run) for run in document["runs"]]
 
-    def of(self, series: Series, host: str, *, any_code: bool = False) -> list[Sample]:
-        """Return the samples of a series that were measured on a host with the code as it is, or with any."""
-        code = series.code
+    def of(self, experiment: Experiment, host: str, *, any_code: bool = False) -> list[Sample]:
+        """Return the samples of an experiment that were measured on a host with the code as it is, or with any."""
+        code = experiment.code
         return [
             sample
             for sample in self.samples
-            if sample.series == series.name and sample.host == host and (any_code or sample.code == code)
+            if sample.experiment == experiment.name and sample.host == host and (any_code or sample.code == code)
         ]
 
-    def count(self, series: Series) -> int:
-        """Return the number of all samples of a series, whatever they were measured with."""
-        return sum(sample.series == series.name for sample in self.samples)
+    def count(self, experiment: Experiment) -> int:
+        """Return the number of all samples of an experiment, whatever they were measured with."""
+        return sum(sample.experiment == experiment.name for sample in self.samples)
 
     def add(self, sample: Sample) -> None:
         """Add a sample and write the file."""
@@ -174,9 +174,9 @@ def methods() -> dict[str, int]:
     return {"counted": counted.METHOD, "timed": timed.METHOD}
 
 
-def seed_of(series: str, key: str, tries: int = 0) -> int:
-    """Return the seed of a trial after so many tries: another one for each, the same on every machine."""
-    return int(hashlib.sha256(f"{series} {key} {tries}".encode()).hexdigest()[:8], 16)
+def seed_of(experiment: str, key: str, tries: int = 0) -> int:
+    """Return the seed of a sample after so many tries: another one for each, the same on every machine."""
+    return int(hashlib.sha256(f"{experiment} {key} {tries}".encode()).hexdigest()[:8], 16)
 
 
 @functools.cache

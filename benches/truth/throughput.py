@@ -9,7 +9,7 @@ from benches.truth.changes_in_time import changes_in_throughput
 from benches.truth.edited import Edited, directory_name
 from benches.truth.measuring import Estimate, Limit, TruthFigure
 from benches.truth.nulls import TIMED_ALONE
-from benches.truth.samples import Data, Sample, Series, Trial
+from benches.truth.samples import Data, Experiment, PlannedSample, Sample
 from zerolap import Options
 
 CASE = "get-100B"
@@ -24,15 +24,15 @@ def _compare(name: str, directory: Path, seed: int) -> Data:
     return data_of(edited.compare(Options(engines=TIMED_ALONE, seed=seed), store, [CASE]), store, edit=name)
 
 
-def _plan(directory: Path) -> list[Trial]:
+def _plan(directory: Path) -> list[PlannedSample]:
     return [
-        Trial(f"{name}, {number}", partial(_compare, name, directory))
+        PlannedSample(f"{name}, {number}", partial(_compare, name, directory))
         for number in range(1, COMPARISONS + 1)
         for name in changes_in_throughput()
     ]
 
 
-SERIES = Series("throughput", 1, ["changes_in_time.py"], _plan)
+EXPERIMENT = Experiment("throughput", 1, ["changes_in_time.py"], _plan)
 
 
 def by_edit(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
@@ -74,13 +74,19 @@ FIGURES = [
     TruthFigure(
         "throughput_found",
         "of comparisons, of the edit least found",
-        [SERIES],
+        [EXPERIMENT],
         2 * COMPARISONS,
         "comparisons",
         least_found,
         Limit(least=0.9),
     ),
     TruthFigure(
-        "throughput_called_same", "comparisons", [SERIES], 2 * COMPARISONS, "comparisons", called_same, Limit(most=0)
+        "throughput_called_same",
+        "comparisons",
+        [EXPERIMENT],
+        2 * COMPARISONS,
+        "comparisons",
+        called_same,
+        Limit(most=0),
     ),
 ]

@@ -9,7 +9,7 @@ from benches.truth.changes_in_time import changes_in_time
 from benches.truth.edited import Edited, directory_name
 from benches.truth.measuring import Estimate, TruthFigure
 from benches.truth.planted import calibrate, calibration_program
-from benches.truth.samples import Data, Sample, Series, Trial
+from benches.truth.samples import Data, Experiment, PlannedSample, Sample
 from benches.truth.sampling import METRIC
 from benches.truth.throughput import by_edit
 from zerolap import Options
@@ -31,15 +31,15 @@ def _compare(name: str, directory: Path, seed: int) -> Data:
     return data_of(compared, store, edit=name, wait_ns=(before.wait_ns + after.wait_ns) / 2)
 
 
-def _plan(directory: Path) -> list[Trial]:
+def _plan(directory: Path) -> list[PlannedSample]:
     return [
-        Trial(f"{name}, {number}", partial(_compare, name, directory))
+        PlannedSample(f"{name}, {number}", partial(_compare, name, directory))
         for number in range(1, RUNS + 1)
         for name in changes_in_time()
     ]
 
 
-SERIES = Series("time_only", 1, ["changes_in_time.py", "planted.py"], _plan)
+EXPERIMENT = Experiment("time_only", 1, ["changes_in_time.py", "planted.py"], _plan)
 
 
 def _size_of_wait(sample: Sample, case: CaseData) -> tuple[str, float] | None:
@@ -102,8 +102,10 @@ def least_sized(samples: Sequence[Sample]) -> Estimate | None:
 
 
 FIGURES = [
-    TruthFigure("time_only_found", "of runs, of the edit least found", [SERIES], 6 * RUNS, "comparisons", least_found),
     TruthFigure(
-        "time_only_sized", "of intervals, of the edit least held", [SERIES], 2 * RUNS, "comparisons", least_sized
+        "time_only_found", "of runs, of the edit least found", [EXPERIMENT], 6 * RUNS, "comparisons", least_found
+    ),
+    TruthFigure(
+        "time_only_sized", "of intervals, of the edit least held", [EXPERIMENT], 2 * RUNS, "comparisons", least_sized
     ),
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benches.figures import Figure
 from benches.truth.measuring import Estimate, Limit, TruthFigure
-from benches.truth.samples import Data, Sample, Series, Trial, Unavailable
+from benches.truth.samples import Data, Experiment, PlannedSample, Sample, Unavailable
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def _measure(measurement: Measurement, _directory: Path, _seed: int) -> Data:
     return {"figures": {key: asdict(figure) for key, figure in by_name.items()}}
 
 
-def _plan(measurement: Measurement, directory: Path) -> list[Trial]:
-    return [Trial(measurement.function, partial(_measure, measurement, directory))]
+def _plan(measurement: Measurement, directory: Path) -> list[PlannedSample]:
+    return [PlannedSample(measurement.function, partial(_measure, measurement, directory))]
 
 
 def _estimate(name: str, samples: Sequence[Sample]) -> Estimate | None:
@@ -75,13 +75,14 @@ def _estimate(name: str, samples: Sequence[Sample]) -> Estimate | None:
     return None if figure is None else Estimate(figure["value"], figure["trials"], figure["notes"])
 
 
-def _figures_of(measurement: Measurement) -> list[TruthFigure]:
-    series = Series(measurement.function, 1, [f"{measurement.module}.py"], partial(_plan, measurement))
+def figures_of(measurement: Measurement) -> list[TruthFigure]:
+    """Return the figures of a measurement; one sample has all of them."""
+    experiment = Experiment(measurement.function, 1, [f"{measurement.module}.py"], partial(_plan, measurement))
     return [
         TruthFigure(
             figure.name,
             "",
-            [series],
+            [experiment],
             figure.wanted,
             figure.counted,
             partial(_estimate, figure.name),
@@ -91,4 +92,4 @@ def _figures_of(measurement: Measurement) -> list[TruthFigure]:
     ]
 
 
-FIGURES = [figure for measurement in MEASUREMENTS for figure in _figures_of(measurement)]
+FIGURES = [figure for measurement in MEASUREMENTS for figure in figures_of(measurement)]
