@@ -115,7 +115,7 @@ def _own_group() -> str:
 def _quota(home: Path) -> Iterator[Theft]:
     """Put this process into a new group with a quota, and back into the old one at the end."""
     group = home / f"zerolap-bench-{os.getpid()}"
-    group.mkdir()
+    group.mkdir(exist_ok=True)
     theft = Theft(f"the quota of a control group, {QUOTA_US / PERIOD_US:g} processors")
     try:
         (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
