@@ -14,7 +14,7 @@ from zerolap import Options
 from zerolap.host import hardware_counters
 
 CYCLES = "cycles_per_op"
-LENGTHS = (0, 60, 150)
+LENGTHS = (0, 10, 25)
 COMPARISONS = 2
 """Of each length of a planted chain."""
 

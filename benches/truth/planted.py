@@ -1,15 +1,16 @@
 """Changes of known size: chains of instructions planted in a command, whose time is measured outside of the server.
 
-A chain is a number of multiplications, each of which needs the result of the one before. No processor can shorten it,
-and whatever else runs on the core hardly makes it longer. Fences before and after keep it apart from the code around;
-the base has the same fences without a chain. So the change is the chain's time and nothing else, and its instructions
-are its length. A program that executes nothing but fences and chains measures the time, before and after each
-comparison, on the processor of the servers, with a busy neighbour on that of the load generator.
+A chain is a number of square roots, each of the result of the one before. No processor can shorten it, whatever else
+runs on the core hardly makes it longer, and its code is too short to take the server's from the caches. Fences before
+and after keep it apart from the code around; the base has the same fences without a chain. So the change is the chain's
+time and nothing else, and its instructions are its length. A program that executes nothing but fences and chains
+measures the time, before and after each comparison, on the processor of the servers, with a busy neighbour on that of
+the load generator.
 """
 
 import statistics
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,8 +32,8 @@ from zerolap.records import Spread
 
 CASE = "get-100B"
 GET = "int getGenericCommand(client *c) {\n"
-LENGTHS = (0, 10, 25, 60, 150)
-"""Multiplications; one takes about a nanosecond."""
+LENGTHS = (0, 2, 4, 10, 25)
+"""Square roots; one takes about five nanoseconds."""
 COMPARISONS = 40
 """Of each length."""
 WAITED_NS = 500
@@ -43,15 +44,18 @@ LARGEST_DOUBT = 0.002
 CHAIN = """
 #if defined(__x86_64__)
 #define PLANTED_FENCE "lfence\\n"
-#define PLANTED_LINK "imulq %0, %0\\n"
+#define PLANTED_LINK "sqrtsd %0, %0\\n"
+#define PLANTED_REGISTER "+x"
 #elif defined(__aarch64__)
 #define PLANTED_FENCE "isb\\n"
-#define PLANTED_LINK "mul %0, %0, %0\\n"
+#define PLANTED_LINK "fsqrt %d0, %d0\\n"
+#define PLANTED_REGISTER "+w"
 #else
 #error "no chain is known for this processor"
 #endif
-#define PLANTED_CHAIN(LENGTH) do { unsigned long value = 3; __asm__ volatile( \\
-    PLANTED_FENCE ".rept " #LENGTH "\\n" PLANTED_LINK ".endr\\n" PLANTED_FENCE : "+r"(value) : : "memory"); } while (0)
+#define PLANTED_CHAIN(LENGTH) do { double value = 1; __asm__ volatile( \\
+    PLANTED_FENCE ".rept " #LENGTH "\\n" PLANTED_LINK ".endr\\n" PLANTED_FENCE \\
+    : PLANTED_REGISTER(value) : : "memory"); } while (0)
 
 """
 CALIBRATION = """
@@ -81,9 +85,9 @@ int main(int count, char **arguments) {
 
 @dataclass(frozen=True)
 class Calibration:
-    """The times of a multiplication in a chain, and of a wait of `WAITED_NS`, in nanoseconds: medians of blocks."""
+    """The times of a chain by its length, and of a wait of `WAITED_NS`, in nanoseconds: medians of blocks."""
 
-    link_ns: float
+    chains_ns: Mapping[int, float]
     wait_ns: float
 
 
@@ -131,8 +135,7 @@ def calibrate(program: Path) -> Calibration:
         name, value = line.split()
         blocks.setdefault(name, []).append(float(value))
     medians = {name: statistics.median(values) for name, values in blocks.items()}
-    # The time of a chain is proportional to its length; that of the longest is known best.
-    return Calibration((medians[str(LENGTHS[-1])] - medians["0"]) / LENGTHS[-1], medians["wait"])
+    return Calibration({length: medians[str(length)] - medians["0"] for length in LENGTHS}, medians["wait"])
 
 
 def edited(length: int, directory: Path) -> Edited:
@@ -146,7 +149,8 @@ def _timed(length: int, directory: Path, seed: int) -> Data:
     before = calibrate(program)
     compared = clone.compare(Options(engines=TIMED_ALONE, seed=seed), store, [CASE])
     after = calibrate(program)
-    return data_of(compared, store, length=length, link_ns=[round(before.link_ns, 5), round(after.link_ns, 5)])
+    planted_ns = [round(calibration.chains_ns[length], 3) for calibration in (before, after)]
+    return data_of(compared, store, length=length, planted_ns=planted_ns)
 
 
 def _counted(length: int, directory: Path, seed: int) -> Data:
@@ -204,7 +208,7 @@ def truth_of(sample: Sample) -> tuple[CaseData, MetricData, float] | None:
     metric = case.metric(METRIC)
     if metric is None or not metric.base or not case.log_ratios:
         return None
-    before, after = (sample.data["length"] * link_ns / metric.base for link_ns in sample.data["link_ns"])
+    before, after = (planted_ns / metric.base for planted_ns in sample.data["planted_ns"])
     return None if abs(after - before) / 2 > LARGEST_DOUBT else (case, metric, (before + after) / 2)
 
 
@@ -240,7 +244,7 @@ def coverage(samples: Sequence[Sample]) -> Estimate | None:
         f"of the first {LOOKS[0]} starts: {sum(first) / len(first):.1%}; as stated, at 99 % for all looks:"
         f" {sum(stated) / len(stated):.1%}",
         *(
-            f"{length} multiplications: {sum(of_length)} of {len(of_length)}, mean error"
+            f"{length} square roots: {sum(of_length)} of {len(of_length)}, mean error"
             f" {statistics.fmean(errors[length]):+.2%}"
             for length, of_length in sorted(held.items())
         ),
