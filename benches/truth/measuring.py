@@ -23,6 +23,9 @@ from benches.truth.samples import (
 )
 from zerolap.errors import ZerolapError
 
+FAULTS = (ZerolapError, OSError, ValueError, subprocess.SubprocessError)
+"""Of one measurement: a server, a build, a program that is used, or an edit that does not apply to the source."""
+
 State: TypeAlias = Literal["pass", "fail", "incomplete", "measured", "unavailable"]
 """`measured` is a figure without a limit, `unavailable` one that cannot be had here."""
 
@@ -154,7 +157,7 @@ class Bench:
                 try:
                     self._measure(experiment, planned)
                     run.trials += 1
-                except (ZerolapError, OSError, subprocess.SubprocessError) as fault:
+                except FAULTS as fault:
                     # It fails alone, and is tried again in the next run.
                     run.failures.append(f"{experiment.name}: {planned.key}: {fault}")
                     self.show(run.failures[-1])

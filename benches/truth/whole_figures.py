@@ -45,8 +45,8 @@ MEASUREMENTS = [
         "builds",
         "build_ratios",
         [
-            WholeFigure("build_ratio_first", 1, "builds", Limit(most=1.3)),
-            WholeFigure("build_ratio_second", 1, "builds", Limit(most=1.3)),
+            WholeFigure("build_ratio_first", 3, "builds", Limit(most=1.3)),
+            WholeFigure("build_ratio_second", 3, "builds", Limit(most=1.3)),
         ],
     ),
 ]
