@@ -114,12 +114,17 @@ def data_of(comparison: ClockedComparison, store: Path, **more: Any) -> Data:
 
 def has_timed_cases(data: Data) -> bool:
     """Return whether all cases of a sample's data have a timed verdict: the machine did not prevent it."""
-    return all(CaseData.model_validate(case).has_timed_verdict for case in data["cases"])
+    return all(case.has_timed_verdict for case in cases_in(data))
 
 
 def cases_of(sample: Sample) -> list[CaseData]:
     """Return the cases of a sample."""
-    return [CaseData.model_validate(case) for case in sample.data["cases"]]
+    return cases_in(sample.data)
+
+
+def cases_in(data: Data) -> list[CaseData]:
+    """Return the cases in the data of a sample."""
+    return [CaseData.model_validate(case) for case in data["cases"]]
 
 
 def all_cases(samples: Iterable[Sample]) -> list[CaseData]:
