@@ -187,7 +187,7 @@ def test_figures_of_another_module_are_its_sample(tmp_path: Path, monkeypatch: p
     there = bench(tmp_path, Clock())
     there.measure(figures)
     first, second = there.results(figures)
-    assert (first.state, first.value, first.trials, first.notes) == ("pass", 1.2, 2, ["median"])
+    assert (first.state, first.value, first.trials, first.notes) == ("pass", 1.2, 2, ["of make", "median"])
     assert second.state == "incomplete"
     assert SampleFile(there.file.path).samples[0].data["figures"]["first"]["samples"] == [1.1, 1.3]
 

@@ -39,7 +39,7 @@ MEASUREMENTS = [
     Measurement(
         "layouts",
         "residual_layout_sd",
-        [WholeFigure("residual_layout_sd", 100, "links", Limit(most=0.003))],
+        [WholeFigure("residual_layout_sd", 960, "starts", Limit(most=0.3))],
     ),
     Measurement(
         "builds",
@@ -72,7 +72,7 @@ def _plan(measurement: Measurement, directory: Path) -> list[PlannedSample]:
 
 def _estimate(name: str, samples: Sequence[Sample]) -> Estimate | None:
     figure = samples[-1].data["figures"].get(name)
-    return None if figure is None else Estimate(figure["value"], figure["trials"], figure["notes"])
+    return None if figure is None else Estimate(figure["value"], figure["trials"], [figure["unit"], *figure["notes"]])
 
 
 def figures_of(measurement: Measurement) -> list[TruthFigure]:
