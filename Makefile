@@ -65,7 +65,7 @@ bench-suites: setup  ## measure how the public suites run and how faults in them
 bench-frame: setup  ## measure how jobs travel, how comparisons survive kills, and what 500 cases and 20,000 open jobs cost; half an hour; writes .bench/frame.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.frame $(FIGURES)
 
-bench-truth: setup  ## measure how true verdicts on harmless edits and changes in time are; a day; writes .bench/truth.json
+bench-truth: setup  ## measure how true verdicts are; twelve hours, in parts: FIGURES="NAME ..." BENCH_SECONDS=3600; writes .bench/truth.json
 	@.venv/bin/python -m benches.truth $(FIGURES)
 
 bench-fleet: setup  ## measure what the queue of a fleet costs: 50 simulated agents, 20,000 jobs; 5 minutes; writes .bench/fleet.json

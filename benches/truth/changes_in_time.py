@@ -6,6 +6,7 @@ from pathlib import Path
 from benches.truth.harmless import Edit
 
 CALL = "void call(client *c, int flags) {\n"
+BEFORE_SLEEP = "void beforeSleep(struct aeEventLoop *eventLoop) {\n"
 CRON = "int serverCron(struct aeEventLoop *eventLoop, long long id, void *clientData) {\n"
 WAIT = """
 #include <time.h>
@@ -70,6 +71,39 @@ static void useTheProcessorInAChild(void) {
 }
 
 """
+SLEEP = """
+#include <sys/prctl.h>
+#include <time.h>
+static long long nanosecondsOn(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+/* Returns how long it took. Without slack the kernel wakes the thread within microseconds of the time. */
+static long long sleepNanoseconds(long long nanoseconds) {
+    static int exact;
+    long long began = nanosecondsOn(CLOCK_MONOTONIC);
+    struct timespec pause = {0, nanoseconds};
+    if (!exact) { exact = 1; prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); }
+    nanosleep(&pause, NULL);
+    return nanosecondsOn(CLOCK_MONOTONIC) - began;
+}
+"""
+TWENTIETH = """
+/* Sleeps for one twentieth of all time but for idle time, 250 microseconds at once. What a sleep took is subtracted, so
+ * that late wakes change nothing in the long run. A cycle of the event loop that took longer than 2 ms was idle. */
+static void sleepForATwentieth(void) {
+    static long long before, due;
+    long long now = nanosecondsOn(CLOCK_MONOTONIC);
+    if (before && now - before < 2000000) due += (now - before) / 19;
+    if (due >= 250000) {
+        due -= sleepNanoseconds(due);
+        now = nanosecondsOn(CLOCK_MONOTONIC);
+    }
+    before = now;
+}
+
+"""
 
 
 NOW_AND_THEN = frozenset({"3 ms in serverCron", "5 ms in a child each 100 ms"})
@@ -80,15 +114,27 @@ def changes_in_time() -> Mapping[str, Edit]:
     """Return the edits by name."""
     return {
         "padded dictionary entries": _pad_entries,
-        "500 ns in each command": lambda source: _insert(source, WAIT, CALL, "    waitNanoseconds(500);\n"),
-        "3 ms in serverCron": lambda source: _insert(source, WAIT, CRON, "    waitNanoseconds(3000000);\n"),
-        "5 ms in a child each 100 ms": lambda source: _insert(
+        "500 ns in each command": lambda source: insert(source, WAIT, CALL, "    waitNanoseconds(500);\n"),
+        "3 ms in serverCron": lambda source: insert(source, WAIT, CRON, "    waitNanoseconds(3000000);\n"),
+        "5 ms in a child each 100 ms": lambda source: insert(
             source, WAIT + FORKED, CRON, "    useTheProcessorInAChild();\n"
         ),
-        "500 ns in a background thread": lambda source: _insert(
+        "500 ns in a background thread": lambda source: insert(
             source, WAIT + BACKGROUND, CALL, "    workInTheBackground();\n"
         ),
-        "an atomic shared with a thread": lambda source: _insert(source, BUSY_THREAD, CALL, "    shareACounter();\n"),
+        "an atomic shared with a thread": lambda source: insert(source, BUSY_THREAD, CALL, "    shareACounter();\n"),
+    }
+
+
+def changes_in_throughput() -> Mapping[str, Edit]:
+    """Return edits by name that take throughput and hardly any CPU time: the server sleeps while requests wait."""
+    return {
+        "asleep for a twentieth of the time": lambda source: insert(
+            source, SLEEP + TWENTIETH, BEFORE_SLEEP, "    sleepForATwentieth();\n"
+        ),
+        "asleep for 3 ms in each 100 ms": lambda source: insert(
+            source, SLEEP, CRON, "    sleepNanoseconds(3000000);\n"
+        ),
     }
 
 
@@ -101,10 +147,10 @@ def _pad_entries(source: Path) -> None:
     header.write_text(padded, "latin-1")
 
 
-def _insert(source: Path, before: str, head: str, first_line: str) -> None:
-    """Add definitions before a function of server.c, and a line at its beginning."""
-    file = source / "server.c"
+def insert(source: Path, before: str, head: str, first_line: str, name: str = "server.c") -> None:
+    """Add definitions before a function of a file, and a line at its beginning."""
+    file = source / name
     text = file.read_text("latin-1")
     if text.count(head) != 1:
-        raise ValueError(f"server.c does not hold {head!r} once")
+        raise ValueError(f"{name} does not hold {head!r} once")
     file.write_text(text.replace(head, before + head + first_line), "latin-1")

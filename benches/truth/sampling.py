@@ -1,24 +1,24 @@
-"""Comparisons drawn from starts that were measured at many placements of a harmless edit."""
+"""Single starts of comparisons, and comparisons that are drawn from them."""
 
 import math
 import random
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from benches.comparing import ClockedComparison
-from zerolap import _core, open_store
-from zerolap.judge import LOOKS, TimedPair, judge_timed, timed_looks
-from zerolap.records import BASE, HEAD, Timeline
+from zerolap import open_store
+from zerolap.judge import DEFAULT_MIN_EFFECT, LOOKS, Q, TimedPair, adjusted, judge_timed
+from zerolap.records import BASE, COUNTER_METRICS, HEAD, METRICS, Timeline
 
 METRIC = "cpu_ns_per_op"
 DRAWS = 400
 DRAWN_CASES = 12
 POWER = 0.95
-EFFECT = 0.02
-COVERED_STARTS = 12
+METRICS_OF_A_CASE = len(METRICS) - len(COUNTER_METRICS)
+"""On a machine without hardware counters."""
 REGIMES = 3
 """A common shift holds for one of so many parts of a comparison."""
 
@@ -37,22 +37,27 @@ class PowerCost:
 
 
 def starts_of(comparisons: Sequence[ClockedComparison], location: Path) -> dict[str, list[float]]:
-    """Return what the starts of comparisons came to, by case."""
-    starts: dict[str, list[float]] = {}
+    """Return what the starts of comparisons came to, by case and in order: those at an equal rate where there are such.
+
+    Starts that something made unusable are left out, as verdicts leave them out.
+    """
+    starts: dict[tuple[str, bool], list[float]] = {}
     with open_store(location) as store:
         for comparison in comparisons:
             measurements = {
-                (trial.case, trial.block, trial.side): measurement
+                (trial.case, trial.per_second is not None, trial.block, trial.side): measurement
                 for trial, measurement in store.measurements(comparison.document.id)
-                if trial.engine == "timed" and trial.per_second is None and measurement.timeline is not None
+                if trial.engine == "timed" and measurement.timeline is not None and measurement.validity.valid
             }
-            for (case, block, side), base in measurements.items():
-                if side != BASE:
+            for case, paced, block, side in sorted(measurements):
+                base, head = (measurements.get((case, paced, block, one)) for one in (BASE, HEAD))
+                if side != BASE or base is None or head is None:
                     continue
-                both = (base, measurements[case, block, HEAD])
-                of_base, of_head = (Timeline.model_validate_json(store.blobs.get(one.timeline or "")) for one in both)
-                starts.setdefault(case, []).append(TimedPair.of(of_base, of_head).changes[METRIC])
-    return starts
+                timelines = [Timeline.model_validate_json(store.blobs.get(one.timeline or "")) for one in (base, head)]
+                change = TimedPair.of(*timelines).changes.get(METRIC)
+                if change is not None:
+                    starts.setdefault((case, paced), []).append(change)
+    return {case: ratios for (case, paced), ratios in starts.items() if paced or (case, True) not in starts}
 
 
 def _drawn(starts: Starts, chance: random.Random, count: int) -> dict[str, list[float]]:
@@ -66,51 +71,46 @@ def _drawn(starts: Starts, chance: random.Random, count: int) -> dict[str, list[
     return drawn
 
 
-def _pair(log_ratio: float) -> TimedPair:
+def pair_of(log_ratio: float) -> TimedPair:
+    """Return a start of which nothing but the change of CPU time is known."""
     return TimedPair(1, {METRIC: log_ratio}, {METRIC: 0.0}, {}, {}, {})
 
 
-def _words(cases: Mapping[str, Sequence[float]], effect: float) -> dict[str, str]:
-    judged = judge_timed(METRIC, {name: [_pair(one) for one in ratios] for name, ratios in cases.items()}, effect)
-    return {name: one.verdict.verdict for name, one in judged.items()}
+def _words(cases: Mapping[str, Sequence[float]]) -> dict[str, str]:
+    """Return the verdicts on drawn cases by the rules and the default effect of comparisons.
+
+    All other metrics of a case are unchanged: CPU time has to hold against as many as a case is judged by.
+    """
+    effect = DEFAULT_MIN_EFFECT["timed"]
+    judged = judge_timed(METRIC, {name: list(map(pair_of, ratios)) for name, ratios in cases.items()}, effect)
+    families = [[one, *[replace(one, p=1.0)] * (METRICS_OF_A_CASE - 1)] for one in judged.values()]
+    return {name: verdicts[0].verdict for name, verdicts in zip(judged, adjusted(families, Q), strict=True)}
 
 
 def seconds_for_power(starts: Starts, change: float, seconds_per_start: float) -> PowerCost:
-    """Return what it costs to detect a change of one case in most comparisons; half of it is the smallest effect.
+    """Return what it costs to detect a change of one case in most comparisons, as users compare.
 
-    A start of one case, both sides with their relinks and data, takes `seconds_per_start`.
+    A start of one case, both sides with their relinks and data, takes `seconds_per_start`. A case that is called the
+    same is not looked at again.
     """
-    chance, looks = random.Random(1), timed_looks(change / 2)
-    detected = dict.fromkeys(looks, 0)
+    chance = random.Random(1)
+    detected = dict.fromkeys(LOOKS, 0)
     for _ in range(DRAWS):
-        drawn = _drawn(starts, chance, looks[-1])
+        drawn = _drawn(starts, chance, LOOKS[-1])
         changed = next(iter(drawn))
         drawn[changed] = [one + math.log1p(change) for one in drawn[changed]]
-        for look in looks:
-            if _words({name: ratios[:look] for name, ratios in drawn.items()}, change / 2)[changed] == "regression":
-                for later in looks[looks.index(look) :]:
-                    detected[later] += 1
-                break
-    look = next((look for look in looks if detected[look] >= POWER * DRAWS), looks[-1])
+        for look in LOOKS:
+            word = _words({name: ratios[:look] for name, ratios in drawn.items()})[changed]
+            if word == "unsure":
+                continue
+            for later in LOOKS[LOOKS.index(look) :]:
+                detected[later] += word == "regression"
+            break
+    look = next((look for look in LOOKS if detected[look] >= POWER * DRAWS), LOOKS[-1])
     notes = [
-        f"power {detected[look] / DRAWS:.0%} after {look} starts, {look * seconds_per_start:.0f} s" for look in looks
+        f"power {detected[look] / DRAWS:.0%} after {look} starts, {look * seconds_per_start:.0f} s" for look in LOOKS
     ]
     return PowerCost(look * seconds_per_start, detected[look] / DRAWS, notes)
-
-
-def coverage(starts: Starts) -> float:
-    """Return the share of intervals stated as 95 % that hold the mean over all placements."""
-    chance = random.Random(2)
-    held = total = 0
-    for _ in range(DRAWS):
-        drawn = _drawn(starts, chance, COVERED_STARTS)
-        variances = [seen for ratios in drawn.values() if (seen := _core.sample_variance(ratios)) is not None]
-        prior = _core.fit_prior(variances)
-        for ratios in drawn.values():
-            change = _core.moderated_change(ratios, prior, 0.001, 0.95)
-            held += change.low <= 0.0 <= change.high
-            total += 1
-    return held / total
 
 
 def share_of_alarms(starts: Starts, shift: float) -> float:
@@ -127,7 +127,7 @@ def share_of_alarms(starts: Starts, shift: float) -> float:
         for ratios in drawn.values():
             for number in shifted:
                 ratios[number] += shift
-        words = _words(drawn, EFFECT)
+        words = _words(drawn)
         alarms += sum(word in ("regression", "improvement") for word in words.values())
         total += len(words)
     return alarms / total
