@@ -516,11 +516,31 @@ def test_identical_work_is_not_timed_but_for_a_sample(bench: Callable[..., Bench
     by_name = {case.case: case for case in comparison.cases}
     untimed = by_name[min(identical - timed)]
     assert (untimed.verdict, untimed.confirmed, untimed.failure) == ("same", False, None)
-    assert "the 1 instructions in 1 functions" in untimed.findings[-1].text
+    assert "the same 1 instructions in 1 functions" in untimed.findings[-1].text
     assert "`main`: `ret` → `nop`" in by_name["case-3"].findings[-1].text
     [note] = [note for note in comparison.notes if "the same instructions" in note]
     assert untimed.case in note
     assert "case-3" not in note
+
+
+def test_a_sample_of_identical_cases_that_is_slower_has_all_cases_timed(
+    bench: Callable[..., Bench], tmp_path: Path
+) -> None:
+    made = bench(copied_to=tmp_path / "copy", executed=lambda _name, _side: executed("ret"))
+    chosen = cases(14)
+    made.timed.changes = {case.name: 0.1 for case in chosen}
+    comparison = made.compare(chosen, Options(engines=["counted", "timed"]))
+    assert {case for case, _, _ in made.timed.carried_out} == {case.name for case in chosen}
+    assert {(case.work, case.verdict) for case in comparison.cases} == {("identical", "regression")}
+    assert not [note for note in comparison.notes if "not timed" in note]
+
+
+def test_code_that_is_identical_with_other_counts_is_not_identical(bench: Callable[..., Bench], tmp_path: Path) -> None:
+    """Twice the system calls, or another cost of ticks: other windows show what those of the requests do not."""
+    made = bench(copied_to=tmp_path / "copy", executed=lambda _name, _side: executed("ret"))
+    made.counted.of_head = {"syscalls_per_op": 2.0}
+    comparison = made.compare(cases(2), Options(engines=["counted"]))
+    assert {(case.work, case.work_deciding) for case in comparison.cases} == {("regression", "syscalls_per_op")}
 
 
 def test_plans_read_no_blobs(bench: Callable[..., Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,8 +34,9 @@ SLICE_REQUESTS = 320
 class Simulated:
     """Stands in for the engine `counted` or `timed`: the same job gives the same outcome, in no time.
 
-    `changes` are the heads' relative changes of all costs by case, `scatter` is the relative standard deviation of
-    starts. With `has_counters` cycles are counted too, in which starts differ a tenth as much. `on_trial` is called
+    `changes` are the heads' relative changes of all costs by case, `of_head` factors of its counts by metric, `scatter` is the relative standard deviation of
+    starts. With `has_counters` cycles are counted too, in which starts differ a tenth as much, as in
+    elapsed time. `on_trial` is called
     before each trial; it may raise, or wait. `seconds` is the machine time that a trial claims. `executed` gives what
     counted trials of a case and side executed. `carried_out` lists the trials: case, block number, side.
     """
@@ -46,6 +47,7 @@ class Simulated:
     seconds: float = 1.0
     slices: int = 4
     executed: Callable[[str, Side], bytes] | None = None
+    of_head: Mapping[str, float] = field(default_factory=dict)
     on_trial: Callable[[TrialsJob, Block], None] = lambda _job, _block: None
     carried_out: list[tuple[str, int, Side]] = field(default_factory=list)
 
@@ -83,8 +85,10 @@ class Simulated:
         validity = Validity.of([Check(check="errors", ok=True, value=0.0, limit="<= 0")])
         if job.engine == "timed":
             metrics = {"cpu_ns_per_op": 2000 * cost, "ops_per_sec": 400_000 / cost, "latency_p50_us": 50 * cost}
+            elapsed_ns = 2500 * cost
             if self.has_counters:
                 cycles = chance.gauss(1.0, self.scatter / 10) * expected
+                elapsed_ns = 2500 * cycles
                 metrics |= {"cycles_per_op": 6000 * cycles, "kernel_cycles_per_op": 1000 * cycles}
             record = SliceRecord(
                 requests=SLICE_REQUESTS,
@@ -97,13 +101,15 @@ class Simulated:
             )
             timeline = Timeline(slices=[record] * self.slices, histogram_ns=[(50_000, SLICE_REQUESTS * self.slices)])
             return Measurement(
-                metrics=metrics,
+                metrics=metrics | {"elapsed_ns_per_op": elapsed_ns},
                 validity=validity,
                 amounts=job.amounts.model_copy(update={"slice_requests": SLICE_REQUESTS}),
                 timeline=place.blobs.put(timeline.model_dump_json(by_alias=True).encode()),
                 seconds=self.seconds,
             )
         metrics = {"instructions_per_op": 1000 * cost, "syscalls_per_op": 0.1, "allocations_per_op": 1.0}
+        if side == HEAD:
+            metrics = {name: count * self.of_head.get(name, 1.0) for name, count in metrics.items()}
         windows = job.amounts.windows or WINDOWS
         return Measurement(
             metrics=metrics,

@@ -1,7 +1,7 @@
 """Derives verdicts from measurements, or that more are needed; reads no clock, file or process."""
 
 from zerolap.judge.batching import Batching, unequal_batching
-from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_more
+from zerolap.judge.block_verdicts import judge_blocks, judge_identical, unequal_count, wants_more
 from zerolap.judge.case_answers import (
     CHANGED,
     COST_AT_FULL_SPEED,
@@ -71,6 +71,7 @@ __all__ = [
     "time_answer",
     "timed_looks",
     "unequal_batching",
+    "unequal_count",
     "wants_more",
     "wants_more_starts",
     "with_rules",

@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from zerolap import _core
@@ -13,8 +14,25 @@ from zerolap.records import Measurement, MetricRule, Verdict
 # (docs/counted.md; `make bench-counted` measures it). It keeps identical counts from claiming perfect certainty.
 RESOLUTION = 0.0002
 
-# Counts that differ by no more are those of the same executed instructions, as crates/profile/src/identity takes them.
-EQUAL_COUNTS = 0.0002
+
+@dataclass(frozen=True)
+class _Tolerance:
+    """How far counts of the same executed instructions may differ: a share of them, or so much a request."""
+
+    share: float
+    absolute: float = 0.0
+
+
+# Instructions as crates/profile/src/identity takes them for equal. Requests that come alone are counted in two short
+# windows, and ticks in one of five, in which a few instructions of the C library depend on addresses.
+EQUAL_BY_METRIC: Mapping[str, _Tolerance] = {
+    "instructions_per_op": _Tolerance(0.0002),
+    "allocations_per_op": _Tolerance(0.0002, 0.001),
+    "syscalls_per_op": _Tolerance(0.0002, 0.001),
+    "clock_readings_per_op": _Tolerance(0.0002, 0.001),
+    "instructions_alone_per_op": _Tolerance(0.0005, 1.0),
+    "instructions_per_tick": _Tolerance(0.001, 1_000.0),
+}
 
 # Counts below this many a request are noise of rare events; a change from none is measured against it.
 SMALLEST: Mapping[str, float] = {
@@ -89,6 +107,23 @@ def judge_blocks(
     return UnadjustedVerdict(verdict=verdict, p=found.p, detectable_at=detectable_at)
 
 
+def unequal_count(base: Measurement, head: Measurement) -> str | None:
+    """Return a counted metric that differs between the sides of a block by more than equal instructions explain.
+
+    None where all are equal. Both sides ran with one seed: what repeats to the instruction differs for a reason.
+    """
+    for name, tolerance in EQUAL_BY_METRIC.items():
+        if (name in base.metrics) != (name in head.metrics):
+            return name
+        if name not in base.metrics:
+            continue
+        of_base, of_head = base.metrics[name], head.metrics[name]
+        allowed = max(tolerance.share * max(of_base, of_head), tolerance.absolute)
+        if abs(of_head - of_base) > allowed:
+            return name
+    return None
+
+
 def judge_identical(metric: str, base: Measurement, head: Measurement, min_effect: float) -> UnadjustedVerdict | None:
     """Return the verdict on one metric of a block in which both sides executed the same; none where one is missing.
 
@@ -97,23 +132,27 @@ def judge_identical(metric: str, base: Measurement, head: Measurement, min_effec
     if metric not in base.metrics or metric not in head.metrics:
         return None
     of_base, of_head = base.metrics[metric], head.metrics[metric]
-    change = (of_head - of_base) / max(of_base, SMALLEST[metric])
+    unit = max(of_base, SMALLEST[metric])
+    change, tolerance = (of_head - of_base) / unit, EQUAL_BY_METRIC[metric]
+    exactness = max(tolerance.share, tolerance.absolute / unit)
+    margin = max(min_effect, SMALLEST_CHANGE[metric] / unit)
+    low, high = change - exactness, change + exactness
     verdict = Verdict(
         metric=metric,
         engine="counted",
-        verdict="same",
+        verdict="same" if -margin < low and high < margin else "unsure",
         base=of_base,
         head=of_head,
         change=change,
-        low=change - EQUAL_COUNTS,
-        high=change + EQUAL_COUNTS,
+        low=low,
+        high=high,
         q=None,
         samples=1,
         pairs=1,
-        min_effect=min_effect,
-        detectable=EQUAL_COUNTS,
+        min_effect=margin,
+        detectable=exactness,
     )
-    return UnadjustedVerdict(verdict=verdict, p=1.0, detectable_at=lambda _: EQUAL_COUNTS)
+    return UnadjustedVerdict(verdict=verdict, p=1.0, detectable_at=lambda _: exactness)
 
 
 def _change_of_ratios(base: Sequence[float], head: Sequence[float], smallest: float, confidence: float) -> Change:

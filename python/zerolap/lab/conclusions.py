@@ -223,6 +223,34 @@ def undecided_in_time(starts: Mapping[str, int], results: Results, bank: Bank, c
     A case whose time has changed for certain is decided. Else what a request costs has to be, in both loads where
     batches differ, and throughput; a likely change beside that is looked at again.
     """
+    q = results.resolved.settings.q
+    costs = {name: results.timed[name].of_cost.pairs[:number] for name, number in starts.items()}
+    beside = judge_time(WHOLE_COST, costs, results.timed, results.resolved.settings, bank)
+    return frozenset(
+        name
+        for name, judged in _judge_needed_times(starts, results, bank).items()
+        if not _has_changed(judged, comparisons, q)
+        and (
+            any(wants_more_starts(one, starts[name], comparisons, q) for one in judged)
+            or (name in beside and hints_at_change(beside[name], starts[name], comparisons, q))
+        )
+    )
+
+
+def changed_in_time(starts: Mapping[str, int], results: Results, bank: Bank, comparisons: int) -> frozenset[str]:
+    """Return the cases whose time has changed for certain by so many starts, also if no other had."""
+    needed = _judge_needed_times(starts, results, bank)
+    return frozenset(
+        name for name, judged in needed.items() if _has_changed(judged, comparisons, results.resolved.settings.q)
+    )
+
+
+def _has_changed(judged: Sequence[UnadjustedVerdict], comparisons: int, q: float) -> bool:
+    return any(is_certain_change(one, comparisons, q) for one in judged)
+
+
+def _judge_needed_times(starts: Mapping[str, int], results: Results, bank: Bank) -> dict[str, list[UnadjustedVerdict]]:
+    """Return by case the verdicts that have to be decided for its time to be: cost at both loads, and throughput."""
     timed, settings = results.timed, results.resolved.settings
     costs = {name: timed[name].of_cost.pairs[:number] for name, number in starts.items()}
     at_full_speed = {name: timed[name].pairs[:number] for name, number in starts.items()}
@@ -232,17 +260,7 @@ def undecided_in_time(starts: Mapping[str, int], results: Results, bank: Bank, c
         judge_time(ELAPSED, at_full_speed, timed, settings, bank),
         judge_time(CPU_TIME, batched, timed, settings, bank),
     )
-    beside = judge_time(WHOLE_COST, costs, timed, settings, bank)
-    undecided = set()
-    for name, number in starts.items():
-        judged = [of_case[name] for of_case in needed if name in of_case]
-        if any(is_certain_change(one, comparisons, settings.q) for one in judged):
-            continue
-        if any(wants_more_starts(one, number, comparisons, settings.q) for one in judged) or (
-            name in beside and hints_at_change(beside[name], number, comparisons, settings.q)
-        ):
-            undecided.add(name)
-    return frozenset(undecided)
+    return {name: [judged[name] for judged in needed if name in judged] for name in starts}
 
 
 def judge_deciding_time(

@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict
 
 from zerolap import _core
 from zerolap.engines import counted_part
-from zerolap.records import BASE, HEAD, Build, Case, Finding, Measurement, Resolved, digest_of
+from zerolap.judge import unequal_count
+from zerolap.records import BASE, HEAD, METRICS, Build, Case, Finding, Measurement, Resolved, digest_of
 from zerolap.store import BlobDamaged, Blobs
 
 TIMED_SHARE = 12
@@ -49,6 +50,16 @@ class Identity(BaseModel):
         """Whether all that the case executes is the same on both sides but for addresses."""
         return self.outcome == "identical"
 
+    def unless_counts_differ(self, base: Sequence[Measurement], head: Sequence[Measurement]) -> "Identity":
+        """Return this, or that the sides are different where a counted metric is: one that other windows show."""
+        for of_base, of_head in zip(base, head, strict=True):
+            name = unequal_count(of_base, of_head)
+            if name is not None:
+                values = (f"{measured.metrics.get(name, 0.0):,.4g}" for measured in (of_base, of_head))
+                difference = Difference(name=METRICS[name].label, base=next(values), head=next(values))
+                return Identity(outcome="different", differences=[difference])
+        return self
+
     def finding(self) -> Finding:
         """Return the evidence."""
         return Finding(kind="identity", rank=0, text=self._text())
@@ -61,8 +72,8 @@ class Identity(BaseModel):
         if not self.instructions:
             return "Identical: the programs are the same to the byte, but for notes such as the build id."
         return (
-            f"Identical: the {self.instructions:,} instructions in {self.functions:,} functions that the case executes "
-            "are the same on both sides."
+            f"Identical as counted: over one connection, the case executes the same {self.instructions:,} instructions "
+            f"in {self.functions:,} functions on both sides."
         )
 
 
@@ -86,6 +97,8 @@ def why_unknown(resolved: Resolved, builds: Mapping[str, Build], case: Case) -> 
     base, head = (resolved.servers[side] for side in (BASE, HEAD))
     if base.config != head.config:
         return "the sides have other settings"
+    if case.topology.busy_threads > case.topology.nodes:
+        return "the work of I/O threads is not counted with one connection"
     known = [builds[side.spec.digest].arguments for side in (base, head) if side.spec.digest in builds]
     if len(set(known)) > 1:
         return "the sides have other arguments"

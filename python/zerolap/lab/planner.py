@@ -7,7 +7,14 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from zerolap.cases import QUICK_SCALE
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES
 from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, timed_looks
-from zerolap.lab.conclusions import Bank, blocks_are_undecided, metrics_judged, undecided_in_time, worth_sampling
+from zerolap.lab.conclusions import (
+    Bank,
+    blocks_are_undecided,
+    changed_in_time,
+    metrics_judged,
+    undecided_in_time,
+    worth_sampling,
+)
 from zerolap.lab.results import Results, TimedTrials, Trials
 from zerolap.records import (
     Activity,
@@ -178,6 +185,16 @@ class Planner:
         if left is not None and left <= 0:
             return []
         cases = [case for case in self.resolved.cases if self._may_be_timed(results, case.name)]
+        jobs = self._next_starts(cases, results, left)
+        if jobs or not results.not_to_be_timed or not self._sample_has_changed(results):
+            return jobs
+        # What identical code shows of some cases it may show of all.
+        uncertain = [
+            case for case in self.resolved.cases if self._may_be_timed(results, case.name, also_identical=True)
+        ]
+        return self._next_starts(uncertain, results, left)
+
+    def _next_starts(self, cases: Sequence[Case], results: Results, left: float | None) -> list[TrialsJob]:
         looks = {case.name: 1 for case in cases}
         while True:
             missing = [
@@ -195,11 +212,24 @@ class Planner:
                 return []
             looks = {name: look + (name in wanted) for name, look in looks.items()}
 
-    def _may_be_timed(self, results: Results, name: str) -> bool:
+    def _sample_has_changed(self, results: Results) -> bool:
+        """Whether a case that was timed although its code is identical takes another time."""
+        sampled = {
+            case.name: trials.of_cost.blocks
+            for case in self.resolved.cases
+            if _is_identical(case, results)
+            and (trials := results.timed.get(case.name)) is not None
+            and trials.of_cost.usable
+            and case.name not in results.not_to_be_timed
+        }
+        comparisons = metrics_judged(results) * len(self.resolved.cases)
+        return bool(changed_in_time(sampled, results, self._bank, comparisons))
+
+    def _may_be_timed(self, results: Results, name: str, *, also_identical: bool = False) -> bool:
         """Whether nothing that was counted speaks against timing a case."""
         if name in results.counted and results.counted[name].speaks_against_case:
             return False
-        return name not in results.not_to_be_timed
+        return also_identical or name not in results.not_to_be_timed
 
     def _start(self, case: Case, looks: int, at_full_speed: TimedTrials | None, left: float | None) -> TrialsJob | None:
         """Return the next start of a case that is to have so many looks; none where it has had them.

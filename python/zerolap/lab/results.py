@@ -312,6 +312,8 @@ class Results:
             return
         whole = trials.whole
         compared = compare_executed(whole[BASE], whole[HEAD], self._blobs)
+        if compared is not None and compared.is_identical:
+            compared = compared.unless_counts_differ(whole[BASE], whole[HEAD])
         if compared is not None:
             self._identities[trials.case.name] = compared
 
@@ -366,7 +368,10 @@ class Results:
 
     @property
     def not_to_be_timed(self) -> frozenset[str]:
-        """The cases that are not worth any time, as both sides execute the same."""
+        """The cases that are not worth any time, as both sides execute the same as far as it was counted.
+
+        All are timed where a sample of such cases showed that their time changed nevertheless.
+        """
         version, names = self._not_to_be_timed
         if version != self.version:
             identities = {case.name: self.identity(case) for case in self.resolved.cases}

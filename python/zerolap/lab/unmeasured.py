@@ -75,6 +75,7 @@ def untimed_notes(results: Results) -> list[str]:
     by_reason: dict[str, list[str]] = {}
     settings = results.resolved.settings
     not_to_be_timed = results.not_to_be_timed if settings.asks_for_time else frozenset()
+    not_to_be_timed -= results.timed.keys()
     identical = [case.name for case in results.resolved.cases if case.name in not_to_be_timed]
     notes = [f"not timed, as both sides execute the same instructions: {', '.join(identical)}"] if identical else []
     for case in results.resolved.cases:
