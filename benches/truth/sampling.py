@@ -53,8 +53,10 @@ def starts_of(comparisons: Sequence[ClockedComparison], location: Path) -> dict[
                 base, head = (measurements.get((case, paced, block, one)) for one in (BASE, HEAD))
                 if side != BASE or base is None or head is None:
                     continue
-                timelines = [Timeline.model_validate_json(store.blobs.get(one.timeline or "")) for one in (base, head)]
-                change = TimedPair.of(*timelines).changes.get(METRIC)
+                of_base, of_head = (
+                    Timeline.model_validate_json(store.blobs.get(one.timeline or "")) for one in (base, head)
+                )
+                change = TimedPair.of(of_base, of_head).changes.get(METRIC)
                 if change is not None:
                     starts.setdefault((case, paced), []).append(change)
     return {case: ratios for (case, paced), ratios in starts.items() if paced or (case, True) not in starts}
