@@ -34,11 +34,11 @@ SLICE_REQUESTS = 320
 class Simulated:
     """Stands in for the engine `counted` or `timed`: the same job gives the same outcome, in no time.
 
-    `changes` are the heads' relative changes of all costs by case, `of_head` factors of its counts by metric, `scatter` is the relative standard deviation of
-    starts. With `has_counters` cycles are counted too, in which starts differ a tenth as much, as in
-    elapsed time. `on_trial` is called
-    before each trial; it may raise, or wait. `seconds` is the machine time that a trial claims. `executed` gives what
-    counted trials of a case and side executed. `carried_out` lists the trials: case, block number, side.
+    `changes` are the heads' relative changes of all costs by case, `of_head` factors of its counts by metric, `scatter`
+    is the relative standard deviation of starts. With `has_counters` cycles are counted too, in which starts differ a
+    tenth as much, as in elapsed time. `on_trial` is called before each trial; it may raise, or wait. `seconds` is the
+    machine time that a trial claims. `executed` gives what counted trials of a case and side executed. `carried_out`
+    lists the trials: case, block number, side.
     """
 
     changes: Mapping[str, float] = field(default_factory=dict)

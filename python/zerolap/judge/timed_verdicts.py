@@ -18,6 +18,7 @@ from zerolap.judge.verdict_rule import (
     look,
     margin_of,
 )
+from zerolap.judge.wild_starts import bounded
 from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
 
 RESOLUTION = 0.001
@@ -86,20 +87,26 @@ def judge_timed(
     min_effect: float,
     bank: Sequence[Spread] = (),
     q: float = Q,
+    layout_variance: float = 0.0,
 ) -> dict[str, UnadjustedVerdict]:
     """Return the verdicts on one metric by case; a case that did not measure it has none.
 
     A start's sample is the trimmed mean of its pairs' log ratios. Its variance is moderated by those of the other cases
     and by the `bank`, what earlier comparisons of the platform came to: cases and bank have to be of one topology and
-    of one kind of placement. Where today's variances are of another size than the bank's, the bank is left out.
+    of one kind of placement. Where today's variances are of another size than the bank's, the bank is left out. What
+    single starts can do is bounded.
+
+    `layout_variance` is that of a change between two layouts: where each side has the same one in all starts, they show
+    nothing of it, and no number of starts averages it out.
     """
-    samples = {name: changes for name, starts in cases.items() if (changes := start_changes(metric, starts))}
+    measured = {name: changes for name, starts in cases.items() if (changes := start_changes(metric, starts))}
+    samples = bounded(measured)
     prior = _prior(samples.values(), bank)
     judged, looks = {}, timed_looks(min_effect)
     for name, changes in samples.items():
         if len(changes) < 2 and prior is None:
             continue
-        change_at = partial(_change_at, changes, prior)
+        change_at = partial(_change_at, *_with_layout(changes, prior, layout_variance))
         share = share_of_look(looks, len(cases[name]))
         word, found = look(METRICS[metric], change_at, share, min_effect, q)
         detectable_at = partial(detectable_change, change_at, share, min_effect)
@@ -129,6 +136,22 @@ def _change_at(changes: Sequence[float], prior: tuple[float, float] | None, conf
     return Change.of(_core.moderated_change(list(changes), prior, RESOLUTION, confidence))
 
 
+def _with_layout(
+    changes: Sequence[float], prior: tuple[float, float] | None, layout_variance: float
+) -> tuple[list[float], tuple[float, float] | None]:
+    """Return starts and prior as they are where the mean has the variance of a layout too.
+
+    The starts keep their mean, and their variance grows by as much as makes that of the mean grow by the layout's.
+    """
+    found = _core.sample_variance(list(changes))
+    added = layout_variance * len(changes)
+    if not added or found is None or found[0] <= 0:
+        return list(changes), prior
+    mean, factor = math.fsum(changes) / len(changes), math.sqrt(1 + added / found[0])
+    wider = [mean + (change - mean) * factor for change in changes]
+    return wider, None if prior is None else (prior[0] + added, prior[1])
+
+
 def _prior(samples: Iterable[list[float]], bank: Sequence[Spread]) -> tuple[float, float] | None:
     """Return variance and degrees of freedom that the cases of this comparison and the bank are worth."""
     today = [variance for changes in samples if (variance := _core.sample_variance(changes)) is not None]
@@ -138,7 +161,7 @@ def _prior(samples: Iterable[list[float]], bank: Sequence[Spread]) -> tuple[floa
 
 def spread_of_starts(metric: str, starts: Sequence[TimedPair]) -> Spread | None:
     """Return how much the starts of a case differed; none of fewer than two."""
-    found = _core.sample_variance(start_changes(metric, starts))
+    found = _core.sample_variance(bounded({"": start_changes(metric, starts)})[""])
     return None if found is None or found[0] == 0 else Spread(variance=found[0], degrees=found[1])
 
 

@@ -1,5 +1,6 @@
 """What the trials of all engines come to together: verdicts with their reasons, case by case."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TypeAlias
@@ -9,6 +10,7 @@ from zerolap.judge import (
     COST_AT_FULL_SPEED,
     CPU_TIME,
     DECIDING_TIMES,
+    LOOKS,
     MIN_BLOCKS,
     CaseAnswers,
     TimedPair,
@@ -28,7 +30,7 @@ from zerolap.judge import (
     wants_more_starts,
 )
 from zerolap.lab.reasons import Explainer
-from zerolap.lab.results import FEWEST_STARTS, CaseResults, Results, TimedTrials, Trials
+from zerolap.lab.results import AS_BUILT, FEWEST_STARTS, CaseResults, Results, TimedTrials, Trials
 from zerolap.lab.unmeasured import failed_sides, failure_text
 from zerolap.records import (
     BASE,
@@ -64,6 +66,11 @@ ELAPSED = "elapsed_ns_per_op"
 SERVED = (ELAPSED, "ops_per_sec", "latency_p50_us", "latency_p99_us")
 """What users get; the tail beyond is too rare in a start to be compared."""
 JUDGED_TIMES = (*COSTS, *SERVED)
+
+USUAL_LAYOUT_SD = 0.02
+"""Standard deviation of the change between layouts where a platform has not been measured (docs/timed.md)."""
+STARTS_OF_ONE_LAYOUT = LOOKS[1]
+"""More starts of two programs that cannot be linked again would not make their change any better known."""
 
 Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
 """How much starts differ on this platform, by metric and circumstances."""
@@ -213,8 +220,25 @@ def judge_time(
     judged: dict[str, UnadjustedVerdict] = {}
     for circumstances, group in groups.items():
         spreads = bank.get((metric, circumstances), ())
-        judged |= judge_timed(metric, group, settings.min_effect["timed"], spreads, settings.q)
+        is_fixed = any(timed[name].has_fixed_layouts for name in group)
+        variance = layout_variance(metric, bank) if is_fixed else 0.0
+        judged |= judge_timed(metric, group, settings.min_effect["timed"], spreads, settings.q, variance)
     return judged
+
+
+def layout_variance(metric: str, bank: Bank) -> float:
+    """Return the variance of a change between two layouts: how much starts of random layouts differ on this platform.
+
+    What starts of one layout differ by is a part of that, so that it is rather too large. A platform that has timed
+    nothing in random layouts has the usual one.
+    """
+    of_random_layouts = [
+        spread.variance
+        for (named, circumstances), spreads in bank.items()
+        if named == metric and not circumstances.endswith(AS_BUILT)
+        for spread in spreads
+    ]
+    return statistics.median(of_random_layouts) if of_random_layouts else USUAL_LAYOUT_SD**2
 
 
 def undecided_in_time(starts: Mapping[str, int], results: Results, bank: Bank, comparisons: int) -> frozenset[str]:
@@ -230,6 +254,7 @@ def undecided_in_time(starts: Mapping[str, int], results: Results, bank: Bank, c
         name
         for name, judged in _judge_needed_times(starts, results, bank).items()
         if not _has_changed(judged, comparisons, q)
+        and (starts[name] < STARTS_OF_ONE_LAYOUT or not results.timed[name].has_fixed_layouts)
         and (
             any(wants_more_starts(one, starts[name], comparisons, q) for one in judged)
             or (name in beside and hints_at_change(beside[name], starts[name], comparisons, q))

@@ -34,6 +34,8 @@ from zerolap.store import Blobs
 
 OF_WHOLE_STARTS = ("whole_cpu_ns_per_op", "elapsed_ns_per_op", "latency_p99_us")
 """Metrics that are of a start as a whole, and not of a typical slice."""
+AS_BUILT = ", as built"
+"""At the end of the circumstances of starts whose programs have one layout."""
 FEWEST_STARTS = 2
 """Of fewer there are no timed verdicts."""
 MOST_REFUSED = 3
@@ -150,6 +152,7 @@ class TimedTrials(Trials):
     disturbed: list[Check] = field(default_factory=list)
     settled: bool = False
     refused: int = 0
+    is_one_program: bool = False
     paced: "TimedTrials | None" = None
 
     @property
@@ -174,9 +177,14 @@ class TimedTrials(Trials):
         return all(one.placement is not None and one.placement.seed is not None for one in every)
 
     @property
+    def has_fixed_layouts(self) -> bool:
+        """Whether each side has a layout of its own that is the same in all starts."""
+        return not self.is_placed and not self.is_one_program
+
+    @property
     def circumstances(self) -> str:
         """What starts must have in common for their variances to be of one kind: topology and kind of placement."""
-        return self.case.topology.name if self.is_placed else f"{self.case.topology.name}, as built"
+        return self.case.topology.name if self.is_placed else f"{self.case.topology.name}{AS_BUILT}"
 
     @property
     def alone(self) -> bool:
@@ -331,16 +339,27 @@ class Results:
     def _trials(self, job: TrialsJob) -> Trials:
         case = job.case
         if job.engine == "timed":
-            trials = self.timed.setdefault(case.name, TimedTrials(case, {side: [] for side in job.servers}))
+            trials = self.timed.get(case.name)
+            if trials is None:
+                trials = self.timed[case.name] = self._timed_trials(job)
             if not job.is_paced:
                 return trials
             if trials.paced is None:
-                trials.paced = TimedTrials(case, {side: [] for side in job.servers}, per_second=job.amounts.per_second)
+                trials.paced = self._timed_trials(job)
             return trials.paced
         by_case = {"counted": self.counted, "sampled": self.sampled}.get(job.engine)
         if by_case is None:
             by_case = self.other.setdefault(job.engine, {})
         return by_case.setdefault(case.name, Trials(case, {side: [] for side in job.servers}))
+
+    def _timed_trials(self, job: TrialsJob) -> TimedTrials:
+        programs = {server.spec.digest for server in self.resolved.servers.values()}
+        return TimedTrials(
+            job.case,
+            {side: [] for side in job.servers},
+            per_second=job.amounts.per_second,
+            is_one_program=len(programs) == 1,
+        )
 
     def of_case(self, case: Case) -> "CaseResults":
         """Return what all engines measured of a case."""
