@@ -512,6 +512,47 @@ def test_a_build_compiles_only_what_differs_from_another(toy: ToySource, tmp_pat
     assert compiled(builder, base.record.build) == files
 
 
+CONFIGURE = """#!/bin/sh
+ac_configure_args=$*
+. "$CONFIG_SITE"
+if test -r "$cache_file"; then . "$cache_file"; else answer=asked; echo answer=known > "$cache_file"; fi
+echo "const char *answer = \\"the system is $answer\\";" > answer.h
+"""
+"""Does what the configure scripts of autoconf do with their answers."""
+
+
+@pytest.mark.parametrize(
+    ("edit", "answer"),
+    [
+        (("format.c", "void add_bytes(", "int unused;\n\nvoid add_bytes("), b"known"),
+        (("Makefile", "./configure quickly", "./configure slowly"), b"asked"),
+        (("Makefile", "./configure quickly", "CFLAGS=-O3 ./configure quickly"), b"asked"),
+        (("configure", "ac_configure_args=$*", "ac_configure_args=$*  # Another script."), b"asked"),
+    ],
+)
+def test_an_equal_configure_script_does_not_ask_again(
+    toy: ToySource, tmp_path: Path, edit: tuple[str, str, str], answer: bytes
+) -> None:
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    script = toy.path / "src" / "configure"
+    script.write_text(CONFIGURE)
+    script.chmod(0o755)
+    toy.replace(
+        "Makefile",
+        "\t$(CC) -g -o $@",
+        "\t./configure quickly && $(CC) -g -include answer.h -c answer.c && $(CC) -g -o $@ answer.o",
+    )
+    (toy.path / "src" / "answer.c").touch()
+    base = toy.commit("configured")
+    toy.replace(*edit)
+    head = toy.commit("change")
+    builder = Builder(tmp_path)
+    first = builder.build(revision_source("base", toy.path, base))
+    assert b"the system is asked" in first.program.path.read_bytes()
+    second = builder.build(revision_source("head", toy.path, head), objects_of=first.record.build)
+    assert b"the system is " + answer in second.program.path.read_bytes()
+
+
 @pytest.mark.skipif(shutil.which("ccache") is None, reason="ccache is not installed")
 def test_objects_of_the_last_builds_are_kept(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builder_module, "KEPT_OBJECTS", 2)

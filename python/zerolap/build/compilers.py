@@ -9,7 +9,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, compiler_version, cxx_of
+from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, compiler_version, cxx_of, tools_digest
 from zerolap.sandbox import FileRefused, read_file, walk
 
 COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++")
@@ -41,6 +41,8 @@ if [ $optimizes = 1 ] && mkdir "$code"; then
     set -- "$@" -Wl,-plugin-opt=obj-path="$code/lto.o"
 fi
 """
+CONFIGURED_BY = ("ac_configure_args", "CC", "CXX", "CPP", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS", "LIBS")
+"""Variables that the answers of a configure script depend on, beside the script itself and the tools."""
 OBJECT_CACHE = "ccache"
 LARGEST_CACHE_BYTES = 256 << 20
 MOST_COPIED_BYTES = 2 * LARGEST_CACHE_BYTES
@@ -71,6 +73,7 @@ class Compilers:
             made.mkdir(parents=True)
         if objects_of is not None and objects_of.is_dir():
             copy_files(objects_of, compilers.objects)
+        compilers.site.write_text(compilers._site_script(variant))
         for name in {*COMPILERS, compiler_of(variant), cxx_of(variant)}:
             program = compilers.programs / name
             program.write_text(compilers._script(name))
@@ -93,9 +96,27 @@ class Compilers:
         return self.directory / "objects"
 
     @property
+    def site(self) -> Path:
+        """The script that configure scripts read first."""
+        return self.directory / "config.site"
+
+    @property
     def environment(self) -> dict[str, str]:
         """What the programs need to be set."""
-        return {"CCACHE_DIR": str(self.objects), "CCACHE_MAXSIZE": f"{LARGEST_CACHE_BYTES >> 20}M"}
+        return {
+            "CCACHE_DIR": str(self.objects),
+            "CCACHE_MAXSIZE": f"{LARGEST_CACHE_BYTES >> 20}M",
+            "CONFIG_SITE": str(self.site),
+        }
+
+    def _site_script(self, variant: Variant) -> str:
+        """Return what lets an equal configure script take its answers about the system from another build."""
+        answers, tools = shlex.quote(str(self.objects / "configured")), shlex.quote(" ".join(tools_digest(variant)))
+        variables = " ".join(f'"${name}"' for name in CONFIGURED_BY)
+        return f"""\
+mkdir -p {answers}
+cache_file={answers}/$({{ cat "$0"; printf '%s\\0' {tools} {variables}; }} | sha256sum | cut -c 1-64)
+"""
 
     def _script(self, name: str) -> str:
         flags = f"{SECTIONS_FLAG} {shlex.quote(f'-fdebug-prefix-map={self.tree}={SOURCE_ROOT}')}"
