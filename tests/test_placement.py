@@ -1,5 +1,6 @@
 """Programs linked again in other orders of their functions, and what is reported where that fails."""
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,6 +46,20 @@ def test_each_seed_is_an_order_of_its_own(toy: ToySource, tmp_path: Path, varian
     assert set(functions(first.path)) == set(functions(second.path)) == set(functions(server.program.path))
     assert builder.builds.placed(digest, 1).path.read_bytes() == first.path.read_bytes()
     printed = subprocess.run([str(first.path), "--version"], capture_output=True, text=True, check=True).stdout
+    assert "1.0.0" in printed
+
+
+@pytest.mark.skipif(shutil.which("clang") is None or shutil.which("ld.lld") is None, reason="no clang with its linker")
+@pytest.mark.parametrize("optimization", ["-flto", "-flto=thin"])
+def test_code_of_clangs_link_time_optimization_is_ordered(toy: ToySource, tmp_path: Path, optimization: str) -> None:
+    flags = ("Makefile", "$(OPTIMIZATION) -g\n", f"$(OPTIMIZATION) -g {optimization}\n")
+    link = ("Makefile", LINK, f"\t$(CC) -g -O2 {optimization} -fuse-ld=lld -o $@ $(OBJECTS)")
+    builder, server = built(toy, tmp_path, toy.changed(flags, link), "clang")
+    digest = server.record.build
+    first, second = (builder.builds.placed(digest, seed).path for seed in (1, 2))
+    assert functions(first) != functions(second)
+    assert set(functions(first)) == set(functions(second)) == set(functions(server.program.path))
+    printed = subprocess.run([str(first), "--version"], capture_output=True, text=True, check=True).stdout
     assert "1.0.0" in printed
 
 
