@@ -80,6 +80,12 @@ def test_code_of_link_time_optimization_is_generated_once(
     assert [command[:2] for command in commands if command[0] == "cc"] == [["cc", "-r"]]
 
 
+def test_a_compiler_reads_a_program_from_its_input(toy: ToySource, tmp_path: Path) -> None:
+    probe = "printf 'int main(void) { return 0; }' | $(CC) -x c - -o probe && ./probe"
+    _, server = built(toy, tmp_path, toy.changed(("Makefile", LINK, f"\t{probe}\n{LINK}")))
+    assert server.program.path.exists()
+
+
 @pytest.mark.parametrize("left", ["ln -s /etc $$code", "touch $$code", "mkfifo $$code"])
 def test_code_that_a_build_leaves_elsewhere_is_not_linked(toy: ToySource, tmp_path: Path, left: str) -> None:
     """Where a build puts something else in the place of the code that the compiler kept for its link."""

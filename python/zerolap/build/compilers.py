@@ -28,7 +28,7 @@ CODE_SUFFIX = ".code"
 GENERATED_CODE = re.compile(r".+\.ltrans\.o|lto\.o[0-9]*")
 """The objects there, as gcc and clang name them."""
 KEEPS_CODE_OF_GCC = f"""\
-[ $optimizes != unknown ] || ! grep -q -s -e '[.]gnu[.]lto_' -- "$@" || optimizes=1
+[ $optimizes != unknown ] || ! grep -q -s -d skip -D skip -e '[.]gnu[.]lto_' -- "$@" < /dev/null || optimizes=1
 if [ $optimizes = 1 ] && mkdir "$code"; then
     # The linker's plugin removes its temporary files unless it is to be debugged. The code is the same.
     export TMPDIR="$code"
