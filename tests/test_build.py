@@ -498,16 +498,17 @@ def compiled(builder: Builder, digest: str) -> int:
 
 
 @pytest.mark.skipif(shutil.which("ccache") is None, reason="ccache is not installed")
-def test_a_build_compiles_only_what_differs_from_another(toy: ToySource, tmp_path: Path) -> None:
-    builder = Builder(tmp_path / "builds")
-    base = builder.build(revision_source("base", toy.path, toy.first))
+@pytest.mark.parametrize("words", ["default", "-O2,-fno-lto"])
+def test_a_build_compiles_only_what_differs_from_another(toy: ToySource, tmp_path: Path, words: str) -> None:
+    builder, variant = Builder(tmp_path / "builds"), parse_variant(words)
+    base = builder.build(revision_source("base", toy.path, toy.first), variant)
     files = compiled(builder, base.record.build)
     assert files > 1
     changed = toy.changed(("format.c", "void add_bytes(", "int unused(int x) { return 31 * x; }\n\nvoid add_bytes("))
-    head = builder.build(revision_source("head", toy.path, changed), objects_of=base.record.build)
+    head = builder.build(revision_source("head", toy.path, changed), variant, objects_of=base.record.build)
     assert compiled(builder, head.record.build) == files + 1
     # What is built from others' objects is what would be built without them, and the other's objects are as they were.
-    alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, changed))
+    alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, changed), variant)
     assert alone.program.path.read_bytes() == head.program.path.read_bytes()
     assert compiled(builder, base.record.build) == files
 

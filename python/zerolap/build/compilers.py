@@ -27,9 +27,11 @@ CODE_SUFFIX = ".code"
 """Of the directory beside a link's record that takes the code that link-time optimization made for it."""
 GENERATED_CODE = re.compile(r".+\.ltrans\.o|lto\.o[0-9]*")
 """The objects there, as gcc and clang name them."""
+MOST_GENERATED_FILES = 1024
+"""gcc makes up to 128, clang some for each object."""
 KEEPS_CODE_OF_GCC = f"""\
 [ $optimizes != unknown ] || ! grep -q -s -d skip -D skip -e '[.]gnu[.]lto_' -- "$@" < /dev/null || optimizes=1
-if [ $optimizes = 1 ] && mkdir "$code"; then
+if [ $optimizes$plugin = 11 ] && mkdir "$code"; then
     # The linker's plugin removes its temporary files unless it is to be debugged. The code is the same.
     export TMPDIR="$code"
     set -- "$@" -Wl,-plugin-opt=-debug
@@ -126,12 +128,13 @@ cache_file={answers}/$({{ cat "$0"; printf '%s\\0' {tools} {variables}; }} | sha
         # The number of its process names a record: two links at a time must not share one.
         return f"""#!/bin/sh
 PATH={shlex.quote(BUILD_PATH)}
-links=1 optimizes=unknown serial=0
+links=1 optimizes=unknown serial=0 plugin=1
 for argument; do case $argument in
 {"|".join(sorted(NOT_LINKING))}) links=0;;
 -flto) optimizes=1 serial=1;;
 -flto=*) optimizes=1 serial=0;;
--fno-lto|-fno-use-linker-plugin) optimizes=0; break;;
+-fno-lto) optimizes=0;;
+-fno-use-linker-plugin) plugin=0;;
 esac; done
 [ $links = 1 ] || exec {compiles}{compiler} "$@" {flags}
 record={shlex.quote(str(self.records))}/$$ code={shlex.quote(str(self.records))}/$${CODE_SUFFIX}
@@ -181,12 +184,14 @@ class Link:
 
     def generated_code(self) -> list[Path]:
         """Return the objects that link-time optimization made; the build can have put others there."""
-        # Not through a link that the build may have left in place of the directory.
-        if not self.code.is_dir() or self.code.is_symlink():
-            return []
-        with os.scandir(self.code) as entries:
-            names = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-        return [self.code / name for name in sorted(names) if GENERATED_CODE.fullmatch(name)]
+        # Not through a link that the build may have left in place of the directory, and not if it cannot be read.
+        names: list[str] = []
+        with contextlib.suppress(OSError):
+            if not self.code.is_symlink():
+                with os.scandir(self.code) as entries:
+                    files = (entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+                    names = sorted(name for name in files if GENERATED_CODE.fullmatch(name))
+        return [self.code / name for name in names] if len(names) <= MOST_GENERATED_FILES else []
 
     def parts(self) -> tuple[list[str], list[str]]:
         """Return the files with the options about them, and all other options."""
