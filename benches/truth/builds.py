@@ -69,13 +69,10 @@ def build_ratios() -> dict[str, Figure]:
     repositories = [DEMO_REPOSITORY, *([Path(named)] if named else [])]
     changes = [ChangeOfOneFile.newest(repository) for repository in repositories]
     samples = [_timed(change, number) for number in range(ROUNDS) for change in changes]
-    of_sources = [[one for one in samples if one.source == str(change.repository)] for change in changes]
-    first = [_least(of, "first") / _least(of, "own_first") for of in of_sources]
-    second = [_least(of, "second") / _least(of, "own_second") for of in of_sources]
-    both = [
-        (_least(of, "first") + _least(of, "second")) / (_least(of, "own_first") + _least(of, "own_second"))
-        for of in of_sources
-    ]
+    shortest = [_shortest([one for one in samples if one.source == str(change.repository)]) for change in changes]
+    first = [of.first / of.own_first for of in shortest]
+    second = [of.second / of.own_second for of in shortest]
+    both = [(of.first + of.second) / (of.own_first + of.own_second) for of in shortest]
     notes = [
         f"{change.repository}, {change.file} of {change.commit[:12]}: first {of_first:.2f}, second {of_second:.2f}, "
         f"both {of_both:.2f}"
@@ -89,9 +86,15 @@ def build_ratios() -> dict[str, Figure]:
     }
 
 
-def _least(samples: Sequence[BuildSeconds], name: str) -> float:
-    """Return the shortest time of a kind: what disturbs a build only makes it longer."""
-    return min(getattr(sample, name) for sample in samples)
+def _shortest(samples: Sequence[BuildSeconds]) -> BuildSeconds:
+    """Return the shortest time of each kind: what disturbs a build only makes it longer."""
+    return BuildSeconds(
+        samples[0].source,
+        own_first=min(sample.own_first for sample in samples),
+        own_second=min(sample.own_second for sample in samples),
+        first=min(sample.first for sample in samples),
+        second=min(sample.second for sample in samples),
+    )
 
 
 def _timed(change: ChangeOfOneFile, number: int) -> BuildSeconds:
