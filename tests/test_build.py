@@ -498,18 +498,60 @@ def compiled(builder: Builder, digest: str) -> int:
 
 
 @pytest.mark.skipif(shutil.which("ccache") is None, reason="ccache is not installed")
-def test_a_build_compiles_only_what_differs_from_another(toy: ToySource, tmp_path: Path) -> None:
-    builder = Builder(tmp_path / "builds")
-    base = builder.build(revision_source("base", toy.path, toy.first))
+@pytest.mark.parametrize("words", ["default", "-O2,-fno-lto"])
+def test_a_build_compiles_only_what_differs_from_another(toy: ToySource, tmp_path: Path, words: str) -> None:
+    builder, variant = Builder(tmp_path / "builds"), parse_variant(words)
+    base = builder.build(revision_source("base", toy.path, toy.first), variant)
     files = compiled(builder, base.record.build)
     assert files > 1
     changed = toy.changed(("format.c", "void add_bytes(", "int unused(int x) { return 31 * x; }\n\nvoid add_bytes("))
-    head = builder.build(revision_source("head", toy.path, changed), objects_of=base.record.build)
+    head = builder.build(revision_source("head", toy.path, changed), variant, objects_of=base.record.build)
     assert compiled(builder, head.record.build) == files + 1
     # What is built from others' objects is what would be built without them, and the other's objects are as they were.
-    alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, changed))
+    alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, changed), variant)
     assert alone.program.path.read_bytes() == head.program.path.read_bytes()
     assert compiled(builder, base.record.build) == files
+
+
+CONFIGURE = """#!/bin/sh
+ac_configure_args=$*
+. "$CONFIG_SITE"
+if test -r "$cache_file"; then . "$cache_file"; else answer=asked; echo answer=known > "$cache_file"; fi
+echo "const char *answer = \\"the system is $answer\\";" > answer.h
+"""
+"""Does what the configure scripts of autoconf do with their answers."""
+
+
+@pytest.mark.parametrize(
+    ("edit", "answer"),
+    [
+        (("format.c", "void add_bytes(", "int unused;\n\nvoid add_bytes("), b"known"),
+        (("Makefile", "./configure quickly", "./configure slowly"), b"asked"),
+        (("Makefile", "./configure quickly", "CFLAGS=-O3 ./configure quickly"), b"asked"),
+        (("configure", "ac_configure_args=$*", "ac_configure_args=$*  # Another script."), b"asked"),
+    ],
+)
+def test_an_equal_configure_script_does_not_ask_again(
+    toy: ToySource, tmp_path: Path, edit: tuple[str, str, str], answer: bytes
+) -> None:
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    script = toy.path / "src" / "configure"
+    script.write_text(CONFIGURE)
+    script.chmod(0o755)
+    toy.replace(
+        "Makefile",
+        "\t$(CC) -g -o $@",
+        "\t./configure quickly && $(CC) -g -include answer.h -c answer.c && $(CC) -g -o $@ answer.o",
+    )
+    (toy.path / "src" / "answer.c").touch()
+    base = toy.commit("configured")
+    toy.replace(*edit)
+    head = toy.commit("change")
+    builder = Builder(tmp_path)
+    first = builder.build(revision_source("base", toy.path, base))
+    assert b"the system is asked" in first.program.path.read_bytes()
+    second = builder.build(revision_source("head", toy.path, head), objects_of=first.record.build)
+    assert b"the system is " + answer in second.program.path.read_bytes()
 
 
 @pytest.mark.skipif(shutil.which("ccache") is None, reason="ccache is not installed")

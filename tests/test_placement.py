@@ -1,6 +1,8 @@
 """Programs linked again in other orders of their functions, and what is reported where that fails."""
 
+import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,53 @@ def test_each_seed_is_an_order_of_its_own(toy: ToySource, tmp_path: Path, varian
     assert builder.builds.placed(digest, 1).path.read_bytes() == first.path.read_bytes()
     printed = subprocess.run([str(first.path), "--version"], capture_output=True, text=True, check=True).stdout
     assert "1.0.0" in printed
+
+
+@pytest.mark.skipif(shutil.which("clang") is None or shutil.which("ld.lld") is None, reason="no clang with its linker")
+@pytest.mark.parametrize("optimization", ["-flto", "-flto=thin"])
+def test_code_of_clangs_link_time_optimization_is_ordered(toy: ToySource, tmp_path: Path, optimization: str) -> None:
+    flags = ("Makefile", "$(OPTIMIZATION) -g\n", f"$(OPTIMIZATION) -g {optimization}\n")
+    link = ("Makefile", LINK, f"\t$(CC) -g -O2 {optimization} -fuse-ld=lld -o $@ $(OBJECTS)")
+    builder, server = built(toy, tmp_path, toy.changed(flags, link), "clang")
+    digest = server.record.build
+    first, second = (builder.builds.placed(digest, seed).path for seed in (1, 2))
+    assert functions(first) != functions(second)
+    assert set(functions(first)) == set(functions(second)) == set(functions(server.program.path))
+    printed = subprocess.run([str(first), "--version"], capture_output=True, text=True, check=True).stdout
+    assert "1.0.0" in printed
+
+
+@pytest.mark.parametrize("link", [LINK, "\t$(CC) -g -O2 -flto -o $@ $(OBJECTS)"])
+def test_code_of_link_time_optimization_is_generated_once(
+    toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, link: str
+) -> None:
+    commands: list[Sequence[str]] = []
+    run = placement.Linker.run
+
+    def recorded(linker: placement.Linker, command: Sequence[str]) -> str:
+        commands.append(command)
+        return run(linker, command)
+
+    monkeypatch.setattr(placement.Linker, "run", recorded)
+    builder, server = built(toy, tmp_path, toy.changed(("Makefile", LINK, link)), "-O2,-flto")
+    assert builder.builds.relinking(server.record.build).failure == ""
+    assert [command[:2] for command in commands if command[0] == "cc"] == [["cc", "-r"]]
+
+
+def test_a_compiler_reads_a_program_from_its_input(toy: ToySource, tmp_path: Path) -> None:
+    probe = "printf 'int main(void) { return 0; }' | $(CC) -x c - -o probe && ./probe"
+    _, server = built(toy, tmp_path, toy.changed(("Makefile", LINK, f"\t{probe}\n{LINK}")))
+    assert server.program.path.exists()
+
+
+@pytest.mark.parametrize("left", ["ln -s /etc $$code", "touch $$code", "mkdir -p $$code/a.ltrans.o"])
+def test_code_that_a_build_leaves_elsewhere_is_not_linked(toy: ToySource, tmp_path: Path, left: str) -> None:
+    """Where a build puts something else in the place of the code that the compiler kept for its link."""
+    replaced = f"for code in $(CURDIR)/../../compilers/links/*.code; do rm -r $$code; {left}; done"
+    edit = ("Makefile", LINK, f"{LINK}\n\t{replaced}")
+    builder, server = built(toy, tmp_path / "builds", toy.changed(edit), "-O2,-flto")
+    with pytest.raises(LinkFailed, match="its link-time optimization keeps no code"):
+        builder.builds.placed(server.record.build, 1)
 
 
 def test_builds_of_nearly_the_same_source_get_nearly_the_same_order(toy: ToySource, tmp_path: Path) -> None:

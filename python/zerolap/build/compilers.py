@@ -9,7 +9,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, cxx_of
+from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, compiler_version, cxx_of, tools_digest
 from zerolap.sandbox import FileRefused, read_file, walk
 
 COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++")
@@ -23,6 +23,28 @@ TAKES_VALUE = frozenset(
 ABOUT_INPUTS = re.compile(r"-Wl,--(no-)?(whole-archive|start-group|end-group)|-Wl,-[()]")
 """Options of the linker that are about the files beside them."""
 LARGEST_RECORD_BYTES = 1 << 20
+CODE_SUFFIX = ".code"
+"""Of the directory beside a link's record that takes the code that link-time optimization made for it."""
+GENERATED_CODE = re.compile(r".+\.ltrans\.o|lto\.o[0-9]*")
+"""The objects there, as gcc and clang name them."""
+MOST_GENERATED_FILES = 1024
+"""gcc makes up to 128, clang some for each object."""
+KEEPS_CODE_OF_GCC = f"""\
+[ $optimizes != unknown ] || ! grep -q -s -d skip -D skip -e '[.]gnu[.]lto_' -- "$@" < /dev/null || optimizes=1
+if [ $optimizes$plugin = 11 ] && mkdir "$code"; then
+    # The linker's plugin removes its temporary files unless it is to be debugged. The code is the same.
+    export TMPDIR="$code"
+    set -- "$@" -Wl,-plugin-opt=-debug
+    [ $serial = 0 ] || set -- "$@" -flto={os.cpu_count() or 1}
+fi
+"""
+KEEPS_CODE_OF_CLANG = """\
+if [ $optimizes = 1 ] && mkdir "$code"; then
+    set -- "$@" -Wl,-plugin-opt=obj-path="$code/lto.o"
+fi
+"""
+CONFIGURED_BY = ("ac_configure_args", "CC", "CXX", "CPP", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS", "LIBS")
+"""Variables that the answers of a configure script depend on, beside the script itself and the tools."""
 OBJECT_CACHE = "ccache"
 LARGEST_CACHE_BYTES = 256 << 20
 MOST_COPIED_BYTES = 2 * LARGEST_CACHE_BYTES
@@ -33,8 +55,9 @@ LONGEST_CACHED_PATH_BYTES = 256
 class Compilers:
     """Programs in `directory` that call the compilers of their names for a build in `tree`.
 
-    Each function goes to a section of its own, links are recorded, and debug information names `SOURCE_ROOT`. Where
-    ccache is installed, objects are kept in `objects`.
+    Each function goes to a section of its own, links are recorded, and debug information names `SOURCE_ROOT`. What
+    link-time optimization makes is kept for placements, and made on all processors. Where ccache is installed, objects
+    are kept in `objects`.
     """
 
     directory: Path
@@ -52,6 +75,7 @@ class Compilers:
             made.mkdir(parents=True)
         if objects_of is not None and objects_of.is_dir():
             copy_files(objects_of, compilers.objects)
+        compilers.site.write_text(compilers._site_script(variant))
         for name in {*COMPILERS, compiler_of(variant), cxx_of(variant)}:
             program = compilers.programs / name
             program.write_text(compilers._script(name))
@@ -74,21 +98,49 @@ class Compilers:
         return self.directory / "objects"
 
     @property
+    def site(self) -> Path:
+        """The script that configure scripts read first."""
+        return self.directory / "config.site"
+
+    @property
     def environment(self) -> dict[str, str]:
         """What the programs need to be set."""
-        return {"CCACHE_DIR": str(self.objects), "CCACHE_MAXSIZE": f"{LARGEST_CACHE_BYTES >> 20}M"}
+        return {
+            "CCACHE_DIR": str(self.objects),
+            "CCACHE_MAXSIZE": f"{LARGEST_CACHE_BYTES >> 20}M",
+            "CONFIG_SITE": str(self.site),
+        }
+
+    def _site_script(self, variant: Variant) -> str:
+        """Return what lets an equal configure script take its answers about the system from another build."""
+        answers, tools = shlex.quote(str(self.objects / "configured")), shlex.quote(" ".join(tools_digest(variant)))
+        variables = " ".join(f'"${name}"' for name in CONFIGURED_BY)
+        return f"""\
+mkdir -p {answers}
+cache_file={answers}/$({{ cat "$0"; printf '%s\\0' {tools} {variables}; }} | sha256sum | cut -c 1-64)
+"""
 
     def _script(self, name: str) -> str:
-        # The number of its process names a record: two links at a time must not share one.
-        record = f"""printf '%s\\0' "$PWD" {shlex.quote(name)} "$@" > {shlex.quote(str(self.records))}/$$"""
         flags = f"{SECTIONS_FLAG} {shlex.quote(f'-fdebug-prefix-map={self.tree}={SOURCE_ROOT}')}"
+        compiler = shlex.quote(name)
         compiles = f"{OBJECT_CACHE} " if shutil.which(OBJECT_CACHE, path=BUILD_PATH) else ""
-        return (
-            f"#!/bin/sh\nPATH={shlex.quote(BUILD_PATH)}\nlinks=1\n"
-            f"for argument; do case $argument in {'|'.join(sorted(NOT_LINKING))}) links=0;; esac; done\n"
-            f'[ $links = 1 ] || exec {compiles}{shlex.quote(name)} "$@" {flags}\n'
-            f'{record}\nexec {shlex.quote(name)} "$@" {flags}\n'
-        )
+        keeps_code = KEEPS_CODE_OF_CLANG if _is_clang(name) else KEEPS_CODE_OF_GCC
+        # The number of its process names a record: two links at a time must not share one.
+        return f"""#!/bin/sh
+PATH={shlex.quote(BUILD_PATH)}
+links=1 optimizes=unknown serial=0 plugin=1
+for argument; do case $argument in
+{"|".join(sorted(NOT_LINKING))}) links=0;;
+-flto) optimizes=1 serial=1;;
+-flto=*) optimizes=1 serial=0;;
+-fno-lto) optimizes=0;;
+-fno-use-linker-plugin) plugin=0;;
+esac; done
+[ $links = 1 ] || exec {compiles}{compiler} "$@" {flags}
+record={shlex.quote(str(self.records))}/$$ code={shlex.quote(str(self.records))}/$${CODE_SUFFIX}
+printf '%s\\0' "$PWD" {compiler} "$@" > "$record"
+{keeps_code}exec {compiler} "$@" {flags}
+"""
 
     def link_of(self, program: Path) -> "Link | None":
         """Return how a program was linked, or none if that was not recorded."""
@@ -103,7 +155,8 @@ class Compilers:
             directory, *words = content.decode(errors="replace").split("\0")
             if not words or words[0] not in compilers:
                 continue
-            link = Link(Path(os.path.normpath(directory)), words[0], tuple(words[1:-1]))
+            code = self.records / f"{record.name}{CODE_SUFFIX}"
+            link = Link(Path(os.path.normpath(directory)), words[0], tuple(words[1:-1]), code)
             if link.output is not None and link.output == program:
                 return link
         return None
@@ -111,11 +164,15 @@ class Compilers:
 
 @dataclass(frozen=True)
 class Link:
-    """A recorded link: where it ran, the compiler's name, its arguments."""
+    """A recorded link: where it ran, the compiler's name, its arguments.
+
+    `code` is the directory with the code that link-time optimization made for it, if it did.
+    """
 
     directory: Path
     compiler: str
     arguments: tuple[str, ...]
+    code: Path
 
     @property
     def output(self) -> Path | None:
@@ -124,6 +181,17 @@ class Link:
             if option == "-o":
                 return Path(os.path.normpath(self.directory / value))
         return None
+
+    def generated_code(self) -> list[Path]:
+        """Return the objects that link-time optimization made; the build can have put others there."""
+        # Not through a link that the build may have left in place of the directory, and not if it cannot be read.
+        names: list[str] = []
+        with contextlib.suppress(OSError):
+            if not self.code.is_symlink():
+                with os.scandir(self.code) as entries:
+                    files = (entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+                    names = sorted(name for name in files if GENERATED_CODE.fullmatch(name))
+        return [self.code / name for name in names] if len(names) <= MOST_GENERATED_FILES else []
 
     def parts(self) -> tuple[list[str], list[str]]:
         """Return the files with the options about them, and all other options."""
@@ -141,6 +209,11 @@ class Link:
             else:
                 options.append(argument)
         return files, options
+
+
+def _is_clang(name: str) -> bool:
+    """Whether the compiler of that name is clang."""
+    return "clang" in (compiler_version("cc") if name in {"cc", "c++"} else name)
 
 
 def copy_files(source: Path, target: Path) -> None:

@@ -13,14 +13,13 @@ import hashlib
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from zerolap.build.compilers import SECTIONS_FLAG, Compilers, Link
+from zerolap.build.compilers import Compilers, Link
 from zerolap.build.variant import BUILD_PATH
 from zerolap.records import Record
 from zerolap.sandbox import (
@@ -39,6 +38,8 @@ from zerolap.sandbox import (
 OF_CODE_GENERATION = re.compile(r"-(flto|fno-lto|ffat-lto|fuse-linker-plugin|fuse-ld|O|g|std=|W(?!l,))")
 """Options that a link of finished code does not need."""
 CODE_SECTION = re.compile(r"^\s*\[\s*\d+\]\s+(\.text\.[\w.$@]+)\s+PROGBITS\b", re.MULTILINE)
+UNFINISHED_FILES = r"""grep -l -s -a -e '[.]gnu[.]lto_' -e "^BC$(printf '\300\336')" -- "$@" || true"""
+"""Prints which files hold what link-time optimization has yet to make code of: gcc's, or bitcode of clang."""
 SET_APART = (".text.unlikely", ".text.startup", ".text.exit", ".text.hot")
 CODE, RELINKING = "code.o", "relinking.json"
 PLACED_PREFIX, PLACING_PREFIX = "placed-", "placing-"
@@ -127,7 +128,7 @@ class Relinkable:
         if any(argument.startswith("@") for argument in link.arguments):
             return cls.failed("its Makefile links by a file of arguments")
         code, log = tree / CODE, compilers.directory / "relinking.log"
-        linking = Linker(link.directory, tree, policy, log)
+        linking = Linker(link.directory, tree, policy, log, [compilers.records])
         files, options = link.parts()
         try:
             files = _with_generated_code(link, files, linking)
@@ -192,28 +193,19 @@ class Relinkable:
 
 
 def _with_generated_code(link: Link, files: Sequence[str], linking: Linker) -> list[str]:
-    """Return the files of a link with the code that link-time optimization makes of some of them in their place.
+    """Return the files of a link with the code that link-time optimization made of some of them in their place.
 
-    The link is done once more, as the code in the program was made: its assembly is kept. Raises `LinkFailed`.
+    It was kept when the program was linked, and is the code in the program. Raises `LinkFailed`.
     """
     objects = [file for file in files if not file.startswith("-")]
-    search = ["sh", "-c", 'grep -l -e "[.]gnu[.]lto_" -- "$@" || true', "sh", *objects]
-    unfinished = set(linking.run(search).splitlines())
+    unfinished = set(linking.run(["sh", "-c", UNFINISHED_FILES, "sh", *objects]).splitlines())
     if not unfinished:
         return list(files)
-    # It ends with the tree that it lies in.
-    generated = Path(tempfile.mkdtemp(prefix="generated-", dir=linking.writable))
-    arguments = list(link.arguments)
-    arguments[arguments.index("-o") + 1] = str(generated / "program")
-    linking.run([link.compiler, *arguments, SECTIONS_FLAG, "-save-temps=obj"])
-    assembled = []
-    for assembly in sorted(generated.glob("*.ltrans.s")):
-        assembled.append(str(assembly.with_suffix(".o")))
-        linking.run([link.compiler, "-c", "-o", assembled[-1], str(assembly)])
-    if not assembled:
-        raise LinkFailed("its link-time optimization keeps no assembly")
+    generated = [str(path) for path in link.generated_code()]
+    if not generated:
+        raise LinkFailed("its link-time optimization keeps no code")
     # First: members of archives that hold the same functions are not asked for then.
-    return [*assembled, *(file for file in files if file not in unfinished or file.endswith(".a"))]
+    return [*generated, *(file for file in files if file not in unfinished or file.endswith(".a"))]
 
 
 def _script(sections: Sequence[str], seed: int) -> str:

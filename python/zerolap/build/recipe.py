@@ -290,7 +290,7 @@ def run_recipe(
     }
     confinement = Confinement(
         writable=[tree, compilers.records, compilers.objects],
-        read_only=[compilers.programs],
+        read_only=[compilers.programs, compilers.site],
         directory=tree / recipe.directory,
         limits=limits or build_limits(tree),
         policy=policy,
