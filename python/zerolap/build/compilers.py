@@ -13,7 +13,7 @@ from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, cxx_of
 from zerolap.sandbox import FileRefused, read_file, walk
 
 COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++")
-SECTIONS_FLAG = "-ffunction-sections"
+SECTIONS_FLAGS = ("-ffunction-sections", "-fdata-sections")
 SOURCE_ROOT = "/zerolap/source"
 """The directory that debug information names instead of that of the build: equal sources give equal objects."""
 NOT_LINKING = frozenset({"-c", "-S", "-E", "-M", "-MM", "--version", "-v", "-###"})
@@ -33,7 +33,7 @@ LONGEST_CACHED_PATH_BYTES = 256
 class Compilers:
     """Programs in `directory` that call the compilers of their names for a build in `tree`.
 
-    Each function goes to a section of its own, links are recorded, and debug information names `SOURCE_ROOT`. Where
+    Each function and each variable goes to a section of its own, links are recorded, and debug information names `SOURCE_ROOT`. Where
     ccache is installed, objects are kept in `objects`.
     """
 
@@ -81,7 +81,7 @@ class Compilers:
     def _script(self, name: str) -> str:
         # The number of its process names a record: two links at a time must not share one.
         record = f"""printf '%s\\0' "$PWD" {shlex.quote(name)} "$@" > {shlex.quote(str(self.records))}/$$"""
-        flags = f"{SECTIONS_FLAG} {shlex.quote(f'-fdebug-prefix-map={self.tree}={SOURCE_ROOT}')}"
+        flags = f"{' '.join(SECTIONS_FLAGS)} {shlex.quote(f'-fdebug-prefix-map={self.tree}={SOURCE_ROOT}')}"
         compiles = f"{OBJECT_CACHE} " if shutil.which(OBJECT_CACHE, path=BUILD_PATH) else ""
         return (
             f"#!/bin/sh\nPATH={shlex.quote(BUILD_PATH)}\nlinks=1\n"
