@@ -33,8 +33,8 @@ LONGEST_CACHED_PATH_BYTES = 256
 class Compilers:
     """Programs in `directory` that call the compilers of their names for a build in `tree`.
 
-    Each function and each variable goes to a section of its own, links are recorded, and debug information names `SOURCE_ROOT`. Where
-    ccache is installed, objects are kept in `objects`.
+    Each function and each variable goes to a section of its own, links are recorded, and debug information names
+    `SOURCE_ROOT`. Where ccache is installed, objects are kept in `objects`.
     """
 
     directory: Path
