@@ -3,6 +3,7 @@
 import random
 
 import pytest
+
 from benches.truth.layouts import Group, Sample, figure_of, spread_of
 
 
