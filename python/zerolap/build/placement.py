@@ -88,8 +88,8 @@ class LinkFailed(Exception):
 class Relinking(Record):
     """How a build's object becomes a program: the compiler that links it, its options, the sections to be ordered.
 
-    `files` are those that the sections come from, one for each section.
-    `failure` is why there is no such object, for the verdicts of such a build.
+    `files` are those that the sections come from, one for each section. `failure` is why there is no such
+    object, for the verdicts of such a build.
     """
 
     compiler: str = ""
@@ -167,10 +167,11 @@ class Relinkable:
             files = _with_generated_code(link, files, linking)
             linking.run([link.compiler, "-r", "-nostdlib", "-o", str(code), *files])
             linking.run(["strip", "--strip-debug", str(code)])
-            read_sections = ["readelf", "--wide", "--sections", str(code)]
-            sections = _own_sections(linking.run(read_sections))
+            sections = _own_sections(linking.run(["readelf", "--wide", "--sections", str(code)]))
             objects = [file for file in files if not file.startswith("-")]
-            file_of = _files_by_section(linking.run([*read_sections, *objects]))
+            # Scripts of the linker may be among them, which readelf refuses.
+            read_all = ["sh", "-c", 'readelf --wide --sections "$@" || true', "sh", str(code), *objects]
+            file_of = _files_by_section(linking.run(read_all))
         except LinkFailed as failed:
             return cls.failed(str(failed))
         if not is_regular_file(code):
@@ -266,7 +267,8 @@ def _own_sections(printed: str) -> tuple[str, ...]:
 def _files_by_section(printed: str) -> dict[str, str]:
     """Return the file, or member of an archive, that a section comes from; the first text is that of their object."""
     file_of: dict[str, str] = {}
-    _object, _sections_of_object, *printed_files = PRINTED_FILE.split(printed)[1:]
+    # There are no headings where there is only the object.
+    printed_files = PRINTED_FILE.split(printed)[3:]
     for file, text in zip(printed_files[::2], printed_files[1::2], strict=True):
         for section in SECTION.finditer(text):
             file_of.setdefault(section["name"], file.rpartition("/")[2])
@@ -301,7 +303,7 @@ def _script(relinking: Relinking, seed: int) -> str:
 def _ordered(relinking: Relinking, seed: int) -> list[str]:
     """Return sections in the order of a seed, first by their files.
 
-    Names of one file that differ in numbers of the compiler's count from 0.
+    Of names in one file that differ only in the compiler's numbers, the first in the object counts as 0.
     """
     file_of = dict(zip(relinking.sections, relinking.files, strict=False))
     seen: Counter[tuple[str, str]] = Counter()
