@@ -9,7 +9,7 @@ reads. Code that the compiler has set apart as unlikely or hot stays apart, and 
 left to it.
 
 Functions of one file call each other, and lie together in programs as they are built. So the order is one of files, and
-of functions within files: with functions of all files mixed, requests of some commands take several percent longer.
+of functions within files: with functions of all files mixed, some requests take several percent longer.
 """
 
 import contextlib
