@@ -1,5 +1,6 @@
 """Programs linked again in other orders of their functions, and what is reported where that fails."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -197,3 +198,86 @@ def test_a_program_beside_a_source_takes_the_order_from_both(toy: ToySource, tmp
     programs, placed = place.placed_programs(job(source, source), Block(number=0, seed=7))
     assert placed.seed == 7
     assert {one.path.name for one in programs.values()} == {"placed-0000000000000007"}
+
+
+def symbols(program: Path, kinds: str) -> list[str]:
+    """Return the names of the symbols of some kinds, as nm states them, in the order of their addresses."""
+    command = ["nm", "--numeric-sort", "--defined-only", str(program)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [words[2] for words in map(str.split, printed.splitlines()) if words[1] in kinds]
+
+
+VARIABLES = "#define KEPT __attribute__((used))\n" + "".join(
+    f"KEPT int initialized{number} = {number + 1};\nKEPT int uninitialized{number}[{number + 1}];\n"
+    f"extern const int constant{number}; KEPT const int constant{number} = {number};\n"
+    f"KEPT int *const pointer{number} = &initialized{number};\n"
+    f"__attribute__((hot, used)) int hot{number}(void) {{ static int calls = 7; return calls += {number}; }}\n"
+    f"KEPT int plain{number}(void) {{ return {number}; }}\n"
+    for number in range(12)
+)
+ITERATED = """
+__attribute__((section("listed"), used)) static int items[3] = {1, 2, 3};
+extern int __start_listed[], __stop_listed[];
+__thread int of_each_thread = 5;
+const char *text(int which) { return which ? "some text that is the same" : "another text"; }
+const char *same(void) { return "some text that is the same"; }
+__attribute__((constructor)) static void check(void) {
+    if (__stop_listed - __start_listed != 3 || text(1) != same() || of_each_thread != 5) __builtin_trap();
+}
+"""
+
+
+@pytest.mark.parametrize("variant", ["default", "-O2,-flto"])
+def test_variables_constants_and_hot_functions_are_in_the_order_of_the_seed(
+    toy: ToySource, tmp_path: Path, variant: str
+) -> None:
+    head = "/* Replies. */\n"
+    commit = toy.changed(("format.c", head, f"{head}{VARIABLES}{ITERATED}"))
+    builder, server = built(toy, tmp_path, commit, variant)
+    orders = [symbols(builder.builds.placed(server.record.build, seed).path, "dDbBrRtT") for seed in (1, 2)]
+    for kind in ("initialized", "uninitialized", "constant", "pointer", "hot", "plain"):
+        first, second = ([name for name in order if re.fullmatch(rf"{kind}\d+", name)] for order in orders)
+        assert first != second, kind
+        assert sorted(first) == sorted(second) == sorted(f"{kind}{number}" for number in range(12))
+    for order in orders:
+        places = [index for index, name in enumerate(order) if re.fullmatch(r"hot\d+", name)]
+        assert places == list(range(places[0], places[0] + 12)), "hot functions stay together"
+    for seed in (1, 2):
+        # It ends by a trap where sections that it iterates over, or equal strings, are not as its own link made them.
+        program = builder.builds.placed(server.record.build, seed).path
+        assert subprocess.run([str(program), "--version"], capture_output=True, check=False).returncode == 0
+
+
+def test_a_new_variable_moves_no_other_to_another_place_in_the_order(toy: ToySource, tmp_path: Path) -> None:
+    head = "/* Replies. */\n"
+    statics = "".join(f"int *counted{n}(void) {{ static int calls{n}; return &calls{n}; }}\n" for n in range(12))
+    # The compiler numbers the static variables of functions: a new one changes the numbers of those after it.
+    new = "int *new_one(void) { static int fresh; return &fresh; }\n"
+    builder, base = built(toy, tmp_path, toy.changed(("format.c", head, head + statics)))
+    _, other = built(toy, tmp_path, toy.changed(("format.c", head, head + new + statics)))
+    for seed in range(3):
+        base_order, other_order = (
+            [name.partition(".")[0] for name in symbols(builder.builds.placed(one.record.build, seed).path, "bB")]
+            for one in (base, other)
+        )
+        assert "fresh" in other_order
+        assert [name for name in other_order if name.startswith("calls")] == [
+            name for name in base_order if name.startswith("calls")
+        ]
+
+
+def test_functions_of_a_file_stay_together(toy: ToySource, tmp_path: Path) -> None:
+    builder, server = built(toy, tmp_path, toy.first)
+    file_of = {
+        name: path.stem
+        for path in (SOURCE / "src").glob("*.c")
+        for name in re.findall(r"^[a-z][\w *]*?\b(\w+)\([^;]*\) \{$", path.read_text(), re.MULTILINE)
+    }
+    orders = set()
+    for seed in range(8):
+        placed = builder.builds.placed(server.record.build, seed).path
+        files = [file_of[name] for name in functions(placed) if name in file_of and name != "main"]
+        runs = [file for file, before in zip(files, [None, *files], strict=False) if file != before]
+        assert len(runs) == len(set(runs)) > 1
+        orders.add(tuple(runs))
+    assert len(orders) > 1

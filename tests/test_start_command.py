@@ -1,5 +1,6 @@
 """Servers that are given by their start command: a program with arguments of its own."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,30 @@ def test_a_program_that_is_no_server_ends_with_its_own_words(zerolap: Zerolap) -
     ended = zerolap("run", "--server", "ls --no-such-argument", *common)
     assert ended.code == 4
     assert "unrecognized option" in ended.out
+
+
+def test_each_start_runs_a_copy_that_finds_the_files_beside_the_program(toy_program: Path, tmp_path: Path) -> None:
+    """Pages of a new file lie elsewhere in memory: their places must not be the same in all starts."""
+    program = Program(toy_program, ("--unixsocket", "{socket}"))
+    beside = toy_program.parent / "beside"
+    beside.write_text("a file that the program needs")
+    files = set()
+    with contextlib.ExitStack() as stack:
+        for name in ("first", "second"):
+            directory = tmp_path / name
+            directory.mkdir()
+            server = stack.enter_context(start(program, {}, directory, log=tmp_path / "log"))
+            executable = Path(f"/proc/{server.process}/exe")
+            files.add(executable.stat().st_ino)
+            assert server.runs_from_copy
+            assert executable.readlink() == toy_program.resolve()
+            root = Path(f"/proc/{server.process}/root")
+            assert (root / str(executable.readlink().parent / "beside").lstrip("/")).read_text() == beside.read_text()
+    assert len(files) == 2
+    assert toy_program.stat().st_ino not in files
+
+
+def test_a_program_that_another_starts_is_no_copy(toy_program: Path, tmp_path: Path) -> None:
+    program = Program(Path("/usr/bin/env"), (str(toy_program), "--unixsocket", "{socket}"))
+    with start(program, {}, tmp_path, log=tmp_path.with_suffix(".log")) as server:
+        assert not server.runs_from_copy

@@ -30,7 +30,7 @@ from zerolap.host import (
     noise_between,
 )
 from zerolap.load import generator as load
-from zerolap.records import STANDALONE, Amounts, Case, ServerSpec, Side, TrialFailed
+from zerolap.records import STANDALONE, Amounts, Case, Placement, ServerSpec, Side, TrialFailed
 from zerolap.server import read_cpu_times, read_total_ns, start
 
 SIDES: tuple[Side, ...] = ("base", "head")
@@ -45,7 +45,9 @@ class TimedBench:
     pinning: Pinning
     directory: Path
 
-    def start(self, case: str, amounts: Amounts | None = None, sides: Sequence[Side] = SIDES) -> StartOutcome:
+    def start(
+        self, case: str, amounts: Amounts | None = None, sides: Sequence[Side] = SIDES, seed: int = 1
+    ) -> StartOutcome:
         """Carry out a start, of two pairs unless `amounts` asks for another number."""
         self.directory.mkdir(exist_ok=True)
         return time_start(
@@ -53,7 +55,7 @@ class TimedBench:
                 case=self.cases[case],
                 servers={side: ServerSpec(build="b-1", topology=STANDALONE) for side in sides},
                 programs=dict.fromkeys(sides, self.program),
-                seed=1,
+                seed=seed,
                 directory=self.directory,
                 pinning=self.pinning,
                 amounts=amounts or Amounts(pairs=2),
@@ -324,6 +326,43 @@ def killed_before_the_pairs(monkeypatch: pytest.MonkeyPatch, process: Callable[[
         return run_pairs(sides, work, most, chance)
 
     monkeypatch.setattr(timed_engine, "run_pairs", kill_and_run)
+
+
+def environment_bytes(process: int) -> int:
+    """Return the size of the environment that a process was started with, which it may have overwritten."""
+    begin, end = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[47:49]
+    return int(end) - int(begin)
+
+
+def test_the_environment_has_another_size_in_each_start_and_the_same_on_both_sides(
+    bench: TimedBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It displaces the stack, and what a server copies of it to its heap."""
+    sizes: list[set[int]] = []
+    run_pairs = pairing.run_pairs
+
+    def look_and_run(
+        sides: Mapping[Side, TimedSide], work: SliceWork, most: int, chance: random.Random
+    ) -> dict[Side, list[Slice]]:
+        sizes.append({environment_bytes(side.processes[0]) for side in sides.values()})
+        return run_pairs(sides, work, most, chance)
+
+    monkeypatch.setattr(timed_engine, "run_pairs", look_and_run)
+    for seed in (1, 2):
+        started = replace(bench, directory=bench.directory.with_name(f"seed-{seed}")).start("good", seed=seed)
+        assert started.is_copied
+    first, second = sizes
+    assert len(first) == len(second) == 1
+    assert first != second
+
+
+def test_a_start_whose_program_is_not_copied_states_it(bench: TimedBench) -> None:
+    program = Program(Path("/usr/bin/env"), (str(bench.program.path),))
+    started = replace(bench, program=program).start("good").placed(Placement(failure="it was given as a program"))
+    reasons = {one.placement.failure for one in started.measurements.values() if one.placement is not None}
+    assert reasons == {
+        "it was given as a program; its start command runs a program that cannot be copied for each start"
+    }
 
 
 def test_a_load_generator_that_is_killed_ends_the_trial(bench: TimedBench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ LARGEST_RECORD_BYTES = 1 << 20
 LARGEST_RELINKING_BYTES = 64 << 20
 DIGEST = re.compile(r"b-[0-9a-f]{32}")
 COMPILER = re.compile(rf"({'|'.join(map(re.escape, sorted(COMPILERS)))})(-\d+)?")
-SECTION = re.compile(r"\.text\.[\w.$@]+")
+SECTION = re.compile(r"\.(text|rodata|data|bss)\.[\w.$@]+")
 COMPRESSION_LEVEL = 1
 """Most of an artifact is debug information, which higher levels make little smaller in several times the time."""
 

@@ -100,7 +100,7 @@ class Builds:
         return Relinkable.read(self.directory / digest).relinking
 
     def placed(self, digest: str, seed: int) -> Program:
-        """Return the program of a build with its functions in the order of a seed.
+        """Return the program of a build with its functions and variables in the order of a seed.
 
         Raises `LinkFailed` where there is no such program, `EnvironmentMissing` if the build is not here.
         """

@@ -13,7 +13,7 @@ from zerolap.build.variant import BUILD_PATH, Variant, compiler_of, compiler_ver
 from zerolap.sandbox import FileRefused, read_file, walk
 
 COMPILERS = ("cc", "gcc", "g++", "c++", "clang", "clang++")
-SECTIONS_FLAG = "-ffunction-sections"
+SECTIONS_FLAGS = ("-ffunction-sections", "-fdata-sections")
 SOURCE_ROOT = "/zerolap/source"
 """The directory that debug information names instead of that of the build: equal sources give equal objects."""
 NOT_LINKING = frozenset({"-c", "-S", "-E", "-M", "-MM", "--version", "-v", "-###"})
@@ -55,9 +55,9 @@ LONGEST_CACHED_PATH_BYTES = 256
 class Compilers:
     """Programs in `directory` that call the compilers of their names for a build in `tree`.
 
-    Each function goes to a section of its own, links are recorded, and debug information names `SOURCE_ROOT`. What
-    link-time optimization makes is kept for placements, and made on all processors. Where ccache is installed, objects
-    are kept in `objects`.
+    Each function and each variable goes to a section of its own, links are recorded, and debug information names
+    `SOURCE_ROOT`. What link-time optimization makes is kept for placements, and made on all processors. Where ccache is
+    installed, objects are kept in `objects`.
     """
 
     directory: Path
@@ -121,7 +121,7 @@ cache_file={answers}/$({{ cat "$0"; printf '%s\\0' {tools} {variables}; }} | sha
 """
 
     def _script(self, name: str) -> str:
-        flags = f"{SECTIONS_FLAG} {shlex.quote(f'-fdebug-prefix-map={self.tree}={SOURCE_ROOT}')}"
+        flags = f"{' '.join(SECTIONS_FLAGS)} {shlex.quote(f'-fdebug-prefix-map={self.tree}={SOURCE_ROOT}')}"
         compiler = shlex.quote(name)
         compiles = f"{OBJECT_CACHE} " if shutil.which(OBJECT_CACHE, path=BUILD_PATH) else ""
         keeps_code = KEEPS_CODE_OF_CLANG if _is_clang(name) else KEEPS_CODE_OF_GCC

@@ -1,11 +1,15 @@
-"""Placements of a build: its program linked again with the functions in another order.
+"""Placements of a build: its program linked again with its functions and variables in another order.
 
-The places that a linker gives to functions change the time of a request by several percent, in every start, although no
-line of code changed. So a build from source keeps, beside its program, an object that holds all of its code with each
-function in a section of its own, and the command that links it. A placement orders these sections by a hash of a seed
-and their names: two builds of nearly the same source get nearly the same order from the same seed. The order is given
-to the linker as a script, which every linker of the GNU command line reads; code that the compiler has set apart as
-unlikely stays apart.
+The places that a linker gives to functions and variables change the time of a request by several percent, in every
+start, although no line of code changed. So a build from source keeps, beside its program, an object that holds all of
+its code and data with each function and variable in a section of its own, and the command that links it. A placement
+orders these sections by a hash of a seed and their names: two builds of nearly the same source get nearly the same
+order from the same seed. The order is given to the linker as a script, which every linker of the GNU command line
+reads. Code that the compiler has set apart as unlikely or hot stays apart, and constants that the linker merges are
+left to it.
+
+Functions of one file call each other, and lie together in programs as they are built. So the order is one of files, and
+of functions within files: with functions of all files mixed, some requests take several percent longer.
 """
 
 import contextlib
@@ -13,6 +17,7 @@ import hashlib
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,10 +42,37 @@ from zerolap.sandbox import (
 
 OF_CODE_GENERATION = re.compile(r"-(flto|fno-lto|ffat-lto|fuse-linker-plugin|fuse-ld|O|g|std=|W(?!l,))")
 """Options that a link of finished code does not need."""
-CODE_SECTION = re.compile(r"^\s*\[\s*\d+\]\s+(\.text\.[\w.$@]+)\s+PROGBITS\b", re.MULTILINE)
+SECTION = re.compile(
+    r"^\s*\[\s*\d+\]\s+(?P<name>\.(?P<kind>text|rodata|data|bss)\.[\w.$@]+)\s+(?:PROGBITS|NOBITS)"
+    r"(?:\s+[0-9a-f]+){4}\s+(?P<flags>[A-Za-z]+)\s",
+    re.MULTILINE,
+)
+"""A section of one function or variable, as `readelf --wide --sections` prints it."""
+USUAL_FLAGS = {"text": "AX", "rodata": "A", "data": "WA", "bss": "WA"}
+"""Others are of sections that are mergeable, compressed, bound to another section, or of each thread."""
+HARMLESS_FLAGS = str.maketrans("", "", "GR")
+"""Of groups, of which an object has one copy, and of sections that are kept although nothing refers to them."""
+SET_APART = re.compile(r"\.text\.(unlikely|startup|exit|sorted)(\.|$)")
+HOT = re.compile(r"\.text\.hot(\.|$)")
+COMPILER_NUMBER = re.compile(r"(?<=\.LC)\d+|\.\d+(?=\.|$)")
+"""What compilers append to names, such as those of static variables: it differs between nearly equal sources."""
+READ_ONLY_AFTER_LOADING = ".data.rel.ro"
+OUTPUT_SECTIONS = {
+    ".text": "BEFORE",
+    # Before it, the memory is still that of code.
+    ".rodata": "AFTER",
+    READ_ONLY_AFTER_LOADING: "AFTER",
+    # Before them are the symbols of their beginnings, `data_start` and `__bss_start`.
+    ".data": "AFTER",
+    ".bss": "AFTER",
+}
+"""The sections of programs, and on which side of each goes what is placed: the linker gives it the same permissions."""
+ALL_OTHER_CONSTANTS = "*(.rodata .rodata.*)"
+"""Strings and other constants, which the linker merges."""
+PRINTED_FILE = re.compile(r"^File: (.+)$", re.MULTILINE)
+PAGE_BYTES, DISPLACEMENT_STEP_BYTES = 4096, 16
 UNFINISHED_FILES = r"""grep -l -s -a -e '[.]gnu[.]lto_' -e "^BC$(printf '\300\336')" -- "$@" || true"""
 """Prints which files hold what link-time optimization has yet to make code of: gcc's, or bitcode of clang."""
-SET_APART = (".text.unlikely", ".text.startup", ".text.exit", ".text.hot")
 CODE, RELINKING = "code.o", "relinking.json"
 PLACED_PREFIX, PLACING_PREFIX = "placed-", "placing-"
 KEPT_PLACEMENTS = 96
@@ -57,12 +89,14 @@ class LinkFailed(Exception):
 class Relinking(Record):
     """How a build's object becomes a program: the compiler that links it, its options, the sections to be ordered.
 
-    `failure` is why there is no such object, for the verdicts of such a build.
+    `files` are those that the sections come from, one for each section. `failure` is why there is no such
+    object, for the verdicts of such a build.
     """
 
     compiler: str = ""
     options: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     failure: str = ""
 
 
@@ -134,16 +168,20 @@ class Relinkable:
             files = _with_generated_code(link, files, linking)
             linking.run([link.compiler, "-r", "-nostdlib", "-o", str(code), *files])
             linking.run(["strip", "--strip-debug", str(code)])
-            sections = CODE_SECTION.findall(linking.run(["readelf", "--wide", "--sections", str(code)]))
+            sections = _own_sections(linking.run(["readelf", "--wide", "--sections", str(code)]))
+            objects = [file for file in files if not file.startswith("-")]
+            # Scripts of the linker may be among them, which readelf refuses.
+            read_all = ["sh", "-c", 'readelf --wide --sections "$@" || true', "sh", str(code), *objects]
+            file_of = _files_by_section(linking.run(read_all))
         except LinkFailed as failed:
             return cls.failed(str(failed))
         if not is_regular_file(code):
             return cls.failed("its link leaves no file")
-        ordered = tuple(dict.fromkeys(name for name in sections if not name.startswith(SET_APART)))
-        if not ordered:
+        if not any(name.startswith(".text.") for name in sections):
             return cls.failed("its functions have no sections of their own")
+        named = tuple(file_of.get(section, "") for section in sections)
         kept = tuple(option for option in options if not OF_CODE_GENERATION.match(option))
-        return cls(Relinking(compiler=link.compiler, options=kept, sections=ordered), code)
+        return cls(Relinking(compiler=link.compiler, options=kept, sections=sections, files=named), code)
 
     @classmethod
     def read(cls, directory: Path) -> "Relinkable":
@@ -161,9 +199,9 @@ class Relinkable:
             shutil.copy2(self.code, directory / CODE)
 
     def place(self, seed: int, policy: SandboxPolicy) -> Path:
-        """Return the program with its functions in the order of a seed; it is kept beside the object for a while.
+        """Return the program with its functions and variables in the order of a seed; raises `LinkFailed`.
 
-        Raises `LinkFailed`.
+        It is kept beside the object for a while.
         """
         if self.code is None:
             raise LinkFailed(self.relinking.failure)
@@ -183,7 +221,7 @@ class Relinkable:
     def _link(self, seed: int, directory: Path, policy: SandboxPolicy) -> Path:
         assert self.code is not None
         script, program = directory / "order.ld", directory / "program"
-        script.write_text(_script(self.relinking.sections, seed))
+        script.write_text(_script(self.relinking, seed))
         command = [self.relinking.compiler, str(self.code), *self.relinking.options]
         linking = Linker(directory, directory, policy, directory / "log", [self.code])
         linking.run([*command, f"-Wl,-T,{script}", "-o", str(program)])
@@ -208,11 +246,75 @@ def _with_generated_code(link: Link, files: Sequence[str], linking: Linker) -> l
     return [*generated, *(file for file in files if file not in unfinished or file.endswith(".a"))]
 
 
-def _script(sections: Sequence[str], seed: int) -> str:
-    """Return the linker script that puts sections of code into the order of a seed, before all other code."""
-    ordered = sorted(sections, key=lambda name: hashlib.sha256(f"{seed}:{name}".encode()).digest())
-    lines = "\n".join(f"*({name})" for name in ordered)
-    return f"SECTIONS {{ .text.placed : {{\n{lines}\n}} }} INSERT BEFORE .text;\n"
+def _own_sections(printed: str) -> tuple[str, ...]:
+    """Return the sections of single functions and variables that may be put into any order, as the object has them."""
+    names = []
+    for section in SECTION.finditer(printed):
+        flags = section["flags"].translate(HARMLESS_FLAGS)
+        if flags == USUAL_FLAGS[section["kind"]] and not SET_APART.match(section["name"]):
+            names.append(section["name"])
+    return tuple(dict.fromkeys(names))
+
+
+def _files_by_section(printed: str) -> dict[str, str]:
+    """Return the file, or member of an archive, that a section comes from; the first text is that of their object."""
+    file_of: dict[str, str] = {}
+    # There are no headings where there is only the object.
+    printed_files = PRINTED_FILE.split(printed)[3:]
+    for file, text in zip(printed_files[::2], printed_files[1::2], strict=True):
+        for section in SECTION.finditer(text):
+            file_of.setdefault(section["name"], file.rpartition("/")[2])
+    return file_of
+
+
+def _script(relinking: Relinking, seed: int) -> str:
+    """Return the linker script that puts sections into the order of a seed, each kind beside the others of its kind.
+
+    What is placed is displaced within a page, and with it constants that have no section of their own, such as strings.
+    """
+    placed: dict[str, list[str]] = {output: [] for output in OUTPUT_SECTIONS}
+    for name in _ordered(relinking, seed):
+        placed[_output_of(name)].append(name)
+    # Hot functions stay together.
+    placed[".text"].sort(key=lambda name: HOT.match(name) is None)
+    commands = []
+    for output, names in placed.items():
+        if names:
+            steps = int.from_bytes(_hash(seed, output)[:4], "big") % (PAGE_BYTES // DISPLACEMENT_STEP_BYTES)
+            lines = "\n".join(f"*({name})" for name in names)
+            if output == ".rodata":
+                lines += f"\n{ALL_OTHER_CONSTANTS}"
+            displaced = f". = . + {steps * DISPLACEMENT_STEP_BYTES};"
+            commands.append(
+                f"SECTIONS {{ {output}.placed : {{\n{displaced}\n{lines}\n}} }}"
+                f" INSERT {OUTPUT_SECTIONS[output]} {output};\n"
+            )
+    return "".join(commands)
+
+
+def _ordered(relinking: Relinking, seed: int) -> list[str]:
+    """Return sections in the order of a seed, first by their files.
+
+    Of names in one file that differ only in the compiler's numbers, the first in the object counts as 0.
+    """
+    file_of = dict(zip(relinking.sections, relinking.files, strict=False))
+    seen: Counter[tuple[str, str]] = Counter()
+    keys = {}
+    for name in relinking.sections:
+        file, plain = file_of.get(name, ""), COMPILER_NUMBER.sub("", name)
+        keys[name] = _hash(seed, file), _hash(seed, plain, seen[file, plain])
+        seen[file, plain] += 1
+    return sorted(relinking.sections, key=lambda name: keys[name])
+
+
+def _hash(seed: int, name: str, number: int = 0) -> bytes:
+    return hashlib.sha256(f"{seed}:{name}:{number}".encode()).digest()
+
+
+def _output_of(name: str) -> str:
+    if name.startswith(f"{READ_ONLY_AFTER_LOADING}."):
+        return READ_ONLY_AFTER_LOADING
+    return "." + name.split(".")[1]
 
 
 def _remove_old(builds: Path) -> None:

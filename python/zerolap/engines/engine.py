@@ -59,7 +59,7 @@ class Place:
         return self.builds.get(server.build).program
 
     def placed_programs(self, job: TrialsJob, block: Block) -> tuple[dict[Side, Program], Placement]:
-        """Return the programs of all sides with their functions in the order of a block's seed.
+        """Return the programs of all sides with functions and variables in the order of a block's seed.
 
         Where one side's cannot be ordered, all are as they were built. Raises `EnvironmentMissing` if a build is not
         here.

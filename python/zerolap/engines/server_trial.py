@@ -1,8 +1,8 @@
 """One server of a trial, as all engines set it up: started on its processors, filled, with the case's companions."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from zerolap.build import Program
@@ -33,9 +33,10 @@ class ServerTrial:
 
 @dataclass(frozen=True)
 class PinnedTrial(ServerTrial):
-    """A trial whose server and clients have processors of their own."""
+    """A trial whose server and clients have processors of their own; `environment` are variables of its servers."""
 
     pinning: Pinning
+    environment: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def deployed(trial: PinnedTrial, topology: Topology, port: MachinePort | None = 
     logs = trial.directory / "logs"
     logs.mkdir()
     processors = ",".join(map(str, trial.pinning.server))
-    launched = Launch(prefix=["taskset", "--cpu-list", processors], port=port)
+    launched = Launch(["taskset", "--cpu-list", processors], trial.environment, port=port)
     with deploy(
         topology,
         trial.program,

@@ -1,7 +1,8 @@
 """The timed engine: both servers up, the same slices of work on each in randomised pairs.
 
-One start of every side is one trial of each, and has a placement of its own: the functions of both programs in one
-random order, their files fresh copies, whose pages lie elsewhere. Within a start each pair joins a slice of each side,
+One start of every side is one trial of each, and has a placement of its own: the functions and variables of both
+programs in one random order, their files fresh copies, whose pages lie elsewhere, their stacks and heaps displaced by
+an environment of random size. Within a start each pair joins a slice of each side,
 in random order, so that what drifts meets both.
 """
 
@@ -59,6 +60,9 @@ FEWEST_UNDISTURBED = 0.25
 QUIET_LOAD = 0.3
 LONGEST_WAIT_SECONDS = 10.0
 LOOK_SECONDS = 0.5
+PADDING, MOST_PADDING_BYTES = "ZEROLAP_PADDING", 4095
+"""The variable that displaces what a server has on its stack, and what it copies of its environment to its heap."""
+SHARED_FILE = "its start command runs a program that cannot be copied for each start"
 MEMORY_RESERVE_BYTES = 256 << 20
 """What has to stay free beside a second server as large as the first."""
 
@@ -189,11 +193,15 @@ class TimedStart:
 
 @dataclass(frozen=True)
 class StartOutcome:
-    """A start's measurement and timeline by side, and the looks that chose the requests of its slices."""
+    """A start's measurement and timeline by side, and the looks that chose the requests of its slices.
+
+    `is_copied` is false where a server did not execute the copy of its program.
+    """
 
     measurements: dict[Side, Measurement]
     timelines: dict[Side, Timeline]
     looks: tuple[int, ...] = ()
+    is_copied: bool = True
 
     @property
     def amounts(self) -> Amounts:
@@ -201,7 +209,9 @@ class StartOutcome:
         return next(iter(self.measurements.values())).amounts
 
     def placed(self, placement: Placement) -> "StartOutcome":
-        """Return the start with the placement of its programs."""
+        """Return the start with the placement of its programs, and why their pages did not vary, if they did not."""
+        if placement.seed is None and not self.is_copied:
+            placement = Placement(failure=f"{placement.failure}; {SHARED_FILE}")
         measurements = {
             side: one.model_copy(update={"placement": placement}) for side, one in self.measurements.items()
         }
@@ -239,6 +249,7 @@ def time_start(start: TimedStart) -> StartOutcome:
 def _time_one_after_the_other(start: TimedStart) -> StartOutcome:
     measurements: dict[Side, Measurement] = {}
     timelines: dict[Side, Timeline] = {}
+    is_copied = True
     amounts, looks = start.amounts.model_copy(update={"alone": True}), start.looks
     for side in set_up_order(list(start.servers), start.seed, start.case.name):
         directory = start.directory / f"alone-{side}"
@@ -248,11 +259,12 @@ def _time_one_after_the_other(start: TimedStart) -> StartOutcome:
             timed = _time_together(replace(start, servers=own, directory=directory, amounts=amounts, looks=looks))
         measurements |= timed.measurements
         timelines |= timed.timelines
-        amounts, looks = timed.amounts, timed.looks
+        amounts, looks, is_copied = timed.amounts, timed.looks, is_copied and timed.is_copied
     pairs = min(len(timeline.slices) for timeline in timelines.values())
     return StartOutcome(
         measurements={side: measurements[side] for side in start.servers},
         timelines={side: _first(pairs, timelines[side]) for side in start.servers},
+        is_copied=is_copied,
     )
 
 
@@ -276,6 +288,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
                 # Reading it takes long on large machines; one that has never lost any time is not virtual.
                 sides[side].stolen_seconds = partial(stolen_seconds, processors)
         chance = random.Random(f"{start.seed} {start.case.name}")
+        is_copied = all(server.runs_from_copy for side in sides.values() for server in side.servers)
         with _naming_the_dead(sides), _watched(start, sides) as watches:
             chosen = _chosen(start, list(sides.values()))
             work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
@@ -294,6 +307,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
         },
         timelines={side: _timeline(slices[side]) for side in sides},
         looks=chosen.looks,
+        is_copied=is_copied,
     )
 
 
@@ -333,7 +347,17 @@ def _trial_of(start: TimedStart, side: Side) -> PinnedTrial:
     """Return the trial of a side, with a directory of its own."""
     directory = start.directory / side
     directory.mkdir()
-    return PinnedTrial(start.programs[side], start.servers[side], start.case, start.seed, directory, start.pinning)
+    return PinnedTrial(
+        start.programs[side],
+        start.servers[side],
+        start.case,
+        start.seed,
+        directory,
+        start.pinning,
+        environment={
+            PADDING: "x" * random.Random(f"{start.seed} {start.case.name} padding").randint(0, MOST_PADDING_BYTES)
+        },
+    )
 
 
 @contextlib.contextmanager

@@ -33,10 +33,10 @@ class Validity(Record):
 
 
 class Placement(Record):
-    """Where the code of a timed trial's program lay.
+    """Where the code and data of a timed trial's program lay.
 
-    With a `seed`, the functions were put into the order of that seed by a link of their own, on all sides alike.
-    Without one the program ran as it was built, from a fresh copy; `failure` is why.
+    With a `seed`, functions and variables were put into the order of that seed by a link of their own, on all sides
+    alike. Without one the program ran as it was built, from a fresh copy; `failure` is why.
     """
 
     seed: int | None = None

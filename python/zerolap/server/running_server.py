@@ -53,8 +53,9 @@ class Launch:
 class RunningServer:
     """A server that is ready; `connection` carries commands that are not part of the measured load."""
 
-    def __init__(self, process: Process, socket: Path, log: Path) -> None:
+    def __init__(self, process: Process, socket: Path, log: Path, copy: Path) -> None:
         self._process = process
+        self._copy = copy
         self.socket = socket
         self.log = log
         self.connection = CommandConnection(socket)
@@ -81,6 +82,17 @@ class RunningServer:
             raise TrialFailed("the server's process id cannot be determined")
         _wait_for_sockets(process, sockets - 1)
         return process
+
+    @property
+    def runs_from_copy(self) -> bool:
+        """Whether it executes the copy that was made for this start; also true where the kernel does not show it.
+
+        Otherwise all starts share the pages of one file. Raises `TrialFailed` as `process` does.
+        """
+        try:
+            return Path(f"/proc/{self.process}/exe").samefile(self._copy)
+        except OSError:
+            return True
 
     @contextlib.contextmanager
     def closed_connections(self) -> Iterator[None]:
@@ -269,11 +281,13 @@ def start_launched(
     socket_path = directory / "socket"
     # A name of fixed length: the start of the stack depends on the length of the arguments.
     executable = directory / "server"
+    copy, placed = executable, dict[Path, Path]()
     if program.arguments:
-        # The program may need files that lie beside it.
+        # It may need files that lie beside it: in the sandbox, the copy is shown at its usual place.
+        copy = directory / "program"
         executable.symlink_to(program.path.resolve())
-    else:
-        shutil.copy2(program.path, executable)
+        placed[program.path.resolve()] = copy
+    shutil.copy2(program.path, copy)
     port, preloading = launched.port, dict[str, str]()
     if port is not None:
         settings, preloading = {**settings, **port.settings}, port.environment
@@ -289,11 +303,12 @@ def start_launched(
         listening=None if port is None else port.descriptor,
         limits=server_limits(directory, launched.servers),
         policy=program.policy,
+        placed=placed,
     )
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C"}
     variables |= {**launched.environment, **preloading}
     with launch(arguments, environment=variables, output=log, confinement=confinement) as process:
-        server = RunningServer(process, socket_path, log)
+        server = RunningServer(process, socket_path, log, copy)
         try:
             server.wait_until_ready()
             yield server
