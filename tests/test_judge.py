@@ -121,7 +121,7 @@ def test_what_a_side_did_not_measure_has_no_verdict() -> None:
 def with_p(word: VerdictWord, p: float) -> UnadjustedVerdict:
     verdict = judged([1000.0] * 3, [1100.0] * 3).verdict
     changed = verdict.model_copy(update={"verdict": word})
-    return UnadjustedVerdict(verdict=changed, p=p, detectable_at=lambda _: verdict.detectable)
+    return UnadjustedVerdict(changed, p, lambda _: verdict.detectable, lambda _: (verdict.low, verdict.high))
 
 
 def test_a_weak_change_among_many_becomes_unsure() -> None:
@@ -132,6 +132,18 @@ def test_a_weak_change_among_many_becomes_unsure() -> None:
     assert weakened.verdict == "unsure"
     assert weakened.q == pytest.approx(Q * 0.9 * 10)
     assert [verdict.q for [verdict] in unchanged] == [None] * 9
+
+
+def test_intervals_of_selected_changes_are_wider() -> None:
+    """The only change among ten cases: its interval misses as seldom as those of all ten together would."""
+    changed = judged([1000.0, 1010.0, 990.0], [1100.0, 1113.0, 1088.0])
+    same = judged([1000.0] * 3, [1000.0] * 3)
+    [[alone]] = adjusted([[changed]])
+    [[among], *unchanged] = adjusted([[changed], *[[same]] * 9])
+    assert (alone.low, alone.high) == (changed.verdict.low, changed.verdict.high)
+    assert 0 < among.low < alone.low < alone.change < alone.high < among.high
+    assert (among.low, among.high) == changed.interval_at(Q / 10)
+    assert {(verdict.low, verdict.high) for [verdict] in unchanged} == {(same.verdict.low, same.verdict.high)}
 
 
 def test_strong_changes_stay_in_the_order_they_came() -> None:

@@ -405,3 +405,48 @@ def test_retired_instructions_stand_for_work_where_nothing_was_counted() -> None
     )
     assert finding is not None
     assert "the same work runs slower" in finding.text
+
+
+NAMES = ("slower", *(f"case-{number}" for number in range(5)))
+
+
+def a_start(change: float, metric: str = METRIC) -> TimedPair:
+    return TimedPair(1, {metric: change}, {metric: 0.0}, {}, {}, {})
+
+
+def test_wild_starts_neither_move_nor_widen_a_change() -> None:
+    """Now and then the pages of a program lie so that all requests of a start take a tenth longer."""
+    chance = random.Random(3)
+
+    def judged(wild: float) -> dict[str, Verdict]:
+        changes = {name: [chance.gauss(0.03 if name == "slower" else 0.0, 0.01) for _ in range(17)] for name in NAMES}
+        starts = {name: [a_start(change) for change in [*own, own[0] + wild]] for name, own in changes.items()}
+        return {name: judged.verdict for name, judged in judge_timed(METRIC, starts, 0.02).items()}
+
+    calm, stormy = judged(0.0), judged(0.15)
+    for name in NAMES:
+        assert stormy[name].verdict == calm[name].verdict == ("regression" if name == "slower" else "same")
+        assert stormy[name].high - stormy[name].low < 1.5 * (calm[name].high - calm[name].low)
+
+
+def test_two_programs_of_one_layout_each_may_differ_by_their_layouts() -> None:
+    starts = {"case": [a_start(0.03 + 0.001 * number) for number in range(-3, 3)]}
+    own = judge_timed(METRIC, starts, 0.02)["case"].verdict
+    with_layouts = judge_timed(METRIC, starts, 0.02, layout_variance=0.02**2)["case"].verdict
+    assert (own.verdict, with_layouts.verdict) == ("regression", "unsure")
+    assert with_layouts.change == pytest.approx(own.change)
+    assert with_layouts.low < -0.02 < 0.08 < with_layouts.high
+
+
+def test_a_change_within_the_margin_of_throughput_that_is_likely_is_not_the_same() -> None:
+    """A sleep of 3 ms in each 100 ms makes requests take 3 % longer, which is within 5 %."""
+
+    def word(change: float, scatter: float) -> str:
+        starts = [a_start(change + scatter * side, "elapsed_ns_per_op") for side in (-1, 1) for _ in range(9)]
+        return judge_timed("elapsed_ns_per_op", {"case": starts}, 0.02)["case"].verdict.verdict
+
+    assert word(0.0, 0.01) == "same"
+    assert word(0.008, 0.005) == "same"
+    assert word(0.015, 0.01) == "unsure"
+    assert word(0.03, 0.01) == "regression"
+    assert word(0.0, 0.08) == "unsure"

@@ -242,7 +242,7 @@ def test_what_is_detectable_is_detected_in_about_nine_of_ten_comparisons(starts:
 
 def judged(word: VerdictWord, p: float) -> UnadjustedVerdict:
     verdict = counted([0.1] * 3, 0.005).model_copy(update={"verdict": word})
-    return UnadjustedVerdict(verdict=verdict, p=p, detectable_at=lambda _: verdict.detectable)
+    return UnadjustedVerdict(verdict, p, lambda _: verdict.detectable, lambda _: (verdict.low, verdict.high))
 
 
 def words(cases: Sequence[Sequence[UnadjustedVerdict]]) -> list[list[str]]:

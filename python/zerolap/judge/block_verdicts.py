@@ -7,7 +7,7 @@ from functools import partial
 
 from zerolap import _core
 from zerolap.judge.looks import COUNTED_LOOKS, MAX_BLOCKS, share_of_look
-from zerolap.judge.verdict_rule import UNCHANGED, Change, Q, UnadjustedVerdict, detectable_change, look
+from zerolap.judge.verdict_rule import UNCHANGED, Change, Q, UnadjustedVerdict, detectable_change, interval, look
 from zerolap.records import Measurement, MetricRule, Verdict
 
 # The instrument's own resolution: one and the same build repeats to this relative standard deviation or better
@@ -104,7 +104,7 @@ def judge_blocks(
         min_effect=min_effect,
         detectable=detectable_at(q),
     )
-    return UnadjustedVerdict(verdict=verdict, p=found.p, detectable_at=detectable_at)
+    return UnadjustedVerdict(verdict, found.p, detectable_at, partial(interval, change_at, share))
 
 
 def unequal_count(base: Measurement, head: Measurement) -> str | None:
@@ -152,7 +152,7 @@ def judge_identical(metric: str, base: Measurement, head: Measurement, min_effec
         min_effect=margin,
         detectable=exactness,
     )
-    return UnadjustedVerdict(verdict=verdict, p=1.0, detectable_at=lambda _: exactness)
+    return UnadjustedVerdict(verdict, 1.0, lambda _: exactness, lambda _: (low, high))
 
 
 def _change_of_ratios(base: Sequence[float], head: Sequence[float], smallest: float, confidence: float) -> Change:

@@ -15,6 +15,7 @@ from zerolap.judge.verdict_rule import (
     Q,
     UnadjustedVerdict,
     detectable_change,
+    interval,
     look,
     margin_of,
 )
@@ -128,7 +129,8 @@ def judge_timed(
             detectable=detectable_at(q),
             margin=margin if (margin := margin_of(metric, min_effect)) != min_effect else None,
         )
-        judged[name] = UnadjustedVerdict(verdict=verdict, p=found.p, detectable_at=detectable_at)
+        interval_at = partial(interval, change_at, share)
+        judged[name] = UnadjustedVerdict(verdict, found.p, detectable_at, interval_at)
     return judged
 
 
