@@ -63,6 +63,7 @@ def compare(
     engine: options.Engine = None,
     stacks: Stacks = WhichStacks.CHANGED,
     budget: options.Budget = None,
+    wait: options.Wait = None,
     min_effect: options.MinEffect = "counted=0.5%,timed=2%",
     quick: options.Quick = False,
     topology: options.Topology = None,
@@ -99,6 +100,7 @@ def compare(
 
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
     options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
+    wait_seconds = options.wait_seconds(wait, platform)
     shared = options.server_settings(config)
     request = comparison_request(
         base=RequestedServer(
@@ -130,6 +132,7 @@ def compare(
             requests = for_platforms(request, platform, priority, topic, results)
             raise typer.Exit(answered(requests, results, reports, fail_on, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
-            comparison = compare_servers(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+            lab = Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox), wait_seconds=wait_seconds)
+            comparison = compare_servers(request, lab)
         write_comparison(comparison, results, reports)
     raise typer.Exit(exit_code(comparison, fail_on))

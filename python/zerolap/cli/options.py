@@ -67,6 +67,10 @@ Engine = Annotated[
 Budget = Annotated[
     str | None, typer.Option(help="Time to spend on trials, builds excluded: 90s, 8m, 1h.", metavar="TIME")
 ]
+Wait = Annotated[
+    str | None,
+    typer.Option(help="Wait up to this long for a quiet machine before cases are timed: 90s, 5m.", metavar="TIME"),
+]
 MinEffect = Annotated[str, typer.Option(help="Smallest relevant change, by engine.", metavar="ENGINE=SIZE")]
 Quick = Annotated[bool, typer.Option("--quick", help="Only count, with smaller data sets and fewer requests.")]
 Topology = Annotated[
@@ -182,14 +186,21 @@ def sandbox_policy(unsafe: bool) -> "SandboxPolicy":
     return SandboxPolicy.UNSAFE if unsafe else SandboxPolicy.REQUIRED
 
 
-def seconds(text: str | None) -> float | None:
-    """Return a duration such as `8m` in seconds; raises `UsageError`."""
+def seconds(text: str | None, option: str = "--budget") -> float | None:
+    """Return a duration such as `8m` in seconds; raises `UsageError` that names the option."""
     if text is None:
         return None
     duration = seconds_in(text)
     if duration is None:
-        raise UsageError(f"`--budget {text}` is not a duration", hint="write 90s, 8m or 1h")
+        raise UsageError(f"`{option} {text}` is not a duration", hint="write 90s, 8m or 1h")
     return duration
+
+
+def wait_seconds(text: str | None, platform: str | None) -> float:
+    """Return how long to wait for a quiet machine; raises `UsageError`."""
+    if text is not None and platform is not None:
+        raise UsageError("`--wait` is for this machine, not for agents", hint="leave --wait or --platform out")
+    return seconds(text, "--wait") or 0.0
 
 
 def retention(keep: str | None, keep_newest: int | None, keep_bytes: str | None) -> "Retention":

@@ -58,6 +58,7 @@ def run(
     engine: Engine = None,
     load_tool: LoadTool = None,
     budget: options.Budget = None,
+    wait: options.Wait = None,
     quick: options.Quick = False,
     topology: options.Topology = None,
     config: options.Config = None,
@@ -88,6 +89,7 @@ def run(
 
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
     options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
+    wait_seconds = options.wait_seconds(wait, platform)
     request = run_request(
         server=RequestedServer(
             source=resolve(server, repo),
@@ -112,6 +114,7 @@ def run(
             requests = for_platforms(request, platform, priority, topic, results)
             raise typer.Exit(answered(requests, results, reports, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
-            report = run_server(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+            lab = Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox), wait_seconds=wait_seconds)
+            report = run_server(request, lab)
         write_run(report, results, reports)
     raise typer.Exit(run_exit_code(report))

@@ -5,6 +5,7 @@ from zerolap.host.disturbance import DISTURBANCES, Disturbance, watch
 from zerolap.host.examination import DOCTOR_SCHEMA, doctor, doctor_json
 from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
 from zerolap.host.machine_settings import available_bytes
+from zerolap.host.neighbours import Neighbours, watch_neighbours
 from zerolap.host.noise import MachineTimes, Noise, measure_noise, noise_between, read_counters, stolen_seconds
 from zerolap.host.pinning import Pinning, Sharing, choose_pinning
 from zerolap.host.platform_identity import fingerprint
@@ -17,6 +18,7 @@ __all__ = [
     "Disturbance",
     "HardwareCounters",
     "MachineTimes",
+    "Neighbours",
     "Noise",
     "Pinning",
     "Processor",
@@ -35,4 +37,5 @@ __all__ = [
     "read_processors",
     "stolen_seconds",
     "watch",
+    "watch_neighbours",
 ]

@@ -132,10 +132,10 @@ def adjusted(cases: Sequence[Sequence[UnadjustedVerdict]], q: float = Q) -> list
     case does not lose its change to the number of metrics of other cases, and the share of false changes is q on the
     average over the selected cases. The q of a verdict is the larger of its case's and its own, times m / R.
 
-    Of changes that are selected from others, intervals at an unadjusted level miss too often. Theirs are at 1 - q (R / m)
-    (r / n), where r of the n metrics of the case changed (Benjamini and Yekutieli, "False Discovery Rate-Adjusted
-    Multiple Confidence Intervals for Selected Parameters", J. Am. Stat. Assoc. 100, 2005): 1 - q of the intervals of all
-    changes that are reported hold, on the average.
+    Of changes that are selected from others, intervals at an unadjusted level miss too often. Theirs are at
+    1 - q (R / m) (r / n), where r of the n metrics of the case changed (Benjamini and Yekutieli, "False Discovery
+    Rate-Adjusted Multiple Confidence Intervals for Selected Parameters", J. Am. Stat. Assoc. 100, 2005): 1 - q of the
+    intervals of all changes that are reported hold, on the average.
 
     What is detectable is that of the only change of a comparison, in one metric.
     """

@@ -20,7 +20,7 @@ class Lab:
     """What work on a request needs: a store, a listener to its events, a worker, and a way to end it.
 
     `sandbox` is for code of repositories and trees. `builder` is the platform whose agents have made the builds; none
-    for those that this machine has made.
+    for those that this machine has made. `wait_seconds` is how long a local request waits for a quiet machine.
     """
 
     store: Store
@@ -29,6 +29,7 @@ class Lab:
     worker: Worker = field(default_factory=Worker)
     cancellation: Cancellation = field(default_factory=Cancellation)
     builder: str | None = None
+    wait_seconds: float = 0.0
 
     @property
     def builds(self) -> Builds:

@@ -6,6 +6,7 @@ from zerolap.lab.execution import Execution
 from zerolap.lab.lab import Lab
 from zerolap.lab.loop import Loop
 from zerolap.lab.platforms import LocalPlatform, sandbox_notes
+from zerolap.lab.quiet import wait_for_quiet
 from zerolap.lab.requests import packed
 from zerolap.load.tools import load_tool_named
 from zerolap.records import (
@@ -74,7 +75,7 @@ def _begun(request: Request, lab: Lab) -> Comparison | RunReport:
         loop = _loop(request, lab)
         unfinished = _unfinished(loop.build().digest, request, lab)
         if unfinished is None:
-            return loop.measure()
+            return _measured(loop, request, lab)
         lab.store.discard(request.id)
     with lab.store.claim(unfinished.id):
         return _carried_out(unfinished, lab)
@@ -83,6 +84,14 @@ def _begun(request: Request, lab: Lab) -> Comparison | RunReport:
 def _carried_out(request: Request, lab: Lab) -> Comparison | RunReport:
     loop = _loop(request, lab)
     loop.build()
+    return _measured(loop, request, lab)
+
+
+def _measured(loop: Loop, request: Request, lab: Lab) -> Comparison | RunReport:
+    """Carry out the trials, once the machine is quiet where cases are to be timed."""
+    if request.settings.asks_for_time:
+        with loop.recorded_end():
+            wait_for_quiet(lab.wait_seconds, lab.listen, lab.cancellation)
     return loop.measure()
 
 

@@ -60,7 +60,7 @@ class Loop:
         """
         request = self._execution.request
         self._lab.store.end(request.id, "running")
-        with self._recorded_end():
+        with self.recorded_end():
             keep_programs(request, self._lab)
             self._run(self._execution.next_builds)
             return self._execution.resolve()
@@ -68,14 +68,14 @@ class Loop:
     def measure(self) -> Comparison | RunReport:
         """Carry out the trials, and return the document; raises as `build` does."""
         remove_abandoned(TRIAL_PREFIX)
-        with self._recorded_end():
+        with self.recorded_end():
             self._run(self._execution.next_jobs)
             document = self._execution.finish()
         self._lab.store.end(self._execution.request.id, "done")
         return document
 
     @contextlib.contextmanager
-    def _recorded_end(self) -> Iterator[None]:
+    def recorded_end(self) -> Iterator[None]:
         """Record what there is where the work ends early."""
         execution, lab = self._execution, self._lab
         identity = execution.request.id
