@@ -13,6 +13,8 @@ use crate::symbol;
 
 /// Data whose size no symbol states, pointed to by data without a symbol: deeper is a circle.
 const DEPTH_LIMIT: u32 = 16;
+/// Between variables, which are aligned to cache lines at most; data without a symbol may be longer.
+const LONGEST_GAP_BYTES: u64 = 64;
 /// Of all data together: a file under test could have every table point to every other.
 const CONTENT_LIMIT_BYTES: usize = 256 << 20;
 const NODES_LIMIT: usize = 1 << 18;
@@ -116,6 +118,16 @@ impl<'a> Data<'a> {
         match image.section(address).map(|section| section.kind) {
             Some(Kind::Code | Kind::Trampolines) => Ok(self.code.reference(address)),
             Some(Kind::Constant) => self.unnamed(address, depth),
+            // Loops over the members of an array's structures end some bytes behind it, between variables.
+            Some(Kind::Variable) if image.is_whole && !image.variables.is_empty() => {
+                let after = image.variables.partition_point(|variable| variable.start <= address);
+                match image.variables[..after].last() {
+                    Some(variable) if address - variable.start - variable.size < LONGEST_GAP_BYTES => {
+                        Ok(self.node(&variable.clone(), false, address))
+                    }
+                    _ => Err(format!("no symbol names the data at {address:#x}")),
+                }
+            }
             Some(Kind::Variable | Kind::Thread) => Err(format!("no symbol names the data at {address:#x}")),
             // Behind the last section, as marks of the linker are.
             None => Ok(Reference::plain("outside")),
