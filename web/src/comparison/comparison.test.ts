@@ -17,6 +17,7 @@ function verdict(metric: string, changes: Partial<Verdict> = {}): Verdict {
     pairs: 3,
     min_effect: 0.005,
     detectable: 0.002,
+    margin: null,
     ...changes,
   };
 }
@@ -38,6 +39,7 @@ function result(name: string, changes: Partial<CaseResult> = {}): CaseResult {
     verdicts: [verdict("instructions_per_op"), verdict("cpu_ns_per_op", { change: 0.5 })],
     findings: [],
     failure: null,
+    failed_sides: [],
     ...changes,
   };
 }
