@@ -11,6 +11,7 @@ from zerolap import _core
 from zerolap.sandbox import confined_reading as reading
 
 SOURCE = r"""
+#include <immintrin.h>
 #include <stdio.h>
 #include <stdlib.h>
 #define APART __attribute__((noinline))
@@ -20,6 +21,14 @@ static const char *const words[] = {"one", "two", "three", "four"};
 static int counter = 11;
 static int total;
 static int other_total;
+
+static const char *volatile allocator_settings;
+static const int *volatile wide_numbers;
+
+__attribute__((target("avx512f"), noinline)) static int sum_of_wide(const int *numbers) {
+    __m512i sum = _mm512_add_epi32(_mm512_loadu_si512(numbers), _mm512_set1_epi32(3));
+    return _mm512_reduce_add_epi32(sum);
+}
 
 static APART void fail(const char *what, int line) { fprintf(stderr, "%s %d\n", what, line); exit(1); }
 
@@ -50,6 +59,9 @@ APART int checked(int x) {
 
 int main(int count, char **arguments) {
     int sum = 0;
+    allocator_settings = "dirty_decay_ms:10000";
+    puts("7.0.15");
+    if (wide_numbers) sum += sum_of_wide(wide_numbers);
     for (int at = 0; at < 60; at++) sum += chosen(at % 7, at) + checked(at + count);
     sum += (int)halved(sum);
     printf("%d %d\n", sum, (int)(arguments != NULL));
@@ -72,11 +84,13 @@ HARMLESS = {
         ('fail("not read", __LINE__)', '{ if (x == -9) puts("minus nine"); other_total -= 2; fail("bad", 3); }')
     ],
     "a string that is not read": [('"not read"', '"not read either"')],
-    "variables in another order": [("static int total;\nstatic int other_total;", "static int other_total, total;")],
-    "an unused variable before": [("static int total;", "int more[100] = {1};\nstatic int total;")],
 }
 
 CHANGED = {
+    "variables in another order": [("static int total;\nstatic int other_total;", "static int other_total, total;")],
+    "an unused variable between": [("static int other_total;", "int more[100] = {1};\nstatic int other_total;")],
+    "a variable of a cache line of its own": [("int total;", "int total __attribute__((aligned(64)));")],
+    "instructions for wide vectors": [("_mm512_set1_epi32(3)", "_mm512_set1_epi32(4)")],
     "a constant": [("x * 7", "x * 13")],
     "a number in an operand": [("^ 77", "^ 78")],
     "a literal": [("0.375", "0.625")],
@@ -101,7 +115,7 @@ class Programs:
         self._flags = flags
         self._number = 0
 
-    def executed(self, edits: list[tuple[str, str]]) -> bytes:
+    def executed(self, edits: list[tuple[str, str]], *, is_start: bool = False) -> bytes:
         source = SOURCE.replace("APART int checked", "static int count_of(int x) { return x & 1; }\nAPART int checked")
         for old, new in edits:
             assert old in source, old
@@ -113,18 +127,20 @@ class Programs:
         (directory / "main.c").write_text(source)
         compiler = ["cc", "-O2", "-g", "-fpie", "-pie", *self._flags, "-o", "program", "main.c"]
         subprocess.run(compiler, cwd=directory, check=True)
-        return executed(directory / "program", directory)
+        return executed(directory / "program", directory, is_start=is_start)
 
 
-def executed(program: Path, directory: Path) -> bytes:
-    """Return what a program executes, all of it as in one window."""
+def executed(program: Path, directory: Path, *, is_start: bool) -> bytes:
+    """Return what a program executes, all of it as in one window, or as before the windows."""
     dump = directory / "dump"
     callgrind = ["valgrind", "--quiet", "--tool=callgrind", "--dump-instr=yes", "--dump-line=yes"]
     command = [*callgrind, f"--callgrind-out-file={dump}", str(program)]
     # The dynamic linker works through all variables, of which one has the name of the test.
     environment = {"PATH": os.environ["PATH"]}
     subprocess.run(command, cwd=directory, check=True, capture_output=True, env=environment)
-    return reading.executed((str(dump), str(dump), str(dump)), str(program), 2, str(program.resolve()))
+    dumps = [] if is_start else [str(dump)]
+    windows = [reading.DumpedWindows(dumps, requests) for requests in (2, 1, 1)]
+    return reading.executed(str(dump), windows, str(program), str(program.resolve()))
 
 
 def compared(base: bytes, head: bytes) -> dict[str, object]:
@@ -158,6 +174,14 @@ def test_what_is_executed_or_read_cannot_change_unseen(programs: Programs, base:
     assert outcome["differences"]
 
 
+def test_of_what_only_the_start_reads_a_version_alone_may_change(programs: Programs) -> None:
+    base = programs.executed([], is_start=True)
+    version = programs.executed([('"7.0.15"', '"7.0.16"')], is_start=True)
+    assert compared(base, version)["outcome"] == "identical"
+    settings = programs.executed([("dirty_decay_ms:10000", "dirty_decay_ms:5000")], is_start=True)
+    assert compared(base, settings)["outcome"] == "different"
+
+
 def test_the_difference_names_the_function_and_both_instructions(programs: Programs, base: bytes) -> None:
     outcome = compared(base, programs.executed([("^ 77", "^ 78")]))
     [difference] = outcome["differences"]  # type: ignore[misc]
@@ -177,6 +201,6 @@ def test_programs_whose_addresses_cannot_be_distinguished_are_identical_to_their
 
 
 def test_what_is_not_of_this_form_is_refused(base: bytes) -> None:
-    for broken in (b"", b"{}", base.replace(b"zerolap.executed/1", b"zerolap.executed/9"), base[:-100]):
+    for broken in (b"", b"{}", base.replace(b"zerolap.executed/2", b"zerolap.executed/9"), base[:-100]):
         with pytest.raises(ValueError, match="executed instructions"):
             _core.compare_executed(base, broken)

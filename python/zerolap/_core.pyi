@@ -139,14 +139,14 @@ def read_stacks(path: str, source_root: str) -> bytes:
     kind that is not supported.
     """
 
-def executed(before: str, small: str, large: str, requests: int, object: str, program: str) -> bytes:
+def executed(before: str, windows: list[list[str]], requests: list[int], object: str, program: str) -> bytes:
     """What a program executed in a trial, without addresses, for `compare_executed`.
 
-    `before` is the callgrind dump of what was executed before the windows, `small` and `large` are those of the
-    windows, in which `requests` were answered; all of them with addresses (`--dump-instr=yes`). `object` is the program
-    as the dumps name it, `program` its file.
+    `before` is the callgrind dump of what was executed before the windows. `windows` are the dumps of three kinds of
+    windows, in which so many `requests` were answered: in pipelines, alone, and between timers; all of them with
+    addresses (`--dump-instr=yes`). `object` is the program as the dumps name it, `program` its file.
 
-    Returns JSON with `"schema": "zerolap.executed/1"`. Raises `OSError` when a file cannot be read, `ValueError` when
+    Returns JSON with `"schema": "zerolap.executed/2"`. Raises `OSError` when a file cannot be read, `ValueError` when
     it is no whole callgrind dump or no ELF file.
     """
 

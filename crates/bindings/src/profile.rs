@@ -56,15 +56,19 @@ pub(crate) fn merge_call_graphs(py: Python<'_>, graphs: Vec<PyBackedBytes>) -> P
 pub(crate) fn executed<'py>(
     py: Python<'py>,
     before: &str,
-    small: &str,
-    large: &str,
-    requests: u64,
+    windows: [Vec<String>; 3],
+    requests: [u64; 3],
     object: &str,
     program: &str,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = py.detach(|| {
-        let (before, small, large) = (read_dump(before)?, read_dump(small)?, read_dump(large)?);
-        let trial = Trial { before: &before, windows: &[&small, &large], requests, object };
+        let before = read_dump(before)?;
+        let mut read = [Vec::new(), Vec::new(), Vec::new()];
+        for (kind, paths) in windows.iter().enumerate() {
+            read[kind] = paths.iter().map(|path| read_dump(path)).collect::<PyResult<Vec<_>>>()?;
+        }
+        let [pipelined, alone, timers] = read.each_ref().map(|dumps| dumps.iter().collect::<Vec<_>>());
+        let trial = Trial { before: &before, windows: [&pipelined, &alone, &timers], requests, object };
         let executed = identity::executed(&trial, Path::new(program)).map_err(|error| binary_error(&error, program))?;
         executed.to_json().map_err(value_error)
     })?;

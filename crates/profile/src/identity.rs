@@ -13,7 +13,11 @@
 //! * of constant data without a symbol its content: what is read of a literal, a string to its end, a table to where the
 //!   next thing begins that the program refers to; of the table of a `switch` the positions that it leads to.
 //!
-//! Short texts that are read only before the windows are left out, as a version is that is logged at the start.
+//! A version, commit or build id that is read only before the windows, as it is logged at the start, is left out.
+//!
+//! Beside what was executed there are nodes for what it may depend on without being executed here: where variables lie
+//! relative to each other (cache lines), how the linker aligned the program, and the bodies of functions for wider vectors
+//! than valgrind has.
 //!
 //! Instructions that do nothing are left out: assemblers write them to align what follows, as the placement asks for.
 //! Only position-independent programs of x86-64 are read so: there an address is never written as a plain number. Other
@@ -38,7 +42,19 @@ use crate::pin_library::PIN_LIBRARY;
 pub use comparison::{Difference, Identity, compare};
 
 /// Version of the JSON form.
-pub const SCHEMA: &str = "zerolap.executed/1";
+pub const SCHEMA: &str = "zerolap.executed/2";
+
+/// Kinds of windows: requests in pipelines, requests that come alone, requests between which timers fire.
+const KINDS: usize = 3;
+/// Of [`Times`], the pipelined windows that the metrics of a request come from.
+pub const PIPELINED: usize = 0;
+/// Of [`Times`], the windows of requests that come alone.
+pub const ALONE: usize = 1;
+/// Of [`Times`], the window of timers.
+pub const TIMERS: usize = 2;
+
+/// A number for each kind of window.
+pub type Times = [u64; KINDS];
 
 /// What a server executed: before the windows that are counted (its start, the first of the loading, its timers), and
 /// in them.
@@ -47,11 +63,11 @@ pub struct Executed {
     /// [`SCHEMA`].
     pub schema: String,
     /// Requests that were answered in the windows.
-    pub requests: u64,
+    pub requests: Times,
     /// Digest of all that is loaded of the program, but for notes such as its build id.
     pub image: String,
     /// Instructions executed in the windows that are the program's own.
-    pub instructions: u64,
+    pub instructions: Times,
     /// Why the program's instructions are not listed; none where they are.
     pub unknown: Option<String>,
     /// The other objects that code was executed of.
@@ -71,7 +87,7 @@ pub struct Library {
     /// libraries that lie outside of their `.text`) how many instructions there were.
     pub digest: String,
     /// Instructions executed in the windows.
-    pub instructions: u64,
+    pub instructions: Times,
 }
 
 /// A function of which something was executed, or data that was referred to.
@@ -85,10 +101,10 @@ pub struct Node {
     pub lines: Vec<Line>,
 }
 
-/// An instruction, or the content of data: index into [`Executed::texts`], how often it was executed in the windows (0:
-/// only before them), and the nodes that it refers to, one for each `@` in the text.
+/// An instruction, or the content of data: index into [`Executed::texts`], how often it was executed in the windows (0 in
+/// all: only before them), and the nodes that it refers to, one for each `@` in the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line(pub u32, pub u64, pub Vec<u32>);
+pub struct Line(pub u32, pub Times, pub Vec<u32>);
 
 /// Why a kept form of executed instructions could not be read.
 #[derive(Debug, Error)]
@@ -134,10 +150,10 @@ impl Executed {
 pub struct Trial<'a> {
     /// Of what was executed before the windows; it need not be all.
     pub before: &'a Dump,
-    /// Of the windows that were counted.
-    pub windows: &'a [&'a Dump],
+    /// Of the windows that were counted, by kind.
+    pub windows: [&'a [&'a Dump]; KINDS],
     /// Requests that were answered in the windows.
-    pub requests: u64,
+    pub requests: Times,
     /// The program as the dumps name it.
     pub object: &'a str,
 }
@@ -146,7 +162,7 @@ pub struct Trial<'a> {
 const UNKNOWN: &str = "???";
 
 /// How often an instruction was executed in the windows, by its address in the file; 0: only before them.
-type Counts = BTreeMap<u64, u64>;
+type Counts = BTreeMap<u64, Times>;
 
 /// What the program executed in a trial.
 ///
@@ -155,13 +171,17 @@ type Counts = BTreeMap<u64, u64>;
 pub fn executed(trial: &Trial<'_>, program: &Path) -> Result<Executed, BinaryError> {
     let mut objects: BTreeMap<&str, Counts> = BTreeMap::new();
     let mut has_addresses = true;
-    for (dump, is_window) in std::iter::once((trial.before, 0)).chain(trial.windows.iter().map(|dump| (*dump, 1))) {
+    let windows =
+        (trial.windows.iter().enumerate()).flat_map(|(kind, dumps)| dumps.iter().map(move |dump| (*dump, Some(kind))));
+    for (dump, kind) in std::iter::once((trial.before, None)).chain(windows) {
         for own in dump.own.iter().filter(|own| own.cost.instructions > 0) {
             let object = dump.name(dump.functions[own.function as usize].object);
             has_addresses = has_addresses && own.address != 0;
             let counts = objects.entry(object).or_default();
-            let count = counts.entry(own.address).or_default();
-            *count = count.saturating_add(own.cost.instructions * is_window);
+            let times = counts.entry(own.address).or_default();
+            if let Some(kind) = kind {
+                times[kind] = times[kind].saturating_add(own.cost.instructions);
+            }
         }
     }
     let mut own = objects.remove(trial.object).unwrap_or_default();
@@ -198,18 +218,22 @@ pub fn executed(trial: &Trial<'_>, program: &Path) -> Result<Executed, BinaryErr
 
 /// Moves to the program what callgrind did not take for a part of it.
 fn place(image: &image::Image<'_>, own: &mut Counts, unplaced: &mut Counts) {
-    unplaced.retain(|in_memory, count| match image.address_in_file(*in_memory) {
+    unplaced.retain(|in_memory, times| match image.address_in_file(*in_memory) {
         Some(address) => {
             let known = own.entry(address).or_default();
-            *known = known.saturating_add(*count);
+            *known = sum_of(known, times);
             false
         }
         None => true,
     });
 }
 
-fn sum(counts: &Counts) -> u64 {
-    counts.values().fold(0, |sum, count| sum.saturating_add(*count))
+fn sum(counts: &Counts) -> Times {
+    counts.values().fold(Times::default(), |sum, times| sum_of(&sum, times))
+}
+
+fn sum_of(one: &Times, other: &Times) -> Times {
+    std::array::from_fn(|kind| one[kind].saturating_add(other[kind]))
 }
 
 fn libraries(objects: &BTreeMap<&str, Counts>) -> Vec<Library> {

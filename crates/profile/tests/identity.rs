@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use zerolap_profile::callgrind::{Dump, read};
-use zerolap_profile::identity::{Executed, Identity, Trial, compare, executed};
+use zerolap_profile::identity::{Executed, Identity, PIPELINED, Trial, compare, executed};
 
 const DUMP: &str = include_str!("data/executed.callgrind");
 
@@ -18,7 +18,12 @@ fn dump(text: &str) -> Dump {
 /// What was executed by the dump, before the windows and in them.
 fn listed(before: &str, window: &str) -> Executed {
     let (before, window) = (dump(before), dump(window));
-    let trial = Trial { before: &before, windows: &[&window], requests: 10, object: "/zerolap/program" };
+    let trial = Trial {
+        before: &before,
+        windows: [&[&window], &[], &[&window]],
+        requests: [10, 0, 10],
+        object: "/zerolap/program",
+    };
     executed(&trial, &program()).expect("an ELF file")
 }
 
@@ -64,7 +69,7 @@ fn more_that_is_executed_or_oftener_is_a_difference() {
     assert!(matches!(compare(&whole, &listed(&before, &window)), Identity::Different { .. }));
     let mut oftener = whole.clone();
     let counted = whole.nodes.iter().position(|node| !node.lines.is_empty()).expect("an executed function");
-    oftener.nodes[counted].lines[0].1 += 5;
+    oftener.nodes[counted].lines[0].1[PIPELINED] += 5;
     let Identity::Different { differences } = compare(&whole, &oftener) else { panic!("different") };
     assert_eq!(differences[0].name, whole.nodes[counted].name);
 }
@@ -72,7 +77,7 @@ fn more_that_is_executed_or_oftener_is_a_difference() {
 #[test]
 fn other_amounts_of_requests_cannot_be_compared() {
     let (whole, mut other) = (listed(DUMP, DUMP), listed(DUMP, DUMP));
-    other.requests += 1;
+    other.requests[PIPELINED] += 1;
     assert!(matches!(compare(&whole, &other), Identity::Unknown { .. }));
 }
 

@@ -22,7 +22,7 @@ from zerolap.engines.windows import (
     dumped_instructions,
     settle,
 )
-from zerolap.load import counted_arguments, load_program
+from zerolap.load import Instrument, counted_arguments, load_program
 from zerolap.records import (
     Amounts,
     Block,
@@ -140,14 +140,14 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
     ) as counted:
         server = counted.target.server
         _quiet(server, QUIET_SETTINGS | CRASH_SETTINGS, settings)
-        begun = functools.partial(counted.at_rest, PinRequest.STOP) if trial.instrument_start else None
+        start, stop = (functools.partial(counted.at_rest, request) for request in (PinRequest.START, PinRequest.STOP))
         with (
             filled(
                 trial,
                 counted.deployment,
                 counted.target,
                 clients=driven,
-                begun=begun,
+                instrument=Instrument(start, stop) if trial.instrument_start else None,
                 attach_replicas=counted.attach_replicas,
             ) as data,
             named_death(server),
@@ -155,7 +155,7 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
             contextlib.closing(StatisticsReader(server.socket, case.verbs)) as statistics,
         ):
             counting = Counting(server, counted.pin, load, statistics, counted.dumps, case)
-            counted.at_rest(PinRequest.START)
+            start()
             settle(counting)
             _quiet(server, SETTLED_SETTINGS, settings)
             counts = count_windows(counting, trial.windows, trial.scale, trial.seed)
@@ -234,10 +234,17 @@ def _instructions_per_tick(counts: WindowCounts) -> float:
 
 def _executed(trial: CountedTrial, counts: WindowCounts, name: str) -> bytes | None:
     """Return the instructions that the program executed; none where its file cannot be read."""
-    requests = counts.counted_small + counts.counted_large
-    dumps = (str(counts.before_dump), str(counts.small_dump), str(counts.large_dump))
+    pipelined = [str(counts.small_dump), str(counts.large_dump)]
+    alone = counts.alone
+    kinds = [
+        reading.DumpedWindows(pipelined, counts.counted_small + counts.counted_large),
+        reading.DumpedWindows([], 0)
+        if alone is None
+        else reading.DumpedWindows([str(alone.few_dump), str(alone.many_dump)], alone.counted_few + alone.counted_many),
+        reading.DumpedWindows([str(counts.timer_dump)], counts.counted_timers),
+    ]
     try:
-        return reading.executed(dumps, str(trial.program.path), requests, name)
+        return reading.executed(str(counts.before_dump), kinds, str(trial.program.path), name)
     except (OSError, ValueError):
         # What was counted stands; the work is then never called identical.
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.host import Pinning
-from zerolap.load import Companions, Target, companions, packaged, prepare
+from zerolap.load import Companions, Instrument, Target, companions, packaged, prepare
 from zerolap.records import Case, Check, Client, ServerSpec, Topology
 from zerolap.server import Deployment, Launch, MachinePort, deploy, named_death, open_port
 
@@ -90,16 +90,17 @@ def filled(
     *,
     processors: Sequence[int] = (),
     clients: Sequence[Client] | None = None,
-    begun: Callable[[], object] | None = None,
+    instrument: Instrument | None = None,
     attach_replicas: Callable[[], object] | None = None,
 ) -> Iterator[FilledData]:
     """Fill the servers, attach their replicas, and start companions on `processors`: by default all of the case.
 
-    Raises `TrialFailed` with the server's log where one died. `begun` is called when loading begins.
+    Raises `TrialFailed` with the server's log where one died. An `instrument` is on when filling begins and off when it
+    ends.
     """
     with contextlib.ExitStack() as stack:
         with named_death(*(node.server for node in deployment.nodes)):
-            checks = prepare(target, trial.case, trial.seed, trial.load_log, begun)
+            checks = prepare(target, trial.case, trial.seed, trial.load_log, instrument)
             (attach_replicas or deployment.attach_replicas)()
             chosen = trial.case.companions if clients is None else clients
             beside = stack.enter_context(companions(target.server, chosen, trial.seed, trial.load_log, processors))

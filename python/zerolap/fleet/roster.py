@@ -108,7 +108,8 @@ class RosterSnapshot:
         if platform not in self.platforms or not self.platforms[platform].is_here:
             # No name of a platform has a slash, nor has the fingerprint of this machine.
             described = described.model_copy(update={"fingerprint": f"{platform}/{described.fingerprint}"})
-        return KnownPlatform(described, min(agent.hello.memory_bytes for agent in of_platform))
+        load_host = self.platforms[platform].requirement.load if platform in self.platforms else None
+        return KnownPlatform(described, min(agent.hello.memory_bytes for agent in of_platform), load_host or "")
 
     def tools_of_builder(self, platform: str) -> Mapping[str, tuple[str, ...]] | None:
         """Return the tools of the agents that build for a platform; none if none has reported."""

@@ -97,11 +97,16 @@ def why_unknown(resolved: Resolved, builds: Mapping[str, Build], case: Case) -> 
     base, head = (resolved.servers[side] for side in (BASE, HEAD))
     if base.config != head.config:
         return "the sides have other settings"
-    if case.topology.busy_threads > case.topology.nodes:
+    settings = case.config | base.config | case.topology.settings
+    if case.topology.model_copy(update={"settings": settings}).busy_threads > case.topology.nodes:
         return "the work of I/O threads is not counted with one connection"
-    known = [builds[side.spec.digest].arguments for side in (base, head) if side.spec.digest in builds]
-    if len(set(known)) > 1:
+    if case.topology.transport != "unix" or resolved.load_host:
+        return "requests over a network are not counted, only those over a unix socket"
+    known = [builds[side.spec.digest] for side in (base, head) if side.spec.digest in builds]
+    if len({build.arguments for build in known}) > 1:
         return "the sides have other arguments"
+    if len({(build.flags, build.compiler, build.allocator, build.libc) for build in known}) > 1:
+        return "the sides are built with other flags or tools"
     return counted_part(case.topology) or None
 
 

@@ -15,10 +15,15 @@ MOST_WARNINGS = 10
 
 @dataclass(frozen=True)
 class KnownPlatform:
-    """A platform as it is found, under the name that requests give it; `memory_bytes` is the least of its machines."""
+    """A platform as it is found, under the name that requests give it.
+
+    `memory_bytes` is the least of its machines. `load_host` is the platform that puts load on it, empty where it does so
+    itself.
+    """
 
     platform: Platform
     memory_bytes: int
+    load_host: str = ""
 
 
 def specs_of(request: Request, tools: Mapping[str, Sequence[str]]) -> dict[Side, BuildSpec | None]:
@@ -47,6 +52,7 @@ def resolve(
     return Resolved(
         request=request,
         platform=known.platform,
+        load_host=known.load_host,
         servers={
             side: ResolvedServer(source=server.source, variant=server.variant, spec=specs[side], config=server.config)
             for side, server in request.servers.items()

@@ -1,7 +1,7 @@
 """Load on a server: the load generator driven slice by slice, data sets, companions, other load tools."""
 
 from zerolap.load.companions import Companions, companions
-from zerolap.load.filling import prepare
+from zerolap.load.filling import Instrument, prepare
 from zerolap.load.generator import (
     LoadProgram,
     SliceResult,
@@ -20,6 +20,7 @@ __all__ = [
     "LOAD_HOST",
     "OWN_TOOL",
     "Companions",
+    "Instrument",
     "LoadGenerator",
     "LoadHost",
     "LoadOutcome",

@@ -1,7 +1,7 @@
 """Fills the keyspace for a case before it is measured."""
 
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.load.generator import (
@@ -17,72 +17,85 @@ from zerolap.records import LETTER_OF_PATTERN, Case, Check, Dataset, TrialFailed
 from zerolap.server import RunningServer
 
 LOAD_SLICE = 100_000
-BEGINNING = 5_000
-"""Requests of a load after which it has begun."""
+FIRST_RECORDED, LATER_RECORDED = 5_000, 500
+"""Requests of the first load, and of each later one, while which the server is instrumented."""
 SETUP_BATCH = 500
 """Commands that are sent together; a data set may have tens of thousands of them."""
 
 
-def prepare(target: Target, case: Case, seed: int, log: Path, begun: Callable[[], object] | None = None) -> list[Check]:
+@dataclass(frozen=True)
+class Instrument:
+    """Switches the instrumentation of a server at rest on and off."""
+
+    start: Callable[[], object]
+    stop: Callable[[], object]
+
+
+def prepare(target: Target, case: Case, seed: int, log: Path, instrument: Instrument | None = None) -> list[Check]:
     """Send setup and load of the case's data set, then the case's own setup; return checks of the keyspace.
 
-    `begun` is called once: when the first requests of a load have been answered, or at the end where there is no load.
+    An `instrument` is on when this begins and off when it ends. In between it is on for the first requests of each
+    part, so that all code is seen which creates the data, at a bounded cost.
     """
     checks = []
-    beginning = _Beginning(begun)
+    recorded = _Recorded(instrument)
     dataset, server = case.dataset, target.server
     if dataset is not None:
-        _send(server, dataset.setup)
+        recorded.send(server, dataset.setup)
         for command in dataset.load:
-            _load(target, dataset, command, seed, log, beginning)
+            _load(target, dataset, command, seed, log, recorded)
         if dataset.generator is not None:
+            recorded.switch(on=True)
             add_points(server, dataset.generator)
+            recorded.switch(on=False)
         for client in dataset.clients:
-            slices = beginning.slices(client.loading_requests)
+            slices = recorded.slices(client.loading_requests)
             _carry_out(target, dataset.name, loading_arguments(client, seed), slices, log)
-        _send(server, dataset.after_load)
+        recorded.send(server, dataset.after_load)
         if dataset.expect.keys is not None:
             checks.append(_keys_check(target, dataset))
-    _send(server, case.setup)
-    beginning.is_over()
+    recorded.send(server, case.setup)
+    recorded.switch(on=False)
     return checks
 
 
-class _Beginning:
-    """Whoever waits for the first requests of a load."""
+class _Recorded:
+    """What is sent in parts, of each of which an instrument sees the beginning."""
 
-    def __init__(self, begun: Callable[[], object] | None) -> None:
-        self._begun = begun
+    def __init__(self, instrument: Instrument | None) -> None:
+        self._instrument = instrument
+        self._is_on = True
+        self._next_requests = FIRST_RECORDED
+
+    def switch(self, *, on: bool) -> None:
+        """Switch the instrument on or off, if there is one and it is not so already."""
+        if self._instrument is not None and on != self._is_on:
+            (self._instrument.start if on else self._instrument.stop)()
+            self._is_on = on
 
     def slices(self, requests: int) -> Iterable[int]:
-        """Yield how many requests of a load to send at a time; what is first sent is its beginning."""
+        """Yield how many requests of a load to send at a time; the instrument is on for the first ones."""
         left = requests
-        if self._begun is not None and left:
-            yield min(BEGINNING, left)
-            left -= min(BEGINNING, left)
-            self.is_over()
+        if self._instrument is not None and left:
+            self.switch(on=True)
+            first = min(self._next_requests, left)
+            yield first
+            self.switch(on=False)
+            left -= first
+            self._next_requests = LATER_RECORDED
         while left:
             yield min(LOAD_SLICE, left)
             left -= min(LOAD_SLICE, left)
 
-    def is_over(self) -> None:
-        """Call who waits, if none has been called yet."""
-        begun, self._begun = self._begun, None
-        if begun is not None:
-            begun()
+    def send(self, server: RunningServer, lines: Sequence[str]) -> None:
+        """Send commands; the instrument is on for the first batch."""
+        for first in range(0, len(lines), SETUP_BATCH):
+            self.switch(on=first == 0)
+            server.commands([parse_command(line) for line in lines[first : first + SETUP_BATCH]])
+        self.switch(on=False)
 
 
-def _send(server: RunningServer, lines: list[str]) -> None:
-    _send_words(server, (parse_command(line) for line in lines))
-
-
-def _send_words(server: RunningServer, commands: Iterable[list[bytes]]) -> None:
-    remaining = iter(commands)
-    while batch := list(islice(remaining, SETUP_BATCH)):
-        server.commands(batch)
-
-
-def _load(target: Target, dataset: Dataset, command: str, seed: int, log: Path, beginning: _Beginning) -> None:
+def _load(target: Target, dataset: Dataset, command: str, seed: int, log: Path, recorded: _Recorded) -> None:
     keys = dataset.keys
     requests = keys.maximum - keys.minimum + 1
     arguments = ["--threads", "1", "--clients", "1", "--seed", str(seed)]
@@ -90,7 +103,7 @@ def _load(target: Target, dataset: Dataset, command: str, seed: int, log: Path, 
     arguments += ["--pipeline", str(LOAD_PIPELINE), "--lockstep"]
     arguments += key_arguments(keys, dataset.data_size, dataset.random_data)
     arguments += ["--command", command, "--command-key-pattern", LETTER_OF_PATTERN[keys.pattern]]
-    _carry_out(target, dataset.name, arguments, beginning.slices(requests), log)
+    _carry_out(target, dataset.name, arguments, recorded.slices(requests), log)
 
 
 def _carry_out(target: Target, name: str, arguments: list[str], slices: Iterable[int], log: Path) -> None:

@@ -28,11 +28,12 @@ class Resolved(Record):
     """A request on the platform that carries it out.
 
     `cases` can be measured there, `skipped` ones cannot; `notes` are those of the request and what belongs to the
-    result besides.
+    result besides. `load_host` is the platform that puts load on it over a network, empty where it does so itself.
     """
 
     request: Request = Field(exclude=True)
     platform: Platform
+    load_host: str = ""
     servers: dict[Side, ResolvedServer]
     cases: tuple[Case, ...]
     skipped: tuple[Skipped, ...] = ()

@@ -106,11 +106,25 @@ def call_graph(
     return _read("call_graph", [small, large], [str(requests_small), str(requests_large), source_root], limits)
 
 
+@dataclass(frozen=True)
+class DumpedWindows:
+    """Dumps of windows of one kind, and the requests that were answered in them."""
+
+    dumps: Sequence[str]
+    requests: int
+
+
 def executed(
-    dumps: tuple[str, str, str], program: str, requests: int, object_name: str, limits: ReadingLimits = LIMITS
+    before: str,
+    windows: Sequence[DumpedWindows],
+    program: str,
+    object_name: str,
+    limits: ReadingLimits = LIMITS,
 ) -> bytes:
-    """Return what `_core.executed` does with its three dumps; raises `OSError`, `UnreadableFile`."""
-    return _read("executed", [*dumps, program], [str(requests), object_name], limits)
+    """Return what `_core.executed` does with windows of its three kinds; raises `OSError`, `UnreadableFile`."""
+    dumps = [dump for kind in windows for dump in kind.dumps]
+    numbers = [str(number) for kind in windows for number in (len(kind.dumps), kind.requests)]
+    return _read("executed", [before, *dumps, program], [*numbers, object_name], limits)
 
 
 def read_stacks(path: str, source_root: str, limits: ReadingLimits = LIMITS, visible: Sequence[Path] = ()) -> bytes:

@@ -11,6 +11,7 @@ import os
 import resource
 import sys
 from collections.abc import Callable
+from itertools import islice
 from types import ModuleType
 
 
@@ -41,9 +42,13 @@ def _graph(
     return graph
 
 
-def _executed(core: ModuleType, *arguments: str) -> bytes:
-    before, small, large, program, requests, name = arguments
-    executed: bytes = core.executed(before, small, large, int(requests), name, program)
+def _executed(core: ModuleType, before: str, *arguments: str) -> bytes:
+    *files, of_first, first, of_second, second, of_third, third, name = arguments
+    *dumps, program = files
+    rest = iter(dumps)
+    windows = [list(islice(rest, int(number))) for number in (of_first, of_second, of_third)]
+    requests = [int(first), int(second), int(third)]
+    executed: bytes = core.executed(before, windows, requests, name, program)
     return executed
 
 

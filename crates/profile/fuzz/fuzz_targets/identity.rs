@@ -18,7 +18,7 @@ static DUMP: LazyLock<Dump> =
 
 fuzz_target!(|data: &[u8]| {
     let kept = if data.starts_with(b"\x7fELF") {
-        let trial = Trial { before: &DUMP, windows: &[&*DUMP], requests: 3, object: "/zerolap/program" };
+        let trial = Trial { before: &DUMP, windows: [&[&*DUMP], &[&*DUMP], &[]], requests: [3, 3, 0], object: "/zerolap/program" };
         let Ok(executed) = executed(&trial, &files::write("program", data)) else { return };
         let json = executed.to_json().expect("a form of JSON");
         Executed::from_json(&json).expect("what was written can be read")

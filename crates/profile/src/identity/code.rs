@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use iced_x86::{
-    Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, MemorySizeOptions, Mnemonic, OpKind, Register,
-    SymbolResolver, SymbolResult,
+    Decoder, DecoderOptions, EncodingKind, Formatter, Instruction, IntelFormatter, MemorySizeOptions, Mnemonic, OpKind,
+    Register, SymbolResolver, SymbolResult,
 };
+use sha2::{Digest, Sha256};
 
 use super::data::{Data, Reference};
 use super::image::{Image, Kind, Relocation, variable_at};
-use super::{Counts, Line, Node};
+use super::{Counts, Line, Node, Times};
+use crate::elf::hexadecimal;
 use crate::symbol;
 
 /// Longest instruction of x86-64.
@@ -37,7 +39,7 @@ pub(super) struct Code<'a> {
 struct Function {
     start: u64,
     end: u64,
-    instructions: Vec<(Instruction, u64)>,
+    instructions: Vec<(Instruction, Times)>,
 }
 
 /// Texts and nodes of what was executed; the error is why they cannot be listed.
@@ -50,21 +52,89 @@ pub(super) fn list(image: &Image<'_>, counts: &Counts) -> Result<(Vec<String>, V
     let mut nodes = Vec::new();
     for function in &functions {
         let mut lines = Vec::with_capacity(function.instructions.len());
-        for (instruction, count) in &function.instructions {
+        for (instruction, times) in &function.instructions {
             let mut reference = reference(&code, &mut data, function, instruction)?;
-            if let Some(reference) = reference.as_mut().filter(|_| *count == 0) {
-                reference.leave_text_out();
+            if let Some(reference) = reference.as_mut().filter(|_| *times == Times::default()) {
+                reference.leave_stamp_out();
             }
             let (text, targets) = reference.map_or((None, Vec::new()), |one| (Some(one.text), one.targets));
-            lines.push(Line(texts.index(writer.text(instruction, text))?, *count, targets));
+            lines.push(Line(texts.index(writer.text(instruction, text))?, *times, targets));
         }
         let name = image.functions.get(&function.start).map_or("", |name| symbol::normal_form(name));
         nodes.push(Node { name: name.to_owned(), code: true, lines });
     }
-    while let Some((name, content)) = data.next()? {
-        nodes.push(Node { name, code: false, lines: vec![Line(texts.index(content.text)?, 0, content.targets)] });
+    let mut wide = Vec::new();
+    for function in wide_functions(image) {
+        let content = wide_content(&code, &mut data, &mut writer, &function)?;
+        let name = image.functions.get(&function.start).map_or("", |name| symbol::normal_form(name));
+        wide.push((name.to_owned(), content));
     }
+    while let Some((name, content)) = data.next()? {
+        nodes.push(Node { name, code: false, lines: vec![texts.content(content)?] });
+    }
+    for (name, content) in wide {
+        nodes.push(Node { name, code: false, lines: vec![texts.content(content)?] });
+    }
+    let layout = data.layout().into_iter().map(|place| texts.content(place)).collect::<Result<_, _>>()?;
+    nodes.push(Node { name: "the layout of variables".to_owned(), code: false, lines: layout });
+    let link = texts.content(Reference::plain(&image.link()))?;
+    nodes.push(Node { name: "the link".to_owned(), code: false, lines: vec![link] });
     Ok((texts.table, nodes))
+}
+
+/// Functions with instructions that valgrind does not have (AVX-512 and what is encoded like it). Servers choose them by
+/// the processor's features, so that other bodies may be executed here than where time is measured.
+fn wide_functions(image: &Image<'_>) -> Vec<Function> {
+    let mut wide: BTreeMap<u64, Function> = BTreeMap::new();
+    let mut instruction = Instruction::default();
+    for section in image.sections.iter().filter(|section| section.kind == Kind::Code) {
+        let mut decoder = Decoder::with_ip(64, section.bytes, section.start, DecoderOptions::NONE);
+        while decoder.can_decode() {
+            decoder.decode_out(&mut instruction);
+            if instruction.code().encoding() == EncodingKind::EVEX
+                && let Some((start, end)) = image.function(instruction.ip())
+            {
+                wide.entry(start).or_insert(Function { start, end, instructions: Vec::new() });
+            }
+        }
+    }
+    for function in wide.values_mut() {
+        let Some(section) = image.section(function.start) else { continue };
+        let bytes = section.bytes_of(function.start, function.end - function.start);
+        let mut decoder = Decoder::with_ip(64, bytes, function.start, DecoderOptions::NONE);
+        let instructions = decoder.iter().filter(|instruction| instruction.mnemonic() != Mnemonic::Nop);
+        function.instructions = instructions.map(|instruction| (instruction, Times::default())).collect();
+    }
+    wide.into_values().collect()
+}
+
+/// All instructions of a function as one text, jumps within it by the number of their target.
+fn wide_content(
+    code: &Code<'_>,
+    data: &mut Data<'_>,
+    writer: &mut Writer,
+    function: &Function,
+) -> Result<Reference, String> {
+    let positions: HashMap<u64, usize> =
+        function.instructions.iter().enumerate().map(|(at, (instruction, _))| (instruction.ip(), at)).collect();
+    let (mut body, mut targets) = (String::new(), Vec::new());
+    for (instruction, _) in &function.instructions {
+        let target = has_near_branch(instruction).then(|| instruction.near_branch_target());
+        let position = target.and_then(|target| positions.get(&target));
+        let reference = match position {
+            Some(position) => Some(Reference::plain(&format!("#{position}"))),
+            None => reference(code, data, function, instruction)?,
+        };
+        let (text, referred) =
+            reference.map_or((None, Vec::new()), |reference| (Some(reference.text), reference.targets));
+        body.push_str(&writer.text(instruction, text));
+        body.push('\n');
+        targets.extend(referred);
+    }
+    // One `@` in a text stands for each target.
+    let references = vec!["@"; targets.len()].join(" ");
+    let digest = hexadecimal(&Sha256::digest(&body));
+    Ok(Reference { text: format!("instructions for wide vectors {} {references}", &digest[..32]), targets })
 }
 
 fn functions(image: &Image<'_>, counts: &Counts) -> Result<(Vec<Function>, HashMap<u64, Place>), String> {
@@ -73,7 +143,7 @@ fn functions(image: &Image<'_>, counts: &Counts) -> Result<(Vec<Function>, HashM
     }
     let mut by_start: BTreeMap<u64, Function> = BTreeMap::new();
     let mut places = HashMap::new();
-    for (address, count) in counts {
+    for (address, times) in counts {
         let section = image.section(*address).ok_or_else(|| format!("there is no code at {address:#x}"))?;
         if section.kind == Kind::Trampolines {
             continue;
@@ -93,7 +163,7 @@ fn functions(image: &Image<'_>, counts: &Counts) -> Result<(Vec<Function>, HashM
         places.insert(*address, (number, position));
         let is_of_start_files = image.functions.get(&start).is_some_and(|name| START_FILES.contains(&name.as_str()));
         if instruction.mnemonic() != Mnemonic::Nop && !is_of_start_files {
-            function.instructions.push((instruction, *count));
+            function.instructions.push((instruction, *times));
         }
     }
     Ok((by_start.into_values().collect(), places))
@@ -168,6 +238,11 @@ struct Texts {
 }
 
 impl Texts {
+    /// A line that is not executed.
+    fn content(&mut self, content: Reference) -> Result<Line, String> {
+        Ok(Line(self.index(content.text)?, Times::default(), content.targets))
+    }
+
     fn index(&mut self, text: String) -> Result<u32, String> {
         if let Some(known) = self.known.get(&text) {
             return Ok(*known);

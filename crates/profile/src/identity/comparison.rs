@@ -8,12 +8,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use super::{Executed, Library, Line, Node};
+use super::{Executed, KINDS, Library, Line, Node, PIPELINED, TIMERS, Times};
 
 /// Differences that are listed; the first few show where to look.
 const LISTED: usize = 3;
 /// How far counts of all instructions may lie apart, as a fraction: the resolution of counting (docs/counted.md).
 const RESOLUTION: f64 = 0.0002;
+/// The same for the window of timers: they parse text in buffers that hold what other commands have left.
+const TIMERS_RESOLUTION: f64 = 0.02;
+/// Where a number of times was counted, by kind of window.
+const WHERE: [&str; KINDS] = ["", " where requests come alone", " where timers fire"];
 /// What an instruction may be executed more often or less on one side, as a share of requests.
 const REQUESTS_SHARE: f64 = 0.01;
 
@@ -100,7 +104,7 @@ fn compare_libraries(base: &Executed, head: &Executed) -> Option<Identity> {
         }
         let is_same = match both {
             [Some(one), Some(other)] => one.digest == other.digest,
-            [one, other] => one.or(other).is_none_or(|library| library.instructions == 0),
+            [one, other] => one.or(other).is_none_or(|library| library.instructions == Times::default()),
         };
         if !is_same {
             let [base, head] = both.map(|library| library.map(|library| format!("{:.12}", library.digest)));
@@ -114,12 +118,13 @@ fn compare_libraries(base: &Executed, head: &Executed) -> Option<Identity> {
 /// A sum over all instructions, libraries' too, has to agree: what they are called with could differ.
 fn compare_sums(base: &Executed, head: &Executed) -> Option<Difference> {
     let sum = |executed: &Executed| {
-        let libraries = executed.libraries.iter().map(|library| library.instructions as f64);
-        executed.instructions as f64 + libraries.sum::<f64>()
+        let libraries = executed.libraries.iter().map(|library| library.instructions[PIPELINED] as f64);
+        executed.instructions[PIPELINED] as f64 + libraries.sum::<f64>()
     };
     let (in_base, in_head) = (sum(base), sum(head));
-    let per_request =
-        |value: f64, of: &Executed| Some(format!("{:.1} instructions a request", value / of.requests.max(1) as f64));
+    let per_request = |value: f64, of: &Executed| {
+        Some(format!("{:.1} instructions a request", value / of.requests[PIPELINED].max(1) as f64))
+    };
     ((in_base - in_head).abs() > RESOLUTION * in_base.max(in_head)).then(|| Difference {
         name: "the counts".to_owned(),
         base: per_request(in_base, base),
@@ -159,10 +164,14 @@ fn compare_nodes(base: &Executed, head: &Executed, classes: &Classes) -> Result<
         }
     }
     partners.compare_counts()?;
-    let executed = |node: &&Node| node.code && node.lines.iter().any(|line| line.1 > 0);
+    let executed = |node: &&Node| node.code && node.lines.iter().any(is_in_windows);
     let functions: Vec<&Node> = base.nodes.iter().filter(executed).collect();
-    let instructions = functions.iter().flat_map(|node| &node.lines).filter(|line| line.1 > 0).count();
+    let instructions = functions.iter().flat_map(|node| &node.lines).filter(|line| is_in_windows(line)).count();
     Ok((instructions, functions.len()))
+}
+
+fn is_in_windows(line: &Line) -> bool {
+    line.1.iter().any(|times| *times > 0)
 }
 
 fn unique_names<'a>(of: &'a Executed, members: &[usize]) -> BTreeMap<&'a str, usize> {
@@ -199,8 +208,8 @@ impl Classes {
                 .collect();
             let key = |node: &Node| -> Vec<u64> {
                 let lines = node.lines.iter().flat_map(|line| {
-                    let flags = u64::from(line.1 > 0) | (line.2.len() as u64) << 1;
-                    [u64::from(numbers[line.0 as usize]), flags]
+                    let kinds = (0..KINDS).fold(0, |bits, kind| bits | u64::from(line.1[kind] > 0) << kind);
+                    [u64::from(numbers[line.0 as usize]), kinds | (line.2.len() as u64) << KINDS]
                 });
                 std::iter::once(u64::from(node.code)).chain(lines).collect()
             };
@@ -302,7 +311,7 @@ fn count(length: usize) -> u32 {
 }
 
 fn weight(node: &Node) -> u64 {
-    node.lines.iter().fold(0, |sum, line| sum.saturating_add(line.1))
+    node.lines.iter().flat_map(|line| line.1).fold(0, u64::saturating_add)
 }
 
 /// The first line that differs between nodes that stand for each other.
@@ -364,17 +373,17 @@ impl Partners<'_> {
     }
 
     fn compare_counts(&self) -> Result<(), Vec<Difference>> {
-        let tolerance = (self.sides[BASE].requests as f64 * REQUESTS_SHARE).max(1.0);
         let mut differences = Vec::new();
         for (base, head) in self.of_base.iter().enumerate().filter_map(|(base, head)| Some((base, (*head)?))) {
             let [one, other] = [&self.sides[BASE].nodes[base], &self.sides[HEAD].nodes[head]];
-            let apart = one.lines.iter().zip(&other.lines).find(|(line, other)| {
-                let (base, head) = (line.1 as f64, other.1 as f64);
-                (base - head).abs() > tolerance.max(RESOLUTION * base.max(head))
+            let apart = one.lines.iter().zip(&other.lines).find_map(|(line, other)| {
+                let kind = (0..KINDS).find(|kind| self.is_apart(*kind, line, other))?;
+                Some((kind, line, other))
             });
-            if let Some((line, other)) = apart {
-                let times =
-                    |side: usize, line: &Line| Some(format!("{}: {} times", shown(self.sides[side], line), line.1));
+            if let Some((kind, line, other)) = apart {
+                let times = |side: usize, line: &Line| {
+                    Some(format!("{}: {} times{}", shown(self.sides[side], line), line.1[kind], WHERE[kind]))
+                };
                 let (base, head) = (times(BASE, line), times(HEAD, other));
                 differences.push((weight(one), Difference { name: one.name.clone(), base, head }));
             }
@@ -382,5 +391,13 @@ impl Partners<'_> {
         differences.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
         let listed: Vec<Difference> = differences.into_iter().take(LISTED).map(|(_, difference)| difference).collect();
         if listed.is_empty() { Ok(()) } else { Err(listed) }
+    }
+
+    /// Whether an instruction was executed more often on one side, in a kind of window.
+    fn is_apart(&self, kind: usize, line: &Line, other: &Line) -> bool {
+        let (base, head) = (line.1[kind] as f64, other.1[kind] as f64);
+        let of_requests = (self.sides[BASE].requests[kind] as f64 * REQUESTS_SHARE).max(1.0);
+        let of_times = if kind == TIMERS { TIMERS_RESOLUTION } else { RESOLUTION } * base.max(head);
+        (base - head).abs() > of_requests.max(of_times)
     }
 }

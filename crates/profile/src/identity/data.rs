@@ -21,6 +21,11 @@ const NODES_LIMIT: usize = 1 << 18;
 /// No `switch` of a server has more.
 const JUMPS_LIMIT: u64 = 4096;
 const POINTER_BYTES: u64 = 8;
+const CACHE_LINE_BYTES: u64 = 64;
+/// Characters of commits, short and whole.
+const COMMIT_LENGTHS: std::ops::RangeInclusive<usize> = 7..=40;
+/// Of seconds since the epoch.
+const TIME_DIGITS: usize = 9;
 /// Content up to here is written out as it is.
 const SHOWN_BYTES: usize = 40;
 
@@ -36,10 +41,11 @@ impl Reference {
         Self { text: text.to_owned(), targets: Vec::new() }
     }
 
-    /// Keeps of a short printable string only that it is one.
-    pub(super) fn leave_text_out(&mut self) {
-        if self.text.starts_with('"') && self.targets.is_empty() {
-            "a text".clone_into(&mut self.text);
+    /// Keeps of a version, commit or build id only that it is one.
+    pub(super) fn leave_stamp_out(&mut self) {
+        let quoted = self.text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        if self.targets.is_empty() && quoted.is_some_and(is_stamp) {
+            "a version".clone_into(&mut self.text);
         }
     }
 }
@@ -96,6 +102,29 @@ impl<'a> Data<'a> {
             Some((_, variable)) => self.node(&variable.clone(), true, address),
             None => Reference::plain("outside"),
         }
+    }
+
+    /// Where the variables that were referred to lie relative to the first of them, in the order of addresses: which share a
+    /// cache line, and where in it each of them begins.
+    pub(super) fn layout(&self) -> Vec<Reference> {
+        let image = self.code.image;
+        let mut variables: Vec<(bool, u64, u32)> = (self.numbers.iter())
+            .filter(|((address, of_thread), _)| {
+                *of_thread || image.section(*address).is_some_and(|section| section.kind == Kind::Variable)
+            })
+            .map(|((address, of_thread), number)| (*of_thread, *address, *number))
+            .collect();
+        variables.sort_unstable();
+        let first_line = variables.first().map_or(0, |(_, address, _)| address - address % CACHE_LINE_BYTES);
+        let place = |(of_thread, address, number): (bool, u64, u32)| {
+            let text = if of_thread {
+                format!("@ of a thread at {address}")
+            } else {
+                format!("@ at {}", address - first_line)
+            };
+            Reference { text, targets: vec![number] }
+        };
+        variables.into_iter().map(place).collect()
     }
 
     fn relocated(&mut self, relocation: &Relocation, depth: u32) -> Result<Reference, String> {
@@ -255,6 +284,18 @@ fn beginnings(code: &Code<'_>) -> BTreeSet<u64> {
         }
     }
     beginnings
+}
+
+/// Whether a text is a version (`7.0.15`, `8.0.0-rc1`), a commit, or an id of a build (`host-1700000000`).
+fn is_stamp(text: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_commit = COMMIT_LENGTHS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_build = text.rsplit_once('-').is_some_and(|(_, time)| time.len() >= TIME_DIGITS && is_number(time));
+    let (version, label) = text.split_once('-').unwrap_or((text, "rc1"));
+    let is_version = version.split('.').count() == 3
+        && version.split('.').all(is_number)
+        && label.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_commit || is_build || is_version
 }
 
 /// The symbol without what compilers append to distinguish static variables of one name.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gimli::{BaseAddresses, EhFrame, UnwindSection};
 use object::elf::{
-    PT_TLS, R_X86_64_64, R_X86_64_COPY, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, SHF_ALLOC,
+    PT_LOAD, PT_TLS, R_X86_64_64, R_X86_64_COPY, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, SHF_ALLOC,
     SHF_EXECINSTR, SHF_TLS, SHF_WRITE, SHT_NOTE,
 };
 use object::read::elf::ProgramHeader;
@@ -86,6 +86,8 @@ pub(super) struct Image<'a> {
     pub(super) thread_bytes: &'a [u8],
     /// Whether the symbol table names all variables, not only those that others can use.
     pub(super) is_whole: bool,
+    /// Rights and alignment of what is loaded, as text.
+    segments: String,
 }
 
 impl<'a> Image<'a> {
@@ -104,6 +106,7 @@ impl<'a> Image<'a> {
             thread_bytes: file.section_by_name(".tdata").map(|section| section.data()).transpose()?.unwrap_or_default(),
             sections,
             is_whole: file.symbol_table().is_some(),
+            segments: segments(file),
         };
         image.read_symbols(file);
         image.read_unwind_tables(file)?;
@@ -124,6 +127,19 @@ impl<'a> Image<'a> {
         let end = section.start + section.size;
         let next = self.functions.range(address + 1..).next().map_or(end, |(next, _)| *next);
         Some((start, next.min(end)))
+    }
+
+    /// How the linker aligned what is loaded, and the compiler its functions, as text.
+    pub(super) fn link(&self) -> String {
+        let hot = self.functions.iter().filter(|(_, name)| !name.is_empty() && !name.contains(".cold"));
+        let starts: Vec<u64> = hot.map(|(start, _)| *start).collect();
+        // A smaller alignment leaves half of the functions at multiples of twice of it, by chance.
+        let is_usual = |alignment: &u64| {
+            let aligned = starts.iter().filter(|start| start.is_multiple_of(*alignment)).count();
+            aligned as f64 >= ALIGNED_SHARE * starts.len() as f64
+        };
+        let alignment = FUNCTION_ALIGNMENTS.into_iter().take_while(is_usual).last().unwrap_or(1);
+        format!("{}; functions at multiples of {alignment}", self.segments)
     }
 
     /// The name of what a trampoline jumps to.
@@ -220,6 +236,19 @@ fn with_sizes(variables: BTreeMap<u64, Variable>) -> Vec<Variable> {
     }
     variables.retain(|variable| variable.size > 0);
     variables
+}
+
+/// Alignments of functions in bytes that make a difference.
+const FUNCTION_ALIGNMENTS: [u64; 6] = [2, 4, 8, 16, 32, 64];
+/// The share of functions at multiples of an alignment where it is the usual one.
+const ALIGNED_SHARE: f64 = 0.8;
+
+fn segments(file: &object::File<'_>) -> String {
+    let object::File::Elf64(elf) = file else { return String::new() };
+    let endian = elf.endian();
+    let loaded = elf.elf_program_headers().iter().filter(|header| header.p_type(endian) == PT_LOAD);
+    let texts = loaded.map(|header| format!("{:x} at {:#x}", header.p_flags(endian).0, header.p_align(endian)));
+    format!("segments {}", texts.collect::<Vec<_>>().join(", "))
 }
 
 /// Longest trampoline that linkers write.
