@@ -52,18 +52,20 @@ def harmless_edits() -> Mapping[str, Edit]:
         edits[f"cold branch in {file}"] = functools.partial(_add_cold_branch, file, head)
     for file, name in STATICS.items():
         edits[f"{name} under another name"] = functools.partial(_rename, file, name)
-    edits["another version"] = functools.partial(_replace, "version.h", "7.0.15", "7.0.16")
-    edits["unused variable in server.c"] = functools.partial(_append, "server.c", "char unusedBytes[200];\n")
+    edits["another version"] = functools.partial(replace, "version.h", "7.0.15", "7.0.16")
+    edits["unused variable in server.c"] = functools.partial(append, "server.c", "char unusedBytes[200];\n")
     edits["unused functions in all"] = _add_unused_to_all
     return edits
 
 
-def _append(file: str, text: str, source: Path) -> None:
+def append(file: str, text: str, source: Path) -> None:
+    """Add text at the end of a file."""
     with (source / file).open("a", encoding="latin-1") as opened:
         opened.write(text)
 
 
-def _replace(file: str, old: str, new: str, source: Path) -> None:
+def replace(file: str, old: str, new: str, source: Path) -> None:
+    """Replace each occurrence of a text in a file; raises `ValueError` where there is none."""
     text = (source / file).read_text("latin-1")
     if old not in text:
         raise ValueError(f"{file} does not hold {old!r}")
@@ -73,7 +75,7 @@ def _replace(file: str, old: str, new: str, source: Path) -> None:
 def _add_unused(file: str, lines: int, source: Path) -> None:
     name = "unusedIn" + file.removesuffix(".c").replace("_", "")
     steps = "".join(f"    sum = (sum ^ {number}) * 31 + (sum >> {number % 13 + 1});\n" for number in range(lines))
-    _append(file, f"\nunsigned long {name}(unsigned long sum) {{\n{steps}    return sum;\n}}\n", source)
+    append(file, f"\nunsigned long {name}(unsigned long sum) {{\n{steps}    return sum;\n}}\n", source)
 
 
 def _add_unused_to_all(source: Path) -> None:
@@ -97,8 +99,8 @@ def _comment(file: str, source: Path) -> None:
 
 def _add_cold_branch(file: str, head: str, source: Path) -> None:
     branch = '    if (__builtin_expect(server.port == -77, 0)) serverLog(LL_WARNING, "no such port");\n'
-    _replace(file, head, head + branch, source)
+    replace(file, head, head + branch, source)
 
 
 def _rename(file: str, name: str, source: Path) -> None:
-    _replace(file, name, name + "Renamed", source)
+    replace(file, name, name + "Renamed", source)
