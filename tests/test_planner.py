@@ -16,7 +16,7 @@ from zerolap.lab import Lab, Options, Worker, compare, comparison_request, on_pl
 from zerolap.lab.conclusions import conclude
 from zerolap.lab.execution import recorded_results
 from zerolap.lab.identity import TIMED_SHARE, timed_nevertheless
-from zerolap.lab.planner import Planner, build_jobs
+from zerolap.lab.planner import STARTS_AS_BUILT, Planner, build_jobs
 from zerolap.lab.results import Results
 from zerolap.records import (
     BASE,
@@ -226,6 +226,19 @@ def test_a_change_in_time_gets_further_looks_until_it_is_decided(bench: Callable
     }
     assert starts["case-1"] > LOOKS[0]
     assert all(number in LOOKS for number in starts.values())
+
+
+def test_a_change_in_random_layouts_has_that_of_the_programs_as_built_beside_it(
+    bench: Callable[..., Bench], tmp_path: Path
+) -> None:
+    made = bench(copied_to=tmp_path / "copy", changes={"case-1": 0.1}, as_built={"case-1": 0.03}, scatter=0.001)
+    comparison = made.compare(cases(), Options(engines=["timed"]))
+    by_case = {case.case: {verdict.metric: verdict for verdict in case.verdicts} for case in comparison.cases}
+    as_built = by_case["case-1"].pop("as_built_cpu_ns_per_op")
+    assert as_built.low < 0.03 < as_built.high
+    assert as_built.samples == STARTS_AS_BUILT
+    assert by_case["case-1"]["cpu_ns_per_op"].change == pytest.approx(0.1, abs=0.01)
+    assert all("as_built_cpu_ns_per_op" not in verdicts for verdicts in by_case.values())
 
 
 def test_work_that_costs_no_time_is_shown_beside_it(bench: Callable[..., Bench]) -> None:

@@ -489,6 +489,16 @@ export const METRICS: Record<string, Metric> = {
     "label": "CPU ns per request in unequal batches",
     "heading": "full speed CPU ns/request"
   },
+  "as_built_cpu_ns_per_op": {
+    "name": "as_built_cpu_ns_per_op",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "ns",
+    "label": "CPU ns per request of the programs as built",
+    "heading": "as built CPU ns/request"
+  },
   "elapsed_ns_per_op": {
     "name": "elapsed_ns_per_op",
     "engine": "timed",

@@ -61,10 +61,12 @@ class Place:
     def placed_programs(self, job: TrialsJob, block: Block) -> tuple[dict[Side, Program], Placement]:
         """Return the programs of all sides with functions and variables in the order of a block's seed.
 
-        Where one side's cannot be ordered, all are as they were built. Raises `EnvironmentMissing` if a build is not
-        here.
+        Where one side's cannot be ordered, or the job asks for it, all are as they were built. Raises
+        `EnvironmentMissing` if a build is not here.
         """
         programs = {side: self.program(server) for side, server in job.servers.items()}
+        if job.amounts.as_built:
+            return programs, Placement(failure="it was to run as it was built")
         try:
             placed = {side: self.builds.placed(server.build, block.seed) for side, server in job.servers.items()}
         except LinkFailed as failed:

@@ -13,6 +13,7 @@ from zerolap.records import (
     Event,
     JobFinished,
     Measurement,
+    Placement,
     Side,
     SliceRecord,
     Timeline,
@@ -37,7 +38,8 @@ class Simulated:
     `changes` are the heads' relative changes of all costs by case, `of_head` factors of its counts by metric, `scatter`
     is the relative standard deviation of starts. With `has_counters` cycles are counted too, in which starts differ a
     tenth as much, as in elapsed time. `on_trial` is called before each trial; it may raise, or wait. `seconds` is the
-    machine time that a trial claims. `executed` gives what counted trials of a case and side executed. `carried_out`
+    machine time that a trial claims. With `as_built`, the changes of programs as they were built, all other starts are
+    in random layouts. `executed` gives what counted trials of a case and side executed. `carried_out`
     lists the trials: case, block number, side.
     """
 
@@ -48,6 +50,7 @@ class Simulated:
     slices: int = 4
     executed: Callable[[str, Side], bytes] | None = None
     of_head: Mapping[str, float] = field(default_factory=dict)
+    as_built: Mapping[str, float] | None = None
     on_trial: Callable[[TrialsJob, Block], None] = lambda _job, _block: None
     carried_out: list[tuple[str, int, Side]] = field(default_factory=list)
 
@@ -80,7 +83,8 @@ class Simulated:
 
     def _measurement(self, job: TrialsJob, block: Block, side: Side, place: Place) -> Measurement:
         chance = random.Random(f"{job.case.name} {block.seed} {side} {job.is_paced}")
-        expected = 1 + (self.changes.get(job.case.name, 0.0) if side == HEAD else 0.0)
+        changes = self.as_built or {} if job.amounts.as_built else self.changes
+        expected = 1 + (changes.get(job.case.name, 0.0) if side == HEAD else 0.0)
         cost = chance.gauss(1.0, self.scatter) * expected
         validity = Validity.of([Check(check="errors", ok=True, value=0.0, limit="<= 0")])
         if job.engine == "timed":
@@ -105,6 +109,9 @@ class Simulated:
                 validity=validity,
                 amounts=job.amounts.model_copy(update={"slice_requests": SLICE_REQUESTS}),
                 timeline=place.blobs.put(timeline.model_dump_json(by_alias=True).encode()),
+                placement=None
+                if self.as_built is None
+                else Placement(seed=None if job.amounts.as_built else block.seed),
                 seconds=self.seconds,
             )
         metrics = {"instructions_per_op": 1000 * cost, "syscalls_per_op": 0.1, "allocations_per_op": 1.0}

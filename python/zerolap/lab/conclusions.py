@@ -62,6 +62,8 @@ COSTS = (
     "usec_per_call",
 )
 """What a request costs: judged at an equal rate where batches differ."""
+AS_BUILT_COST = "as_built_cpu_ns_per_op"
+"""Of the two programs in the layout that each was built with, which a change may also come from."""
 ELAPSED = "elapsed_ns_per_op"
 SERVED = (ELAPSED, "ops_per_sec", "latency_p50_us", "latency_p99_us")
 """What users get; the tail beyond is too rare in a start to be compared."""
@@ -191,17 +193,32 @@ def _judge_times(
         }
         for name, judged in judge_time(metric, usable, timed, settings, bank).items():
             verdicts.setdefault(name, []).append(judged)
-    for name, judged in _judge_batched(timed, settings, bank).items():
-        verdicts.setdefault(name, []).append(judged)
+    for of_other_starts in (_judge_batched(timed, settings, bank), _judge_as_built(timed, settings, bank)):
+        for name, judged in of_other_starts.items():
+            verdicts.setdefault(name, []).append(judged)
     return verdicts
 
 
 def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, UnadjustedVerdict]:
     """Return what is concluded on the cost at full speed where that at an equal rate decides."""
     batched = {name: trials.pairs for name, trials in timed.items() if trials.paced is not None and trials.usable}
-    judged = judge_time(CPU_TIME, batched, timed, settings, bank)
+    return _named(COST_AT_FULL_SPEED, judge_time(CPU_TIME, batched, timed, settings, bank))
+
+
+def _judge_as_built(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, UnadjustedVerdict]:
+    """Return what is concluded on the two programs in the layout that each was built with, where these were timed."""
+    as_built = {
+        name: trials.as_built
+        for name, trials in timed.items()
+        if trials.as_built is not None and trials.as_built.usable and len(trials.as_built.pairs) >= FEWEST_STARTS
+    }
+    starts = {name: trials.pairs for name, trials in as_built.items()}
+    return _named(AS_BUILT_COST, judge_time(CPU_TIME, starts, as_built, settings, bank, of_sources=False))
+
+
+def _named(metric: str, judged: Mapping[str, UnadjustedVerdict]) -> dict[str, UnadjustedVerdict]:
     return {
-        name: replace(of_case, verdict=of_case.verdict.model_copy(update={"metric": COST_AT_FULL_SPEED}))
+        name: replace(of_case, verdict=of_case.verdict.model_copy(update={"metric": metric}))
         for name, of_case in judged.items()
     }
 
@@ -212,15 +229,20 @@ def judge_time(
     timed: Mapping[str, TimedTrials],
     settings: Settings,
     bank: Bank,
+    *,
+    of_sources: bool = True,
 ) -> dict[str, UnadjustedVerdict]:
-    """Return the verdicts on one metric by case; the variances of starts are pooled where circumstances are alike."""
+    """Return the verdicts on one metric by case; the variances of starts are pooled where circumstances are alike.
+
+    What is concluded on sources holds for any layout: where each side had only one, its variance is added.
+    """
     groups: dict[str, dict[str, Sequence[TimedPair]]] = {}
     for name, of_case in starts.items():
         groups.setdefault(timed[name].circumstances, {})[name] = of_case
     judged: dict[str, UnadjustedVerdict] = {}
     for circumstances, group in groups.items():
         spreads = bank.get((metric, circumstances), ())
-        is_fixed = any(timed[name].has_fixed_layouts for name in group)
+        is_fixed = of_sources and any(timed[name].has_fixed_layouts for name in group)
         variance = layout_variance(metric, bank) if is_fixed else 0.0
         judged |= judge_timed(metric, group, settings.min_effect["timed"], spreads, settings.q, variance)
     return judged

@@ -35,6 +35,9 @@ from zerolap.records import (
 SEEDS_PER_REQUEST = 1000
 """Blocks of one request take seeds next to each other, requests with different `--seed` seeds far apart."""
 
+STARTS_AS_BUILT = LOOKS[0]
+"""Starts of the programs as they were built, of a case whose time changed."""
+
 RUN_BLOCKS = 3
 """Blocks of a case that is counted on one server only: enough to show how well it repeats."""
 
@@ -76,6 +79,7 @@ class Planner:
         self._blocks_go_on: dict[tuple[str, str, int], bool] = {}
         self._jobs: dict[tuple[str, str, int], TrialsJob] = {}
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
+        self._changes: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
 
     def next_jobs(self, results: Results) -> list[TrialsJob]:
@@ -186,13 +190,43 @@ class Planner:
             return []
         cases = [case for case in self.resolved.cases if self._may_be_timed(results, case.name)]
         jobs = self._next_starts(cases, results, left)
-        if jobs or not results.not_to_be_timed or not self._sample_has_changed(results):
-            return jobs
-        # What identical code shows of some cases it may show of all.
-        uncertain = [
-            case for case in self.resolved.cases if self._may_be_timed(results, case.name, also_identical=True)
-        ]
-        return self._next_starts(uncertain, results, left)
+        if not jobs and results.not_to_be_timed and self._sample_has_changed(results):
+            # What identical code shows of some cases it may show of all.
+            uncertain = [
+                case for case in self.resolved.cases if self._may_be_timed(results, case.name, also_identical=True)
+            ]
+            jobs = self._next_starts(uncertain, results, left)
+        return jobs or self._starts_as_built(results, left)
+
+    def _starts_as_built(self, results: Results, left: float | None) -> list[TrialsJob]:
+        """Return the next start of the programs as they were built, of each case whose time changed in random layouts.
+
+        What users get has one layout, in which the change may be another.
+        """
+        starts = {
+            name: trials.of_cost.blocks
+            for name, trials in results.timed.items()
+            if trials.of_cost.usable and trials.of_cost.blocks >= LOOKS[0] and trials.of_cost.is_placed
+        }
+        jobs = []
+        for case in self.resolved.cases:
+            if case.name not in starts or case.name not in self._changed_in_time(starts, results):
+                continue
+            trials = results.timed[case.name]
+            as_built = trials.as_built
+            if as_built is None or (as_built.blocks < STARTS_AS_BUILT and not as_built.is_over):
+                amounts = trials.amounts_after(1).model_copy(update={"as_built": True})
+                jobs.append(self._next_start(case, as_built, amounts, left))
+        first = min((job.blocks[0].number for job in jobs), default=0)
+        return [job for job in jobs if job.blocks[0].number == first]
+
+    def _changed_in_time(self, starts: Mapping[str, int], results: Results) -> frozenset[str]:
+        """Return the cases whose time has changed for certain, by so many starts of each."""
+        key = tuple(sorted(starts.items()))
+        if key not in self._changes:
+            comparisons = metrics_judged(results) * len(self.resolved.cases)
+            self._changes[key] = changed_in_time(starts, results, self._bank, comparisons)
+        return self._changes[key]
 
     def _next_starts(self, cases: Sequence[Case], results: Results, left: float | None) -> list[TrialsJob]:
         looks = {case.name: 1 for case in cases}
@@ -222,8 +256,7 @@ class Planner:
             and trials.of_cost.usable
             and case.name not in results.not_to_be_timed
         }
-        comparisons = metrics_judged(results) * len(self.resolved.cases)
-        return bool(changed_in_time(sampled, results, self._bank, comparisons))
+        return bool(self._changed_in_time(sampled, results))
 
     def _may_be_timed(self, results: Results, name: str, *, also_identical: bool = False) -> bool:
         """Whether nothing that was counted speaks against timing a case."""

@@ -17,8 +17,8 @@ MOST_WARNINGS = 10
 class KnownPlatform:
     """A platform as it is found, under the name that requests give it.
 
-    `memory_bytes` is the least of its machines. `load_host` is the platform that puts load on it, empty where it does so
-    itself.
+    `memory_bytes` is the least of its machines. `load_host` is the platform that puts load on it, empty where it does
+    so itself.
     """
 
     platform: Platform

@@ -142,6 +142,8 @@ class Trials:
 class TimedTrials(Trials):
     """Starts of all sides, at full speed or at the equal rate `per_second`; `pairs` has one for each start.
 
+    Those at an equal rate are `paced`, those of the programs as they were built `as_built`.
+
     A start that something made unusable is not kept, and counted in `refused`; others follow in its place. After
     several such starts, the case is `settled` with what there is if that is enough for a look; else `disturbed` are the
     checks because of which there is no timed verdict.
@@ -154,6 +156,7 @@ class TimedTrials(Trials):
     refused: int = 0
     is_one_program: bool = False
     paced: "TimedTrials | None" = None
+    as_built: "TimedTrials | None" = None
 
     @property
     def usable(self) -> bool:
@@ -198,8 +201,8 @@ class TimedTrials(Trials):
 
     @property
     def all_starts(self) -> int:
-        """How many starts are kept, those at an equal rate included."""
-        return self.blocks + (0 if self.paced is None else self.paced.blocks)
+        """How many starts are kept, those at an equal rate and of programs as built included."""
+        return self.blocks + sum(trials.blocks for trials in (self.paced, self.as_built) if trials is not None)
 
     def amounts_after(self, starts: int) -> Amounts:
         """Return the amounts of the last of so many starts."""
@@ -342,6 +345,10 @@ class Results:
             trials = self.timed.get(case.name)
             if trials is None:
                 trials = self.timed[case.name] = self._timed_trials(job)
+            if job.amounts.as_built:
+                if trials.as_built is None:
+                    trials.as_built = self._timed_trials(job)
+                return trials.as_built
             if not job.is_paced:
                 return trials
             if trials.paced is None:

@@ -15,7 +15,7 @@ class Amounts(Record):
 
     Counted trials have `windows` and a factor on them, `scale`. Timed trials have `pairs` of slices per start,
     `slice_requests`, the equal rate `per_second` for all sides, and `alone`: only one side runs at a time, because
-    memory does not hold all sides.
+    memory does not hold all sides. Those `as_built` run the programs as they were built, in no other layout.
     """
 
     windows: Windows | None = None
@@ -24,3 +24,4 @@ class Amounts(Record):
     slice_requests: int | None = None
     per_second: int | None = None
     alone: bool = False
+    as_built: bool = False

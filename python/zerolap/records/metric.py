@@ -72,6 +72,10 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
         "ns", True, "CPU ns per request in unequal batches", "full speed CPU ns/request",
     ),
     (
+        "as_built_cpu_ns_per_op", "timed", "time", "never",
+        "ns", True, "CPU ns per request of the programs as built", "as built CPU ns/request",
+    ),
+    (
         "elapsed_ns_per_op", "timed", "time", "for same",
         "ns", True, "elapsed ns per request", "elapsed ns/request",
     ),

@@ -78,7 +78,8 @@ def _table(cases: list[CaseResult], columns: AnswerColumns) -> str:
 
 
 def _verdict(case: CaseResult) -> str:
-    return emphasized(word(case)) + (" (counted)" if unconfirmed(case) else "")
+    rests_on = unconfirmed(case)
+    return emphasized(word(case)) + (f" ({rests_on})" if rests_on is not None else "")
 
 
 def _reasons(case: CaseResult) -> str:

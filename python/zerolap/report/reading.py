@@ -28,6 +28,7 @@ WORDS: tuple[Word, ...] = ("regression", "improvement", "unsure", "failed", "inv
 PLURALS: dict[Word, str] = {"regression": "regressions", "improvement": "improvements"}
 CHANGED: tuple[Word, ...] = ("regression", "improvement")
 UNCHANGED: tuple[Word, ...] = ("same", "identical")
+AS_BUILT_COST = "as_built_cpu_ns_per_op"
 ANSWERS: tuple[Answer, ...] = ("work", "time")
 NOT_MEASURED = "not measured"
 COSTS = ("cycles_per_op", "cpu_ns_per_op")
@@ -112,14 +113,19 @@ def _words(case: CaseResult) -> list[Word]:
 
 
 def others(case: CaseResult) -> list[Verdict]:
-    """Return the other verdicts that are not `same`; those of times only if they are changes."""
+    """Return the other verdicts that are not `same`; those of times only if they are changes.
+
+    What is known of the programs as built is beside a change in any case.
+    """
     decided = [answered.decided for answered in answers(case)]
     return [
         verdict
         for verdict in case.verdicts
         if verdict not in decided
-        and verdict.verdict not in UNCHANGED
-        and (verdict.engine == "counted" or verdict.verdict != "unsure")
+        and (
+            verdict.metric == AS_BUILT_COST
+            or (verdict.verdict not in UNCHANGED and (verdict.engine == "counted" or verdict.verdict != "unsure"))
+        )
     ]
 
 
@@ -243,9 +249,11 @@ def statement(answered: CaseAnswer) -> str:
     return f"{begin}: {decided.verdict} of {sentence(decided)}; other figures speak against it"
 
 
-def unconfirmed(case: CaseResult) -> bool:
-    """Return whether a case changed by counting alone."""
-    return word(case) in CHANGED and not case.confirmed
+def unconfirmed(case: CaseResult) -> Literal["counted", "one layout"] | None:
+    """Return what a change rests on that is not confirmed: counting alone, or time in one layout of each program."""
+    if word(case) not in CHANGED or case.confirmed:
+        return None
+    return "one layout" if case.time == case.verdict else "counted"
 
 
 def sentence(verdict: Verdict) -> str:

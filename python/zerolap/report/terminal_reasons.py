@@ -59,14 +59,21 @@ def show_failed_checks(lines: Lines, validity: Validity) -> None:
         lines.line(*parts, indent=2)
 
 
+UNCONFIRMED = {
+    "counted": "by counting alone, not confirmed by timing",
+    "one layout": "not confirmed: each program was timed in one layout, which may be the difference",
+}
+
+
 def _show_verdicts(lines: Lines, case: CaseResult) -> None:
     for answered in answers(case):
         lines.line(statement(answered), indent=2)
     for verdict in others(case):
         parts: list[Part] = [("also ", "dim"), f"{verdict.verdict}: {sentence(verdict)}"]
         lines.line(*parts, indent=2)
-    if unconfirmed(case):
-        lines.line(("by counting alone, not confirmed by timing", "dim"), indent=2)
+    rests_on = unconfirmed(case)
+    if rests_on is not None:
+        lines.line((UNCONFIRMED[rests_on], "dim"), indent=2)
 
 
 def _show_findings(lines: Lines, case: CaseResult, reasons: int | None) -> None:
