@@ -503,10 +503,10 @@ def test_a_lab_can_do_several_requests_one_after_the_other(bench: Callable[..., 
 
 def executed(instruction: str) -> bytes:
     """What a server executed: one instruction."""
-    node = {"name": "main", "code": True, "lines": [[0, 10, []]]}
+    node = {"name": "main", "code": True, "lines": [[0, [10, 0, 0], []]]}
     listed = {"texts": [instruction], "nodes": [node], "unknown": None, "libraries": []}
     return json.dumps(
-        {"schema": "zerolap.executed/1", "requests": 1, "image": "", "instructions": 10} | listed
+        {"schema": "zerolap.executed/2", "requests": [1, 0, 0], "image": "", "instructions": [10, 0, 0]} | listed
     ).encode()
 
 

@@ -40,7 +40,7 @@ from zerolap.records import (
 from zerolap.sandbox import confined_reading as reading
 from zerolap.server import CommandRefused, RunningServer, StatisticsReader, named_death
 
-METHOD = 3
+METHOD = 4
 """Raised when the same server would get other counts."""
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
