@@ -243,9 +243,11 @@ def statement(answered: CaseAnswer) -> str:
     return f"{begin}: {decided.verdict} of {sentence(decided)}; other figures speak against it"
 
 
-def unconfirmed(case: CaseResult) -> bool:
-    """Return whether a case changed by counting alone."""
-    return word(case) in CHANGED and not case.confirmed
+def unconfirmed(case: CaseResult) -> Answer | None:
+    """Return what a change that is not confirmed rests on: work alone, or time in one layout of each side."""
+    if word(case) not in CHANGED or case.confirmed:
+        return None
+    return "time" if case.time in CHANGED else "work"
 
 
 def sentence(verdict: Verdict) -> str:

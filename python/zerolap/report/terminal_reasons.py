@@ -1,6 +1,6 @@
 """Why a case changed, is invalid or failed, on a terminal."""
 
-from zerolap.records import CaseResult, Finding, Validity
+from zerolap.records import Answer, CaseResult, Finding, Validity
 from zerolap.report.format import one_line
 from zerolap.report.lines import Lines, Part
 from zerolap.report.reading import (
@@ -23,6 +23,10 @@ from zerolap.report.reading import (
 
 LOG_LINES = 20
 IN_DIFF: Part = ("  in this change", "bold cyan")
+UNCONFIRMED: dict[Answer, str] = {
+    "work": "by counting alone, not confirmed by timing",
+    "time": "timed in one layout of each program, which may be the reason: not confirmed",
+}
 
 
 def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | None) -> None:
@@ -65,8 +69,9 @@ def _show_verdicts(lines: Lines, case: CaseResult) -> None:
     for verdict in others(case):
         parts: list[Part] = [("also ", "dim"), f"{verdict.verdict}: {sentence(verdict)}"]
         lines.line(*parts, indent=2)
-    if unconfirmed(case):
-        lines.line(("by counting alone, not confirmed by timing", "dim"), indent=2)
+    rests_on = unconfirmed(case)
+    if rests_on is not None:
+        lines.line((UNCONFIRMED[rests_on], "dim"), indent=2)
 
 
 def _show_findings(lines: Lines, case: CaseResult, reasons: int | None) -> None:
