@@ -88,9 +88,9 @@ class CaseResult(Record):
     case. `verdict` is what is certain: time where it is decided, else a change of work, else `unsure` where time was
     measured, else work; of identical code it is the same, unless time changed. `deciding`, `work_deciding` and
     `time_deciding` are the metrics that they rest on, null where there is none. `confirmed` is a change of time that
-    does not rest on one layout of code and data on each side. `failed_sides` are the sides that make a case invalid: a trial
-    failed there, or the server's replies were not those that the case expects. There are none where the machine or the
-    load is the reason, or where one side failed before a trial of the other succeeded.
+    does not rest on one layout of code and data on each side. `failed_sides` are the sides that make a case invalid: a
+    trial failed there, or the server's replies were not those that the case expects. There are none where the machine
+    or the load is the reason, or where one side failed before a trial of the other succeeded.
     """
 
     case: str
