@@ -377,6 +377,41 @@ def test_work_and_time_stand_beside_each_other(browser: Browser, both: Path) -> 
         assert names_of(shown)[:2] == ["zadd", "set"]
 
 
+def test_time_that_was_not_measured_is_not_called_unsure(browser: Browser, tmp_path: Path) -> None:
+    cases = [
+        a_timed_case("set", "same", "unsure", "cpu_ns_per_op", 0.019),
+        a_case("zadd", "regression"),
+        a_timed_case("sampled", "identical", "unsure", "cpu_ns_per_op", 0.01, "same"),
+    ]
+    with shown_page(browser, tmp_path, comparison_html(a_comparison(*cases))) as shown:
+        expect(row_of(shown, "zadd").locator("td").nth(0)).to_contain_text("regression counted only")
+        expect(row_of(shown, "zadd").locator("td").nth(2)).to_have_text("time not measured")
+        expect(row_of(shown, "set").locator("td").nth(2)).to_contain_text("unsure")
+        shown.get_by_role("button", name="unsure 1").click()
+        assert names_of(shown) == ["set"]
+
+
+def test_a_change_of_time_with_one_layout_on_each_side_is_marked(browser: Browser, tmp_path: Path) -> None:
+    case = a_timed_case("zadd", "same", "regression", "cpu_ns_per_op", 0.2)
+    confirmed = case.model_copy(update={"case": "hset", "confirmed": True})
+    with shown_page(browser, tmp_path, comparison_html(a_comparison(case, confirmed))) as shown:
+        expect(row_of(shown, "zadd").locator("td").first).to_contain_text("regression one layout")
+        expect(row_of(shown, "hset").locator("td").first).not_to_contain_text("one layout")
+
+
+def test_the_side_that_fails_is_stated(browser: Browser, tmp_path: Path) -> None:
+    invalid = {"work": None, "deciding": None, "work_deciding": None, "verdicts": []}
+    cases = [
+        a_case("set", "invalid", **invalid, failure="head: it crashed", failed_sides=["head"]),
+        a_case("get", "invalid", **invalid, failed_sides=["base", "head"]),
+    ]
+    with shown_page(browser, tmp_path, comparison_html(a_comparison(*cases))) as shown:
+        expect(row_of(shown, "set").locator("td").first).to_contain_text("failed on the head only")
+        expect(row_of(shown, "get").locator("td").first).to_contain_text("invalid on both sides")
+        shown.get_by_role("button", name="set", exact=True).click()
+        expect(shown.locator(".detail").first).to_contain_text("The case fails on the head only.")
+
+
 @GROUNDS_AND_WIDTHS
 def test_work_and_time_fit_every_ground_and_width(scheme: str, width: int, browser: Browser, both: Path) -> None:
     with alone(browser, both, scheme, width) as shown:

@@ -334,6 +334,18 @@ def test_reports_state_the_side_that_makes_a_case_invalid(sides: list[str], text
     assert text not in shown(ALL) + comparison_markdown(ALL)
 
 
+def test_a_change_of_time_in_one_layout_of_each_side_is_not_called_counted() -> None:
+    slower = a_verdict("regression", metric="cpu_ns_per_op", engine="timed", change=0.2, low=0.15, high=0.25, q=1e-5)
+    case = a_case("zadd", "regression", verdicts=[a_verdict(), slower])
+    one_layout = a_comparison([{**case, "confirmed": False}])
+    assert "timed in one layout of each program" in shown(one_layout)
+    assert "by counting alone" not in shown(one_layout)
+    assert "**regression** (one layout)" in comparison_markdown(one_layout)
+    confirmed = a_comparison([case])
+    assert "one layout" not in shown(confirmed)
+    assert "(one layout)" not in comparison_markdown(confirmed)
+
+
 def test_markdown_has_work_and_time_in_columns_of_their_own() -> None:
     text = comparison_markdown(BOTH)
     assert "work: 2 regressions, 3 same, 1 identical; time: 2 regressions, 2 same, 1 not measured" in text

@@ -3,7 +3,9 @@
 import itertools
 import math
 import random
+import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import pytest
@@ -20,6 +22,7 @@ from zerolap.judge import (
     judge_blocks,
     judge_timed,
     share_of_look,
+    wants_more_starts,
 )
 from zerolap.judge.verdict_rule import Change, look
 from zerolap.records import METRICS, Measurement, Validity, Verdict, VerdictWord
@@ -235,6 +238,39 @@ def test_what_is_detectable_is_detected_in_about_nine_of_ten_comparisons(starts:
     detectable = sum(comparison(0.0).detectable for _ in range(20)) / 20
     detected = sum(comparison(math.log1p(detectable)).verdict == "regression" for _ in range(400)) / 400
     assert 0.75 <= detected <= 0.97
+
+
+CASES, METRICS_OF_A_CASE = 12, 10
+FEWEST_FOUND = 0.8
+
+
+def looked_at(change: float, sd: float, chance: random.Random) -> Verdict:
+    """Return the verdict on the first of twelve cases, at the look that decides it or at the last one.
+
+    It alone changed, in one of its metrics: what is detectable is stated for that.
+    """
+    ratios = [
+        [chance.gauss(math.log1p(change) if case == 0 else 0.0, sd) for _ in range(LOOKS[-1])] for case in range(CASES)
+    ]
+    for at in LOOKS:
+        found = judge_timed(CPU, {str(case): starts(of_case[:at]) for case, of_case in enumerate(ratios)}, 0.02)
+        if not wants_more_starts(found["0"], at, CASES * METRICS_OF_A_CASE):
+            break
+    families = [[one, *[replace(one, p=1.0)] * (METRICS_OF_A_CASE - 1)] for one in found.values()]
+    return adjusted(families)[0][0]
+
+
+@pytest.mark.parametrize("sd", [0.01, 0.03, 0.04])
+def test_a_change_as_large_as_the_printed_detectable_is_found_and_one_of_half_its_size_is_not(sd: float) -> None:
+    """As users read it: a comparison that found no change prints it, and a later one has a change of that size."""
+    chance = random.Random(24)
+    printed = statistics.median(looked_at(0.0, sd, chance).detectable for _ in range(20))
+
+    def found(change: float) -> float:
+        return sum(looked_at(change, sd, chance).verdict == "regression" for _ in range(200)) / 200
+
+    assert found(printed) >= FEWEST_FOUND
+    assert found(printed / 2) < FEWEST_FOUND / 2
 
 
 # Cases, then metrics

@@ -29,7 +29,7 @@ datasets:
     load: ["SET __key__ __data__", "RPUSH list:__key__ __data__"]
     keys: {prefix: "key:", minimum: 1, maximum: 3000}
     data_size: 100
-    after_load: ["SADD names one two three"]
+    setup: ["SADD names one two three"]
     expect: {keys: 6001}
 cases:
   - {name: unix, dataset: strings, commands: ["GET __key__"]}
@@ -147,7 +147,7 @@ def lookalikes() -> Mapping[str, Lookalike]:
             "unix", _within("networking.c", PROCESS_INPUT, "if (sdslen(c->querybuf) < 60) getppid();")
         ),
         "the second load": Lookalike("loads", _within("t_list.c", "void rpushCommand(client *c) {\n", SPIN % 20)),
-        "after the load": Lookalike("loads", _within("t_set.c", "void saddCommand(client *c) {\n", SPIN % 20)),
+        "before the load": Lookalike("loads", _within("t_set.c", "void saddCommand(client *c) {\n", SPIN % 20)),
         "the case's setup": Lookalike("loads", _within("t_zset.c", "void zaddCommand(client *c) {\n", SPIN % 20)),
         "bodies for wide vectors": Lookalike(
             "unix", partial(replace, "util.c", "_mm512_set1_epi32(3)", "_mm512_set1_epi32(4)"), wide

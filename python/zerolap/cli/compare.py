@@ -27,6 +27,8 @@ Examples:
 
     zerolap compare HEAD~1 HEAD --repo ~/redis --engine counted --fail-on work
 
+    zerolap compare HEAD~1 HEAD --repo ~/redis --wait 5m
+
     zerolap compare 8.0 8.0 'get-*' --repo ~/redis --base-variant=-O2 --head-variant=-O3,clang
 """
 

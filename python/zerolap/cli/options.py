@@ -69,7 +69,7 @@ Budget = Annotated[
 ]
 Wait = Annotated[
     str | None,
-    typer.Option(help="Wait up to this long for a quiet machine before cases are timed: 90s, 5m.", metavar="TIME"),
+    typer.Option(help="Wait for a quiet machine before cases are timed, at most this long: 90s, 5m.", metavar="TIME"),
 ]
 MinEffect = Annotated[str, typer.Option(help="Smallest relevant change, by engine.", metavar="ENGINE=SIZE")]
 Quick = Annotated[bool, typer.Option("--quick", help="Only count, with smaller data sets and fewer requests.")]

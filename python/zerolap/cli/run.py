@@ -38,6 +38,8 @@ Examples:
 
     zerolap run --command GET --command SET --server 7.2.4 --repo ~/redis --json run.json
 
+    zerolap run 'get-*' --engine timed --wait 5m
+
     zerolap run 'set-*' --server 8.0 --repo ~/redis --variant libc,frame-pointers
 
     zerolap run get-100B --engine sampled --html run.html

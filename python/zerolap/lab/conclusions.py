@@ -357,8 +357,8 @@ def _conclude_case(
 
 
 def _layouts_vary(measured: CaseResults) -> bool:
-    """Whether each start of a case that was timed had a layout of code and data of its own."""
-    return measured.timed is None or measured.timed.of_cost.is_placed
+    """Whether a case was timed in many layouts, or in one that both sides have."""
+    return measured.timed is None or not measured.timed.of_cost.has_fixed_layouts
 
 
 def _as_identical(verdict: Verdict) -> Verdict:

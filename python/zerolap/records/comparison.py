@@ -84,11 +84,13 @@ class Summary(Record):
 class CaseResult(Record):
     """What a comparison concludes for a case; an invalid one has no verdicts.
 
-    `work` is what the code does, `time` what its user feels; each is null where it was not asked for, and in an invalid
-    case. `verdict` is time where that was asked for, else work. `deciding`, `work_deciding` and `time_deciding` are the
-    metrics that they rest on, null where there is none. `failed_sides` are the sides that make a case invalid: a trial
-    failed there, or the server's replies were not those that the case expects. There are none where the machine or the
-    load is the reason, or where one side failed before a trial of the other succeeded.
+    `work` is what the code does, `time` what its user feels; each is null where it was not measured, and in an invalid
+    case. `verdict` is what is certain: time where it is decided, else a change of work, else `unsure` where time was
+    measured, else work; of identical code it is the same, unless time changed. `deciding`, `work_deciding` and
+    `time_deciding` are the metrics that they rest on, null where there is none. `confirmed` is a change of time that
+    does not rest on one layout of code and data on each side. `failed_sides` are the sides that make a case invalid: a
+    trial failed there, or the server's replies were not those that the case expects. There are none where the machine
+    or the load is the reason, or where one side failed before a trial of the other succeeded.
     """
 
     case: str

@@ -1,6 +1,6 @@
 """A comparison as Markdown, for files and comments."""
 
-from zerolap.records import CaseResult, Comparison, Finding
+from zerolap.records import Answer, CaseResult, Comparison, Finding
 from zerolap.report.format import ARROW
 from zerolap.report.markdown import (
     REASONS,
@@ -43,6 +43,7 @@ from zerolap.report.reading import (
 )
 
 EXPLAINED_CASES = 12
+UNCONFIRMED: dict[Answer, str] = {"work": "counted", "time": "one layout"}
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -79,7 +80,7 @@ def _table(cases: list[CaseResult], columns: AnswerColumns) -> str:
 
 def _verdict(case: CaseResult) -> str:
     rests_on = unconfirmed(case)
-    return emphasized(word(case)) + (f" ({rests_on})" if rests_on is not None else "")
+    return emphasized(word(case)) + (f" ({UNCONFIRMED[rests_on]})" if rests_on is not None else "")
 
 
 def _reasons(case: CaseResult) -> str:

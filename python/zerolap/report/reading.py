@@ -249,11 +249,11 @@ def statement(answered: CaseAnswer) -> str:
     return f"{begin}: {decided.verdict} of {sentence(decided)}; other figures speak against it"
 
 
-def unconfirmed(case: CaseResult) -> Literal["counted", "one layout"] | None:
-    """Return what a change rests on that is not confirmed: counting alone, or time in one layout of each program."""
+def unconfirmed(case: CaseResult) -> Answer | None:
+    """Return what a change that is not confirmed rests on: work alone, or time in one layout of each side."""
     if word(case) not in CHANGED or case.confirmed:
         return None
-    return "one layout" if case.time == case.verdict else "counted"
+    return "time" if case.time in CHANGED else "work"
 
 
 def sentence(verdict: Verdict) -> str:

@@ -1,6 +1,6 @@
 """Why a case changed, is invalid or failed, on a terminal."""
 
-from zerolap.records import CaseResult, Finding, Validity
+from zerolap.records import Answer, CaseResult, Finding, Validity
 from zerolap.report.format import one_line
 from zerolap.report.lines import Lines, Part
 from zerolap.report.reading import (
@@ -23,6 +23,10 @@ from zerolap.report.reading import (
 
 LOG_LINES = 20
 IN_DIFF: Part = ("  in this change", "bold cyan")
+UNCONFIRMED: dict[Answer, str] = {
+    "work": "by counting alone, not confirmed by timing",
+    "time": "timed in one layout of each program, which may be the reason: not confirmed",
+}
 
 
 def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | None) -> None:
@@ -57,12 +61,6 @@ def show_failed_checks(lines: Lines, validity: Validity) -> None:
     for check in validity.failed:
         parts: list[Part] = [("invalid: ", "magenta"), failed_check(check.check, check.value, check.limit)]
         lines.line(*parts, indent=2)
-
-
-UNCONFIRMED = {
-    "counted": "by counting alone, not confirmed by timing",
-    "one layout": "not confirmed: each program was timed in one layout, which may be the difference",
-}
 
 
 def _show_verdicts(lines: Lines, case: CaseResult) -> None:

@@ -4,7 +4,7 @@ import type { Caller, CaseResult, Finding, Verdict } from "../records.ts";
 import { CheckList, Failure, Figure, Sentence } from "../report/facts.tsx";
 import { OutcomeMark } from "../report/OutcomeMark.tsx";
 import { Charts, FlameGraphs } from "../report/pictures.tsx";
-import { outcomeOf, ranked } from "./comparison.ts";
+import { failedOn, outcomeOf, ranked } from "./comparison.ts";
 
 const REMARKS = [
   ["moved", "Moved cost"],
@@ -25,6 +25,7 @@ interface Properties {
 export function CaseDetails({ result, statements, drawings, withPictures }: Properties) {
   const culprits = ranked(result, "culprit");
   const pictures = withPictures ? drawings : null;
+  const sides = failedOn(result);
   return (
     <div class="detail">
       {statements.map((statement) => (
@@ -33,6 +34,7 @@ export function CaseDetails({ result, statements, drawings, withPictures }: Prop
         </p>
       ))}
       {result.failure !== null && <Failure text={result.failure} failed={outcomeOf(result) === "failed"} />}
+      {sides !== undefined && <p class="warning">The case fails {sides}.</p>}
       <p class="quiet">
         {result.commands.join(", ")} · group {result.group} · {result.topology}
       </p>
@@ -185,7 +187,8 @@ function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
           <div>
             <dt>work, time</dt>
             <dd>
-              what the code does (instructions, system calls, allocations); what its user feels (CPU time)
+              what the code does (instructions, system calls, allocations); what its user feels (CPU time,
+              throughput, latency)
             </dd>
           </div>
         </dl>

@@ -20,10 +20,13 @@ import { CaseDetails } from "./CaseDetails.tsx";
 import {
   type Answer,
   answerOf,
+  failedOn,
+  isMissing,
   measuredAnswers,
   type Order,
   outcomeOf,
   sorted,
+  unconfirmed,
   usualMetric,
   wordsOf,
 } from "./comparison.ts";
@@ -118,13 +121,12 @@ export function CaseTable({ comparison, drawings }: { comparison: Comparison; dr
 }
 
 function Cells({ result, columns }: { result: CaseResult; columns: AnswerColumn[] }) {
-  const outcome = outcomeOf(result);
-  const isChanged = outcome === "regression" || outcome === "improvement";
+  const remark = unconfirmed(result) ?? failedOn(result);
   return (
     <>
       <td>
-        <OutcomeMark outcome={outcome} />
-        {isChanged && !result.confirmed && <span class="quiet small"> counted only</span>}
+        <OutcomeMark outcome={outcomeOf(result)} />
+        {remark !== undefined && <span class="quiet small"> {remark}</span>}
       </td>
       {columns.map((column) => (
         <AnswerCell key={column.answer} result={result} column={column} />
@@ -143,7 +145,7 @@ function AnswerCell({
 }) {
   const answered = answerOf(result, answer);
   if (answered === undefined) {
-    return <td />;
+    return isMissing(result, answer) ? <NotMeasured answer={answer} /> : <td />;
   }
   const { word, decided } = answered;
   return (
@@ -151,7 +153,7 @@ function AnswerCell({
       <div>
         <span class="phone quiet">{answer} </span>
         <OutcomeMark outcome={word} />
-        {decided === undefined && <span class="quiet small">not measured</span>}
+        {decided === undefined && <span class="quiet small">no metric decides it</span>}
         {decided !== undefined && word !== "identical" && (
           <>
             <span class="number strong">{change(decided.change)}</span>
@@ -165,6 +167,17 @@ function AnswerCell({
             {count(decided.base)} → {count(decided.head)}
           </span>
         )}
+      </div>
+    </td>
+  );
+}
+
+function NotMeasured({ answer }: { answer: Answer }) {
+  return (
+    <td class="answer">
+      <div>
+        <span class="phone quiet">{answer} </span>
+        <span class="quiet">not measured</span>
       </div>
     </td>
   );

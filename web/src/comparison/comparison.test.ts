@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 import type { CaseResult, Verdict } from "../records.ts";
-import { answersOf, outcomeOf, sorted, usualMetric, wordsOf } from "./comparison.ts";
+import {
+  answersOf,
+  failedOn,
+  isMissing,
+  outcomeOf,
+  sorted,
+  unconfirmed,
+  usualMetric,
+  wordsOf,
+} from "./comparison.ts";
 
 function verdict(metric: string, changes: Partial<Verdict> = {}): Verdict {
   return {
@@ -112,6 +121,40 @@ test("a case is listed under its verdict, its work and its time", () => {
     "same identical",
     "same regression",
   ]);
+});
+
+test("of identical code a sample that decides nothing is not listed as unsure", () => {
+  const sampled = { work: "identical", time: "unsure", time_deciding: "cpu_ns_per_op" } as const;
+  expect([...wordsOf(result("a", sampled))]).toEqual(["same", "identical"]);
+  expect([...wordsOf(result("a", { ...sampled, verdict: "regression", time: "regression" }))]).toEqual([
+    "regression",
+    "identical",
+  ]);
+  const undecided = result("a", { ...sampled, verdict: "unsure", work: "same" });
+  expect([...wordsOf(undecided)]).toEqual(["unsure", "same"]);
+});
+
+test("an answer that could differ and has no word is missing", () => {
+  expect(isMissing(result("a"), "time")).toBe(true);
+  expect(isMissing(result("a"), "work")).toBe(false);
+  expect(isMissing(result("a", { time: "unsure" }), "time")).toBe(false);
+  expect(isMissing(result("a", { work: "identical" }), "time")).toBe(false);
+  expect(isMissing(result("a", { ...INVALID, verdicts: [] }), "time")).toBe(false);
+});
+
+test("a change that is not confirmed rests on work alone, or on one layout of each side", () => {
+  expect(unconfirmed(result("a"))).toBeUndefined();
+  expect(unconfirmed(result("a", REGRESSION))).toBe("counted only");
+  expect(unconfirmed(result("a", { ...REGRESSION, time: "unsure" }))).toBe("counted only");
+  expect(unconfirmed(result("a", { ...REGRESSION, time: "regression" }))).toBe("one layout");
+  expect(unconfirmed(result("a", { ...REGRESSION, time: "regression", confirmed: true }))).toBeUndefined();
+});
+
+test("a case states the sides that make it invalid", () => {
+  const invalid = (failed_sides: string[]) => result("a", { ...INVALID, verdicts: [], failed_sides });
+  expect(failedOn(invalid(["head"]))).toBe("on the head only");
+  expect(failedOn(invalid(["base", "head"]))).toBe("on both sides");
+  expect(failedOn(invalid([]))).toBeUndefined();
 });
 
 test("the metric that most cases rest on is the usual one", () => {

@@ -40,9 +40,39 @@ function verdictOn({ verdicts }: CaseResult, wanted: string | null): Verdict | u
   return verdicts.find(({ metric }) => metric === wanted);
 }
 
-/** The verdict of a case, its work and its time. */
+/** The verdict of a case, its work and its time; of identical code a sample that decides nothing has no word. */
 export function wordsOf(result: CaseResult): Set<Outcome> {
-  return new Set([outcomeOf(result), ...answersOf(result).map(({ word }) => word)]);
+  const words = answersOf(result).map(({ word }) => word);
+  const isIdentical = result.work === "identical";
+  return new Set([outcomeOf(result), ...words.filter((word) => !(isIdentical && word === "unsure"))]);
+}
+
+/** Whether a case that was measured has no answer on its work or time, though it could differ. */
+export function isMissing(result: CaseResult, answer: Answer): boolean {
+  return (
+    result.verdict !== "invalid" && result.work !== "identical" && answerOf(result, answer) === undefined
+  );
+}
+
+/** What a change that is not confirmed rests on: work alone, or time in one layout of each side. */
+export function unconfirmed(result: CaseResult): string | undefined {
+  if (result.confirmed || !isChange(result.verdict)) {
+    return undefined;
+  }
+  return isChange(result.time) ? "one layout" : "counted only";
+}
+
+function isChange(word: Outcome | null): boolean {
+  return word === "regression" || word === "improvement";
+}
+
+/** The sides that make a case invalid; undefined where no side does. */
+export function failedOn({ failed_sides }: CaseResult): string | undefined {
+  const [first, ...others] = failed_sides;
+  if (first === undefined) {
+    return undefined;
+  }
+  return others.length === 0 ? `on the ${first} only` : "on both sides";
 }
 
 /** The answers that any of the cases has. */
