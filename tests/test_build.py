@@ -16,6 +16,7 @@ from toy_server import ToySource
 from zerolap.build import Builder, Builds, changes_between, measured_server, parse_variant, recipe, resolve
 from zerolap.build import builder as builder_module
 from zerolap.build import source_changes as changes_module
+from zerolap.build.builder import BuiltServer
 from zerolap.build.recipe import recipe_for
 from zerolap.build.source import content_digest, export
 from zerolap.build.source_changes import parse_diff
@@ -511,6 +512,108 @@ def test_a_build_compiles_only_what_differs_from_another(toy: ToySource, tmp_pat
     alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, changed), variant)
     assert alone.program.path.read_bytes() == head.program.path.read_bytes()
     assert compiled(builder, base.record.build) == files
+
+
+NOTED = """\
+%.o: %.c
+\techo $< >> made.log
+\t$(CC) $(FINAL_CFLAGS) -MMD -c -o $@ $<
+
+-include $(OBJECTS:.o=.d)
+"""
+"""A rule of make that notes what it makes, and what that depends on."""
+RULE = "%.o: %.c server.h\n\t$(CC) $(FINAL_CFLAGS) -c -o $@ $<\n"
+ALL = ["server.c", "commands.c", "format.c", "table.c"]
+UNUSED = "int unused(int x) { return 31 * x; }\n\n"
+
+
+def noted(toy: ToySource, rule: str = NOTED) -> str:
+    """Commit the toy with another rule for its objects, and return the commit."""
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    toy.replace("Makefile", RULE, rule)
+    return toy.commit("notes")
+
+
+def made(builder: Builder, built: BuiltServer) -> list[str]:
+    """Return what make has made in the tree of a build and in those that it continued."""
+    return (builder.builds.directory / built.record.build / "tree" / "src" / "made.log").read_text().split()
+
+
+@pytest.mark.parametrize(
+    ("edit", "anew"),
+    [
+        (("format.c", "void add_bytes(", UNUSED + "void add_bytes("), ["format.c"]),
+        (("server.h", "#include <stddef.h>", "#include <stddef.h>\nextern int unused;"), None),
+        (("Makefile", "OPTIMIZATION?=-O2", "OPTIMIZATION?=-O1"), None),
+    ],
+)
+def test_a_build_after_a_small_change_goes_on_in_the_tree_of_the_one_before(
+    toy: ToySource, tmp_path: Path, edit: tuple[str, str, str], anew: list[str] | None
+) -> None:
+    base_commit = noted(toy)
+    toy.replace(*edit)
+    head_commit = toy.commit("change")
+    builder = Builder(tmp_path / "builds")
+    base = builder.build(revision_source("base", toy.path, base_commit))
+    head = builder.build(revision_source("head", toy.path, head_commit), objects_of=base.record.build)
+    assert sorted(made(builder, base)) == sorted(ALL)
+    continued = made(builder, head)
+    if edit[0] == "server.h":
+        assert len(continued) > len(ALL), "what includes the header is made again in the tree of the base"
+    else:
+        assert sorted(continued) == sorted([*ALL, *anew] if anew else ALL)
+    alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, head_commit))
+    assert alone.program.path.read_bytes() == head.program.path.read_bytes()
+    assert not builder.builds.relinking(head.record.build).failure
+
+
+@pytest.mark.parametrize("rule", [RULE.replace("\t$(CC)", "\techo $< >> made.log\n\t$(CC)"), NOTED])
+def test_a_tree_is_not_continued_where_it_could_be_wrong(toy: ToySource, tmp_path: Path, rule: str) -> None:
+    """Without notes of dependencies, with another file, or in another variant."""
+    base_commit = noted(toy, rule)
+    if rule is NOTED:
+        (toy.path / "src" / "more.h").write_text("extern int more;\n")
+    toy.replace("format.c", "void add_bytes(", UNUSED + "void add_bytes(")
+    head_commit = toy.commit("change")
+    builder = Builder(tmp_path)
+    base = builder.build(revision_source("base", toy.path, base_commit))
+    head = builder.build(revision_source("head", toy.path, head_commit), objects_of=base.record.build)
+    assert sorted(made(builder, head)) == sorted(ALL)
+    other = builder.build(
+        revision_source("other", toy.path, base_commit), parse_variant("-O1"), objects_of=base.record.build
+    )
+    assert sorted(made(builder, other)) == sorted(ALL)
+
+
+def test_a_tree_that_does_not_build_is_left_for_a_new_one(toy: ToySource, tmp_path: Path) -> None:
+    base_commit = noted(toy)
+    toy.replace("format.c", "void add_bytes(", UNUSED + "void add_bytes(")
+    head_commit = toy.commit("change")
+    builder = Builder(tmp_path)
+    base = builder.build(revision_source("base", toy.path, base_commit))
+    (builder.builds.directory / base.record.build / "tree" / "src" / "table.o").write_text("no object")
+    head = builder.build(revision_source("head", toy.path, head_commit), objects_of=base.record.build)
+    assert sorted(made(builder, head)) == sorted(ALL)
+
+
+def test_what_a_build_put_in_place_of_a_link_stays_in_the_tree(toy: ToySource, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    noted(toy)
+    (toy.path / "src" / "elsewhere").symlink_to(outside)
+    toy.replace(
+        "Makefile",
+        "all: $(SERVER_NAME)",
+        "all: $(SERVER_NAME)\n\n$(shell rm elsewhere && mkdir elsewhere && touch elsewhere/planted)",
+    )
+    base_commit = toy.commit("a directory in place of a link")
+    toy.replace("format.c", "void add_bytes(", UNUSED + "void add_bytes(")
+    head_commit = toy.commit("change")
+    builder = Builder(tmp_path / "builds")
+    base = builder.build(revision_source("base", toy.path, base_commit))
+    assert (builder.builds.directory / base.record.build / "tree" / "src" / "elsewhere" / "planted").exists()
+    builder.build(revision_source("head", toy.path, head_commit), objects_of=base.record.build)
+    assert not list(outside.iterdir())
 
 
 CONFIGURE = """#!/bin/sh

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from zerolap.build.archive import unpack_source
 from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files
+from zerolap.build.kept_tree import TREE, KeptTree, Sources, keep_tree
 from zerolap.build.placement import Relinkable, Relinking
 from zerolap.build.program import Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
@@ -41,6 +42,8 @@ from zerolap.store import Blobs
 PROGRAM, RECORD, OBJECTS, CONFINED = "server", "build.json", "objects", "confined"
 KEPT_OBJECTS = 16
 """Builds whose objects are kept, of some 20 MB each: those that were made last."""
+KEPT_TREES = 3
+"""The same of trees, of some 150 MB each."""
 WORK_PREFIX, READY_PREFIX = "w-", "k-"
 KEPT_MODE = 0o755
 ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
@@ -114,12 +117,14 @@ class Builds:
         relinkable: Relinkable | None = None,
         objects: Path | None = None,
         *,
+        tree: tuple[Path, Sources] | None = None,
         confined: bool = False,
     ) -> BuiltServer:
         """Keep a build, its program and what its placements need, in one step; another process may have been first.
 
-        `objects` is the directory with its objects, for later builds of nearly the same source. What is `confined` runs
-        under the policy of these builds, although it was not built from source.
+        `objects` is the directory with its objects, for later builds of nearly the same source, and `tree` is that of
+        its source with all that make left there; it is moved. What is `confined` runs under the policy of these builds,
+        although it was not built from source.
         """
         with self.in_preparation(record.build) as ready:
             if record.path is None:
@@ -127,8 +132,11 @@ class Builds:
             if relinkable is not None:
                 relinkable.keep(ready)
             if objects is not None:
-                self._remove_old_objects()
+                self._remove_old(OBJECTS, KEPT_OBJECTS)
                 copy_files(objects, ready / OBJECTS)
+            if tree is not None:
+                self._remove_old(TREE, KEPT_TREES)
+                keep_tree(*tree, ready)
             if confined:
                 (ready / CONFINED).touch()
             (ready / RECORD).write_text(record.model_dump_json())
@@ -168,15 +176,16 @@ class Builds:
         directories = [record.parent for record in self.directory.glob(f"b-*/{RECORD}")]
         return [path for path in directories if path.name not in needed and path.stat().st_mtime < before]
 
-    def _remove_old_objects(self) -> None:
+    def _remove_old(self, name: str, kept: int) -> None:
+        """Remove the directories of that name from all but the newest builds, so that there is room for another."""
         made_ns: dict[Path, int] = {}
-        for objects in self.directory.glob(f"*/{OBJECTS}"):
+        for record in self.directory.glob(f"*/{RECORD}"):
             # Another process may remove them too.
             with contextlib.suppress(FileNotFoundError):
-                made_ns[objects] = objects.stat().st_mtime_ns
-        newest_first = sorted(made_ns, key=lambda objects: made_ns[objects], reverse=True)
-        for objects in newest_first[KEPT_OBJECTS - 1 :]:
-            remove(objects)
+                made_ns[record.parent / name] = record.stat().st_mtime_ns
+        newest_first = sorted(made_ns, key=lambda directory: made_ns[directory], reverse=True)
+        for directory in newest_first[kept - 1 :]:
+            remove(directory)
 
 
 class Builder:
@@ -306,23 +315,57 @@ class Builder:
         work: Path,
         objects_of: str | None,
     ) -> BuiltServer:
-        name = named(source, variant.name)
         if shutil.disk_usage(self._directory).free < NEEDED_FREE_BYTES:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        tree = work / "source"
-        tree.mkdir()
+        before = None if objects_of is None else self.builds.directory / objects_of
+        try:
+            return self._make_in(work / "continued", source, variant, spec, before, continues=True)
+        except _ContinuedBuildFailed:
+            return self._make_in(work / "anew", source, variant, spec, before, continues=False)
+
+    def _make_in(
+        self,
+        work: Path,
+        source: TreeSource | RevisionSource | ArchiveSource,
+        variant: Variant,
+        spec: BuildSpec,
+        before: Path | None,
+        *,
+        continues: bool,
+    ) -> BuiltServer:
+        """Build in a new directory, with the objects of the build `before`, and in its tree where that `continues`.
+
+        Raises `_ContinuedBuildFailed` where only a build from nothing shows whether the source builds.
+        """
+        name, tree = named(source, variant.name), work / "source"
+        tree.mkdir(parents=True)
         if isinstance(source, ArchiveSource):
             unpack_source(source, self._require_archives(source), tree)
         else:
             export(source, tree)
         recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
-        objects = None if objects_of is None else self.builds.directory / objects_of / OBJECTS
-        compilers = Compilers.make(work / "compilers", tree, variant, objects)
-        program = run_recipe(name, tree, recipe, compilers, self._policy, self._limits)
+        sources = Sources.of(tree, spec)
+        is_continued = continues and before is not None and KeptTree(before).continue_in(tree, sources)
+        if is_continued:
+            # Its link is recorded only if it is made.
+            (tree / recipe.program).unlink(missing_ok=True)
+            recipe = replace(recipe, settings="")
+        compilers = Compilers.make(work / "compilers", tree, variant, None if before is None else before / OBJECTS)
+        try:
+            program = run_recipe(name, tree, recipe, compilers, self._policy, self._limits)
+        except BuildFailed as failed:
+            if is_continued:
+                raise _ContinuedBuildFailed from failed
+            raise
         words = server_words(Program(program, policy=self._policy))
         _require_effect(name, program, variant, words)
         relinkable = Relinkable.make(compilers, tree, program, self._policy)
-        return self.builds.keep(_described(program, words, spec, SOURCE_ROOT), program, relinkable, compilers.objects)
+        described = _described(program, words, spec, SOURCE_ROOT)
+        return self.builds.keep(described, program, relinkable, compilers.objects, tree=(tree, sources))
+
+
+class _ContinuedBuildFailed(Exception):
+    """A build in the tree of another failed."""
 
 
 def named(source: Source, variant: str) -> str:

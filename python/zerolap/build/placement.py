@@ -193,10 +193,10 @@ class Relinkable:
         return cls(relinking, None if relinking.failure else directory / CODE)
 
     def keep(self, directory: Path) -> None:
-        """Write all to a build's directory."""
+        """Write all to a build's directory; the object is moved there."""
         (directory / RELINKING).write_text(self.relinking.model_dump_json())
         if self.code is not None:
-            shutil.copy2(self.code, directory / CODE)
+            shutil.move(self.code, directory / CODE)
 
     def place(self, seed: int, policy: SandboxPolicy) -> Path:
         """Return the program with its functions and variables in the order of a seed; raises `LinkFailed`.
