@@ -81,6 +81,12 @@ pub(crate) fn compare_executed(py: Python<'_>, base: PyBackedBytes, head: PyBack
     })
 }
 
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn executed_digest(py: Python<'_>, executed: PyBackedBytes) -> PyResult<Option<String>> {
+    py.detach(|| Ok(identity::canonical_digest(&Executed::from_json(&executed).map_err(value_error)?)))
+}
+
 #[pyclass(frozen, get_all, module = "zerolap._core")]
 pub(crate) struct BinaryFacts {
     build_id: String,

@@ -22,6 +22,7 @@
 mod code;
 mod comparison;
 mod data;
+mod digest;
 mod image;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ use crate::elf::{self, BinaryError};
 use crate::pin_library::PIN_LIBRARY;
 
 pub use comparison::{Difference, Identity, compare};
+pub use digest::canonical_digest;
 
 /// Version of the JSON form.
 pub const SCHEMA: &str = "zerolap.executed/1";
