@@ -144,9 +144,13 @@ MEASUREMENT = Measurement(
     graph="a" * 64,
     timeline="b" * 64,
     stacks="c" * 64,
+    executed="d" * 64,
+    executed_code="e" * 64,
     seconds=1.5,
     method=3,
     zerolap="0.1",
+    began="2026-11-20T21:00:00Z",
+    facts="f" * 32,
 )
 EVENTS: list[Event] = [
     JobStarted(job="j-1"),

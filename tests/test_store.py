@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from postgresql_server import PostgresqlServer
 from pydantic import ValidationError
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, MetaData, Table, text
 
 from zerolap import __version__
 from zerolap.cli.options import without_password
@@ -264,6 +264,9 @@ def a_measurement(seconds: float = 2.5, **changes: Any) -> Measurement:
         "seconds": seconds,
         "method": 2,
         "zerolap": "9.9",
+        "executed_code": "cd" * 32,
+        "began": "2026-11-20T21:00:05Z",
+        "facts": "ef" * 16,
     }
     return Measurement.model_validate({**fields, **changes})
 
@@ -441,6 +444,27 @@ def test_a_new_kernel_is_a_change_on_a_platform(store: Store) -> None:
     assert rows_in(store, "platform") == 1
     kernels = rows_of(store, "SELECT kernel, facts FROM platform_facts ORDER BY kernel")
     assert kernels == [("6.1", '{"governor": "performance"}'), ("6.2", '{"governor": "performance"}')]
+
+
+def test_a_trial_refers_to_the_state_of_its_platform(begun: Store) -> None:
+    now = a_resolved().platform.model_copy(update={"facts": {"governor": "powersave"}})
+    for _ in range(2):
+        begun.record_platform(now)
+    job = a_job()
+    begun.record_job(job)
+    begun.record(job, a_trial_done(job, 0, head=a_measurement(facts=now.facts_digest)))
+    query = "SELECT platform_facts.facts FROM trial JOIN platform_facts ON platform_facts.digest = trial.facts"
+    assert rows_of(begun, query) == [('{"governor": "powersave"}',)]
+
+
+def test_equal_work_is_found_by_its_digest_over_comparisons(begun: Store) -> None:
+    begun.begin(a_resolved("c-2"))
+    for identity, code in (("c-1", "aa" * 32), ("c-2", "aa" * 32), ("c-2", "bb" * 32)):
+        job = a_job(identity, load_tool=code)
+        begun.record_job(job)
+        begun.record(job, a_trial_done(job, 0, head=a_measurement(executed_code=code)))
+    query = "SELECT request_id, began FROM trial WHERE executed_code = '" + "aa" * 32 + "' ORDER BY request_id"
+    assert rows_of(begun, query) == [("c-1", "2026-11-20T21:00:05Z"), ("c-2", "2026-11-20T21:00:05Z")]
 
 
 def test_jobs_are_read_as_they_were_recorded(begun: Store) -> None:
@@ -769,6 +793,64 @@ def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store)
         context = MigrationContext.configure(connection)
         assert context.get_current_revision() == REVISION
         assert compare_metadata(context, metadata) == []
+
+
+def insert_into(store: Store, named: str, /, **values: Any) -> None:
+    """Insert a row into a table as the database has it; what is not given is empty where it may not be null."""
+    with store._database.writing() as connection:
+        table = Table(named, MetaData(), autoload_with=connection)
+        empty = {"String": "", "Integer": 0, "Float": 0.0, "Boolean": True}
+        for one in table.c:
+            if not one.nullable and one.name not in values and one.autoincrement is not True:
+                values[one.name] = next((empty[kind] for kind in empty if kind in _kinds_of(one.type)), "")
+        connection.execute(table.insert().values(**values))
+
+
+def _kinds_of(kind: Any) -> list[str]:
+    return [base.__name__ for base in type(kind.as_generic()).__mro__]
+
+
+@pytest.fixture
+def store_of_0010(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """Return a store as the first kept revision has it, with a trial."""
+    from alembic import command
+
+    upgrade = command.upgrade
+    with monkeypatch.context() as patched:
+        patched.setattr(command, "upgrade", lambda config, _: upgrade(config, "0010"))
+        old = Store.open(database.location)
+    with old:
+        job = a_job()
+        document = job.model_dump_json(by_alias=True)
+        insert_into(old, "platform", fingerprint="p-1")
+        request = a_request().model_dump_json()
+        insert_into(old, "request", number=1, id="c-1", kind="compare", state="done", document=request)
+        columns = {"kind": "trials", "case": "xadd", "engine": "counted", "document": document}
+        insert_into(old, "job", number=1, id=job.id, request_id="c-1", **columns)
+        trial = {"side": "head", "validity": VALID.model_dump_json(), "amounts": "{}", "executed": "12" * 32}
+        # The next number of PostgreSQL's own is 1.
+        insert_into(old, "trial", id=1000, job_id=job.id, request_id="c-1", method=2, **trial)
+        insert_into(old, "series", id="s-1", case="xadd", metric="instructions_per_op", config="[]", method=2)
+        insert_into(old, "metric", trial_id=1000, name="instructions_per_op", value=5.0, series_id="s-1")
+        yield old
+
+
+def test_a_store_of_the_first_kept_revision_is_migrated(store_of_0010: Store, database: Database) -> None:
+    assert rows_of(store_of_0010, "SELECT version_num FROM alembic_version") == [("0010",)]
+    with Store.open(database.location) as store:
+        assert rows_of(store, "SELECT version_num FROM alembic_version") == [(REVISION,)]
+        [(trial, measurement)] = store.measurements("c-1")
+        assert (trial.case, trial.side) == ("xadd", "head")
+        assert measurement.metrics == {"instructions_per_op": 5.0}
+        assert (measurement.executed, measurement.executed_code) == ("12" * 32, None)
+        assert (measurement.began, measurement.facts) == ("", "")
+        job = a_job()
+        store.record(job, a_trial_done(job, 1))
+        assert (trial, measurement) in store.measurements("c-1")
+        assert {one.block: measured.began for one, measured in store.measurements("c-1")} == {
+            0: "",
+            1: "2026-11-20T21:00:05Z",
+        }
 
 
 def test_an_artifact_is_of_its_builder(store: Store) -> None:

@@ -30,7 +30,7 @@ from zerolap.host import (
     noise_between,
 )
 from zerolap.load import generator as load
-from zerolap.records import STANDALONE, Amounts, Case, Placement, ServerSpec, Side, TrialFailed
+from zerolap.records import STANDALONE, Amounts, Case, Placement, ServerSpec, Side, TrialFailed, now
 from zerolap.server import read_cpu_times, read_total_ns, start
 
 SIDES: tuple[Side, ...] = ("base", "head")
@@ -84,9 +84,11 @@ def all_failed_checks(started: StartOutcome, side: Side = "head") -> list[str]:
 
 
 def test_a_start_measures_both_sides_with_the_same_work(bench: TimedBench) -> None:
+    before = now()
     found = bench.start("good", Amounts(pairs=3))
     assert failed_checks(found) == []
     for side in SIDES:
+        assert before <= found.measurements[side].began <= now()
         metrics = found.measurements[side].metrics
         assert {"cpu_ns_per_op", "usec_per_call", "ops_per_sec", "latency_p50_us", "latency_p99_us"} <= metrics.keys()
         assert metrics["cpu_ns_per_op"] >= metrics["main_thread_ns_per_op"] > 0

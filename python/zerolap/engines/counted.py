@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap import _core
 from zerolap.engines.counted_checks import executed_check, pinned_checks, reply_checks, windows_check
 from zerolap.engines.counted_deployment import deploy_counted
 from zerolap.engines.engine import Deadline, Place, named_failure
@@ -36,6 +37,7 @@ from zerolap.records import (
     TrialsJob,
     Validity,
     Windows,
+    now,
 )
 from zerolap.sandbox import confined_reading as reading
 from zerolap.server import CommandRefused, RunningServer, StatisticsReader, named_death
@@ -82,6 +84,7 @@ class Counted:
 def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Windows | None) -> Measurement:
     """Carry out one counted trial; raises `TrialFailed` with the server's log if server or load generator fail."""
     server, built = job.servers[side], place.builds.get(job.servers[side].build)
+    began = now()
     with place.trial_directory() as directory:
         trial = CountedTrial(
             program=built.program,
@@ -96,8 +99,11 @@ def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Wind
             instrument_start=block.number == 0,
         )
         measurement, recorded = count(trial)
-    executed = None if recorded.executed is None else place.blobs.put(recorded.executed)
-    return measurement.model_copy(update={"graph": place.blobs.put(recorded.graph), "executed": executed})
+    kept: dict[str, str | None] = {"began": began, "graph": place.blobs.put(recorded.graph)}
+    if recorded.executed is not None:
+        kept |= {"executed": place.blobs.put(recorded.executed)}
+        kept |= {"executed_code": _core.executed_digest(recorded.executed)}
+    return measurement.model_copy(update=kept)
 
 
 @dataclass(frozen=True)

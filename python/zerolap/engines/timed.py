@@ -44,6 +44,7 @@ from zerolap.records import (
     TrialFailed,
     TrialsJob,
     Validity,
+    now,
 )
 from zerolap.server import first_dead, read_resident_bytes
 
@@ -117,7 +118,7 @@ def _oversubscribed(job: TrialsJob, pinning: Pinning, load_is_here: bool) -> Tri
         value=f"{threads} busy threads, sharing: {pinning.sharing.value}",
         limit="a core for every busy thread",
     )
-    nothing = Measurement(metrics={}, validity=Validity.of([check]), amounts=job.amounts, method=METHOD)
+    nothing = Measurement(metrics={}, validity=Validity.of([check]), amounts=job.amounts, method=METHOD, began=now())
     return TrialDone(job=job.id, block=job.blocks[0].number, measurements=dict.fromkeys(job.servers, nothing))
 
 
@@ -274,7 +275,7 @@ def _first(slices: int, timeline: Timeline) -> Timeline:
 
 def _time_together(start: TimedStart) -> StartOutcome:
     """Carry out a start with all servers up; raises `_DoesNotFitTwice`."""
-    began, processors = time.monotonic(), {*start.pinning.server, *start.pinning.client}
+    began, began_at, processors = time.monotonic(), now(), {*start.pinning.server, *start.pinning.client}
     with contextlib.ExitStack() as stack:
         sides: dict[Side, TimedSide] = {}
         filled: dict[Side, list[Check]] = {}
@@ -301,7 +302,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
     return StartOutcome(
         measurements={
             side: _measurement(start.case, slices[side], [*filled[side], *noise], work).model_copy(
-                update={"seconds": seconds, "amounts": amounts}
+                update={"seconds": seconds, "amounts": amounts, "began": began_at}
             )
             for side in sides
         },

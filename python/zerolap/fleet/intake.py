@@ -228,6 +228,8 @@ class Intake:
         log.info("an agent is there", agent=name.agent, platform=name.platform, refusal=present.refusal)
         row = next(row for row in self._roster.rows() if row.name == name.agent)
         await asyncio.to_thread(self._store.fleet.saw_agents, [row])
+        if present.refusal is None and hello.kind == "bench":
+            await asyncio.to_thread(self._store.record_platform, hello.platform)
         return Answer(accepted=present.refusal is None, reason=present.refusal or "", draining=present.draining)
 
     async def _refuse_version(self, name: AgentName, version: Version) -> bytes:

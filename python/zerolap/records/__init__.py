@@ -84,6 +84,7 @@ from zerolap.records.metric import (
     MetricRule,
     with_rules_of_plugins,
 )
+from zerolap.records.moments import now
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -260,6 +261,7 @@ __all__ = [
     "event_json",
     "fault_of_command",
     "job_json",
+    "now",
     "parse_command",
     "read_event",
     "read_job",

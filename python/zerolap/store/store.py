@@ -19,6 +19,7 @@ from zerolap.records import (
     JobFailed,
     JobFinished,
     Measurement,
+    Platform,
     Request,
     RequestState,
     Resolved,
@@ -313,7 +314,12 @@ class Store:
                 kept |= retention_rows.blobs_of(connection, identity)
         return kept
 
-    # Builds, jobs and trials: recording one again changes nothing.
+    # Platforms, builds, jobs and trials: recording one again changes nothing.
+
+    def record_platform(self, platform: Platform) -> None:
+        """Record a machine and the state that it is in, to which its trials refer by `Platform.facts_digest`."""
+        with self._database.writing(is_change=False) as connection:
+            requests.keep_platform(connection, platform)
 
     def record_build(self, build: Build, source: Source | None = None) -> None:
         """Record a build and, if its source is a commit, the relation of the commit to the build."""

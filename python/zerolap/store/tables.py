@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0010"
+REVISION = "0011"
 
 metadata = MetaData(
     naming_convention={
@@ -158,7 +158,8 @@ job = Table(
 )
 
 # `zerolap` is the version of the program that measured, as the measurement states it; `recorded_by` of the one that
-# wrote the row.
+# wrote the row. `facts` is the digest in `platform_facts` of the state that the machine was in, `executed_code` is
+# equal for builds that execute the same. What has a default is empty in trials of versions that did not record it.
 trial = Table(
     "trial",
     metadata,
@@ -174,13 +175,17 @@ trial = Table(
     Column("timeline", String),
     Column("stacks", String),
     Column("executed", String),
+    Column("executed_code", String),
     Column("placement", String),
     Column("seconds", Float, nullable=False),
     Column("method", Integer, nullable=False),
     Column("zerolap", String, nullable=False),
     Column("recorded_by", String, nullable=False),
+    Column("began", String, nullable=False, server_default=""),
+    Column("facts", String, nullable=False, server_default=""),
     UniqueConstraint("job_id", "side", "block"),
     Index(None, "request_id"),
+    Index(None, "executed_code"),
 )
 
 # The fields of a SeriesKey; `config` is JSON.

@@ -34,7 +34,10 @@ from zerolap.store.database import insert_new
 from zerolap.store.recorded_requests import keep_revision
 from zerolap.store.tables import build, job, metric, request, revision_build, series, trial
 
-MEASURED_COLUMNS = ("graph", "timeline", "stacks", "executed", "seconds", "method", "zerolap")
+MEASURED_COLUMNS = (
+    *("graph", "timeline", "stacks", "executed", "executed_code", "seconds", "method", "zerolap"),
+    *("began", "facts"),
+)
 """The fields of a measurement that are columns of their own."""
 
 ROWS_AT_ONCE = 500
@@ -300,14 +303,8 @@ def _measurement_of(row: Row[Any], metrics: dict[str, float]) -> Measurement:
         metrics=metrics,
         validity=read_stored(Validity, row.validity, name),
         amounts=read_stored(Amounts, row.amounts, name),
-        graph=row.graph,
-        timeline=row.timeline,
-        stacks=row.stacks,
-        executed=row.executed,
         placement=None if row.placement is None else read_stored(Placement, row.placement, name),
-        seconds=row.seconds,
-        method=row.method,
-        zerolap=row.zerolap,
+        **{column: getattr(row, column) for column in MEASURED_COLUMNS},
     )
 
 
