@@ -1,5 +1,6 @@
 """The counted engine on real servers: it repeats, its checks see what is wrong, and the world outside is pinned."""
 
+import re
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -97,6 +98,7 @@ def test_a_trial_has_its_time_and_a_digest_of_what_it_executed(
         measurements.append(done.measurements[HEAD])
     first, second = measurements
     assert before <= first.began <= second.began <= now()
+    assert re.fullmatch(r"valgrind \d+\.\d+.*", first.instrument)
     assert first.executed_code is not None
     assert first.executed_code == second.executed_code
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from simulated_fleet import SimulatedFleet, made_up_cases
+from simulated_fleet import LOAD_PLATFORM, SimulatedFleet, made_up_cases
 from waiting import PATIENCE_SECONDS
 
 from zerolap.build import Builds
@@ -31,7 +31,7 @@ class LoadedFromElsewhere(Simulated):
     def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         """Make up the trials."""
         host = place.load_host
-        self.load_hosts.append((job.engine, None if host is None else host.address))
+        self.load_hosts.append((job.engine, None if host is None else f"{host.name} to {host.address}"))
         yield from super().carry_out(job, place)
 
 
@@ -60,7 +60,7 @@ def test_timed_trials_take_their_load_from_another_agent(fleet: SimulatedFleet) 
         await fleet.until(lambda: not fleet.store.fleet.open_attempts())
 
     fleet.run(scenario)
-    assert set(fleet.engine.load_hosts) == {("counted", None), ("timed", "127.0.0.1")}
+    assert set(fleet.engine.load_hosts) == {("counted", None), ("timed", f"{LOAD_PLATFORM} to 127.0.0.1")}
     states = {attempt.state for attempt in fleet.store.fleet.attempts(request.id)}
     assert states == {"done"}
 

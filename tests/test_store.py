@@ -267,6 +267,7 @@ def a_measurement(seconds: float = 2.5, **changes: Any) -> Measurement:
         "executed_code": "cd" * 32,
         "began": "2026-11-20T21:00:05Z",
         "facts": "ef" * 16,
+        "instrument": "valgrind 3.19.0",
     }
     return Measurement.model_validate({**fields, **changes})
 
@@ -585,6 +586,46 @@ def test_a_series_goes_on_over_requests(begun: Store) -> None:
     assert rows_in(begun, "series") == 4
 
 
+def series_of(store: Store, engine: str, measurement: Measurement, **changes: Any) -> dict[str, Any]:
+    """Record a trial of the head by an engine, and return the only series that is new by it."""
+    before = {one for (one,) in rows_of(store, "SELECT id FROM series")}
+    job = a_job(engine=engine, load_tool=f"{engine} {len(before)} {changes}", **changes)
+    store.record_job(job)
+    sides = dict.fromkeys(job.servers, measurement)
+    store.record(job, TrialDone(job=job.id, block=0, measurements=sides))
+    names = "id, placed, resident, load_host, compiler, libc, valgrind, windows"
+    rows = [row for row in rows_of(store, f"SELECT {names} FROM series") if row[0] not in before]
+    return dict(zip(names.split(", ")[1:], rows[0][1:], strict=True)) if len(rows) == 1 else {"rows": len(rows)}
+
+
+def test_a_series_has_all_that_its_values_depend_on(begun: Store) -> None:
+    begun.record_build(a_build_record(compiler="GNU C11 12.2.0"))
+    of_build = {"compiler": "GNU C11 12.2.0", "libc": "glibc 2.36"}
+    nowhere = {"placed": False, "resident": 1, "load_host": "", "valgrind": "", "windows": "", **of_build}
+    one = {"metrics": {"cpu_ns_per_op": 1.0}}
+    counted = a_measurement(**one)
+    assert series_of(begun, "counted", counted) == nowhere | {"valgrind": "3.19.0", "windows": "100+300"}
+    newer = a_measurement(**one, instrument="valgrind 3.20.0")
+    assert series_of(begun, "counted", newer) == nowhere | {"valgrind": "3.20.0", "windows": "100+300"}
+    wider = a_measurement(**one, amounts=Amounts(windows=Windows(small=200, large=300)))
+    assert series_of(begun, "counted", wider)["windows"] == "200+300"
+    assert series_of(begun, "counted", wider) == {"rows": 0}
+
+    built, placed = Placement(failure="no objects"), Placement(seed=7)
+    assert series_of(begun, "timed", a_measurement(**one, placement=built)) == nowhere | {"resident": 2}
+    both = series_of(begun, "timed", a_measurement(**one, placement=placed))
+    assert both == nowhere | {"resident": 2, "placed": True}
+    alone = a_measurement(**one, placement=placed, amounts=Amounts(alone=True))
+    assert series_of(begun, "timed", alone) == nowhere | {"placed": True}
+    loaded = a_measurement(**one, placement=placed, load_host="load")
+    assert series_of(begun, "timed", loaded) == both | {"load_host": "load"}
+    head = {"head": a_job().servers["head"]}
+    assert series_of(begun, "timed", a_measurement(**one), servers=head) == nowhere
+    unknown = {"head": head["head"].model_copy(update={"build": "b-unknown"})}
+    of_unknown = series_of(begun, "timed", a_measurement(**one), servers=unknown)
+    assert of_unknown == nowhere | {"compiler": "", "libc": ""}
+
+
 def test_values_at_a_chosen_rate_are_of_no_series(begun: Store) -> None:
     job = a_job(engine="timed", amounts=Amounts(per_second=5000))
     begun.record_job(job)
@@ -843,7 +884,9 @@ def test_a_store_of_the_first_kept_revision_is_migrated(store_of_0010: Store, da
         assert (trial.case, trial.side) == ("xadd", "head")
         assert measurement.metrics == {"instructions_per_op": 5.0}
         assert (measurement.executed, measurement.executed_code) == ("12" * 32, None)
-        assert (measurement.began, measurement.facts) == ("", "")
+        assert (measurement.began, measurement.facts, measurement.instrument) == ("", "", "")
+        query = "SELECT placed, resident, load_host, compiler, libc, valgrind, windows FROM series WHERE id = 's-1'"
+        assert rows_of(store, query) == [(False, 0, "", "", "", "", "")]
         job = a_job()
         store.record(job, a_trial_done(job, 1))
         assert (trial, measurement) in store.measurements("c-1")

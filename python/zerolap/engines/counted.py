@@ -23,6 +23,7 @@ from zerolap.engines.windows import (
     dumped_instructions,
     settle,
 )
+from zerolap.host import version_of
 from zerolap.load import counted_arguments, load_program
 from zerolap.records import (
     Amounts,
@@ -63,6 +64,7 @@ class Counted:
     def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         """Carry out the trials side after side, block after block; a block with an invalid trial is the last."""
         windows, deadline = job.amounts.windows, Deadline(job, place)
+        instrument = f"valgrind {version_of(['valgrind']) or ''}".strip()
         for block in job.blocks:
             if deadline.is_over:
                 yield JobFinished(job=job.id, cut_short=True)
@@ -72,7 +74,8 @@ class Counted:
                 measurement = place.measured(block, side)
                 if measurement is None:
                     with named_failure(job, block, side):
-                        measurement = _count(job, block, side, place, windows)
+                        counted = _count(job, block, side, place, windows)
+                    measurement = counted.model_copy(update={"instrument": instrument})
                     yield TrialDone(job=job.id, block=block.number, measurements={side: measurement})
                 windows = measurement.amounts.windows
                 measured.append(measurement)

@@ -154,7 +154,7 @@ def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, a
             amounts = amounts.model_copy(update={"slice_requests": None})
         if disturbed & OF_THE_MACHINE:
             _wait_for_quiet(place)
-    return started.placed(placement).after(lost_seconds)
+    return started.placed(placement).after(lost_seconds).loaded_from(place.load_host)
 
 
 def _wait_for_quiet(place: Place) -> None:
@@ -225,6 +225,13 @@ class StartOutcome:
             for side, one in self.measurements.items()
         }
         return replace(self, measurements=longer)
+
+    def loaded_from(self, load_host: LoadHost | None) -> "StartOutcome":
+        """Return the start with the name of the load host, if there is one."""
+        if load_host is None:
+            return self
+        named = {side: one.model_copy(update={"load_host": load_host.name}) for side, one in self.measurements.items()}
+        return replace(self, measurements=named)
 
 
 PERCENTILES = {"latency_p50_us": 0.5, "latency_p99_us": 0.99, "latency_p99_9_us": 0.999}

@@ -38,7 +38,7 @@ class Validity(Record):
 
 
 class Placement(Record):
-    """Where the code and data of a timed trial's program lay.
+    """Where the code and data of a timed or sampled trial's program lay.
 
     With a `seed`, functions and variables were put into the order of that seed by a link of their own, on all sides
     alike. Without one the program ran as it was built, from a fresh copy; `failure` is why.
@@ -52,11 +52,12 @@ class Measurement(Record):
     """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
 
     `graph`, `timeline`, `stacks` and `executed` are digests of blobs: a call graph, the slices of a timed trial,
-    sampled stacks, the executed instructions without addresses; `executed_code` is a digest of these that is equal for
-    programs that execute the same. `placement` is of timed trials. `seconds` is the machine time of the trial,
-    repetitions included, `began` when the trial that counts began, as ISO 8601 in UTC. `method` is the version of the
-    engine's method, `zerolap` that of the program. `facts` is `Platform.facts_digest` of the machine as it was then.
-    What an older version has not recorded is empty.
+    sampled stacks, the executed instructions without addresses. `executed_code` is a digest of these instructions that
+    is equal for programs that execute the same. `placement` is of timed and sampled trials. `seconds` is the machine
+    time of the trial, repetitions included; `began` is when the last repetition began, as ISO 8601 in UTC. `method` is
+    the version of the engine's method, `zerolap` that of the program. `facts` is `Platform.facts_digest` of the machine
+    as it was then, `instrument` the program that counted with its version, `load_host` the name of the machines of
+    which one put load on the server, empty where the server's own did. What an older version has not recorded is empty.
     """
 
     metrics: dict[str, FiniteFloat]
@@ -73,6 +74,8 @@ class Measurement(Record):
     zerolap: str = ""
     began: Text = ""
     facts: Text = ""
+    instrument: Text = ""
+    load_host: Text = ""
 
     @property
     def blobs(self) -> list[str]:

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
@@ -183,6 +184,8 @@ trial = Table(
     Column("recorded_by", String, nullable=False),
     Column("began", String, nullable=False, server_default=""),
     Column("facts", String, nullable=False, server_default=""),
+    Column("instrument", String, nullable=False, server_default=""),
+    Column("load_host", String, nullable=False, server_default=""),
     UniqueConstraint("job_id", "side", "block"),
     Index(None, "request_id"),
     Index(None, "executed_code"),
@@ -202,6 +205,13 @@ series = Table(
     Column("variant", String, nullable=False),
     Column("platform", String, nullable=False),
     Column("method", Integer, nullable=False),
+    Column("placed", Boolean, nullable=False, server_default=false()),
+    Column("resident", Integer, nullable=False, server_default="0"),
+    Column("load_host", String, nullable=False, server_default=""),
+    Column("compiler", Text, nullable=False, server_default=""),
+    Column("libc", String, nullable=False, server_default=""),
+    Column("valgrind", String, nullable=False, server_default=""),
+    Column("windows", String, nullable=False, server_default=""),
     Index(None, "case", "metric"),
 )
 

@@ -1,4 +1,4 @@
-"""What history needs: of a trial its time, the state of its machine, and what it executed."""
+"""What history needs: when and in which state of the machine a trial was, and all that a series depends on."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -14,3 +14,10 @@ def upgrade() -> None:
     op.add_column("trial", sa.Column("began", sa.String(), nullable=False, server_default=""))
     op.add_column("trial", sa.Column("facts", sa.String(), nullable=False, server_default=""))
     op.create_index(op.f("ix_trial_executed_code"), "trial", ["executed_code"], unique=False)
+    for name in ("instrument", "load_host"):
+        op.add_column("trial", sa.Column(name, sa.String(), nullable=False, server_default=""))
+    op.add_column("series", sa.Column("placed", sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.add_column("series", sa.Column("resident", sa.Integer(), nullable=False, server_default="0"))
+    op.add_column("series", sa.Column("compiler", sa.Text(), nullable=False, server_default=""))
+    for name in ("load_host", "libc", "valgrind", "windows"):
+        op.add_column("series", sa.Column(name, sa.String(), nullable=False, server_default=""))
