@@ -62,6 +62,7 @@ from zerolap.records import (
     ServerSpec,
     Settings,
     Spread,
+    StartRatio,
     TrialDone,
     TrialsJob,
     UsageError,
@@ -752,6 +753,28 @@ def test_the_bank_holds_the_spreads_of_a_platform(store: Store) -> None:
         store.record_spreads("c-9", {})
 
 
+def test_what_each_start_of_a_comparison_says_is_stored_with_its_document(store: Store) -> None:
+    ratios = [
+        StartRatio(case=case, metric=metric, engine="timed", block=block, log_ratio=0.1 + 0.2 * block)
+        for case in ("get", "set")
+        for metric in ("cpu_ns_per_op", "elapsed_ns_per_op")
+        for block in (0, 1, 3)
+    ]
+    for identity in ("c-1", "c-2"):
+        keep(store, a_comparison(identity))
+        store.record_start_ratios(identity, list(reversed(ratios)))
+    changed = ratios[0].model_copy(update={"log_ratio": 9.0})
+    store.record_start_ratios("c-1", [changed])
+    store.record_start_ratios("c-1", [])
+    assert store.start_ratios("c-1") == ratios
+    with store._database.writing() as connection:
+        connection.execute(text("DELETE FROM request WHERE id = 'c-1'"))
+    assert rows_of(store, "SELECT DISTINCT document_id FROM start_ratio") == [("c-2",)]
+    for refused in (lambda: store.record_start_ratios("c-9", ratios), lambda: store.start_ratios("c-9")):
+        with pytest.raises(UsageError, match="c-9"):
+            refused()
+
+
 WRITER = """
 import sys
 from test_store import a_case, a_comparison, a_job, a_resolved, a_trial_done
@@ -887,6 +910,7 @@ def test_a_store_of_the_first_kept_revision_is_migrated(store_of_0010: Store, da
         assert (measurement.began, measurement.facts, measurement.instrument) == ("", "", "")
         query = "SELECT placed, resident, load_host, compiler, libc, valgrind, windows FROM series WHERE id = 's-1'"
         assert rows_of(store, query) == [(False, 0, "", "", "", "", "")]
+        assert rows_in(store, "start_ratio") == 0
         job = a_job()
         store.record(job, a_trial_done(job, 1))
         assert (trial, measurement) in store.measurements("c-1")

@@ -43,6 +43,7 @@ from zerolap.records import (
     Resolved,
     Settings,
     Spread,
+    StartRatio,
     TrialFailed,
     Validity,
     Verdict,
@@ -142,6 +143,21 @@ def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
     return spreads
 
 
+def start_ratios_of(results: Results, cases: Sequence[CaseResult]) -> list[StartRatio]:
+    """Return what each start says about the timed metrics of which these cases have a verdict, before it is bounded."""
+    judged = {(case.case, verdict.metric) for case in cases for verdict in case.verdicts if verdict.engine == "timed"}
+    measured = [(metric, metric, _judged_trials(metric, results.timed)) for metric in JUDGED_TIMES]
+    measured.append((COST_AT_FULL_SPEED, CPU_TIME, _batched_trials(results.timed)))
+    return [
+        StartRatio(case=name, metric=metric, engine="timed", block=block, log_ratio=pair.changes[of_slices])
+        for metric, of_slices, by_case in measured
+        for name, trials in by_case.items()
+        if (name, metric) in judged
+        for block, pair in zip(trials.paired_blocks, trials.pairs, strict=True)
+        if of_slices in pair.changes
+    ]
+
+
 def _judge_blocks(engine: str, trials: Trials | None, settings: Settings) -> list[UnadjustedVerdict]:
     """Return what is concluded on each metric of an engine that is judged by blocks; nothing of an invalid case."""
     if trials is None or not trials.usable:
@@ -181,14 +197,7 @@ def _judge_times(
     """Return what is concluded on the timed metrics, by case: all cases and the bank show how much starts vary."""
     verdicts: dict[str, list[UnadjustedVerdict]] = {}
     for metric in JUDGED_TIMES:
-        chosen = {name: trials.of_cost if metric in COSTS else trials for name, trials in timed.items()}
-        usable = {
-            name: trials.pairs
-            for name, trials in chosen.items()
-            if trials.usable
-            and len(trials.pairs) >= FEWEST_STARTS
-            and not (metric in COSTS and trials.per_second is None and unequal_batching(trials.pairs))
-        }
+        usable = {name: trials.pairs for name, trials in _judged_trials(metric, timed).items()}
         for name, judged in judge_time(metric, usable, timed, settings, bank).items():
             verdicts.setdefault(name, []).append(judged)
     for name, judged in _judge_batched(timed, settings, bank).items():
@@ -196,9 +205,26 @@ def _judge_times(
     return verdicts
 
 
+def _judged_trials(metric: str, timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
+    """Return the starts from which a metric is judged, by case: costs where all sides had the same load."""
+    chosen = {name: trials.of_cost if metric in COSTS else trials for name, trials in timed.items()}
+    return {
+        name: trials
+        for name, trials in chosen.items()
+        if trials.usable
+        and len(trials.pairs) >= FEWEST_STARTS
+        and not (metric in COSTS and trials.per_second is None and unequal_batching(trials.pairs))
+    }
+
+
+def _batched_trials(timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
+    """Return the starts at full speed of the cases of which others at an equal rate decide."""
+    return {name: trials for name, trials in timed.items() if trials.paced is not None and trials.usable}
+
+
 def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, UnadjustedVerdict]:
     """Return what is concluded on the cost at full speed where that at an equal rate decides."""
-    batched = {name: trials.pairs for name, trials in timed.items() if trials.paced is not None and trials.usable}
+    batched = {name: trials.pairs for name, trials in _batched_trials(timed).items()}
     judged = judge_time(CPU_TIME, batched, timed, settings, bank)
     return {
         name: replace(of_case, verdict=of_case.verdict.model_copy(update={"metric": COST_AT_FULL_SPEED}))

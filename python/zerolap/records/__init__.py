@@ -111,7 +111,7 @@ from zerolap.records.run import RUN_SCHEMA, FunctionCost, RunCase, RunReport
 from zerolap.records.series import SeriesKey
 from zerolap.records.server import ServerSpec
 from zerolap.records.skipped import Skipped, SkipReason
-from zerolap.records.spread import Spread
+from zerolap.records.spread import Spread, StartRatio
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
 from zerolap.records.trial import BASE, HEAD, Side, Trial
@@ -235,6 +235,7 @@ __all__ = [
     "StackFrame",
     "StackNodes",
     "StackTree",
+    "StartRatio",
     "State",
     "Summary",
     "TimeWord",

@@ -26,6 +26,7 @@ from zerolap.records import (
     RunReport,
     Source,
     Spread,
+    StartRatio,
     Trial,
     TrialDone,
     TrialsJob,
@@ -434,6 +435,19 @@ class Store:
         """
         with self._database.writing() as connection:
             documents.keep_spreads(connection, identity, spreads, circumstances)
+
+    def record_start_ratios(self, identity: str, ratios: Sequence[StartRatio]) -> None:
+        """Record what each start of a recorded comparison says; a start that is recorded is not changed.
+
+        Raises `UsageError`.
+        """
+        with self._database.writing() as connection:
+            documents.keep_start_ratios(connection, identity, ratios)
+
+    def start_ratios(self, identity: str) -> Sequence[StartRatio]:
+        """Return what each start of a comparison says, by case, metric and block; raises `UsageError`."""
+        with self._database.reading() as connection:
+            return documents.read_start_ratios(connection, identity)
 
     def spreads(self, platform: str, metric: str, circumstances: str | None = None) -> Sequence[Spread]:
         """Return how much starts differed on the platform with that fingerprint, the newest first.

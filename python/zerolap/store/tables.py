@@ -309,6 +309,19 @@ start_spread = Table(
     Index("ix_start_spread_platform_fingerprint_metric", "platform_fingerprint", "metric"),
 )
 
+# What each start of a comparison says about a timed metric on which there is a verdict: the logarithm of head over
+# base, before single starts are bounded. `block` is the number of the start's trials.
+start_ratio = Table(
+    "start_ratio",
+    metadata,
+    Column("document_id", ForeignKey("document.id", ondelete="CASCADE"), primary_key=True),
+    Column("case", String, primary_key=True),
+    Column("metric", String, primary_key=True),
+    Column("block", Integer, primary_key=True, autoincrement=False),
+    Column("engine", String, nullable=False),
+    Column("log_ratio", Float, nullable=False),
+)
+
 # The platforms that a conductor serves; `document` is what an agent of it must be. `builder` is the platform of the
 # agents that build for it.
 fleet_platform = Table(

@@ -21,3 +21,16 @@ def upgrade() -> None:
     op.add_column("series", sa.Column("compiler", sa.Text(), nullable=False, server_default=""))
     for name in ("load_host", "libc", "valgrind", "windows"):
         op.add_column("series", sa.Column(name, sa.String(), nullable=False, server_default=""))
+    op.create_table(
+        "start_ratio",
+        sa.Column("document_id", sa.String().with_variant(sa.String(collation="C"), "postgresql"), nullable=False),
+        sa.Column("case", sa.String(), nullable=False),
+        sa.Column("metric", sa.String(), nullable=False),
+        sa.Column("block", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("engine", sa.String(), nullable=False),
+        sa.Column("log_ratio", sa.Float(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["document_id"], ["document.id"], name=op.f("fk_start_ratio_document_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("document_id", "case", "metric", "block", name=op.f("pk_start_ratio")),
+    )
