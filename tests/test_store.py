@@ -627,6 +627,20 @@ def test_a_series_has_all_that_its_values_depend_on(begun: Store) -> None:
     assert of_unknown == nowhere | {"compiler": "", "libc": ""}
 
 
+def test_the_control_is_one_series_of_its_platform(begun: Store) -> None:
+    begun.begin(a_resolved("c-2"))
+    paced = {"amounts": Amounts(per_second=100)}
+    for job in (
+        a_job(engine="timed"),
+        a_job(engine="timed", **paced),
+        a_job("c-2", engine="timed", case=a_case_definition("other")),
+    ):
+        begun.record_job(job)
+        begun.record(job, a_trial_done(job, 0, head=a_measurement(metrics={"control_ns": 15.5, "ops_per_sec": 9.0})))
+    query = 'SELECT count(*), max(platform), max(series."case") FROM metric JOIN series ON series.id = series_id'
+    assert rows_of(begun, f"{query} WHERE name = 'control_ns' GROUP BY series_id") == [(3, "p-1", "")]
+
+
 def test_values_at_a_chosen_rate_are_of_no_series(begun: Store) -> None:
     job = a_job(engine="timed", amounts=Amounts(per_second=5000))
     begun.record_job(job)

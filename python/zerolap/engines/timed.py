@@ -26,8 +26,9 @@ from zerolap.engines.side import set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.standalone import require_standalone
 from zerolap.host import DISTURBANCES, Pinning, available_bytes, hardware_counters, measure_noise, stolen_seconds, watch
-from zerolap.load import LOAD_HOST, LoadHost, MachineWatch, latencies_us, sum_of_histograms
+from zerolap.load import LOAD_HOST, LoadHost, MachineWatch, latencies_us, reference_ns, sum_of_histograms
 from zerolap.records import (
+    CONTROL,
     Amounts,
     Block,
     Case,
@@ -295,6 +296,8 @@ def _time_together(start: TimedStart) -> StartOutcome:
             if stolen_seconds(processors) > 0:
                 # Reading it takes long on large machines; one that has never lost any time is not virtual.
                 sides[side].stolen_seconds = partial(stolen_seconds, processors)
+        # Here neither servers nor load have anything to do, and it disturbs no slice.
+        control_ns = reference_ns(start.pinning.server[0], start.directory / "reference")
         chance = random.Random(f"{start.seed} {start.case.name}")
         is_copied = all(server.runs_from_copy for side in sides.values() for server in side.servers)
         with _naming_the_dead(sides), _watched(start, sides) as watches:
@@ -308,7 +311,7 @@ def _time_together(start: TimedStart) -> StartOutcome:
     amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
     return StartOutcome(
         measurements={
-            side: _measurement(start.case, slices[side], [*filled[side], *noise], work).model_copy(
+            side: _measurement(start.case, slices[side], [*filled[side], *noise], work, control_ns).model_copy(
                 update={"seconds": seconds, "amounts": amounts, "began": began_at}
             )
             for side in sides
@@ -403,7 +406,9 @@ def _naming(side: Side, sides: Collection[Side]) -> Iterator[None]:
         raise fault.at(side if len(sides) > 1 else None) from fault.__cause__
 
 
-def _measurement(case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork) -> Measurement:
+def _measurement(
+    case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork, control_ns: float
+) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
     names = [name for name in every[0] if all(name in one for one in every)]
@@ -413,6 +418,7 @@ def _measurement(case: Case, slices: Sequence[Slice], filled: Sequence[Check], w
     if whole_ns > 0:
         metrics["whole_cpu_ns_per_op"] = whole_ns / sum(one.result.requests for one in slices)
     metrics["elapsed_ns_per_op"] = _elapsed_ns_per_op(slices)
+    metrics[CONTROL] = control_ns
     return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
 
 

@@ -34,6 +34,7 @@ from zerolap.lab.results import AS_BUILT, FEWEST_STARTS, CaseResults, Results, T
 from zerolap.lab.unmeasured import failed_sides, failure_text
 from zerolap.records import (
     BASE,
+    CONTROL,
     COUNTER_METRICS,
     HEAD,
     METRICS,
@@ -330,7 +331,7 @@ def metrics_judged(results: Results) -> int:
     """Return how many metrics a case is judged by: those of the processor's counters only where these are there."""
     measurements = (one for trials in results.timed.values() for side in trials.measurements.values() for one in side)
     has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
-    own = len(METRICS) if has_counters else len(METRICS) - len(COUNTER_METRICS)
+    own = len(METRICS.keys() - {CONTROL} - (frozenset() if has_counters else COUNTER_METRICS))
     return own + len(results.resolved.settings.plugin_metrics)
 
 

@@ -75,6 +75,7 @@ from zerolap.records.job import (
 from zerolap.records.keys import LETTER_OF_PATTERN, KeyRange, Keys, LoadRange
 from zerolap.records.measurement import Check, Measurement, Placement, Validity
 from zerolap.records.metric import (
+    CONTROL,
     COUNTER_METRICS,
     METRICS,
     RUN_TABLE,
@@ -121,6 +122,7 @@ __all__ = [
     "BASE",
     "CHECK_SCHEMA",
     "COMPARISON_SCHEMA",
+    "CONTROL",
     "COUNTER_METRICS",
     "DATA",
     "DEFAULT_DATA_SIZE",

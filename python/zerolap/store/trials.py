@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, insert
 
 from zerolap import __version__
 from zerolap.records import (
+    CONTROL,
     Amounts,
     Build,
     BuildJob,
@@ -132,6 +133,8 @@ def keep_trials(connection: Connection, events: Sequence[tuple[TrialsJob, TrialD
         common = _series_of(of_job, side, measurement, contexts[of_job.request], builds)
         for name, value in measurement.metrics.items():
             key = common and common.model_copy(update={"metric": name})
+            if name == CONTROL:
+                key = _series_of_control(of_job, measurement, contexts[of_job.request])
             if key is not None:
                 columns = {**key.model_dump(), "config": json.dumps(key.config)}
                 keys[key.digest] = {"id": key.digest, **columns}
@@ -297,6 +300,21 @@ def _series_of(
         libc=toolchain.libc,
         valgrind=measurement.instrument.removeprefix("valgrind ") if is_counted else "",
         windows=f"{amounts.windows.small}+{amounts.windows.large}" if is_counted and amounts.windows else "",
+    )
+
+
+def _series_of_control(trials_job: TrialsJob, measurement: Measurement, context: _Context) -> SeriesKey:
+    """Return the series of the platform's reference work, which has nothing to do with cases, builds or rates."""
+    return SeriesKey(
+        case="",
+        case_digest="",
+        metric=CONTROL,
+        engine=trials_job.engine,
+        topology="",
+        config=(),
+        variant="",
+        platform=context.platform,
+        method=measurement.method,
     )
 
 
