@@ -120,6 +120,11 @@ def test_what_is_invalid_is_no_number() -> None:
     assert document.results == []
 
 
+def test_the_control_of_the_machine_is_no_benchmark() -> None:
+    trials = [(a_trial("get", side), measured(cpu_ns_per_op=1.0, control_ns=15.0)) for side in ("base", "head")]
+    assert "control" not in comparison_benchfmt(comparison_of("get"), trials)
+
+
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_name_is_one_part_of_one_line(name: str) -> None:
     trials = [(a_trial(name, side), measured(instructions_per_op=1.0)) for side in ("base", "head")]

@@ -19,6 +19,7 @@ from waiting import PATIENCE_SECONDS
 from zerolap.build import pack_build
 from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
+from zerolap.fleet import intake
 from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import MAX_DELIVERIES, AgentName
 from zerolap.fleet.fleet_execution import FleetExecution, with_builds
@@ -46,12 +47,12 @@ from zerolap.records import (
     WrittenClient,
 )
 from zerolap.store import Artifact, Attempt, Outcome, Store
-from zerolap.store.tables import series
+from zerolap.store.tables import platform_facts, series
 
 HERE = "here"
 LONG_SECONDS = 10 * PATIENCE_SECONDS
 HELLO = (
-    '{"message":"hello","protocol":2,"kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
+    '{"message":"hello","protocol":3,"kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
     '"platform":{"name":"","fingerprint":"f","cpu":"CPU","cores":CORES,"kernel":""}}'
 )
 
@@ -135,6 +136,28 @@ def test_what_the_machine_of_the_conductor_measures_is_of_this_machine() -> None
         known = roster.snapshot().known_platform(HERE)
         assert known is not None
         assert known.platform.fingerprint == expected
+
+
+def test_states_of_an_agents_machine_are_recorded_under_its_platform_within_limits(
+    fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "MOST_STATES", 2)
+    fleet.agents = 0
+    hello = Hello.model_validate_json(HELLO.replace("CORES", "4"))
+
+    def with_facts(note: str) -> Hello:
+        return hello.model_copy(update={"platform": hello.platform.model_copy(update={"facts": {"note": note}})})
+
+    async def scenario(fleet: SimulatedFleet) -> None:
+        for note in ("x" * intake.LONGEST_FACTS, "one", "one", "two", "three"):
+            assert (await fleet.say(with_facts(note))).accepted
+
+    fleet.run(scenario)
+    with fleet.store._database.reading() as connection:
+        rows = connection.execute(select(platform_facts.c.fingerprint, platform_facts.c.facts)).all()
+    expected = {f'{{"note": "{note}"}}' for note in ("one", "two")}
+    assert {fingerprint.partition("/")[::2] for fingerprint, _ in rows} == {(HERE, "f")}
+    assert {facts for _, facts in rows} == expected
 
 
 @pytest.mark.slow

@@ -1,22 +1,37 @@
 """The counted engine on real servers: it repeats, its checks see what is wrong, and the world outside is pinned."""
 
+import re
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from engine_place import job_of, place_in
 from toy_server import ToySource, compile_toy
 
 from zerolap.build import Program
 from zerolap.cases import core_suite, load_cases, packaged_suites, scaled
 from zerolap.engines import counted_checks as checks
 from zerolap.engines import pin
-from zerolap.engines.counted import CountedTrial, count
+from zerolap.engines.counted import Counted, CountedTrial, count
 from zerolap.engines.pin import Pin
 from zerolap.load import generator as load
 from zerolap.load.generator import packaged
-from zerolap.records import STANDALONE, CallGraph, Case, Expect, Measurement, ServerSpec, TrialFailed, Windows
+from zerolap.records import (
+    HEAD,
+    STANDALONE,
+    Amounts,
+    CallGraph,
+    Case,
+    Expect,
+    Measurement,
+    ServerSpec,
+    TrialDone,
+    TrialFailed,
+    Windows,
+    now,
+)
 from zerolap.server import connection, start
 from zerolap.server import running_server as running
 
@@ -68,6 +83,24 @@ def test_a_good_trial(redis_server: Path, cases: dict[str, Case], tmp_path: Path
     windows = measurement.amounts.windows
     assert windows is not None
     assert windows.large > windows.small
+
+
+def test_a_trial_has_its_time_and_a_digest_of_what_it_executed(
+    redis_server: Path, cases: dict[str, Case], tmp_path: Path
+) -> None:
+    before = now()
+    measurements = []
+    for name in ("first", "second"):
+        place = place_in(tmp_path / name)
+        job = job_of("counted", cases["good"], redis_server, place)
+        job = job.model_copy(update={"amounts": Amounts(scale=QUICK)})
+        done = next(event for event in Counted().carry_out(job, place) if isinstance(event, TrialDone))
+        measurements.append(done.measurements[HEAD])
+    first, second = measurements
+    assert before <= first.began <= second.began <= now()
+    assert re.fullmatch(r"valgrind \d+\.\d+.*", first.instrument)
+    assert first.executed_code is not None
+    assert first.executed_code == second.executed_code
 
 
 @pytest.mark.parametrize("name", ["errors", "reply", "hit_rate", "keys", "windows_agree"])

@@ -167,6 +167,19 @@ def test_a_harmless_edit_leaves_the_work_identical(programs: Programs, base: byt
     assert instructions > 100
 
 
+@pytest.mark.parametrize("edit", HARMLESS)
+def test_a_harmless_edit_leaves_the_digest_equal(programs: Programs, base: bytes, edit: str) -> None:
+    digest = _core.executed_digest(base)
+    assert digest is not None
+    assert len(digest) == 64
+    assert _core.executed_digest(programs.executed(HARMLESS[edit])) == digest
+
+
+@pytest.mark.parametrize("edit", CHANGED)
+def test_a_change_of_what_is_executed_changes_the_digest(programs: Programs, base: bytes, edit: str) -> None:
+    assert _core.executed_digest(programs.executed(CHANGED[edit])) != _core.executed_digest(base)
+
+
 @pytest.mark.parametrize("edit", CHANGED)
 def test_what_is_executed_or_read_cannot_change_unseen(programs: Programs, base: bytes, edit: str) -> None:
     outcome = compared(base, programs.executed(CHANGED[edit]))
@@ -198,9 +211,13 @@ def test_programs_whose_addresses_cannot_be_distinguished_are_identical_to_their
     first, again, changed = (others.executed(edits) for edits in ([], [], [("int main", UNUSED + "int main")]))
     assert compared(first, again)["outcome"] == "identical"
     assert compared(first, changed)["outcome"] == "unknown"
+    assert _core.executed_digest(first) == _core.executed_digest(again)
+    assert _core.executed_digest(changed) not in (None, _core.executed_digest(first))
 
 
 def test_what_is_not_of_this_form_is_refused(base: bytes) -> None:
     for broken in (b"", b"{}", base.replace(b"zerolap.executed/2", b"zerolap.executed/9"), base[:-100]):
         with pytest.raises(ValueError, match="executed instructions"):
             _core.compare_executed(base, broken)
+        with pytest.raises(ValueError, match="executed instructions"):
+            _core.executed_digest(broken)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from simulated_fleet import SimulatedFleet, made_up_cases
+from simulated_fleet import LOAD_PLATFORM, SimulatedFleet, made_up_cases
+from sqlalchemy import select
 from waiting import PATIENCE_SECONDS
 
 from zerolap.build import Builds
@@ -18,8 +19,10 @@ from zerolap.engines.simulated import Simulated
 from zerolap.fleet.messages import Claim, GiveUp, Heartbeat
 from zerolap.fleet.remote_agent import _clear_up
 from zerolap.fleet.two_hosts import LOAD_HOST_SECONDS
+from zerolap.host import fingerprint
 from zerolap.records import Event, LoadJob, Request, TrialsJob
 from zerolap.store import Attempt
+from zerolap.store.tables import platform_facts
 
 
 @dataclass
@@ -31,7 +34,7 @@ class LoadedFromElsewhere(Simulated):
     def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         """Make up the trials."""
         host = place.load_host
-        self.load_hosts.append((job.engine, None if host is None else host.address))
+        self.load_hosts.append((job.engine, None if host is None else f"{host.name} to {host.address}"))
         yield from super().carry_out(job, place)
 
 
@@ -60,9 +63,14 @@ def test_timed_trials_take_their_load_from_another_agent(fleet: SimulatedFleet) 
         await fleet.until(lambda: not fleet.store.fleet.open_attempts())
 
     fleet.run(scenario)
-    assert set(fleet.engine.load_hosts) == {("counted", None), ("timed", "127.0.0.1")}
+    assert set(fleet.engine.load_hosts) == {("counted", None), ("timed", f"{LOAD_PLATFORM} to 127.0.0.1")}
     states = {attempt.state for attempt in fleet.store.fleet.attempts(request.id)}
     assert states == {"done"}
+    here = fingerprint()
+    assert {measured.facts for _, measured in fleet.store.measurements(request.id)} == {here.facts_digest}
+    with fleet.store._database.reading() as connection:
+        states_of_platforms = connection.execute(select(platform_facts.c.digest)).scalars().all()
+    assert states_of_platforms == [here.facts_digest]
 
 
 def test_a_timed_trial_waits_until_both_agents_are_free(fleet: SimulatedFleet) -> None:

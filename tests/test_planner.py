@@ -1,6 +1,7 @@
 """What is planned next, and what the loop makes of it: with an engine that makes its outcomes up."""
 
 import json
+import math
 import shutil
 import threading
 from collections.abc import Callable, Sequence
@@ -293,6 +294,29 @@ def test_cycles_decide_where_starts_differ_less_in_them(bench: Callable[..., Ben
     assert {block for _, block, _ in made[True].timed.carried_out} == set(range(LOOKS[0]))
     assert {case.deciding for case in outcomes[False].cases} == {"cpu_ns_per_op"}
     assert len(made[False].timed.carried_out) > len(made[True].timed.carried_out)
+
+
+def test_what_each_start_says_is_recorded_for_all_metrics_with_a_verdict(bench: Callable[..., Bench]) -> None:
+    made = bench(changes={"case-1": 0.06}, scatter=0.02)
+    comparison = made.compare(cases(2), Options(engines=["counted", "timed"], min_effect={"timed": 0.02}))
+    recorded: dict[tuple[str, str], dict[int, float]] = {}
+    for one in made.store.start_ratios(comparison.id):
+        assert one.engine == "timed"
+        recorded.setdefault((one.case, one.metric), {})[one.block] = one.log_ratio
+    judged = {(case.case, verdict.metric): verdict for case in comparison.cases for verdict in case.verdicts}
+    timed = {key: verdict for key, verdict in judged.items() if verdict.engine == "timed"}
+    assert recorded.keys() == timed.keys()
+    assert {metric for _, metric in timed} >= {"cpu_ns_per_op", "elapsed_ns_per_op", "ops_per_sec"}
+    values: dict[tuple[str, int], dict[str, float]] = {}
+    for trial, measured in made.store.measurements(comparison.id):
+        if trial.engine == "timed":
+            values.setdefault((trial.case, trial.block), {})[trial.side] = measured.metrics["cpu_ns_per_op"]
+    for (case, metric), by_block in recorded.items():
+        assert len(by_block) == timed[case, metric].samples
+        if metric == "cpu_ns_per_op":
+            of_case = {block: sides for (name, block), sides in values.items() if name == case}
+            expected = {block: math.log(sides[HEAD] / sides[BASE]) for block, sides in of_case.items()}
+            assert by_block == pytest.approx(expected)
 
 
 def test_the_budget_ends_counting_and_leaves_time_for_timing(bench: Callable[..., Bench]) -> None:

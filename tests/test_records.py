@@ -144,9 +144,15 @@ MEASUREMENT = Measurement(
     graph="a" * 64,
     timeline="b" * 64,
     stacks="c" * 64,
+    executed="d" * 64,
+    executed_code="e" * 64,
     seconds=1.5,
     method=3,
     zerolap="0.1",
+    began="2026-11-20T21:00:00Z",
+    facts="f" * 32,
+    instrument="valgrind 3.19.0",
+    load_host="load",
 )
 EVENTS: list[Event] = [
     JobStarted(job="j-1"),
@@ -196,6 +202,11 @@ SERIES = SeriesKey(
     variant="default",
     platform="p-1",
     method=3,
+    placed=True,
+    resident=2,
+    load_host="load",
+    compiler="GNU C11 12.2.0",
+    libc="glibc 2.36",
 )
 
 
@@ -498,8 +509,6 @@ def test_the_digest_of_what_a_request_means_is_of_what_is_measured() -> None:
 
 
 def test_points_that_differ_in_anything_are_of_other_series() -> None:
-    changes: list[dict[str, Any]] = [
-        {name: 4 if name == "method" else (("hz", "1"),) if name == "config" else "other"}
-        for name in SeriesKey.model_fields
-    ]
+    others: dict[str, Any] = {"method": 4, "config": (("hz", "1"),), "placed": False, "resident": 1}
+    changes = [{name: others.get(name, "other")} for name in SeriesKey.model_fields]
     assert len({SERIES.model_copy(update=change).digest for change in [{}, *changes]}) == len(changes) + 1

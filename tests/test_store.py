@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from postgresql_server import PostgresqlServer
 from pydantic import ValidationError
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, MetaData, Table, text
 
 from zerolap import __version__
 from zerolap.cli.options import without_password
@@ -62,6 +62,7 @@ from zerolap.records import (
     ServerSpec,
     Settings,
     Spread,
+    StartRatio,
     TrialDone,
     TrialsJob,
     UsageError,
@@ -264,6 +265,10 @@ def a_measurement(seconds: float = 2.5, **changes: Any) -> Measurement:
         "seconds": seconds,
         "method": 2,
         "zerolap": "9.9",
+        "executed_code": "cd" * 32,
+        "began": "2026-11-20T21:00:05Z",
+        "facts": "ef" * 16,
+        "instrument": "valgrind 3.19.0",
     }
     return Measurement.model_validate({**fields, **changes})
 
@@ -443,6 +448,27 @@ def test_a_new_kernel_is_a_change_on_a_platform(store: Store) -> None:
     assert kernels == [("6.1", '{"governor": "performance"}'), ("6.2", '{"governor": "performance"}')]
 
 
+def test_a_trial_refers_to_the_state_of_its_platform(begun: Store) -> None:
+    now = a_resolved().platform.model_copy(update={"facts": {"governor": "powersave"}})
+    for _ in range(2):
+        begun.record_platform(now)
+    job = a_job()
+    begun.record_job(job)
+    begun.record(job, a_trial_done(job, 0, head=a_measurement(facts=now.facts_digest)))
+    query = "SELECT platform_facts.facts FROM trial JOIN platform_facts ON platform_facts.digest = trial.facts"
+    assert rows_of(begun, query) == [('{"governor": "powersave"}',)]
+
+
+def test_equal_work_is_found_by_its_digest_over_comparisons(begun: Store) -> None:
+    begun.begin(a_resolved("c-2"))
+    for identity, code in (("c-1", "aa" * 32), ("c-2", "aa" * 32), ("c-2", "bb" * 32)):
+        job = a_job(identity, load_tool=code)
+        begun.record_job(job)
+        begun.record(job, a_trial_done(job, 0, head=a_measurement(executed_code=code)))
+    query = "SELECT request_id, began FROM trial WHERE executed_code = '" + "aa" * 32 + "' ORDER BY request_id"
+    assert rows_of(begun, query) == [("c-1", "2026-11-20T21:00:05Z"), ("c-2", "2026-11-20T21:00:05Z")]
+
+
 def test_jobs_are_read_as_they_were_recorded(begun: Store) -> None:
     build_job = BuildJob(request="c-1", source=AN_ARCHIVE, variant="", spec=SPEC)
     job, timed = a_job(), a_job(engine="timed")
@@ -559,6 +585,60 @@ def test_a_series_goes_on_over_requests(begun: Store) -> None:
     begun.record_job(newer)
     begun.record(newer, a_trial_done(newer, 0, head=a_measurement(method=3)))
     assert rows_in(begun, "series") == 4
+
+
+def series_of(store: Store, engine: str, measurement: Measurement, **changes: Any) -> dict[str, Any]:
+    """Record a trial of the head by an engine, and return the only series that is new by it."""
+    before = {one for (one,) in rows_of(store, "SELECT id FROM series")}
+    job = a_job(engine=engine, load_tool=f"{engine} {len(before)} {changes}", **changes)
+    store.record_job(job)
+    sides = dict.fromkeys(job.servers, measurement)
+    store.record(job, TrialDone(job=job.id, block=0, measurements=sides))
+    names = "id, placed, resident, load_host, compiler, libc, valgrind, windows"
+    rows = [row for row in rows_of(store, f"SELECT {names} FROM series") if row[0] not in before]
+    return dict(zip(names.split(", ")[1:], rows[0][1:], strict=True)) if len(rows) == 1 else {"rows": len(rows)}
+
+
+def test_a_series_has_all_that_its_values_depend_on(begun: Store) -> None:
+    begun.record_build(a_build_record(compiler="GNU C11 12.2.0"))
+    of_build = {"compiler": "GNU C11 12.2.0", "libc": "glibc 2.36"}
+    nowhere = {"placed": False, "resident": 1, "load_host": "", "valgrind": "", "windows": "", **of_build}
+    one = {"metrics": {"cpu_ns_per_op": 1.0}}
+    counted = a_measurement(**one)
+    assert series_of(begun, "counted", counted) == nowhere | {"valgrind": "3.19.0", "windows": "100+300"}
+    newer = a_measurement(**one, instrument="valgrind 3.20.0")
+    assert series_of(begun, "counted", newer) == nowhere | {"valgrind": "3.20.0", "windows": "100+300"}
+    wider = a_measurement(**one, amounts=Amounts(windows=Windows(small=200, large=300)))
+    assert series_of(begun, "counted", wider)["windows"] == "200+300"
+    assert series_of(begun, "counted", wider) == {"rows": 0}
+
+    built, placed = Placement(failure="no objects"), Placement(seed=7)
+    assert series_of(begun, "timed", a_measurement(**one, placement=built)) == nowhere | {"resident": 2}
+    both = series_of(begun, "timed", a_measurement(**one, placement=placed))
+    assert both == nowhere | {"resident": 2, "placed": True}
+    alone = a_measurement(**one, placement=placed, amounts=Amounts(alone=True))
+    assert series_of(begun, "timed", alone) == nowhere | {"placed": True}
+    loaded = a_measurement(**one, placement=placed, load_host="load")
+    assert series_of(begun, "timed", loaded) == both | {"load_host": "load"}
+    head = {"head": a_job().servers["head"]}
+    assert series_of(begun, "timed", a_measurement(**one), servers=head) == nowhere
+    unknown = {"head": head["head"].model_copy(update={"build": "b-unknown"})}
+    of_unknown = series_of(begun, "timed", a_measurement(**one), servers=unknown)
+    assert of_unknown == nowhere | {"compiler": "", "libc": ""}
+
+
+def test_the_control_is_one_series_of_its_platform(begun: Store) -> None:
+    begun.begin(a_resolved("c-2"))
+    paced = {"amounts": Amounts(per_second=100)}
+    for job in (
+        a_job(engine="timed"),
+        a_job(engine="timed", **paced),
+        a_job("c-2", engine="timed", case=a_case_definition("other")),
+    ):
+        begun.record_job(job)
+        begun.record(job, a_trial_done(job, 0, head=a_measurement(metrics={"control_ns": 15.5, "ops_per_sec": 9.0})))
+    query = 'SELECT count(*), max(platform), max(series."case") FROM metric JOIN series ON series.id = series_id'
+    assert rows_of(begun, f"{query} WHERE name = 'control_ns' GROUP BY series_id") == [(3, "p-1", "")]
 
 
 def test_values_at_a_chosen_rate_are_of_no_series(begun: Store) -> None:
@@ -687,6 +767,28 @@ def test_the_bank_holds_the_spreads_of_a_platform(store: Store) -> None:
         store.record_spreads("c-9", {})
 
 
+def test_what_each_start_of_a_comparison_says_is_stored_with_its_document(store: Store) -> None:
+    ratios = [
+        StartRatio(case=case, metric=metric, engine="timed", block=block, log_ratio=0.1 + 0.2 * block)
+        for case in ("get", "set")
+        for metric in ("cpu_ns_per_op", "elapsed_ns_per_op")
+        for block in (0, 1, 3)
+    ]
+    for identity in ("c-1", "c-2"):
+        keep(store, a_comparison(identity))
+        store.record_start_ratios(identity, list(reversed(ratios)))
+    changed = ratios[0].model_copy(update={"log_ratio": 9.0})
+    store.record_start_ratios("c-1", [changed])
+    store.record_start_ratios("c-1", [])
+    assert store.start_ratios("c-1") == ratios
+    with store._database.writing() as connection:
+        connection.execute(text("DELETE FROM request WHERE id = 'c-1'"))
+    assert rows_of(store, "SELECT DISTINCT document_id FROM start_ratio") == [("c-2",)]
+    for refused in (lambda: store.record_start_ratios("c-9", ratios), lambda: store.start_ratios("c-9")):
+        with pytest.raises(UsageError, match="c-9"):
+            refused()
+
+
 WRITER = """
 import sys
 from test_store import a_case, a_comparison, a_job, a_resolved, a_trial_done
@@ -769,6 +871,67 @@ def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store)
         context = MigrationContext.configure(connection)
         assert context.get_current_revision() == REVISION
         assert compare_metadata(context, metadata) == []
+
+
+def insert_into(store: Store, named: str, /, **values: Any) -> None:
+    """Insert a row into a table as the database has it; what is not given is empty where it may not be null."""
+    with store._database.writing() as connection:
+        table = Table(named, MetaData(), autoload_with=connection)
+        empty = {"String": "", "Integer": 0, "Float": 0.0, "Boolean": True}
+        for one in table.c:
+            if not one.nullable and one.name not in values and one.autoincrement is not True:
+                values[one.name] = next((empty[kind] for kind in empty if kind in _kinds_of(one.type)), "")
+        connection.execute(table.insert().values(**values))
+
+
+def _kinds_of(kind: Any) -> list[str]:
+    return [base.__name__ for base in type(kind.as_generic()).__mro__]
+
+
+@pytest.fixture
+def store_of_0010(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """Return a store as the first kept revision has it, with a trial."""
+    from alembic import command
+
+    upgrade = command.upgrade
+    with monkeypatch.context() as patched:
+        patched.setattr(command, "upgrade", lambda config, _: upgrade(config, "0010"))
+        old = Store.open(database.location)
+    with old:
+        job = a_job()
+        document = job.model_dump_json(by_alias=True)
+        insert_into(old, "platform", fingerprint="p-1")
+        request = a_request().model_dump_json()
+        insert_into(old, "request", number=1, id="c-1", kind="compare", state="done", document=request)
+        columns = {"kind": "trials", "case": "xadd", "engine": "counted", "document": document}
+        insert_into(old, "job", number=1, id=job.id, request_id="c-1", **columns)
+        trial = {"side": "head", "validity": VALID.model_dump_json(), "amounts": "{}", "executed": "12" * 32}
+        # The next number of PostgreSQL's own is 1.
+        insert_into(old, "trial", id=1000, job_id=job.id, request_id="c-1", method=2, **trial)
+        insert_into(old, "series", id="s-1", case="xadd", metric="instructions_per_op", config="[]", method=2)
+        insert_into(old, "metric", trial_id=1000, name="instructions_per_op", value=5.0, series_id="s-1")
+        yield old
+
+
+def test_a_store_of_the_first_kept_revision_is_migrated(store_of_0010: Store, database: Database) -> None:
+    assert rows_of(store_of_0010, "SELECT version_num FROM alembic_version") == [("0010",)]
+    with Store.open(database.location) as store:
+        assert rows_of(store, "SELECT version_num FROM alembic_version") == [(REVISION,)]
+        [(trial, measurement)] = store.measurements("c-1")
+        assert (trial.case, trial.side) == ("xadd", "head")
+        assert measurement.metrics == {"instructions_per_op": 5.0}
+        assert (measurement.executed, measurement.executed_code) == ("12" * 32, None)
+        assert (measurement.began, measurement.facts, measurement.instrument) == ("", "", "")
+        query = "SELECT placed, resident, load_host, compiler, libc, valgrind, windows FROM series WHERE id = 's-1'"
+        assert rows_of(store, query) == [(False, 0, "", "", "", "", "")]
+        assert rows_in(store, "start_ratio") == 0
+        job = a_job()
+        store.record(job, a_trial_done(job, 1))
+        assert (trial, measurement) in store.measurements("c-1")
+        assert {one.block: measured.began for one, measured in store.measurements("c-1")} == {
+            0: "",
+            1: "2026-11-20T21:00:05Z",
+        }
 
 
 def test_an_artifact_is_of_its_builder(store: Store) -> None:

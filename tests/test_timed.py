@@ -30,7 +30,8 @@ from zerolap.host import (
     noise_between,
 )
 from zerolap.load import generator as load
-from zerolap.records import STANDALONE, Amounts, Case, Placement, ServerSpec, Side, TrialFailed
+from zerolap.load import reference_work
+from zerolap.records import STANDALONE, Amounts, Case, Placement, ServerSpec, Side, TrialFailed, now
 from zerolap.server import read_cpu_times, read_total_ns, start
 
 SIDES: tuple[Side, ...] = ("base", "head")
@@ -84,17 +85,70 @@ def all_failed_checks(started: StartOutcome, side: Side = "head") -> list[str]:
 
 
 def test_a_start_measures_both_sides_with_the_same_work(bench: TimedBench) -> None:
+    before = now()
     found = bench.start("good", Amounts(pairs=3))
     assert failed_checks(found) == []
     for side in SIDES:
+        assert before <= found.measurements[side].began <= now()
         metrics = found.measurements[side].metrics
         assert {"cpu_ns_per_op", "usec_per_call", "ops_per_sec", "latency_p50_us", "latency_p99_us"} <= metrics.keys()
         assert metrics["cpu_ns_per_op"] >= metrics["main_thread_ns_per_op"] > 0
         assert metrics["whole_cpu_ns_per_op"] > 0
+        assert metrics["control_ns"] > 0
         slices = found.timelines[side].slices
         assert [one.requests for one in slices] == [slice_requests(found)] * 3
         assert sum(count for _, count in found.timelines[side].histogram_ns) == 3 * slice_requests(found)
         assert all(one.requests_per_read == pytest.approx(16, rel=0.1) for one in slices)
+
+
+def test_the_reference_work_runs_where_servers_do_before_the_slices(
+    bench: TimedBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[object] = []
+    run = TimedSide.run
+
+    def noted_run(side: TimedSide, work: SliceWork) -> Slice:
+        happened.append("slice")
+        return run(side, work)
+
+    def noted_reference(processor: int, log: Path) -> float:
+        happened.append(processor)
+        return 12.5
+
+    monkeypatch.setattr(TimedSide, "run", noted_run)
+    monkeypatch.setattr(timed_engine, "reference_ns", noted_reference)
+    found = bench.start("good")
+    assert happened[0] in bench.pinning.server
+    assert set(happened[1:]) == {"slice"}
+    assert [found.measurements[side].metrics["control_ns"] for side in SIDES] == [12.5, 12.5]
+    assert all("control_ns" not in one.metrics for side in SIDES for one in found.timelines[side].slices)
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("exit 3", "exit code 3"),
+        ("echo no number", "no number"),
+        ("echo nan", "nan"),
+        ("echo 0", "0 ns"),
+        ("head -c 100000 /dev/zero", "no number"),
+    ],
+)
+def test_reference_work_without_a_number_ends_the_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pinning: Pinning, script: str, reason: str
+) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(reference_work, "packaged", lambda _name: program)
+    with pytest.raises(TrialFailed, match=reason):
+        reference_work.reference_ns(pinning.server[0], tmp_path / "log")
+
+
+def test_the_reference_work_takes_time_of_the_processor(tmp_path: Path, pinning: Pinning) -> None:
+    first, second = (reference_work.reference_ns(pinning.server[0], tmp_path / name) for name in ("one", "two"))
+    assert 0.1 < first < 10_000
+    assert 0.1 < second < 10_000
 
 
 def test_each_side_is_first_equally_often() -> None:

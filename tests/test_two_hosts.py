@@ -22,6 +22,7 @@ from network_namespaces import joined_machines
 from toy_server import ToySource, compile_toy
 from two_hosts import (
     LIMITS_OF_THE_MACHINE,
+    LOAD_PLATFORM,
     LOOPBACK,
     PATIENCE_SECONDS,
     environment,
@@ -102,6 +103,7 @@ def test_a_trial_spans_two_machines(cases: dict[str, Case], redis_server: Path, 
         again = timed(host, cases["beside"], redis_server, tmp_path / "q")
     for measurement in (*found.values(), *again.values()):
         assert_measured(measurement)
+        assert measurement.load_host == LOAD_PLATFORM
     assert serving.ended_by == []
     assert_nothing_runs(tmp_path)
 

@@ -8,9 +8,11 @@ from engine_place import job_of, place_in
 from simulated_fleet import made_up_cases
 from toy_server import ToySource
 
+from zerolap import __version__
 from zerolap.build import Builder, pack_source, resolve
 from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
+from zerolap.host import fingerprint
 from zerolap.lab import Worker
 from zerolap.records import (
     ArchiveSource,
@@ -21,6 +23,7 @@ from zerolap.records import (
     Event,
     Interrupted,
     JobFailed,
+    TrialDone,
     TrialFailed,
     TrialsJob,
     UsageError,
@@ -52,6 +55,17 @@ def test_what_an_engine_raises_is_the_end_of_its_job(fault: BaseException, place
     assert f"the engine `counted` failed: {type(fault).__name__}" in failed.reason
     assert "Traceback" in failed.details
     assert "in fail" in failed.details
+
+
+def test_a_trial_names_the_program_and_the_state_of_the_machine(place: Place, redis_server: Path) -> None:
+    case = made_up_cases(1)[0]
+    events = Worker({"counted": Simulated()}).carry_out(job_of("counted", case, redis_server, place), place)
+    [done] = [event for event in events if isinstance(event, TrialDone)]
+    here = fingerprint()
+    for measurement in done.measurements.values():
+        assert (measurement.zerolap, measurement.facts) == (__version__, here.facts_digest)
+    other = here.model_copy(update={"facts": here.facts | {"governor": "another"}})
+    assert other.facts_digest != here.facts_digest
 
 
 def test_a_failure_of_a_trial_is_reported_with_its_place(place: Place, redis_server: Path) -> None:

@@ -29,6 +29,7 @@ from zerolap.sandbox import Cancellation, SandboxPolicy
 SECRET = "a secret of thirty-two characters"
 LIMITS_OF_THE_MACHINE = ("STEAL_LIMIT", "OTHERS_LIMIT", "SWAP_LIMIT", "CLOCK_LIMIT_SECONDS")
 LOOPBACK = "127.0.0.1"
+LOAD_PLATFORM = "senders"
 PATIENCE_SECONDS = 120.0
 
 
@@ -60,7 +61,7 @@ def load_host_in_a_thread() -> Iterator[tuple[RemoteLoadHost, ServingThread]]:
         thread.start()
         try:
             with contextlib.closing(listening.accept(SECRET, PATIENCE_SECONDS)) as channel:
-                yield RemoteLoadHost(channel), serving
+                yield RemoteLoadHost(channel, name=LOAD_PLATFORM), serving
         finally:
             thread.join()
 

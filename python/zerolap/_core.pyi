@@ -16,6 +16,7 @@ __all__ = [
     "compare_executed",
     "describe_load",
     "executed",
+    "executed_digest",
     "fitting_counters",
     "fold_stacks",
     "function_samples",
@@ -161,6 +162,14 @@ def compare_executed(base: bytes, head: bytes) -> str:
 
     Both numbers are 0 where the programs are the same to the byte and their instructions cannot be listed. Raises
     `ValueError` when an argument is not what `executed` returns.
+    """
+
+def executed_digest(executed: bytes) -> str | None:
+    """The SHA-256 of what a program executed, in hexadecimal, without names and without how often.
+
+    It is equal where `compare_executed` finds that all is identical, in every process. Where the instructions cannot be
+    listed it is of the program's image; `None` where a library that was executed could not be read. Raises `ValueError`
+    when the argument is not what `executed` returns.
     """
 
 def merge_stacks(tables: list[bytes]) -> bytes:

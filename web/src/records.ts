@@ -660,6 +660,16 @@ export const METRICS: Record<string, Metric> = {
     "unit": "us",
     "label": "latency maximum in us",
     "heading": "max, µs"
+  },
+  "control_ns": {
+    "name": "control_ns",
+    "engine": "timed",
+    "answer": "time",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "ns",
+    "label": "CPU ns per step of the reference work",
+    "heading": "reference ns/step"
   }
 };
 

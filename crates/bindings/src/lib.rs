@@ -19,8 +19,8 @@ mod _core {
     use crate::load::describe_load;
     #[pymodule_export]
     use crate::profile::{
-        BinaryFacts, binary_facts, call_graph, compare_executed, executed, merge_call_graphs, source_functions,
-        structures,
+        BinaryFacts, binary_facts, call_graph, compare_executed, executed, executed_digest, merge_call_graphs,
+        source_functions, structures,
     };
     #[pymodule_export]
     use crate::stacks::{fold_stacks, function_samples, merge_stacks, read_stacks, stack_tree};

@@ -53,6 +53,7 @@ pub(crate) fn merge_call_graphs(py: Python<'_>, graphs: Vec<PyBackedBytes>) -> P
 }
 
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
 pub(crate) fn executed<'py>(
     py: Python<'py>,
     before: &str,
@@ -83,6 +84,12 @@ pub(crate) fn compare_executed(py: Python<'_>, base: PyBackedBytes, head: PyBack
         let head = Executed::from_json(&head).map_err(value_error)?;
         serde_json::to_string(&identity::compare(&base, &head)).map_err(value_error)
     })
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn executed_digest(py: Python<'_>, executed: PyBackedBytes) -> PyResult<Option<String>> {
+    py.detach(|| Ok(identity::canonical_digest(&Executed::from_json(&executed).map_err(value_error)?)))
 }
 
 #[pyclass(frozen, get_all, module = "zerolap._core")]

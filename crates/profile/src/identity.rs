@@ -26,6 +26,7 @@
 mod code;
 mod comparison;
 mod data;
+mod digest;
 mod image;
 
 use std::collections::BTreeMap;
@@ -40,6 +41,7 @@ use crate::elf::{self, BinaryError};
 use crate::pin_library::PIN_LIBRARY;
 
 pub use comparison::{Difference, Identity, compare};
+pub use digest::canonical_digest;
 
 /// Version of the JSON form.
 pub const SCHEMA: &str = "zerolap.executed/2";

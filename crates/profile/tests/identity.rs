@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use zerolap_profile::callgrind::{Dump, read};
-use zerolap_profile::identity::{Executed, Identity, PIPELINED, Trial, compare, executed};
+use zerolap_profile::identity::{Executed, Identity, Library, PIPELINED, Trial, canonical_digest, compare, executed};
 
 const DUMP: &str = include_str!("data/executed.callgrind");
 
@@ -86,4 +86,44 @@ fn a_dump_without_addresses_lists_nothing() {
     let text = "positions: line\nevents: Ir\nob=/zerolap/program\nfl=main.c\nfn=main\n1 3\n";
     let executed = listed(text, text);
     assert!(executed.unknown.is_some_and(|reason| reason.contains("addresses")));
+}
+
+#[test]
+fn the_digest_is_of_what_is_executed_in_whatever_order_it_is_listed() {
+    let whole = listed(DUMP, DUMP);
+    let digest = canonical_digest(&whole).expect("a digest");
+    assert_eq!(canonical_digest(&listed(DUMP, DUMP)), Some(digest.clone()));
+    let mut oftener = whole.clone();
+    for node in &mut oftener.nodes {
+        node.name = "another".to_owned();
+        node.lines.iter_mut().for_each(|line| line.1[PIPELINED] *= 3);
+    }
+    assert_eq!(canonical_digest(&oftener), Some(digest.clone()));
+    let mut reversed = whole.clone();
+    let last = u32::try_from(reversed.nodes.len() - 1).expect("few nodes");
+    reversed.nodes.reverse();
+    for target in reversed.nodes.iter_mut().flat_map(|node| &mut node.lines).flat_map(|line| &mut line.2) {
+        *target = last - *target;
+    }
+    assert_eq!(canonical_digest(&reversed), Some(digest.clone()));
+    assert_ne!(canonical_digest(&listed(DUMP, &without_last(1))), Some(digest));
+}
+
+#[test]
+fn the_digest_of_what_is_not_listed_is_of_the_image_and_the_libraries() {
+    let library =
+        |digest: &str| Library { name: "libc.so.6".to_owned(), digest: digest.to_owned(), instructions: [9, 0, 0] };
+    let unlisted = Executed {
+        image: "1f".to_owned(),
+        unknown: Some("no addresses".to_owned()),
+        libraries: vec![library("ab")],
+        ..Executed::default()
+    };
+    let other_image = Executed { image: "2f".to_owned(), ..unlisted.clone() };
+    let other_library = Executed { libraries: vec![library("cd")], ..unlisted.clone() };
+    let unreadable = Executed { libraries: vec![library("")], ..unlisted.clone() };
+    assert_eq!(canonical_digest(&unlisted), canonical_digest(&unlisted.clone()));
+    assert_ne!(canonical_digest(&unlisted), canonical_digest(&other_image));
+    assert_ne!(canonical_digest(&unlisted), canonical_digest(&other_library));
+    assert_eq!(canonical_digest(&unreadable), None);
 }

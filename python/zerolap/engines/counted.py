@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap import _core
 from zerolap.engines.counted_checks import executed_check, pinned_checks, reply_checks, windows_check
 from zerolap.engines.counted_deployment import deploy_counted
 from zerolap.engines.engine import Deadline, Place, named_failure
@@ -22,6 +23,7 @@ from zerolap.engines.windows import (
     dumped_instructions,
     settle,
 )
+from zerolap.host import version_of
 from zerolap.load import Instrument, counted_arguments, load_program
 from zerolap.records import (
     Amounts,
@@ -36,6 +38,7 @@ from zerolap.records import (
     TrialsJob,
     Validity,
     Windows,
+    now,
 )
 from zerolap.sandbox import confined_reading as reading
 from zerolap.server import CommandRefused, RunningServer, StatisticsReader, named_death
@@ -61,6 +64,7 @@ class Counted:
     def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         """Carry out the trials side after side, block after block; a block with an invalid trial is the last."""
         windows, deadline = job.amounts.windows, Deadline(job, place)
+        instrument = f"valgrind {version_of(['valgrind']) or ''}".strip()
         for block in job.blocks:
             if deadline.is_over:
                 yield JobFinished(job=job.id, cut_short=True)
@@ -70,7 +74,8 @@ class Counted:
                 measurement = place.measured(block, side)
                 if measurement is None:
                     with named_failure(job, block, side):
-                        measurement = _count(job, block, side, place, windows)
+                        counted = _count(job, block, side, place, windows)
+                    measurement = counted.model_copy(update={"instrument": instrument})
                     yield TrialDone(job=job.id, block=block.number, measurements={side: measurement})
                 windows = measurement.amounts.windows
                 measured.append(measurement)
@@ -82,6 +87,7 @@ class Counted:
 def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Windows | None) -> Measurement:
     """Carry out one counted trial; raises `TrialFailed` with the server's log if server or load generator fail."""
     server, built = job.servers[side], place.builds.get(job.servers[side].build)
+    began = now()
     with place.trial_directory() as directory:
         trial = CountedTrial(
             program=built.program,
@@ -96,8 +102,11 @@ def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Wind
             instrument_start=block.number == 0,
         )
         measurement, recorded = count(trial)
-    executed = None if recorded.executed is None else place.blobs.put(recorded.executed)
-    return measurement.model_copy(update={"graph": place.blobs.put(recorded.graph), "executed": executed})
+    kept: dict[str, str | None] = {"began": began, "graph": place.blobs.put(recorded.graph)}
+    if recorded.executed is not None:
+        kept |= {"executed": place.blobs.put(recorded.executed)}
+        kept |= {"executed_code": _core.executed_digest(recorded.executed)}
+    return measurement.model_copy(update=kept)
 
 
 @dataclass(frozen=True)

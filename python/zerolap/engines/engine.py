@@ -26,6 +26,7 @@ from zerolap.records import (
     TrialDone,
     TrialFailed,
     TrialsJob,
+    now,
 )
 from zerolap.sandbox import Cancellation, scratch_directory
 from zerolap.server import RunningServer, named_death
@@ -146,6 +147,7 @@ class EngineTrial(PinnedTrial):
     job: TrialsJob
     block: Block
     side: Side
+    began: str = field(default_factory=now, kw_only=True)
 
     @classmethod
     def of(
@@ -155,7 +157,8 @@ class EngineTrial(PinnedTrial):
         return cls(program, job.servers[side], job.case, block.seed, directory, pinning, job, block, side)
 
     def done(self, measurement: Measurement) -> TrialDone:
-        """Return the event that this trial has been carried out."""
+        """Return the event that this trial has been carried out, with the time at which it began."""
+        measurement = measurement.model_copy(update={"began": self.began})
         return TrialDone(job=self.job.id, block=self.block.number, measurements={self.side: measurement})
 
 

@@ -24,6 +24,7 @@ from zerolap.records import (
     EnvironmentMissing,
     Event,
     Measurement,
+    Placement,
     Side,
     TrialFailed,
     TrialsJob,
@@ -55,12 +56,12 @@ class Sampled:
         """Carry out the passes in turns; one that cannot be recorded costs the case its stacks and no more."""
         if any(server.topology.nodes > 1 for server in job.servers.values()):
             raise TrialFailed("stacks are taken of one server; the topology has several")
-        for trial in _in_turns(job, place):
+        for trial, placement in _in_turns(job, place):
             with named_failure(job, trial.block, trial.side):
-                yield trial.done(_pass(trial, place))
+                yield trial.done(_pass(trial, place).model_copy(update={"placement": placement}))
 
 
-def _in_turns(job: TrialsJob, place: Place) -> Iterator[EngineTrial]:
+def _in_turns(job: TrialsJob, place: Place) -> Iterator[tuple[EngineTrial, Placement | None]]:
     """Yield the passes that are yet to be carried out, the sides of every second block in reverse order.
 
     Ends early once the job's time is over.
@@ -70,17 +71,17 @@ def _in_turns(job: TrialsJob, place: Place) -> Iterator[EngineTrial]:
         if deadline.is_over:
             return
         missing = [side for side in job.servers if place.measured(block, side) is None]
-        programs = _programs(job, block, place) if missing else {}
+        programs, placement = _programs(job, block, place) if missing else ({}, None)
         for side in missing if block.number % 2 == 0 else reversed(missing):
             with place.trial_directory() as directory:
-                yield EngineTrial.of(job, block, side, programs[side], directory, pinning)
+                yield EngineTrial.of(job, block, side, programs[side], directory, pinning), placement
 
 
-def _programs(job: TrialsJob, block: Block, place: Place) -> dict[Side, Program]:
+def _programs(job: TrialsJob, block: Block, place: Place) -> tuple[dict[Side, Program], Placement | None]:
     """Return the programs of a block: of a comparison, those that timed starts of its number have too."""
     if len(job.servers) == 1:
-        return {side: place.program(server) for side, server in job.servers.items()}
-    return place.placed_programs(job, block)[0]
+        return {side: place.program(server) for side, server in job.servers.items()}, None
+    return place.placed_programs(job, block)
 
 
 def _pass(trial: EngineTrial, place: Place) -> Measurement:

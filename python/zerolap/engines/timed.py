@@ -26,8 +26,9 @@ from zerolap.engines.side import set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.standalone import require_standalone
 from zerolap.host import DISTURBANCES, Pinning, available_bytes, hardware_counters, measure_noise, stolen_seconds, watch
-from zerolap.load import LOAD_HOST, LoadHost, MachineWatch, latencies_us, sum_of_histograms
+from zerolap.load import LOAD_HOST, LoadHost, MachineWatch, latencies_us, reference_ns, sum_of_histograms
 from zerolap.records import (
+    CONTROL,
     Amounts,
     Block,
     Case,
@@ -44,6 +45,7 @@ from zerolap.records import (
     TrialFailed,
     TrialsJob,
     Validity,
+    now,
 )
 from zerolap.server import first_dead, read_resident_bytes
 
@@ -117,7 +119,7 @@ def _oversubscribed(job: TrialsJob, pinning: Pinning, load_is_here: bool) -> Tri
         value=f"{threads} busy threads, sharing: {pinning.sharing.value}",
         limit="a core for every busy thread",
     )
-    nothing = Measurement(metrics={}, validity=Validity.of([check]), amounts=job.amounts, method=METHOD)
+    nothing = Measurement(metrics={}, validity=Validity.of([check]), amounts=job.amounts, method=METHOD, began=now())
     return TrialDone(job=job.id, block=job.blocks[0].number, measurements=dict.fromkeys(job.servers, nothing))
 
 
@@ -153,7 +155,7 @@ def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, a
             amounts = amounts.model_copy(update={"slice_requests": None})
         if disturbed & OF_THE_MACHINE:
             _wait_for_quiet(place)
-    return started.placed(placement).after(lost_seconds)
+    return started.placed(placement).after(lost_seconds).loaded_from(place.load_host)
 
 
 def _wait_for_quiet(place: Place) -> None:
@@ -225,6 +227,13 @@ class StartOutcome:
         }
         return replace(self, measurements=longer)
 
+    def loaded_from(self, load_host: LoadHost | None) -> "StartOutcome":
+        """Return the start with the name of the load host, if there is one."""
+        if load_host is None:
+            return self
+        named = {side: one.model_copy(update={"load_host": load_host.name}) for side, one in self.measurements.items()}
+        return replace(self, measurements=named)
+
 
 PERCENTILES = {"latency_p50_us": 0.5, "latency_p99_us": 0.99, "latency_p99_9_us": 0.999}
 
@@ -274,7 +283,7 @@ def _first(slices: int, timeline: Timeline) -> Timeline:
 
 def _time_together(start: TimedStart) -> StartOutcome:
     """Carry out a start with all servers up; raises `_DoesNotFitTwice`."""
-    began, processors = time.monotonic(), {*start.pinning.server, *start.pinning.client}
+    began, began_at, processors = time.monotonic(), now(), {*start.pinning.server, *start.pinning.client}
     with contextlib.ExitStack() as stack:
         sides: dict[Side, TimedSide] = {}
         filled: dict[Side, list[Check]] = {}
@@ -287,6 +296,8 @@ def _time_together(start: TimedStart) -> StartOutcome:
             if stolen_seconds(processors) > 0:
                 # Reading it takes long on large machines; one that has never lost any time is not virtual.
                 sides[side].stolen_seconds = partial(stolen_seconds, processors)
+        # Here neither servers nor load have anything to do, and it disturbs no slice.
+        control_ns = reference_ns(start.pinning.server[0], start.directory / "reference")
         chance = random.Random(f"{start.seed} {start.case.name}")
         is_copied = all(server.runs_from_copy for side in sides.values() for server in side.servers)
         with _naming_the_dead(sides), _watched(start, sides) as watches:
@@ -300,8 +311,8 @@ def _time_together(start: TimedStart) -> StartOutcome:
     amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
     return StartOutcome(
         measurements={
-            side: _measurement(start.case, slices[side], [*filled[side], *noise], work).model_copy(
-                update={"seconds": seconds, "amounts": amounts}
+            side: _measurement(start.case, slices[side], [*filled[side], *noise], work, control_ns).model_copy(
+                update={"seconds": seconds, "amounts": amounts, "began": began_at}
             )
             for side in sides
         },
@@ -395,7 +406,9 @@ def _naming(side: Side, sides: Collection[Side]) -> Iterator[None]:
         raise fault.at(side if len(sides) > 1 else None) from fault.__cause__
 
 
-def _measurement(case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork) -> Measurement:
+def _measurement(
+    case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork, control_ns: float
+) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
     names = [name for name in every[0] if all(name in one for one in every)]
@@ -405,6 +418,7 @@ def _measurement(case: Case, slices: Sequence[Slice], filled: Sequence[Check], w
     if whole_ns > 0:
         metrics["whole_cpu_ns_per_op"] = whole_ns / sum(one.result.requests for one in slices)
     metrics["elapsed_ns_per_op"] = _elapsed_ns_per_op(slices)
+    metrics[CONTROL] = control_ns
     return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
 
 

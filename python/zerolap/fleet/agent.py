@@ -273,10 +273,12 @@ class Agent:
         held = HeldJob(offered, delivered, Lease(self._lease_seconds))
         with contextlib.ExitStack() as stack:
             try:
-                if offered.has_load_host:
+                if offered.load_host:
                     # Of this job, so that the wait for the other agent ends once it is cancelled.
                     with held.cancellation.current():
-                        held.load = stack.enter_context(LoadFromElsewhere.awaited(self._place.address))
+                        held.load = stack.enter_context(
+                            LoadFromElsewhere.awaited(self._place.address, offered.load_host)
+                        )
             except ZerolapError as fault:
                 self._gave_up(fault)
                 await delivered.give_back(GIVEN_BACK_SECONDS)

@@ -563,8 +563,8 @@ class Conductor:
             token = self._tokens.token_for(attempt.id)
             if isinstance(job, LoadJob):
                 token = self._load_secret(job)
-            is_loaded = self.roster.load_of(attempt.platform, job) is not None
-            offered = OfferedJob(attempt=attempt.id, token=token, job=job, has_load_host=is_loaded)
+            load_host = self.roster.load_of(attempt.platform, job) or ""
+            offered = OfferedJob(attempt=attempt.id, token=token, job=job, load_host=load_host)
             content = message_json(offered)
             if len(content) > largest_bytes:
                 reason = f"the job has {len(content):,} bytes, and the bus takes {largest_bytes:,}"

@@ -30,7 +30,7 @@ from zerolap.fleet.messages import (
     read_message,
     version_of,
 )
-from zerolap.fleet.roster import PresentAgent, Roster
+from zerolap.fleet.roster import PresentAgent, Roster, recorded_platform
 from zerolap.fleet.uploads import Uploads
 from zerolap.records import (
     BuildDone,
@@ -61,6 +61,10 @@ GIVEN_UP_PER_SECOND: Final = 1 / 60
 """An agent that gives up more jobs is given none for a while: less than one that rests by itself after each."""
 MOST_INTRODUCTIONS: Final = 30.0
 INTRODUCTIONS_PER_SECOND: Final = 1 / 5
+MOST_STATES: Final = 100
+"""Of an agent's machine that are recorded while the conductor runs: a machine has another after a new kernel."""
+LONGEST_FACTS: Final = 100_000
+"""Characters of a machine's facts: those of 500 processors have 10,000."""
 LARGEST_INTEGER: Final = (1 << 31) - 1
 """That a column of a database takes."""
 
@@ -78,10 +82,11 @@ class _Change:
 
 @dataclass
 class _Allowances:
-    """How often an agent may do what costs others something."""
+    """How often an agent may do what costs others something; `states` are those of its machine that are recorded."""
 
     given_up: Allowance = field(default_factory=lambda: Allowance(MOST_GIVEN_UP, GIVEN_UP_PER_SECOND))
     introductions: Allowance = field(default_factory=lambda: Allowance(MOST_INTRODUCTIONS, INTRODUCTIONS_PER_SECOND))
+    states: set[str] = field(default_factory=set)
 
     @property
     def is_resting(self) -> bool:
@@ -228,7 +233,18 @@ class Intake:
         log.info("an agent is there", agent=name.agent, platform=name.platform, refusal=present.refusal)
         row = next(row for row in self._roster.rows() if row.name == name.agent)
         await asyncio.to_thread(self._store.fleet.saw_agents, [row])
+        if present.refusal is None and hello.kind == "bench":
+            await self._record_state(name, hello)
         return Answer(accepted=present.refusal is None, reason=present.refusal or "", draining=present.draining)
+
+    async def _record_state(self, name: AgentName, hello: Hello) -> None:
+        """Record the state of an agent's machine, to which its trials refer; of each agent a limited number of them."""
+        states = self._allowances[name.agent].states
+        digest = hello.platform.facts_digest
+        if digest not in states and len(states) < MOST_STATES and len(hello.platform.facts_json) <= LONGEST_FACTS:
+            states.add(digest)
+            machine = recorded_platform(hello.platform, name.platform, self._roster.platforms.get(name.platform))
+            await asyncio.to_thread(self._store.record_platform, machine)
 
     async def _refuse_version(self, name: AgentName, version: Version) -> bytes:
         """Refuse an agent that speaks another protocol, and record the reason."""

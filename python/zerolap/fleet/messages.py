@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 
 from zerolap.records import BuildJob, Event, GivenJob, JobFinished, LoadJob, Platform, Record, TrialDone, TrialsJob
 
-PROTOCOL: Final = 2
+PROTOCOL: Final = 3
 """The number of this form of the messages; another form has another number."""
 
 AgentKind: TypeAlias = Literal["bench", "build", "load"]
@@ -42,15 +42,15 @@ class Version(BaseModel):
 class OfferedJob(Record):
     """The content of a job's message: the job, the attempt that it is published for, and the token for its files.
 
-    Load comes from another agent if `has_load_host`: the claim has to state where that one can connect. The token of
-    load for others is the secret by which it connects.
+    Load comes from an agent of the platform `load_host` if there is one: the claim has to state where that agent can
+    connect. The token of load for others is the secret by which it connects.
     """
 
     protocol: int = PROTOCOL
     attempt: str
     token: str
     job: GivenJob
-    has_load_host: bool = False
+    load_host: Annotated[str, Field(max_length=LONGEST_NAME)] = ""
 
 
 class Hello(Record):

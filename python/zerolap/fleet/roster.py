@@ -11,7 +11,7 @@ from zerolap.fleet.delivery import LEASE_SECONDS, AgentName
 from zerolap.fleet.messages import PROTOCOL, Hello, Version
 from zerolap.fleet.setup.configuration import FleetConfiguration, PlatformRequirement
 from zerolap.lab import KnownPlatform
-from zerolap.records import GivenJob, TrialsJob, UnreadableRecord, read_stored
+from zerolap.records import GivenJob, Platform, TrialsJob, UnreadableRecord, read_stored
 from zerolap.store import FleetPlatform, KnownAgent
 
 GONE_AFTER_LEASES = 4
@@ -81,6 +81,17 @@ class PresentAgent:
     refusal: str | None = None
 
 
+def recorded_platform(stated: Platform, name: str, served: ServedPlatform | None) -> Platform:
+    """Return the machine of an agent, as it states it, with the fingerprint under which the platform is recorded.
+
+    The fingerprint is of the platform: history and verdicts go by it, and an agent may state that of any machine.
+    """
+    if served is not None and served.is_here:
+        return stated
+    # No name of a platform has a slash, nor has the fingerprint of this machine.
+    return stated.model_copy(update={"fingerprint": f"{name}/{stated.fingerprint}"})
+
+
 @dataclass(frozen=True)
 class RosterSnapshot:
     """The agents as they were when the snapshot was taken: it does not change, and any thread may read it.
@@ -97,17 +108,12 @@ class RosterSnapshot:
         return self.platforms[platform].builder if platform in self.platforms else platform
 
     def known_platform(self, platform: str) -> KnownPlatform | None:
-        """Return what the agents of a platform are, the least memory of them included; none if none has reported.
-
-        The fingerprint is of the platform: history and verdicts go by it, and an agent may state that of any machine.
-        """
+        """Return what the agents of a platform are, the least memory of them included; none if none has reported."""
         of_platform = [agent for agent in self.agents if agent.name.platform == platform and agent.refusal is None]
         if not of_platform:
             return None
         described = max(of_platform, key=lambda agent: agent.seen).hello.platform
-        if platform not in self.platforms or not self.platforms[platform].is_here:
-            # No name of a platform has a slash, nor has the fingerprint of this machine.
-            described = described.model_copy(update={"fingerprint": f"{platform}/{described.fingerprint}"})
+        described = recorded_platform(described, platform, self.platforms.get(platform))
         load_host = self.platforms[platform].requirement.load if platform in self.platforms else None
         return KnownPlatform(described, min(agent.hello.memory_bytes for agent in of_platform), load_host or "")
 

@@ -18,17 +18,18 @@ CONNECT_SECONDS: Final = 30.0
 
 @dataclass
 class LoadFromElsewhere:
-    """Where the agent that measures waits for the other; `secret` is known to both once the job is claimed."""
+    """Where an agent waits for one of the platform `name`; both know `secret` once the job is claimed."""
 
     listening: Listening
+    name: str = ""
     secret: str = ""
 
     @classmethod
     @contextlib.contextmanager
-    def awaited(cls, address: str) -> Iterator["LoadFromElsewhere"]:
+    def awaited(cls, address: str, name: str = "") -> Iterator["LoadFromElsewhere"]:
         """Listen at an address of this machine, until the context ends."""
         with listen_for_load_host(address) as listening:
-            yield cls(listening)
+            yield cls(listening, name)
 
     def carry_out(self, worker: Worker, job: BuildJob | TrialsJob, place: Place) -> Iterator[Event]:
         """Execute a job once the other agent is there, and yield what happens.
@@ -38,7 +39,7 @@ class LoadFromElsewhere:
         with place.cancellation.current():
             channel = self.listening.accept(self.secret, LOAD_HOST_SECONDS)
             with contextlib.closing(channel):
-                yield from worker.carry_out(job, replace(place, load_host=RemoteLoadHost(channel)))
+                yield from worker.carry_out(job, replace(place, load_host=RemoteLoadHost(channel, name=self.name)))
 
 
 def put_load(job: LoadJob, secret: str, cancellation: Cancellation, policy: SandboxPolicy) -> Iterator[Event]:

@@ -9,6 +9,7 @@ from zerolap.host.neighbours import Neighbours, watch_neighbours
 from zerolap.host.noise import MachineTimes, Noise, measure_noise, noise_between, read_counters, stolen_seconds
 from zerolap.host.pinning import Pinning, Sharing, choose_pinning
 from zerolap.host.platform_identity import fingerprint
+from zerolap.host.probes.programs import version_of
 from zerolap.host.processors import Processor, Processors, read_processors
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "read_counters",
     "read_processors",
     "stolen_seconds",
+    "version_of",
     "watch",
     "watch_neighbours",
 ]

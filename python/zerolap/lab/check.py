@@ -10,7 +10,6 @@ from zerolap.host import choose_pinning, fingerprint, read_processors
 from zerolap.judge import faults_of
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import sandbox_notes
-from zerolap.lab.requests import now
 from zerolap.lab.selection import StartableServer, select_runnable
 from zerolap.probing import CommandSamples, ProbedCase, probe
 from zerolap.records import (
@@ -26,6 +25,7 @@ from zerolap.records import (
     RequestedServer,
     ServerSpec,
     TrialFailed,
+    now,
 )
 from zerolap.sandbox import scratch_directory
 

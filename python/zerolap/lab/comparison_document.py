@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from zerolap.build import measured_server
 from zerolap.judge import with_rules
-from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of
+from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of, start_ratios_of
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import Results
 from zerolap.lab.unmeasured import untimed_notes
@@ -62,6 +62,11 @@ def add_to_bank(results: Results, store: Store) -> None:
     """Record how much starts differed."""
     for circumstances, spreads in spreads_of(results).items():
         store.record_spreads(results.resolved.id, spreads, circumstances)
+
+
+def record_start_ratios(results: Results, comparison: Comparison, store: Store) -> None:
+    """Record what each start says of the metrics on which a comparison has verdicts; its document is recorded."""
+    store.record_start_ratios(comparison.id, start_ratios_of(results, comparison.cases))
 
 
 def described_servers(resolved: Resolved, results: Results, store: Store) -> Mapping[Side, MeasuredServer]:

@@ -34,6 +34,7 @@ from zerolap.lab.results import AS_BUILT, FEWEST_STARTS, CaseResults, Results, T
 from zerolap.lab.unmeasured import failed_sides, failure_text
 from zerolap.records import (
     BASE,
+    CONTROL,
     COUNTER_METRICS,
     HEAD,
     METRICS,
@@ -43,6 +44,7 @@ from zerolap.records import (
     Resolved,
     Settings,
     Spread,
+    StartRatio,
     TrialFailed,
     Validity,
     Verdict,
@@ -144,6 +146,22 @@ def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
     return spreads
 
 
+def start_ratios_of(results: Results, cases: Sequence[CaseResult]) -> list[StartRatio]:
+    """Return what each start says about the timed metrics of which these cases have a verdict, before it is bounded."""
+    judged = {(case.case, verdict.metric) for case in cases for verdict in case.verdicts if verdict.engine == "timed"}
+    measured = [(metric, metric, _judged_trials(metric, results.timed)) for metric in JUDGED_TIMES]
+    measured.append((COST_AT_FULL_SPEED, CPU_TIME, _batched_trials(results.timed)))
+    measured.append((AS_BUILT_COST, CPU_TIME, _as_built_trials(results.timed)))
+    return [
+        StartRatio(case=name, metric=metric, engine="timed", block=block, log_ratio=pair.changes[of_slices])
+        for metric, of_slices, by_case in measured
+        for name, trials in by_case.items()
+        if (name, metric) in judged
+        for block, pair in zip(trials.paired_blocks, trials.pairs, strict=True)
+        if of_slices in pair.changes
+    ]
+
+
 def _judge_blocks(engine: str, trials: Trials | None, settings: Settings) -> list[UnadjustedVerdict]:
     """Return what is concluded on each metric of an engine that is judged by blocks; nothing of an invalid case."""
     if trials is None or not trials.usable:
@@ -183,14 +201,7 @@ def _judge_times(
     """Return what is concluded on the timed metrics, by case: all cases and the bank show how much starts vary."""
     verdicts: dict[str, list[UnadjustedVerdict]] = {}
     for metric in JUDGED_TIMES:
-        chosen = {name: trials.of_cost if metric in COSTS else trials for name, trials in timed.items()}
-        usable = {
-            name: trials.pairs
-            for name, trials in chosen.items()
-            if trials.usable
-            and len(trials.pairs) >= FEWEST_STARTS
-            and not (metric in COSTS and trials.per_second is None and unequal_batching(trials.pairs))
-        }
+        usable = {name: trials.pairs for name, trials in _judged_trials(metric, timed).items()}
         for name, judged in judge_time(metric, usable, timed, settings, bank).items():
             verdicts.setdefault(name, []).append(judged)
     for of_other_starts in (_judge_batched(timed, settings, bank), _judge_as_built(timed, settings, bank)):
@@ -199,19 +210,41 @@ def _judge_times(
     return verdicts
 
 
+def _judged_trials(metric: str, timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
+    """Return the starts from which a metric is judged, by case: costs where all sides had the same load."""
+    chosen = {name: trials.of_cost if metric in COSTS else trials for name, trials in timed.items()}
+    return {
+        name: trials
+        for name, trials in chosen.items()
+        if trials.usable
+        and len(trials.pairs) >= FEWEST_STARTS
+        and not (metric in COSTS and trials.per_second is None and unequal_batching(trials.pairs))
+    }
+
+
+def _batched_trials(timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
+    """Return the starts at full speed of the cases of which others at an equal rate decide."""
+    return {name: trials for name, trials in timed.items() if trials.paced is not None and trials.usable}
+
+
+def _as_built_trials(timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
+    """Return the starts of the programs as they were built, by case, where there are enough."""
+    return {
+        name: trials.as_built
+        for name, trials in timed.items()
+        if trials.as_built is not None and trials.as_built.usable and len(trials.as_built.pairs) >= FEWEST_STARTS
+    }
+
+
 def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, UnadjustedVerdict]:
     """Return what is concluded on the cost at full speed where that at an equal rate decides."""
-    batched = {name: trials.pairs for name, trials in timed.items() if trials.paced is not None and trials.usable}
+    batched = {name: trials.pairs for name, trials in _batched_trials(timed).items()}
     return _named(COST_AT_FULL_SPEED, judge_time(CPU_TIME, batched, timed, settings, bank))
 
 
 def _judge_as_built(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, UnadjustedVerdict]:
     """Return what is concluded on the two programs in the layout that each was built with, where these were timed."""
-    as_built = {
-        name: trials.as_built
-        for name, trials in timed.items()
-        if trials.as_built is not None and trials.as_built.usable and len(trials.as_built.pairs) >= FEWEST_STARTS
-    }
+    as_built = _as_built_trials(timed)
     starts = {name: trials.pairs for name, trials in as_built.items()}
     return _named(AS_BUILT_COST, judge_time(CPU_TIME, starts, as_built, settings, bank, of_sources=False))
 
@@ -326,7 +359,7 @@ def metrics_judged(results: Results) -> int:
     """Return how many metrics a case is judged by: those of the processor's counters only where these are there."""
     measurements = (one for trials in results.timed.values() for side in trials.measurements.values() for one in side)
     has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
-    own = len(METRICS) if has_counters else len(METRICS) - len(COUNTER_METRICS)
+    own = len(METRICS.keys() - {CONTROL} - (frozenset() if has_counters else COUNTER_METRICS))
     return own + len(results.resolved.settings.plugin_metrics)
 
 

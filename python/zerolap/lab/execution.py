@@ -6,7 +6,7 @@ The local loop and the conductor drive executions; all that is particular to a r
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.lab.comparison_document import add_to_bank, comparison_of, read_bank
+from zerolap.lab.comparison_document import add_to_bank, comparison_of, read_bank, record_start_ratios
 from zerolap.lab.lab import Lab
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
@@ -154,7 +154,7 @@ class Execution:
     def record(self, state: DocumentState, *, reasons: bool) -> Comparison | RunReport | None:
         """Record the document as it is now, and return it; none while the servers are not built.
 
-        Of a comparison that is done, how much starts differed is recorded too.
+        Of a comparison that is done, how much starts differed and what each of them says is recorded too.
         """
         if self._results is None:
             return None
@@ -168,6 +168,8 @@ class Execution:
             add_to_bank(self._results, store)
         comparison = comparison_of(self._results, state, store, explainer)
         store.record_comparison(comparison)
+        if state == "done":
+            record_start_ratios(self._results, comparison, store)
         return comparison
 
 

@@ -89,6 +89,8 @@ def _carried_out(request: Request, lab: Lab) -> Comparison | RunReport:
 
 def _measured(loop: Loop, request: Request, lab: Lab) -> Comparison | RunReport:
     """Carry out the trials, once the machine is quiet where cases are to be timed."""
+    # A request that is resumed may find the machine in another state than the one in which it was begun.
+    lab.store.record_platform(fingerprint())
     if request.settings.asks_for_time:
         with loop.recorded_end():
             wait_for_quiet(lab.wait_seconds, lab.listen, lab.cancellation)

@@ -4,7 +4,6 @@ import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Final, Literal
 
 from zerolap.build import pack_source, setting_arguments
@@ -24,6 +23,7 @@ from zerolap.records import (
     Settings,
     Side,
     UsageError,
+    now,
 )
 from zerolap.store import Blobs
 
@@ -208,11 +208,6 @@ def _id_of(kind: Literal["compare", "run"], origin: str, platform: str) -> str:
         return new_id(kind)
     digest = hashlib.sha256(f"{origin} {platform}".encode()).hexdigest()
     return f"{new_id(kind).partition('-')[0]}-{digest[:ID_DIGITS]}"
-
-
-def now() -> str:
-    """Return the time as ISO 8601 in UTC."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _refuse_conflicts(servers: Sequence[RequestedServer], cases: Sequence[Case]) -> None:

@@ -142,7 +142,8 @@ class Trials:
 class TimedTrials(Trials):
     """Starts of all sides, at full speed or at the equal rate `per_second`; `pairs` has one for each start.
 
-    Those at an equal rate are `paced`, those of the programs as they were built `as_built`.
+    Those at an equal rate are `paced`, those of the programs as they were built `as_built`. `paired_blocks` are the
+    numbers of the starts' blocks.
 
     A start that something made unusable is not kept, and counted in `refused`; others follow in its place. After
     several such starts, the case is `settled` with what there is if that is enough for a look; else `disturbed` are the
@@ -151,6 +152,7 @@ class TimedTrials(Trials):
 
     per_second: int | None = None
     pairs: list[TimedPair] = field(default_factory=list)
+    paired_blocks: list[int] = field(default_factory=list)
     disturbed: list[Check] = field(default_factory=list)
     settled: bool = False
     refused: int = 0
@@ -226,6 +228,7 @@ class TimedTrials(Trials):
                 for name in OF_WHOLE_STARTS
                 if name in base.metrics and name in head.metrics
             }
+            self.paired_blocks.append(block)
             self.pairs.append(TimedPair.of(_timeline(base.timeline, blobs), _timeline(head.timeline, blobs), whole))
 
     def batching(self) -> Batching | None:

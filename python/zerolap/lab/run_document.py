@@ -8,6 +8,7 @@ from zerolap.lab.reasons import merged_graph, sampled_side
 from zerolap.lab.results import CaseResults, Results, Trials
 from zerolap.lab.unmeasured import failure_text, not_measured
 from zerolap.records import (
+    CONTROL,
     HEAD,
     FunctionCost,
     Measurement,
@@ -112,7 +113,9 @@ def _other_metrics(valid: Mapping[str, Measurement], taken: Mapping[str, float])
 def _means(measurements: Sequence[Measurement]) -> dict[str, float]:
     if not measurements:
         return {}
-    names = [name for name in measurements[0].metrics if all(name in one.metrics for one in measurements)]
+    # What the machine takes for its reference work is no property of the server.
+    first = [name for name in measurements[0].metrics if name != CONTROL]
+    names = [name for name in first if all(name in one.metrics for one in measurements)]
     return {name: sum(one.metrics[name] for one in measurements) / len(measurements) for name in names}
 
 

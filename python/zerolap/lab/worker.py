@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from zerolap import __version__
 from zerolap.build import Builder, parse_variant
 from zerolap.engines import Engine, Place, disk_full, engine_named
+from zerolap.host import fingerprint
 from zerolap.lab.selection import StartableServer
 from zerolap.records import (
     Abilities,
@@ -94,12 +95,14 @@ class Worker:
 
     def _measure(self, job: TrialsJob, place: Place) -> Iterator[Event]:
         engine = self.engine(job.engine)
+        # Settings of the machine hardly change within a job; a trial names those with which its job began.
+        facts = fingerprint().facts_digest
         finished, trials = False, sum(len(done.measurements) for done in place.recorded)
         for event in engine.carry_out(job, place):
             _require_sound(event)
             finished = finished or isinstance(event, JobFinished | JobFailed)
             trials += len(event.measurements) if isinstance(event, TrialDone) else 0
-            yield _stamped(event) if isinstance(event, TrialDone) else event
+            yield _stamped(event, facts) if isinstance(event, TrialDone) else event
         if not finished:
             is_complete = trials >= len(job.blocks) * len(job.servers)
             yield JobFinished(job=job.id, cut_short=job.seconds_left is not None and not is_complete)
@@ -140,10 +143,10 @@ def _require_sound(event: object) -> None:
         raise TypeError(f"it yielded {event!r}, which is no event of trials")
 
 
-def _stamped(event: TrialDone) -> TrialDone:
-    """Return the event with the version of this program in its measurements."""
+def _stamped(event: TrialDone, facts: str) -> TrialDone:
+    """Return the event with the version of this program, and the state of the machine, in its measurements."""
     measurements = {
-        side: measurement.model_copy(update={"zerolap": __version__})
+        side: measurement.model_copy(update={"zerolap": __version__, "facts": facts})
         for side, measurement in event.measurements.items()
     }
     return event.model_copy(update={"measurements": measurements})

@@ -13,6 +13,7 @@ from zerolap.load.generator import (
 )
 from zerolap.load.latencies import latencies_us, sum_of_histograms
 from zerolap.load.load_host import LOAD_HOST, LoadGenerator, LoadHost, MachineWatch
+from zerolap.load.reference_work import reference_ns
 from zerolap.load.target import Target, by_socket
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, connection_requests
 
@@ -38,6 +39,7 @@ __all__ = [
     "load_program",
     "packaged",
     "prepare",
+    "reference_ns",
     "shown_errors",
     "sum_of_histograms",
     "timed_arguments",

@@ -34,8 +34,13 @@ class MachineWatch(Protocol):
 class LoadHost(Protocol):
     """Another machine, whose load generators reach this one; used by one thread.
 
-    `address` is that of this machine by which the load host reaches it: an IP address.
+    `address` is that of this machine by which the load host reaches it: an IP address. `name` is that of the machines
+    of which the load host is one.
     """
+
+    @property
+    def name(self) -> str:
+        """The name of the platform that puts load, equal for machines that stand for each other."""
 
     @property
     def address(self) -> str:

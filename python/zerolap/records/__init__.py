@@ -75,6 +75,7 @@ from zerolap.records.job import (
 from zerolap.records.keys import LETTER_OF_PATTERN, KeyRange, Keys, LoadRange
 from zerolap.records.measurement import Check, Measurement, Placement, Validity
 from zerolap.records.metric import (
+    CONTROL,
     COUNTER_METRICS,
     METRICS,
     RUN_TABLE,
@@ -84,6 +85,7 @@ from zerolap.records.metric import (
     MetricRule,
     with_rules_of_plugins,
 )
+from zerolap.records.moments import now
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -110,7 +112,7 @@ from zerolap.records.run import RUN_SCHEMA, FunctionCost, RunCase, RunReport
 from zerolap.records.series import SeriesKey
 from zerolap.records.server import ServerSpec
 from zerolap.records.skipped import Skipped, SkipReason
-from zerolap.records.spread import Spread
+from zerolap.records.spread import Spread, StartRatio
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
 from zerolap.records.trial import BASE, HEAD, Side, Trial
@@ -120,6 +122,7 @@ __all__ = [
     "BASE",
     "CHECK_SCHEMA",
     "COMPARISON_SCHEMA",
+    "CONTROL",
     "COUNTER_METRICS",
     "DATA",
     "DEFAULT_DATA_SIZE",
@@ -234,6 +237,7 @@ __all__ = [
     "StackFrame",
     "StackNodes",
     "StackTree",
+    "StartRatio",
     "State",
     "Summary",
     "TimeWord",
@@ -260,6 +264,7 @@ __all__ = [
     "event_json",
     "fault_of_command",
     "job_json",
+    "now",
     "parse_command",
     "read_event",
     "read_job",

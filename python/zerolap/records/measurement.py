@@ -1,9 +1,14 @@
 """A trial's outcome."""
 
-from pydantic import FiniteFloat
+from typing import Annotated, TypeAlias
+
+from pydantic import Field, FiniteFloat
 
 from zerolap.records.amounts import Amounts
 from zerolap.records.base import Record
+
+Text: TypeAlias = Annotated[str, Field(max_length=200)]
+"""A name, time or digest of a measurement: agents send them, and databases have them in columns."""
 
 
 class Check(Record):
@@ -33,7 +38,7 @@ class Validity(Record):
 
 
 class Placement(Record):
-    """Where the code and data of a timed trial's program lay.
+    """Where the code and data of a timed or sampled trial's program lay.
 
     With a `seed`, functions and variables were put into the order of that seed by a link of their own, on all sides
     alike. Without one the program ran as it was built, from a fresh copy; `failure` is why.
@@ -47,9 +52,12 @@ class Measurement(Record):
     """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
 
     `graph`, `timeline`, `stacks` and `executed` are digests of blobs: a call graph, the slices of a timed trial,
-    sampled stacks, the executed instructions without addresses. `placement` is of timed trials. `seconds` is the
-    machine time of the trial, repetitions included. `method` is the version of the engine's method, `zerolap` that of
-    the program.
+    sampled stacks, the executed instructions without addresses. `executed_code` is a digest of these instructions that
+    is equal for programs that execute the same. `placement` is of timed and sampled trials. `seconds` is the machine
+    time of the trial, repetitions included; `began` is when the last repetition began, as ISO 8601 in UTC. `method` is
+    the version of the engine's method, `zerolap` that of the program. `facts` is `Platform.facts_digest` of the machine
+    as it was then, `instrument` the program that counted with its version, `load_host` the name of the machines of
+    which one put load on the server, empty where the server's own did. What an older version has not recorded is empty.
     """
 
     metrics: dict[str, FiniteFloat]
@@ -60,9 +68,14 @@ class Measurement(Record):
     stacks: str | None = None
     placement: Placement | None = None
     executed: str | None = None
+    executed_code: Text | None = None
     seconds: FiniteFloat = 0.0
     method: int = 1
     zerolap: str = ""
+    began: Text = ""
+    facts: Text = ""
+    instrument: Text = ""
+    load_host: Text = ""
 
     @property
     def blobs(self) -> list[str]:

@@ -115,6 +115,7 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
     ("latency_p99_us", "timed", "time", "beyond doubt", "us", True, "latency p99 in us", "p99, µs"),
     ("latency_p99_9_us", "timed", "time", "never", "us", True, "latency p99.9 in us", "p99.9, µs"),
     ("latency_max_us", "timed", "time", "never", "us", True, "latency maximum in us", "max, µs"),
+    ("control_ns", "timed", "time", "never", "ns", True, "CPU ns per step of the reference work", "reference ns/step"),
 )  # fmt: skip
 
 METRICS: dict[str, Metric] = {
@@ -143,6 +144,9 @@ COUNTER_METRICS = frozenset(
     }
 )
 """What the processor's counters count; of the program alone where the name does not have the kernel in it."""
+
+CONTROL = "control_ns"
+"""What the machine takes for work that is always the same; it says nothing of servers, and no case is judged by it."""
 
 RUN_TABLE = ("instructions_per_op", "cpu_ns_per_op", "ops_per_sec", "latency_p50_us", "latency_p99_us")
 """The metrics of a run's table, in its order; those of plugins follow."""

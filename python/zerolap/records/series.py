@@ -8,7 +8,11 @@ class SeriesKey(Record):
     """The key of a series: points that differ in any of these fields are not compared over time.
 
     `case_digest` is that of what the case sends and stores, `config` holds the server's settings, `method` is the
-    version of the engine's measuring method, `platform` a fingerprint.
+    version of the engine's measuring method, `platform` a fingerprint. `placed` is whether functions and variables had
+    a random order, `resident` how many servers were up beside each other (0 in series of versions that did not record
+    it), `load_host` the name of what put load on them from another machine. `compiler` and `libc` are those of the
+    build, `valgrind` is the version that counted, `windows` the requests of both counted windows. What does not apply
+    is empty.
     """
 
     case: str
@@ -20,6 +24,13 @@ class SeriesKey(Record):
     variant: str
     platform: str
     method: int
+    placed: bool = False
+    resident: int = 0
+    load_host: str = ""
+    compiler: str = ""
+    libc: str = ""
+    valgrind: str = ""
+    windows: str = ""
 
     @property
     def digest(self) -> str:

@@ -1,4 +1,6 @@
-"""Spreads: how much starts of the same build differ."""
+"""How much starts differ: of the same build, and what each of them says about a change."""
+
+from pydantic import FiniteFloat
 
 from zerolap.records.base import Record
 
@@ -8,3 +10,13 @@ class Spread(Record):
 
     variance: float
     degrees: float
+
+
+class StartRatio(Record):
+    """What one start, of the number `block`, says about a metric of a case: the logarithm of head over base."""
+
+    case: str
+    metric: str
+    engine: str
+    block: int
+    log_ratio: FiniteFloat

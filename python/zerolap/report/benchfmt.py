@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
 
-from zerolap.records import METRICS, Comparison, Measurement, Platform, RunReport, Trial
+from zerolap.records import CONTROL, METRICS, Comparison, Measurement, Platform, RunReport, Trial
 from zerolap.report.format import one_line
 
 BENCHMARK: Final = "BenchmarkZerolap"
@@ -41,7 +41,7 @@ def _document(configuration: dict[str, str], cases: Sequence[str], trials: Seque
     places = {case: place for place, case in enumerate(cases)}
     shown = sorted((row for row in usable if row[0].case in places), key=lambda row: places[row[0].case])
     lines = [f"{key}: {one_line(value)}" for key, value in configuration.items()]
-    lines += _units({name: None for _, measurement in shown for name in measurement.metrics})
+    lines += _units({name: None for _, measurement in shown for name in _metrics(measurement)})
     lines += [line for trial, measurement in shown for line in _result(trial, measurement)]
     return "\n".join(lines) + "\n"
 
@@ -58,12 +58,17 @@ def _units(metrics: Iterable[str]) -> Iterator[str]:
 
 def _result(trial: Trial, measurement: Measurement) -> Iterator[str]:
     """Yield the line of a trial that has values."""
-    values = [f"{value!r} {unit_of(name)}" for name, value in measurement.metrics.items()]
+    values = [f"{value!r} {unit_of(name)}" for name, value in _metrics(measurement).items()]
     if values:
         # What comes last must not end in a number: tools take `-8` for the number of processors.
         rate = [] if trial.per_second is None else [f"rate={trial.per_second}"]
         name = "/".join([BENCHMARK, f"case={_escaped(trial.case)}", *rate, f"side={_escaped(trial.side)}"])
         yield " ".join([name, "1", *values])
+
+
+def _metrics(measurement: Measurement) -> dict[str, float]:
+    """Return what was measured of the server, which the reference work of the machine is not."""
+    return {name: value for name, value in measurement.metrics.items() if name != CONTROL}
 
 
 def _escaped(name: str) -> str:

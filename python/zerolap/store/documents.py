@@ -16,6 +16,7 @@ from zerolap.records import (
     RunCase,
     RunReport,
     Spread,
+    StartRatio,
     Summary,
     UnreadableRecord,
     UsageError,
@@ -24,7 +25,7 @@ from zerolap.records import (
 )
 from zerolap.store.database import insert_new, insert_of
 from zerolap.store.recorded_requests import find, keep_platform, state
-from zerolap.store.tables import case_result, document, finding, request, start_spread, verdict
+from zerolap.store.tables import case_result, document, finding, request, start_ratio, start_spread, verdict
 
 Kind: TypeAlias = Literal["compare", "run"]
 
@@ -158,6 +159,25 @@ def keep_spreads(
     ]
     if rows:
         connection.execute(insert_new(connection, start_spread), rows)
+
+
+def keep_start_ratios(connection: Connection, identity: str, ratios: Sequence[StartRatio]) -> None:
+    """Write what each start of a comparison says; raises `UsageError` for an unknown id."""
+    row = find(connection, document, identity, "comparison")
+    rows = [{"document_id": row.id, **ratio.model_dump()} for ratio in ratios]
+    if rows:
+        connection.execute(insert_new(connection, start_ratio), rows)
+
+
+def read_start_ratios(connection: Connection, identity: str) -> Sequence[StartRatio]:
+    """Return what each start of a comparison says, by case, metric and block; raises `UsageError` for an unknown id."""
+    row = find(connection, document, identity, "comparison")
+    statement = select(start_ratio).where(start_ratio.c.document_id == row.id)
+    ordered = statement.order_by(start_ratio.c.case, start_ratio.c.metric, start_ratio.c.block)
+    return [
+        StartRatio(case=one.case, metric=one.metric, engine=one.engine, block=one.block, log_ratio=one.log_ratio)
+        for one in connection.execute(ordered)
+    ]
 
 
 def read_spreads(connection: Connection, platform: str, name: str, circumstances: str | None) -> Sequence[Spread]:

@@ -20,7 +20,6 @@ from zerolap.records import (
     Side,
     UnreadableRecord,
     UsageError,
-    digest_of,
     read_stored,
     revision_of,
 )
@@ -308,13 +307,12 @@ def keep_platform(connection: Connection, new_platform: Platform) -> None:
             fingerprint=new_platform.fingerprint, name=new_platform.name, cpu=new_platform.cpu, cores=new_platform.cores
         )
     )
-    facts = json.dumps(new_platform.facts, sort_keys=True)
     connection.execute(
         insert_new(connection, platform_facts).values(
             fingerprint=new_platform.fingerprint,
-            digest=digest_of(new_platform.kernel, facts),
+            digest=new_platform.facts_digest,
             kernel=new_platform.kernel,
-            facts=facts,
+            facts=new_platform.facts_json,
             first_seen=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     )

@@ -19,12 +19,14 @@ from zerolap.records import (
     JobFailed,
     JobFinished,
     Measurement,
+    Platform,
     Request,
     RequestState,
     Resolved,
     RunReport,
     Source,
     Spread,
+    StartRatio,
     Trial,
     TrialDone,
     TrialsJob,
@@ -313,7 +315,12 @@ class Store:
                 kept |= retention_rows.blobs_of(connection, identity)
         return kept
 
-    # Builds, jobs and trials: recording one again changes nothing.
+    # Platforms, builds, jobs and trials: recording one again changes nothing.
+
+    def record_platform(self, platform: Platform) -> None:
+        """Record a machine and the state that it is in, to which its trials refer by `Platform.facts_digest`."""
+        with self._database.writing(is_change=False) as connection:
+            requests.keep_platform(connection, platform)
 
     def record_build(self, build: Build, source: Source | None = None) -> None:
         """Record a build and, if its source is a commit, the relation of the commit to the build."""
@@ -428,6 +435,19 @@ class Store:
         """
         with self._database.writing() as connection:
             documents.keep_spreads(connection, identity, spreads, circumstances)
+
+    def record_start_ratios(self, identity: str, ratios: Sequence[StartRatio]) -> None:
+        """Record what each start of a recorded comparison says; a start that is recorded is not changed.
+
+        Raises `UsageError`.
+        """
+        with self._database.writing() as connection:
+            documents.keep_start_ratios(connection, identity, ratios)
+
+    def start_ratios(self, identity: str) -> Sequence[StartRatio]:
+        """Return what each start of a comparison says, by case, metric and block; raises `UsageError`."""
+        with self._database.reading() as connection:
+            return documents.read_start_ratios(connection, identity)
 
     def spreads(self, platform: str, metric: str, circumstances: str | None = None) -> Sequence[Spread]:
         """Return how much starts differed on the platform with that fingerprint, the newest first.

@@ -17,10 +17,11 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0010"
+REVISION = "0011"
 
 metadata = MetaData(
     naming_convention={
@@ -158,7 +159,8 @@ job = Table(
 )
 
 # `zerolap` is the version of the program that measured, as the measurement states it; `recorded_by` of the one that
-# wrote the row.
+# wrote the row. `facts` is the digest in `platform_facts` of the state that the machine was in, `executed_code` is
+# equal for builds that execute the same. What has a default is empty in trials of versions that did not record it.
 trial = Table(
     "trial",
     metadata,
@@ -174,13 +176,19 @@ trial = Table(
     Column("timeline", String),
     Column("stacks", String),
     Column("executed", String),
+    Column("executed_code", String),
     Column("placement", String),
     Column("seconds", Float, nullable=False),
     Column("method", Integer, nullable=False),
     Column("zerolap", String, nullable=False),
     Column("recorded_by", String, nullable=False),
+    Column("began", String, nullable=False, server_default=""),
+    Column("facts", String, nullable=False, server_default=""),
+    Column("instrument", String, nullable=False, server_default=""),
+    Column("load_host", String, nullable=False, server_default=""),
     UniqueConstraint("job_id", "side", "block"),
     Index(None, "request_id"),
+    Index(None, "executed_code"),
 )
 
 # The fields of a SeriesKey; `config` is JSON.
@@ -197,6 +205,13 @@ series = Table(
     Column("variant", String, nullable=False),
     Column("platform", String, nullable=False),
     Column("method", Integer, nullable=False),
+    Column("placed", Boolean, nullable=False, server_default=false()),
+    Column("resident", Integer, nullable=False, server_default="0"),
+    Column("load_host", String, nullable=False, server_default=""),
+    Column("compiler", Text, nullable=False, server_default=""),
+    Column("libc", String, nullable=False, server_default=""),
+    Column("valgrind", String, nullable=False, server_default=""),
+    Column("windows", String, nullable=False, server_default=""),
     Index(None, "case", "metric"),
 )
 
@@ -292,6 +307,19 @@ start_spread = Table(
     Column("variance", Float, nullable=False),
     Column("degrees", Float, nullable=False),
     Index("ix_start_spread_platform_fingerprint_metric", "platform_fingerprint", "metric"),
+)
+
+# What each start of a comparison says about a timed metric on which there is a verdict: the logarithm of head over
+# base, before single starts are bounded. `block` is the number of the start's trials.
+start_ratio = Table(
+    "start_ratio",
+    metadata,
+    Column("document_id", ForeignKey("document.id", ondelete="CASCADE"), primary_key=True),
+    Column("case", String, primary_key=True),
+    Column("metric", String, primary_key=True),
+    Column("block", Integer, primary_key=True, autoincrement=False),
+    Column("engine", String, nullable=False),
+    Column("log_ratio", Float, nullable=False),
 )
 
 # The platforms that a conductor serves; `document` is what an agent of it must be. `builder` is the platform of the

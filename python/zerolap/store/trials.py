@@ -1,7 +1,7 @@
 """Builds, jobs and their outcomes; each row is written once, and recording it again changes nothing."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, insert
 
 from zerolap import __version__
 from zerolap.records import (
+    CONTROL,
     Amounts,
     Build,
     BuildJob,
@@ -34,7 +35,10 @@ from zerolap.store.database import insert_new
 from zerolap.store.recorded_requests import keep_revision
 from zerolap.store.tables import build, job, metric, request, revision_build, series, trial
 
-MEASURED_COLUMNS = ("graph", "timeline", "stacks", "executed", "seconds", "method", "zerolap")
+MEASURED_COLUMNS = (
+    *("graph", "timeline", "stacks", "executed", "executed_code", "seconds", "method", "zerolap"),
+    *("began", "facts", "instrument", "load_host"),
+)
 """The fields of a measurement that are columns of their own."""
 
 ROWS_AT_ONCE = 500
@@ -116,16 +120,21 @@ def keep_trials(connection: Connection, events: Sequence[tuple[TrialsJob, TrialD
     # In a fixed order, so that two sessions that record the same rows do not deadlock.
     new = _insert_trials(connection, {key: by_trial[key] for key in sorted(by_trial)})
     contexts: dict[str, _Context] = {}
+    builds = _toolchains(
+        connection, {of_job.servers[side].build for of_job, done in events for side in done.measurements}
+    )
     keys: dict[str, dict[str, Any]] = {}
     values = []
     for (identity, side, block), number in new.items():
         of_job, done = by_trial[identity, side, block]
         if of_job.request not in contexts:
             contexts[of_job.request] = _context_of(connection, of_job.request)
-        common = _series_of(of_job, side, contexts[of_job.request])
         measurement = done.measurements[side]
+        common = _series_of(of_job, side, measurement, contexts[of_job.request], builds)
         for name, value in measurement.metrics.items():
-            key = common and common.model_copy(update={"metric": name, "method": measurement.method})
+            key = common and common.model_copy(update={"metric": name})
+            if name == CONTROL:
+                key = _series_of_control(of_job, measurement, contexts[of_job.request])
             if key is not None:
                 columns = {**key.model_dump(), "config": json.dumps(key.config)}
                 keys[key.digest] = {"id": key.digest, **columns}
@@ -247,11 +256,33 @@ def _context_of(connection: Connection, identity: str) -> _Context:
     return _Context(row.platform_fingerprint or "", json.loads(row.variants or "{}"))
 
 
-def _series_of(trials_job: TrialsJob, side: Side, context: _Context) -> SeriesKey | None:
-    """Return the series key of a side's trials, without metric and method; None at a rate chosen for these servers."""
+@dataclass(frozen=True)
+class _Toolchain:
+    """What a build was made with; empty where that is not known."""
+
+    compiler: str = ""
+    libc: str = ""
+
+
+def _toolchains(connection: Connection, builds: Collection[str]) -> dict[str, _Toolchain]:
+    columns = select(build.c.build, build.c.compiler, build.c.libc).where(build.c.build.in_(sorted(builds)))
+    return {row.build: _Toolchain(row.compiler, row.libc) for row in connection.execute(columns)}
+
+
+def _series_of(
+    trials_job: TrialsJob,
+    side: Side,
+    measurement: Measurement,
+    context: _Context,
+    toolchains: Mapping[str, _Toolchain],
+) -> SeriesKey | None:
+    """Return the series key of a trial, without the metric; None at a rate chosen for these servers."""
     if trials_job.is_paced:
         return None
-    server = trials_job.servers[side]
+    server, amounts, placement = trials_job.servers[side], measurement.amounts, measurement.placement
+    toolchain = toolchains.get(server.build, _Toolchain())
+    is_counted = trials_job.engine == "counted"
+    are_together = trials_job.engine == "timed" and not amounts.alone
     return SeriesKey(
         case=trials_job.case.name,
         case_digest=trials_job.case.digest,
@@ -261,7 +292,29 @@ def _series_of(trials_job: TrialsJob, side: Side, context: _Context) -> SeriesKe
         config=tuple(sorted(server.config.items())),
         variant=context.variants.get(side, ""),
         platform=context.platform,
-        method=0,
+        method=measurement.method,
+        placed=placement is not None and placement.seed is not None,
+        resident=len(trials_job.servers) if are_together else 1,
+        load_host=measurement.load_host,
+        compiler=toolchain.compiler,
+        libc=toolchain.libc,
+        valgrind=measurement.instrument.removeprefix("valgrind ") if is_counted else "",
+        windows=f"{amounts.windows.small}+{amounts.windows.large}" if is_counted and amounts.windows else "",
+    )
+
+
+def _series_of_control(trials_job: TrialsJob, measurement: Measurement, context: _Context) -> SeriesKey:
+    """Return the series of the platform's reference work, which has nothing to do with cases, builds or rates."""
+    return SeriesKey(
+        case="",
+        case_digest="",
+        metric=CONTROL,
+        engine=trials_job.engine,
+        topology="",
+        config=(),
+        variant="",
+        platform=context.platform,
+        method=measurement.method,
     )
 
 
@@ -300,14 +353,8 @@ def _measurement_of(row: Row[Any], metrics: dict[str, float]) -> Measurement:
         metrics=metrics,
         validity=read_stored(Validity, row.validity, name),
         amounts=read_stored(Amounts, row.amounts, name),
-        graph=row.graph,
-        timeline=row.timeline,
-        stacks=row.stacks,
-        executed=row.executed,
         placement=None if row.placement is None else read_stored(Placement, row.placement, name),
-        seconds=row.seconds,
-        method=row.method,
-        zerolap=row.zerolap,
+        **{column: getattr(row, column) for column in MEASURED_COLUMNS},
     )
 
 

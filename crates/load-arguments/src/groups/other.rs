@@ -1,5 +1,7 @@
 //! Arguments that are not settings, and those that only `memtier_benchmark` has.
 
+use zerolap_load_measure::cpu_ns_per_step;
+
 use crate::help;
 use crate::needs::Need;
 use crate::table::Argument;
@@ -7,9 +9,19 @@ use crate::table::Argument;
 pub(crate) static ARGUMENTS: &[Argument] = &[
     Argument::print(&["help"], &[], "print this help (-h is the host)", help::text),
     Argument::print(&["version"], &['v'], "print the version", help::version),
+    Argument::print(
+        &["reference-work"],
+        &[],
+        "print the CPU time in ns that this processor takes for a step of work that is always the same",
+        reference_work,
+    ),
     Argument::switch(&["debug"], &['D'], "accepted for compatibility with memtier_benchmark, without effect", |_| ())
         .needs(&[Need::Condition { is_met: |_| false, otherwise: "there is nothing more to print" }]),
 ];
+
+fn reference_work() -> String {
+    format!("{:.4}\n", cpu_ns_per_step())
+}
 
 const USE_COMMAND_WITH_WAIT: &str = "use --command \"WAIT REPLICAS MILLISECONDS\" with --command-ratio";
 const USE_JSON: &str = "--json-out-file writes the counts, the time series and the histograms";

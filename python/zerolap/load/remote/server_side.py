@@ -44,11 +44,12 @@ class RemoteLoadHost:
     """The load host at the other end of a channel; a `LoadHost`.
 
     `address` is the IP address of this machine by which the load host reaches it, by default the one by which it has
-    reached the channel. The owner of the channel closes it.
+    reached the channel; `name` is by default the IP address of the load host. The owner of the channel closes it.
     """
 
-    def __init__(self, channel: Channel, address: str | None = None) -> None:
+    def __init__(self, channel: Channel, address: str | None = None, name: str = "") -> None:
         self.address = channel.own_address if address is None else address
+        self.name = name or channel.peer_address
         self._conversation = _Conversation(channel)
         self._numbers = itertools.count(1)
 
