@@ -144,7 +144,12 @@ class KeptTree:
 
 
 def keep_tree(tree: Path, sources: Sources, build_directory: Path) -> None:
-    """Move a tree to the directory of its build, unless it is too large."""
-    if sum(entry.status.st_size for entry in walk(tree)) <= LARGEST_TREE_BYTES:
-        tree.rename(build_directory / TREE)
-        (build_directory / SOURCES).write_text(sources.model_dump_json())
+    """Move a tree to the directory of its build, unless it is larger or deeper than the trees of servers are."""
+    left_bytes = LARGEST_TREE_BYTES
+    for entry in walk(tree):
+        left_bytes -= entry.status.st_size
+        is_usual = stat.S_IFMT(entry.status.st_mode) in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+        if left_bytes < 0 or not is_usual or not entry.has_path_within(LONGEST_PATH_BYTES):
+            return
+    tree.rename(build_directory / TREE)
+    (build_directory / SOURCES).write_text(sources.model_dump_json())

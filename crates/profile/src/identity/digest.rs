@@ -1,6 +1,6 @@
 //! A digest of what a server executed, equal in every process for programs that [`super::compare`] takes for identical.
 //!
-//! Nodes get a digest of what they do, which is refined by those of the nodes that they refer to, until that distinguishes no
+//! Nodes get a digest of what they do, which is refined by those of the nodes that they refer to and that refer to them, until that distinguishes no
 //! further nodes: the classes of a comparison, by content instead of number. How often something was executed and
 //! what it is called are not in it.
 
@@ -51,15 +51,24 @@ pub fn canonical_digest(executed: &Executed) -> Option<String> {
 }
 
 /// The signature of each node's class; none where too many rounds would be needed.
+///
+/// What refers to a node is in it too: two variables of equal content differ by who uses them.
 fn refined(executed: &Executed) -> Option<Vec<Signature>> {
     let mut signatures: Vec<Signature> = executed.nodes.iter().map(|node| own(executed, node)).collect();
+    let referring = referring(executed);
     let mut classes = count(&signatures);
     for _ in 0..=ROUNDS_LIMIT {
-        signatures = (executed.nodes.iter().zip(&signatures))
-            .map(|(node, signature)| {
+        signatures = (executed.nodes.iter().zip(&referring).zip(&signatures))
+            .map(|((node, referring), signature)| {
                 let mut hash = Sha256::new_with_prefix(signature);
                 for target in node.lines.iter().flat_map(|line| &line.2) {
                     hash.update(signatures[*target as usize]);
+                }
+                let mut from: Vec<_> = referring.iter().map(|(node, place)| (signatures[*node], *place)).collect();
+                from.sort_unstable();
+                for (signature, place) in from {
+                    hash.update(signature);
+                    hash.update(place.to_le_bytes());
                 }
                 hash.finalize().into()
             })
@@ -71,6 +80,17 @@ fn refined(executed: &Executed) -> Option<Vec<Signature>> {
         classes = finer;
     }
     None
+}
+
+/// Of each node the nodes that refer to it, with the number of the reference among theirs.
+fn referring(executed: &Executed) -> Vec<Vec<(usize, u64)>> {
+    let mut referring = vec![Vec::new(); executed.nodes.len()];
+    for (number, node) in executed.nodes.iter().enumerate() {
+        for (place, target) in (0..).zip(node.lines.iter().flat_map(|line| &line.2)) {
+            referring[*target as usize].push((number, place));
+        }
+    }
+    referring
 }
 
 /// What a node does by its own lines, without what these refer to.
