@@ -33,9 +33,18 @@ from zerolap.records import (
     Source,
     TreeSource,
     UsageError,
+    ZerolapError,
     revision_of,
 )
-from zerolap.sandbox import Limits, SandboxPolicy, remove, remove_abandoned, require_sandbox, scratch_directory
+from zerolap.sandbox import (
+    FileRefused,
+    Limits,
+    SandboxPolicy,
+    remove,
+    remove_abandoned,
+    require_sandbox,
+    scratch_directory,
+)
 from zerolap.sandbox import confined_reading as reading
 from zerolap.store import Blobs
 
@@ -177,15 +186,18 @@ class Builds:
         return [path for path in directories if path.name not in needed and path.stat().st_mtime < before]
 
     def _remove_old(self, name: str, kept: int) -> None:
-        """Remove the directories of that name from all but the newest builds, so that there is room for another."""
-        made_ns: dict[Path, int] = {}
+        """Remove the directories of that name from all but the builds used last, so that there is room for another."""
+        used_ns: dict[Path, int] = {}
         for record in self.directory.glob(f"*/{RECORD}"):
             # Another process may remove them too.
             with contextlib.suppress(FileNotFoundError):
-                made_ns[record.parent / name] = record.stat().st_mtime_ns
-        newest_first = sorted(made_ns, key=lambda directory: made_ns[directory], reverse=True)
+                if (record.parent / name).is_dir():
+                    used_ns[record.parent / name] = record.parent.stat().st_mtime_ns
+        newest_first = sorted(used_ns, key=lambda directory: used_ns[directory], reverse=True)
         for directory in newest_first[kept - 1 :]:
-            remove(directory)
+            # At once for others, who may be copying from it.
+            with scratch_directory(READY_PREFIX, self.directory) as removed, contextlib.suppress(OSError):
+                directory.rename(removed / name)
 
 
 class Builder:
@@ -273,6 +285,9 @@ class Builder:
                 return self._from_archived_program(source, spec)
             case TreeSource() | RevisionSource() | ArchiveSource():
                 self._on_build(named(source, variant.name))
+                if objects_of is not None:
+                    with contextlib.suppress(OSError):
+                        self.builds.use(objects_of)
                 with self._work_directory() as work:
                     return self._make(source, variant, spec, work, objects_of)
         raise AssertionError(source)  # an endpoint has been refused
@@ -321,6 +336,7 @@ class Builder:
         try:
             return self._make_in(work / "continued", source, variant, spec, before, continues=True)
         except _ContinuedBuildFailed:
+            remove(work / "continued")
             return self._make_in(work / "anew", source, variant, spec, before, continues=False)
 
     def _make_in(
@@ -345,21 +361,27 @@ class Builder:
             export(source, tree)
         recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
         sources = Sources.of(tree, spec)
-        is_continued = continues and before is not None and KeptTree(before).continue_in(tree, sources)
+        is_continued = False
+        if continues and before is not None:
+            try:
+                is_continued = KeptTree(before).continue_in(tree, sources, recipe.program)
+            except (OSError, FileRefused) as failed:
+                raise _ContinuedBuildFailed from failed
         if is_continued:
-            # Its link is recorded only if it is made.
-            (tree / recipe.program).unlink(missing_ok=True)
             recipe = replace(recipe, settings="")
         compilers = Compilers.make(work / "compilers", tree, variant, None if before is None else before / OBJECTS)
         try:
             program = run_recipe(name, tree, recipe, compilers, self._policy, self._limits)
-        except BuildFailed as failed:
+            words = server_words(Program(program, policy=self._policy))
+            _require_effect(name, program, variant, words)
+        except ZerolapError as failed:
             if is_continued:
                 raise _ContinuedBuildFailed from failed
             raise
-        words = server_words(Program(program, policy=self._policy))
-        _require_effect(name, program, variant, words)
         relinkable = Relinkable.make(compilers, tree, program, self._policy)
+        could_relink = before is not None and not Relinkable.read(before).relinking.failure
+        if is_continued and could_relink and relinkable.relinking.failure:
+            raise _ContinuedBuildFailed(relinkable.relinking.failure)
         described = _described(program, words, spec, SOURCE_ROOT)
         return self.builds.keep(described, program, relinkable, compilers.objects, tree=(tree, sources))
 

@@ -1,8 +1,8 @@
 """The tree of a build with all that make left in it: a later build of nearly the same source makes only what changed.
 
 What make left is taken from the tree of a build that is trusted before the later one is: its base. A file that make may
-take for up to date although it is not makes a wrong build. So a tree is continued only where a few files of C below
-`src` changed, which make's own notes of dependencies name; any other build is made from nothing.
+take for up to date although it is not makes a wrong build. So a tree is continued only where nothing but the content of
+some `.c` files below `src` changed, and make knows what depends on them; any other build is made from nothing.
 """
 
 import contextlib
@@ -11,21 +11,27 @@ import os
 import re
 import shutil
 import stat
-from pathlib import Path
+import time
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
 from zerolap.records import BuildSpec, Record
-from zerolap.sandbox import FileRefused, read_file, walk
+from zerolap.sandbox import FileEntry, FileRefused, read_file, used_bytes, walk
 
 TREE, SOURCES = "tree", "sources.json"
 LARGEST_TREE_BYTES = 512 << 20
 LONGEST_PATH_BYTES = 256
 LARGEST_FILE_BYTES = 16 << 20
-MADE_AGAIN = re.compile(r"src/.+\.[ch]")
-DEPENDENCIES_OF_ALL = "Makefile.dep"
-"""The notes of all objects in one file, which make does not write again. Redis has had it up to 7.0."""
-INCLUDES = re.compile(rb"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
+MADE_AGAIN = re.compile(r"src/.+\.c")
+"""Headers are not among them: bundled libraries may include those of `src`, and make does not look at that."""
+NOTES_OF_ALL = "Makefile.dep"
+"""The notes of all objects in one file, which make writes anew where it is missing (Redis up to 7)."""
+READS_NOTES_OF_ALL = re.compile(rb"^-?include Makefile\.dep$", re.MULTILINE)
+NOT_TAKEN_OVER = frozenset({NOTES_OF_ALL, "GNUmakefile", "makefile", "Makefile"})
+SYSTEM_FILES = ("/var/lib/dpkg/status", "/var/lib/rpm", "/lib/apk/db/installed", "/usr/include", "/usr/local/include")
+"""What changes when libraries of the system do, whose headers make does not note."""
 
 
 class SourceFile(Record):
@@ -37,7 +43,7 @@ class SourceFile(Record):
 
 
 class Sources(Record):
-    """The files of a source by their paths; `made_by` identifies variant, recipe and tools of the build."""
+    """The files of a source by their paths; `made_by` identifies variant, recipe, tools and system of the build."""
 
     made_by: str
     files: dict[str, SourceFile]
@@ -56,7 +62,8 @@ class Sources(Record):
                     mode=entry.status.st_mode,
                     modified_ns=entry.status.st_mtime_ns,
                 )
-        return cls(made_by=spec.model_copy(update={"content": ""}).digest, files=files)
+        made_by = f"{spec.model_copy(update={'content': ''}).digest} {_system()}"
+        return cls(made_by=made_by, files=files)
 
     def changed(self, later: "Sources") -> list[str] | None:
         """Return the paths of files with other content in a later source.
@@ -70,6 +77,15 @@ class Sources(Record):
         return [path for path, file in self.files.items() if file.digest != later.files[path].digest]
 
 
+def _system() -> str:
+    """Return what identifies the libraries of the system: when they were changed last."""
+    changed_ns = {}
+    for name in SYSTEM_FILES:
+        with contextlib.suppress(OSError):
+            changed_ns[name] = Path(name).stat().st_mtime_ns
+    return hashlib.sha256(repr(changed_ns).encode()).hexdigest()
+
+
 class KeptTree:
     """The tree that a build has left in its directory."""
 
@@ -77,79 +93,88 @@ class KeptTree:
         self._tree = build_directory / TREE
         self._sources = build_directory / SOURCES
 
-    def continue_in(self, tree: Path, sources: Sources) -> bool:
+    def continue_in(self, tree: Path, sources: Sources, program: Path) -> bool:
         """Add what make left to another tree, which has only its sources; return whether make can go on there.
 
         If not, the other tree is as it was. Files that did not change are as old there as they were for the first make.
+        `program` is left out: make links it again. Raises `OSError` where that cannot be done, as where another process
+        removes the kept tree meanwhile; the other tree is of no use then.
         """
         try:
             before = Sources.model_validate_json(self._sources.read_text())
         except (OSError, ValidationError):
             return False
         changed = before.changed(sources)
-        if not changed or not all(MADE_AGAIN.fullmatch(path) for path in changed):
+        if not changed or not all(
+            MADE_AGAIN.fullmatch(path) and stat.S_ISREG(sources.files[path].mode) for path in changed
+        ):
             return False
-        if not self._knows_what_depends_on(changed, tree):
+        if not self._knows_what_depends_on(changed, before) or not self._is_of_the_past():
             return False
+        identity = self._tree.stat().st_ino
         for path, file in before.files.items():
             if path not in changed:
                 os.utime(tree / path, ns=(file.modified_ns, file.modified_ns), follow_symlinks=False)
         for path in changed:
-            os.utime(tree / path)
-        self._copy_made(tree, before)
+            os.utime(tree / path, follow_symlinks=False)
+        for entry in self._made(before):
+            if entry.path != PurePosixPath(program) and entry.name not in NOT_TAKEN_OVER:
+                self._copy(entry, tree)
+        if self._tree.stat().st_ino != identity:
+            raise FileNotFoundError(f"{self._tree} was replaced")
         return True
 
-    def _knows_what_depends_on(self, changed: list[str], tree: Path) -> bool:
-        notes, is_of_all = self._dependencies()
-        for path in changed:
-            name = re.escape(Path(path).name.encode())
-            if not re.search(rb"(?:^|[\s/])" + name + rb"(?:[\s:\\]|$)", notes):
-                return False
-            # Such notes stay as they are: they would miss what the file includes now, or a header makes others include.
-            if is_of_all and (path.endswith(".h") or self._includes(self._tree / path) != self._includes(tree / path)):
-                return False
-        return True
+    def _is_of_the_past(self) -> bool:
+        """Whether all files are older than what is written now: they are newer where a clock was put back."""
+        now_ns = time.time_ns()
+        return all(entry.status.st_mtime_ns < now_ns for entry in walk(self._tree))
 
-    def _dependencies(self) -> tuple[bytes, bool]:
-        """Return make's notes of what objects depend on, and whether they are those of all in one file."""
-        texts = [self._read(path) for path in sorted((self._tree / "src").rglob("*.d"))]
-        if texts:
-            return b"\n".join(texts), False
-        return self._read(self._tree / "src" / DEPENDENCIES_OF_ALL), True
-
-    @staticmethod
-    def _read(path: Path) -> bytes:
-        # The build could have put anything there.
+    def _knows_what_depends_on(self, changed: list[str], before: Sources) -> bool:
+        """Whether make's notes name the changed files and each object has its own, or make writes new ones."""
+        objects: set[str] = set()
+        notes: set[str] = set()
+        named: set[str] = set()
+        for entry in self._made(before):
+            path = str(entry.path)
+            if path.startswith("src/") and path.endswith(".o"):
+                objects.add(path.removesuffix(".o"))
+            elif path.startswith("src/") and path.endswith(".d"):
+                notes.add(path.removesuffix(".d"))
+                words = re.split(rb"[\s:\\]+", read_file(self._tree / entry.path, LARGEST_FILE_BYTES))
+                # Relative to where make was, which is above the object.
+                for directory in {"src", os.path.dirname(path)}:
+                    named |= {os.path.normpath(os.path.join(directory, os.fsdecode(word))) for word in words if word}
+        if notes:
+            return objects <= notes and named.issuperset(changed)
         try:
-            return read_file(path, LARGEST_FILE_BYTES)
+            return READS_NOTES_OF_ALL.search(read_file(self._tree / "src" / "Makefile", LARGEST_FILE_BYTES)) is not None
         except FileRefused:
-            return b""
+            return False
 
-    def _includes(self, path: Path) -> list[bytes]:
-        return INCLUDES.findall(self._read(path))
-
-    def _copy_made(self, tree: Path, sources: Sources) -> None:
-        """Copy the regular files that are not of the source, with their times."""
+    def _made(self, before: Sources) -> Iterator[FileEntry]:
+        """Yield the regular files that are not of the source."""
         for entry in walk(self._tree):
-            made, target = stat.S_ISREG(entry.status.st_mode), tree / entry.path
-            if not made or not entry.has_path_within(LONGEST_PATH_BYTES) or str(entry.path) in sources.files:
-                continue
-            # The build may have put a directory in place of a link, which leads out of the other tree.
-            if not Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(tree)):
-                continue
+            if stat.S_ISREG(entry.status.st_mode) and str(entry.path) not in before.files:
+                yield entry
+
+    def _copy(self, entry: FileEntry, tree: Path) -> None:
+        """Copy a file with its times."""
+        target = tree / entry.path
+        # The build may have put a directory in place of a link, which leads out of the other tree.
+        if Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(tree)):
             target.parent.mkdir(parents=True, exist_ok=True)
-            # Another process may just be removing an old tree; make then finds out what is missing.
-            with contextlib.suppress(FileNotFoundError, PermissionError):
-                shutil.copy2(self._tree / entry.path, target, follow_symlinks=False)
+            shutil.copy2(self._tree / entry.path, target, follow_symlinks=False)
 
 
 def keep_tree(tree: Path, sources: Sources, build_directory: Path) -> None:
     """Move a tree to the directory of its build, unless it is larger or deeper than the trees of servers are."""
-    left_bytes = LARGEST_TREE_BYTES
-    for entry in walk(tree):
-        left_bytes -= entry.status.st_size
-        is_usual = stat.S_IFMT(entry.status.st_mode) in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
-        if left_bytes < 0 or not is_usual or not entry.has_path_within(LONGEST_PATH_BYTES):
-            return
-    tree.rename(build_directory / TREE)
-    (build_directory / SOURCES).write_text(sources.model_dump_json())
+    if used_bytes([tree], LARGEST_TREE_BYTES) > LARGEST_TREE_BYTES:
+        return
+    usual = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+    if all(
+        stat.S_IFMT(entry.status.st_mode) in usual and entry.has_path_within(LONGEST_PATH_BYTES) for entry in walk(tree)
+    ):
+        # The build may have made it unmovable; a tree that is not kept costs time and no more.
+        with contextlib.suppress(OSError):
+            tree.rename(build_directory / TREE)
+            (build_directory / SOURCES).write_text(sources.model_dump_json())

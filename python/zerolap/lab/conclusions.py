@@ -93,10 +93,15 @@ def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[
         ]
         for measured in reported
     ]
+    as_built = _judge_as_built(results.timed, settings, bank)
     return [
-        _conclude_case(measured, verdicts, results, explainer)
+        _conclude_case(measured, [*verdicts, *_of_case(as_built, measured)], results, explainer)
         for measured, verdicts in zip(reported, adjusted(judged, settings.q), strict=True)
     ]
+
+
+def _of_case(verdicts: Mapping[str, Verdict], measured: CaseResults) -> list[Verdict]:
+    return [verdicts[measured.case.name]] if measured.case.name in verdicts else []
 
 
 def blocks_are_undecided(engine: str, trials: Trials, resolved: Resolved) -> bool:
@@ -204,9 +209,8 @@ def _judge_times(
         usable = {name: trials.pairs for name, trials in _judged_trials(metric, timed).items()}
         for name, judged in judge_time(metric, usable, timed, settings, bank).items():
             verdicts.setdefault(name, []).append(judged)
-    for of_other_starts in (_judge_batched(timed, settings, bank), _judge_as_built(timed, settings, bank)):
-        for name, judged in of_other_starts.items():
-            verdicts.setdefault(name, []).append(judged)
+    for name, judged in _judge_batched(timed, settings, bank).items():
+        verdicts.setdefault(name, []).append(judged)
     return verdicts
 
 
@@ -229,11 +233,8 @@ def _batched_trials(timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
 
 def _as_built_trials(timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
     """Return the starts of the programs as they were built, by case, where there are enough."""
-    return {
-        name: trials.as_built
-        for name, trials in timed.items()
-        if trials.as_built is not None and trials.as_built.usable and len(trials.as_built.pairs) >= FEWEST_STARTS
-    }
+    as_built = {name: trials.as_built for name, trials in timed.items() if trials.as_built is not None}
+    return _judged_trials(CPU_TIME, as_built)
 
 
 def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, UnadjustedVerdict]:
@@ -242,11 +243,15 @@ def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: B
     return _named(COST_AT_FULL_SPEED, judge_time(CPU_TIME, batched, timed, settings, bank))
 
 
-def _judge_as_built(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, UnadjustedVerdict]:
-    """Return what is concluded on the two programs in the layout that each was built with, where these were timed."""
+def _judge_as_built(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, Verdict]:
+    """Return what is concluded on the two programs in the layout that each was built with, where these were timed.
+
+    It stands by itself: it decides nothing, and is not among the metrics over which q is.
+    """
     as_built = _as_built_trials(timed)
     starts = {name: trials.pairs for name, trials in as_built.items()}
-    return _named(AS_BUILT_COST, judge_time(CPU_TIME, starts, as_built, settings, bank, of_sources=False))
+    judged = _named(AS_BUILT_COST, judge_time(CPU_TIME, starts, as_built, settings, bank, of_sources=False))
+    return {name: of_case.verdict for name, of_case in judged.items()}
 
 
 def _named(metric: str, judged: Mapping[str, UnadjustedVerdict]) -> dict[str, UnadjustedVerdict]:
@@ -359,7 +364,7 @@ def metrics_judged(results: Results) -> int:
     """Return how many metrics a case is judged by: those of the processor's counters only where these are there."""
     measurements = (one for trials in results.timed.values() for side in trials.measurements.values() for one in side)
     has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
-    own = len(METRICS.keys() - {CONTROL} - (frozenset() if has_counters else COUNTER_METRICS))
+    own = len(METRICS.keys() - {CONTROL, AS_BUILT_COST} - (frozenset() if has_counters else COUNTER_METRICS))
     return own + len(results.resolved.settings.plugin_metrics)
 
 
@@ -466,7 +471,13 @@ def placement_notes(results: Results) -> list[str]:
         for measurement in side
         if measurement.placement is not None and measurement.placement.seed is None
     }
-    return [
+    as_built = [
+        f"`{name}`: the programs as they were built were not timed: "
+        + (str(trials.as_built.failure) if trials.as_built.failure is not None else "other processes disturbed them")
+        for name, trials in results.timed.items()
+        if trials.as_built is not None and not trials.as_built.usable
+    ]
+    return as_built + [
         "times hold for these two programs, not for their sources: where their functions lie is part of the"
         f" difference, as they cannot be linked again in another order ({failure})"
         for failure in sorted(failures)

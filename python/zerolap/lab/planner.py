@@ -89,7 +89,8 @@ class Planner:
         """
         with _garbage_kept():
             jobs = self._counting(results) or self._timing(results)
-            return [*(jobs or self._measuring(results) or self._sampling(results))]
+            jobs = jobs or self._measuring(results) or self._sampling(results)
+            return [*(jobs or self._starts_as_built(results, results.seconds_left()))]
 
     def progress(self, results: Results, job: TrialsJob) -> Progress:
         """Return how far the trials of a job's kind have come."""
@@ -196,13 +197,15 @@ class Planner:
                 case for case in self.resolved.cases if self._may_be_timed(results, case.name, also_identical=True)
             ]
             jobs = self._next_starts(uncertain, results, left)
-        return jobs or self._starts_as_built(results, left)
+        return jobs
 
     def _starts_as_built(self, results: Results, left: float | None) -> list[TrialsJob]:
         """Return the next start of the programs as they were built, of each case whose time changed in random layouts.
 
-        What users get has one layout, in which the change may be another.
+        What users get has one layout, in which the change may be another. It decides nothing, so that it comes last.
         """
+        if left is not None and left <= 0:
+            return []
         starts = {
             name: trials.of_cost.blocks
             for name, trials in results.timed.items()
@@ -215,7 +218,7 @@ class Planner:
             trials = results.timed[case.name]
             as_built = trials.as_built
             if as_built is None or (as_built.blocks < STARTS_AS_BUILT and not as_built.is_over):
-                amounts = trials.amounts_after(1).model_copy(update={"as_built": True})
+                amounts = trials.of_cost.amounts_after(1).model_copy(update={"as_built": True})
                 jobs.append(self._next_start(case, as_built, amounts, left))
         first = min((job.blocks[0].number for job in jobs), default=0)
         return [job for job in jobs if job.blocks[0].number == first]

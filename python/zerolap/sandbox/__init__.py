@@ -11,7 +11,7 @@ from zerolap.sandbox.confinement import (
     require_sandbox,
 )
 from zerolap.sandbox.control_group import usable_parents
-from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits
+from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits, used_bytes
 from zerolap.sandbox.network import network_missing, private_network
 from zerolap.sandbox.process import Process, is_readable, launch
 from zerolap.sandbox.scratch import remove_abandoned, scratch_directory
@@ -45,5 +45,6 @@ __all__ = [
     "scratch_directory",
     "server_limits",
     "usable_parents",
+    "used_bytes",
     "walk",
 ]

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use iced_x86::{
-    Decoder, DecoderOptions, EncodingKind, Formatter, Instruction, IntelFormatter, MemorySizeOptions, Mnemonic, OpKind,
-    Register, SymbolResolver, SymbolResult,
+    CpuidFeature, Decoder, DecoderOptions, EncodingKind, Formatter, Instruction, IntelFormatter, MemorySizeOptions,
+    Mnemonic, OpKind, Register, SymbolResolver, SymbolResult,
 };
 use sha2::{Digest, Sha256};
 
@@ -64,7 +64,7 @@ pub(super) fn list(image: &Image<'_>, counts: &Counts) -> Result<(Vec<String>, V
         nodes.push(Node { name: name.to_owned(), code: true, lines });
     }
     let mut wide = Vec::new();
-    for function in wide_functions(image) {
+    for function in wide_functions(&code) {
         let content = wide_content(&code, &mut data, &mut writer, &function)?;
         let name = image.functions.get(&function.start).map_or("", |name| symbol::normal_form(name));
         wide.push((name.to_owned(), content));
@@ -82,30 +82,44 @@ pub(super) fn list(image: &Image<'_>, counts: &Counts) -> Result<(Vec<String>, V
     Ok((texts.table, nodes))
 }
 
-/// Functions with instructions that valgrind does not have (AVX-512 and what is encoded like it). Servers choose them by
-/// the processor's features, so that other bodies may be executed here than where time is measured.
-fn wide_functions(image: &Image<'_>) -> Vec<Function> {
+/// Functions with instructions that valgrind does not have (AVX-512 and others), and those that only they call. Servers
+/// choose them by the processor's features, so that other bodies may be executed here than where time is measured.
+fn wide_functions(code: &Code<'_>) -> Vec<Function> {
     let mut wide: BTreeMap<u64, Function> = BTreeMap::new();
+    let mut to_read = Vec::new();
     let mut instruction = Instruction::default();
-    for section in image.sections.iter().filter(|section| section.kind == Kind::Code) {
+    for section in code.image.sections.iter().filter(|section| section.kind == Kind::Code) {
         let mut decoder = Decoder::with_ip(64, section.bytes, section.start, DecoderOptions::NONE);
         while decoder.can_decode() {
             decoder.decode_out(&mut instruction);
-            if instruction.code().encoding() == EncodingKind::EVEX
-                && let Some((start, end)) = image.function(instruction.ip())
-            {
-                wide.entry(start).or_insert(Function { start, end, instructions: Vec::new() });
+            if is_wide(&instruction) {
+                to_read.push(instruction.ip());
             }
         }
     }
-    for function in wide.values_mut() {
-        let Some(section) = image.section(function.start) else { continue };
-        let bytes = section.bytes_of(function.start, function.end - function.start);
-        let mut decoder = Decoder::with_ip(64, bytes, function.start, DecoderOptions::NONE);
+    while let Some(address) = to_read.pop() {
+        let Some((start, end)) = code.image.function(address) else { continue };
+        if wide.contains_key(&start) {
+            continue;
+        }
+        let Some(section) = code.image.section(start) else { continue };
+        let mut decoder = Decoder::with_ip(64, section.bytes_of(start, end - start), start, DecoderOptions::NONE);
         let instructions = decoder.iter().filter(|instruction| instruction.mnemonic() != Mnemonic::Nop);
-        function.instructions = instructions.map(|instruction| (instruction, Times::default())).collect();
+        let instructions: Vec<_> = instructions.map(|instruction| (instruction, Times::default())).collect();
+        let called = instructions.iter().filter(|(instruction, _)| has_near_branch(instruction));
+        let targets = called.map(|(instruction, _)| instruction.near_branch_target());
+        to_read.extend(targets.filter(|target| !code.places.contains_key(target) && !code.is_trampoline(*target)));
+        wide.insert(start, Function { start, end, instructions });
     }
     wide.into_values().collect()
+}
+
+/// Whether valgrind offers a processor without an instruction (valgrind 3.19 has AVX2, BMI and AES).
+fn is_wide(instruction: &Instruction) -> bool {
+    use CpuidFeature::{AVX_IFMA, AVX_VNNI, AVX_VNNI_INT8, GFNI, SHA, VAES, VPCLMULQDQ};
+    instruction.code().encoding() == EncodingKind::EVEX
+        || (instruction.cpuid_features().iter())
+            .any(|feature| [AVX_IFMA, AVX_VNNI, AVX_VNNI_INT8, GFNI, SHA, VAES, VPCLMULQDQ].contains(feature))
 }
 
 /// All instructions of a function as one text, jumps within it by the number of their target.

@@ -72,7 +72,7 @@ pub fn compare(base: &Executed, head: &Executed) -> Identity {
             Some(classes) => compare_nodes(base, head, &classes),
             None => return unknown("the program's data are a long chain of pointers"),
         },
-        _ if base.image == head.image => Ok((0, 0)),
+        _ if base.image == head.image && !base.image.is_empty() => Ok((0, 0)),
         (Some(reason), _) | (_, Some(reason)) => return unknown(reason),
     };
     match outcome {
@@ -148,16 +148,19 @@ fn compare_nodes(base: &Executed, head: &Executed, classes: &Classes) -> Result<
         partners.pair(members[BASE][0], members[HEAD][0])?;
     }
     for [in_base, in_head] in &classes.members {
+        let names = unique_names(head, in_head);
         for (name, one) in unique_names(base, in_base) {
-            if let Some(other) = unique_names(head, in_head).get(name) {
+            if let Some(other) = names.get(name) {
                 partners.pair(one, *other)?;
             }
         }
     }
     for [in_base, in_head] in &classes.members {
+        // A pair can make others pairs, so that some of those left here have partners when it is their turn.
+        let mut left = in_head.iter();
         for one in in_base {
             if partners.of_base[*one].is_none()
-                && let Some(other) = in_head.iter().find(|other| partners.of_head[**other].is_none())
+                && let Some(other) = left.find(|other| partners.of_head[**other].is_none())
             {
                 partners.pair(*one, *other)?;
             }

@@ -212,7 +212,8 @@ impl<'a> Data<'a> {
     /// there is padded with them.
     fn range(&mut self, section: &Section<'_>, start: u64, end: u64, depth: u32) -> Result<Reference, String> {
         let mut bytes = section.bytes_of(start, end - start).to_vec();
-        self.bytes_read += bytes.len();
+        // By its length, not by what the file holds of it: pointers may lie in what is zero.
+        self.bytes_read = self.bytes_read.saturating_add(usize::try_from(end - start).unwrap_or(usize::MAX));
         if self.bytes_read > CONTENT_LIMIT_BYTES {
             return Err(format!("more than {} MiB of data are referred to", CONTENT_LIMIT_BYTES >> 20));
         }
@@ -289,7 +290,9 @@ fn beginnings(code: &Code<'_>) -> BTreeSet<u64> {
 /// Whether a text is a version (`7.0.15`, `8.0.0-rc1`), a commit, or an id of a build (`host-1700000000`).
 fn is_stamp(text: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_commit = COMMIT_LENGTHS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hexadecimal = COMMIT_LENGTHS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    // A number may be a setting.
+    let is_commit = is_hexadecimal && (!is_number(text) || text.bytes().all(|byte| byte == b'0'));
     let is_build = text.rsplit_once('-').is_some_and(|(_, time)| time.len() >= TIME_DIGITS && is_number(time));
     let (version, label) = text.split_once('-').unwrap_or((text, "rc1"));
     let is_version = version.split('.').count() == 3

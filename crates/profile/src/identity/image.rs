@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gimli::{BaseAddresses, EhFrame, UnwindSection};
 use object::elf::{
     PT_LOAD, PT_TLS, R_X86_64_64, R_X86_64_COPY, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, SHF_ALLOC,
-    SHF_EXECINSTR, SHF_TLS, SHF_WRITE, SHT_NOTE,
+    SHF_EXECINSTR, SHF_TLS, SHF_WRITE,
 };
 use object::read::elf::ProgramHeader;
 use object::{
@@ -336,18 +336,24 @@ fn thread_block_bytes(file: &object::File<'_>) -> u64 {
     })
 }
 
-/// The digest of all that is loaded, but for notes such as the build id: programs of equal digests are one program.
+/// The digest of all that is loaded, but for the build id: programs of equal digests are one program. Empty where no
+/// section is loaded, as in a program without a table of sections.
 pub(super) fn digest(file: &object::File<'_>) -> Result<String, BinaryError> {
     let mut digest = Sha256::new();
     digest.update(format!("{:?} {:?}", file.architecture(), file.kind()));
+    let mut is_empty = true;
     for section in file.sections() {
-        let SectionFlags::Elf { sh_type, sh_flags } = section.flags() else { continue };
-        if sh_flags.0 & SHF_ALLOC.0 == 0 || sh_type == SHT_NOTE {
+        let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
+        if sh_flags.0 & SHF_ALLOC.0 == 0 || section.name_bytes()? == BUILD_ID {
             continue;
         }
+        is_empty = false;
         let bytes = section.data()?;
         digest.update(format!("{:x} {:x} {:x} {:x};", section.address(), section.size(), sh_flags.0, bytes.len()));
         digest.update(bytes);
     }
-    Ok(hexadecimal(&digest.finalize()))
+    Ok(if is_empty { String::new() } else { hexadecimal(&digest.finalize()) })
 }
+
+/// The section that differs between programs that are the same.
+const BUILD_ID: &[u8] = b".note.gnu.build-id";
