@@ -17,7 +17,7 @@ from zerolap.records import LETTER_OF_PATTERN, Case, Check, Dataset, TrialFailed
 from zerolap.server import RunningServer
 
 LOAD_SLICE = 100_000
-FIRST_RECORDED, LATER_RECORDED = 5_000, 500
+FIRST_RECORDED, LATER_RECORDED = 2_000, 500
 """Requests of the first load, and of each later one, while which the server is instrumented."""
 SETUP_BATCH = 500
 """Commands that are sent together; a data set may have tens of thousands of them."""
