@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from zerolap.build.archive import unpack_source
-from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files
+from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files, link_files
 from zerolap.build.kept_tree import TREE, KeptTree, Sources, keep_tree
 from zerolap.build.placement import Relinkable, Relinking
 from zerolap.build.program import Program, ServerWords, server_words, source_root_of
@@ -126,13 +126,15 @@ class Builds:
         relinkable: Relinkable | None = None,
         objects: Path | None = None,
         *,
+        objects_of: Path | None = None,
         tree: tuple[Path, Sources] | None = None,
         confined: bool = False,
     ) -> BuiltServer:
         """Keep a build, its program and what its placements need, in one step; another process may have been first.
 
-        `objects` is the directory with its objects, for later builds of nearly the same source, and `tree` is that of
-        its source with all that make left there; it is moved. What is `confined` runs under the policy of these builds,
+        `objects` is the directory with its objects, for later builds of nearly the same source, `objects_of` one of
+        another build with those that it did not need, and `tree` is that of its source with all that make left there;
+        it is moved. What is `confined` runs under the policy of these builds,
         although it was not built from source.
         """
         with self.in_preparation(record.build) as ready:
@@ -143,6 +145,8 @@ class Builds:
             if objects is not None:
                 self._remove_old(OBJECTS, KEPT_OBJECTS)
                 copy_files(objects, ready / OBJECTS)
+                if objects_of is not None:
+                    link_files(objects_of, ready / OBJECTS)
             if tree is not None:
                 self._remove_old(TREE, KEPT_TREES)
                 keep_tree(*tree, ready)
@@ -369,7 +373,9 @@ class Builder:
                 raise _ContinuedBuildFailed from failed
         if is_continued:
             recipe = replace(recipe, settings="")
-        compilers = Compilers.make(work / "compilers", tree, variant, None if before is None else before / OBJECTS)
+        # Where make goes on, it compiles what is in no cache.
+        objects_of = None if before is None else before / OBJECTS
+        compilers = Compilers.make(work / "compilers", tree, variant, None if is_continued else objects_of)
         try:
             program = run_recipe(name, tree, recipe, compilers, self._policy, self._limits)
             words = server_words(Program(program, policy=self._policy))
@@ -383,7 +389,14 @@ class Builder:
         if is_continued and could_relink and relinkable.relinking.failure:
             raise _ContinuedBuildFailed(relinkable.relinking.failure)
         described = _described(program, words, spec, SOURCE_ROOT)
-        return self.builds.keep(described, program, relinkable, compilers.objects, tree=(tree, sources))
+        return self.builds.keep(
+            described,
+            program,
+            relinkable,
+            compilers.objects,
+            objects_of=objects_of if is_continued else None,
+            tree=(tree, sources),
+        )
 
 
 class _ContinuedBuildFailed(Exception):

@@ -216,6 +216,16 @@ def _is_clang(name: str) -> bool:
     return "clang" in (compiler_version("cc") if name in {"cc", "c++"} else name)
 
 
+def link_files(source: Path, target: Path) -> None:
+    """Link the regular files below a directory that no build can write to, but for those that are there already."""
+    with contextlib.suppress(FileNotFoundError):
+        for entry in walk(source):
+            if stat.S_ISREG(entry.status.st_mode):
+                (target / entry.path).parent.mkdir(parents=True, exist_ok=True)
+                with contextlib.suppress(FileExistsError, FileNotFoundError):
+                    os.link(source / entry.path, target / entry.path, follow_symlinks=False)
+
+
 def copy_files(source: Path, target: Path) -> None:
     """Copy the regular files below a directory that a build wrote, which may have added others.
 

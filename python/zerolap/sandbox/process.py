@@ -71,7 +71,16 @@ class Process:
 
     def wait(self, seconds: float | None = None) -> int:
         """Wait for the end; raises `subprocess.TimeoutExpired`, or `Interrupted` when its owner is cancelled."""
-        code = self._child.wait(seconds)
+        # The standard library looks for the end every 50 ms.
+        with contextlib.suppress(OSError):
+            ended = os.pidfd_open(self._child.pid)
+            try:
+                waiting = select.poll()
+                waiting.register(ended, select.POLLIN)
+                waiting.poll(None if seconds is None else seconds * 1000)
+            finally:
+                os.close(ended)
+        code = self._child.wait(None if seconds is None else 0)
         self._owner.require_going_on()
         return code
 
