@@ -20,11 +20,14 @@ Q = 0.01
 EQUIVALENCE_LEVEL = 0.05
 """The probability of calling a metric the same though it changed by the minimum effect, at any look."""
 
-MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.5}
+MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.0}
 """Within how many minimum effects a metric counts as the same, where that is not one: throughput scatters more."""
 
 HINT = 0.05
 """A change is likely where its p is below: chance alone gives that to few cases without a change."""
+
+LIKELY = 0.2
+"""The same where a margin is beyond the minimum effect: what is called the same there must not look like more."""
 
 UNCHANGED: Final[tuple[VerdictWord, ...]] = ("same", "identical")
 
@@ -85,7 +88,7 @@ def look(
     found = change_at(1.0 - q * share)
     narrow = change_at(1.0 - 2 * EQUIVALENCE_LEVEL * share)
     margin = margin_of(metric.name, min_effect)
-    is_likely = margin > min_effect and found.p < HINT and abs(found.change) > min_effect / 2
+    is_likely = margin > min_effect and found.p < LIKELY and abs(found.change) > min_effect / 2
     word: VerdictWord = "unsure"
     if found.low > 0 and found.change > min_effect:
         word = "regression" if metric.less_is_better else "improvement"
