@@ -13,7 +13,7 @@ import pytest
 from sources import binary_source, revision_source, tree_source
 from toy_server import ToySource
 
-from zerolap.build import Builder, Builds, changes_between, measured_server, parse_variant, recipe, resolve
+from zerolap.build import Builder, Builds, changes_between, kept_tree, measured_server, parse_variant, recipe, resolve
 from zerolap.build import builder as builder_module
 from zerolap.build import source_changes as changes_module
 from zerolap.build.builder import BuiltServer
@@ -603,6 +603,35 @@ def test_a_tree_is_not_continued_where_it_could_be_wrong(toy: ToySource, tmp_pat
         revision_source("other", toy.path, base_commit), parse_variant("-O1"), objects_of=base.record.build
     )
     assert sorted(made(builder, other)) == sorted(ALL)
+
+
+def test_a_tree_is_not_continued_after_libraries_of_the_system_changed(
+    toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = tmp_path / "packages"
+    packages.touch()
+    monkeypatch.setattr(kept_tree, "SYSTEM_FILES", (str(packages),))
+    base_commit = noted(toy)
+    toy.replace("format.c", "void add_bytes(", UNUSED + "void add_bytes(")
+    head_commit = toy.commit("change")
+    builder = Builder(tmp_path / "builds")
+    base = builder.build(revision_source("base", toy.path, base_commit))
+    os.utime(packages, (0, 0))
+    head = builder.build(revision_source("head", toy.path, head_commit), objects_of=base.record.build)
+    assert sorted(made(builder, head)) == sorted(ALL)
+
+
+def test_a_file_is_known_to_make_by_its_path_and_not_by_its_name(toy: ToySource, tmp_path: Path) -> None:
+    noted(toy)
+    (toy.path / "src" / "other").mkdir()
+    (toy.path / "src" / "other" / "format.c").write_text("int unused;\n")
+    base_commit = toy.commit("a file of the same name")
+    toy.replace("other/format.c", "int unused;", "int unused = 1;")
+    head_commit = toy.commit("change")
+    builder = Builder(tmp_path)
+    base = builder.build(revision_source("base", toy.path, base_commit))
+    head = builder.build(revision_source("head", toy.path, head_commit), objects_of=base.record.build)
+    assert sorted(made(builder, head)) == sorted(ALL)
 
 
 def test_what_a_build_put_in_place_of_a_link_stays_in_the_tree(toy: ToySource, tmp_path: Path) -> None:

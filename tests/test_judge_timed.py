@@ -439,7 +439,7 @@ def test_two_programs_of_one_layout_each_may_differ_by_their_layouts() -> None:
 
 
 def test_a_change_within_the_margin_of_throughput_that_is_likely_is_not_the_same() -> None:
-    """A sleep of 3 ms in each 100 ms makes requests take 3 % longer, which is within 5 %."""
+    """A sleep of 3 ms in each 100 ms makes requests take 3 % longer, which is within 4 %."""
 
     def word(change: float, scatter: float) -> str:
         starts = [a_start(change + scatter * side, "elapsed_ns_per_op") for side in (-1, 1) for _ in range(9)]
@@ -448,5 +448,7 @@ def test_a_change_within_the_margin_of_throughput_that_is_likely_is_not_the_same
     assert word(0.0, 0.01) == "same"
     assert word(0.008, 0.005) == "same"
     assert word(0.015, 0.01) == "unsure"
+    assert word(0.012, 0.035) == "unsure", "it looks like more than chance"
+    assert word(0.0, 0.07) == "unsure", "it may be 4 %"
     assert word(0.03, 0.01) == "regression"
     assert word(0.0, 0.08) == "unsure"

@@ -1,6 +1,7 @@
 """Processes of the lab: confined where that can be had, known, and gone when they are to be gone."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import shlex
@@ -521,3 +522,18 @@ def test_an_empty_group_is_removed_only_once_it_is_old(monkeypatch: pytest.Monke
     finally:
         with contextlib.suppress(FileNotFoundError):
             group.rmdir()
+
+
+@pytest.mark.parametrize("has_descriptors", [True, False])
+def test_the_end_of_a_process_is_awaited(monkeypatch: pytest.MonkeyPatch, has_descriptors: bool) -> None:
+    def missing(_process: int) -> int:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    if not has_descriptors:
+        monkeypatch.setattr(os, "pidfd_open", missing)
+    environment = {"PATH": "/usr/bin:/bin"}
+    with launch(["sh", "-c", "sleep 0.2; exit 3"], environment=environment) as child:
+        assert child.wait(60) == 3
+        assert child.wait(60) == 3
+    with launch(["sleep", "1000"], environment=environment) as child, pytest.raises(subprocess.TimeoutExpired):
+        child.wait(0.01)

@@ -33,7 +33,6 @@ from zerolap.records import (
     Source,
     TreeSource,
     UsageError,
-    ZerolapError,
     revision_of,
 )
 from zerolap.sandbox import (
@@ -134,8 +133,7 @@ class Builds:
 
         `objects` is the directory with its objects, for later builds of nearly the same source, `objects_of` one of
         another build with those that it did not need, and `tree` is that of its source with all that make left there;
-        it is moved. What is `confined` runs under the policy of these builds,
-        although it was not built from source.
+        it is moved. What is `confined` runs under the policy of these builds, although it was not built from source.
         """
         with self.in_preparation(record.build) as ready:
             if record.path is None:
@@ -380,7 +378,7 @@ class Builder:
             program = run_recipe(name, tree, recipe, compilers, self._policy, self._limits)
             words = server_words(Program(program, policy=self._policy))
             _require_effect(name, program, variant, words)
-        except ZerolapError as failed:
+        except (BuildFailed, UsageError) as failed:
             if is_continued:
                 raise _ContinuedBuildFailed from failed
             raise

@@ -222,7 +222,8 @@ def link_files(source: Path, target: Path) -> None:
         for entry in walk(source):
             if stat.S_ISREG(entry.status.st_mode):
                 (target / entry.path).parent.mkdir(parents=True, exist_ok=True)
-                with contextlib.suppress(FileExistsError, FileNotFoundError):
+                # Nor those of other users, and where the file system has no links: what is missing is compiled again.
+                with contextlib.suppress(OSError):
                     os.link(source / entry.path, target / entry.path, follow_symlinks=False)
 
 

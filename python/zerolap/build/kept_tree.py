@@ -24,6 +24,8 @@ TREE, SOURCES = "tree", "sources.json"
 LARGEST_TREE_BYTES = 512 << 20
 LONGEST_PATH_BYTES = 256
 LARGEST_FILE_BYTES = 16 << 20
+MOST_NOTES_BYTES = 16 << 20
+"""Of a server they are half a megabyte."""
 MADE_AGAIN = re.compile(r"src/.+\.c")
 """Headers are not among them: bundled libraries may include those of `src`, and make does not look at that."""
 NOTES_OF_ALL = "Makefile.dep"
@@ -55,10 +57,8 @@ class Sources(Record):
         for entry in walk(tree):
             if not entry.is_directory:
                 path = tree / entry.path
-                is_link = stat.S_ISLNK(entry.status.st_mode)
-                content = os.fsencode(path.readlink()) if is_link else path.read_bytes()
                 files[str(entry.path)] = SourceFile(
-                    digest=hashlib.sha256(content).hexdigest(),
+                    digest=_digest(path, is_link=stat.S_ISLNK(entry.status.st_mode)),
                     mode=entry.status.st_mode,
                     modified_ns=entry.status.st_mtime_ns,
                 )
@@ -75,6 +75,13 @@ class Sources(Record):
         if any(file.mode != later.files[path].mode for path, file in self.files.items()):
             return None
         return [path for path, file in self.files.items() if file.digest != later.files[path].digest]
+
+
+def _digest(path: Path, *, is_link: bool) -> str:
+    if is_link:
+        return hashlib.sha256(os.fsencode(path.readlink())).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _system() -> str:
@@ -98,7 +105,7 @@ class KeptTree:
 
         If not, the other tree is as it was. Files that did not change are as old there as they were for the first make.
         `program` is left out: make links it again. Raises `OSError` where that cannot be done, as where another process
-        removes the kept tree meanwhile; the other tree is of no use then.
+        removes the kept tree meanwhile, and `FileRefused` for odd notes; the other tree is of no use then.
         """
         try:
             before = Sources.model_validate_json(self._sources.read_text())
@@ -134,12 +141,16 @@ class KeptTree:
         objects: set[str] = set()
         notes: set[str] = set()
         named: set[str] = set()
+        left_bytes = MOST_NOTES_BYTES
         for entry in self._made(before):
             path = str(entry.path)
             if path.startswith("src/") and path.endswith(".o"):
                 objects.add(path.removesuffix(".o"))
             elif path.startswith("src/") and path.endswith(".d"):
                 notes.add(path.removesuffix(".d"))
+                left_bytes -= entry.status.st_size
+                if left_bytes < 0:
+                    return False
                 words = re.split(rb"[\s:\\]+", read_file(self._tree / entry.path, LARGEST_FILE_BYTES))
                 # Relative to where make was, which is above the object.
                 for directory in {"src", os.path.dirname(path)}:

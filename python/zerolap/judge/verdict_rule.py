@@ -27,7 +27,7 @@ HINT = 0.05
 """A change is likely where its p is below: chance alone gives that to few cases without a change."""
 
 LIKELY = 0.2
-"""The same where a margin is beyond the minimum effect: what is called the same there must not look like more."""
+"""The p below which a change is likely where the margin is beyond the minimum effect: more would pass for the same."""
 
 UNCHANGED: Final[tuple[VerdictWord, ...]] = ("same", "identical")
 
