@@ -4,11 +4,12 @@ import hashlib
 import io
 import os
 import tempfile
-from pathlib import Path
+from collections.abc import Container, Sequence
+from pathlib import Path, PurePosixPath
 
 from zerolap.build.recipe import require_server_tree
 from zerolap.build.source import content_digest, export, remove_settings
-from zerolap.build.tar import TarLimits, TarRefused, pack_tar, unpack_tar
+from zerolap.build.tar import TarLimits, TarRefused, digests_of_files, pack_tar, unpack_tar
 from zerolap.records import (
     ArchiveSource,
     BinarySource,
@@ -93,9 +94,36 @@ def unpack_source(source: ArchiveSource, blobs: Blobs, directory: Path) -> TreeS
         program.write_bytes(content)
         program.chmod(0o755)
         return BinarySource(name=source.name, path=program)
-    try:
-        unpack_tar(io.BytesIO(content), directory, LIMITS)
-    except TarRefused as reason:
-        raise UsageError(f"the archive of `{source.name}` is refused: {reason}", hint="send it again") from reason
-    remove_settings(directory)
+    _unpack(source.name, content, directory)
     return TreeSource(name=source.name, path=directory)
+
+
+def unpack_what_differs(sources: Sequence[ArchiveSource], blobs: Blobs, directories: Sequence[Path]) -> None:
+    """Write the files of two trees to an empty directory each, but for those that are equal in both.
+
+    Raises as `unpack_source` does.
+    """
+    # One after the other: each is held in memory as a whole.
+    digests = [_digests(source.name, blobs.get(source.archive)) for source in sources]
+    equal = {path for path, digest in digests[0].items() if digests[1].get(path) == digest}
+    for source, directory in zip(sources, directories, strict=True):
+        _unpack(source.name, blobs.get(source.archive), directory, equal)
+
+
+def _digests(name: str, content: bytes) -> dict[PurePosixPath, bytes]:
+    try:
+        return digests_of_files(io.BytesIO(content), LIMITS)
+    except TarRefused as reason:
+        raise _refused(name, reason) from reason
+
+
+def _unpack(name: str, content: bytes, directory: Path, left_out: Container[PurePosixPath] = ()) -> None:
+    try:
+        unpack_tar(io.BytesIO(content), directory, LIMITS, left_out)
+    except TarRefused as reason:
+        raise _refused(name, reason) from reason
+    remove_settings(directory)
+
+
+def _refused(name: str, reason: TarRefused) -> UsageError:
+    return UsageError(f"the archive of `{name}` is refused: {reason}", hint="send it again")

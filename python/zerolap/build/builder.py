@@ -47,7 +47,7 @@ from zerolap.sandbox import (
 from zerolap.sandbox import confined_reading as reading
 from zerolap.store import Blobs
 
-PROGRAM, RECORD, OBJECTS, CONFINED = "server", "build.json", "objects", "confined"
+PROGRAM, RECORD, OBJECTS, CONFINED, ARCHIVE = "server", "build.json", "objects", "confined", "archive"
 KEPT_OBJECTS = 16
 """Builds whose objects are kept, of some 20 MB each: those that were made last."""
 KEPT_TREES = 3
@@ -105,6 +105,21 @@ class Builds:
         """Remove the directories of builds whose process was killed."""
         remove_abandoned(WORK_PREFIX, self.directory)
         remove_abandoned(READY_PREFIX, self.directory)
+
+    def note_archive(self, digest: str, archive: str) -> None:
+        """Note the blob with the files that a build was made of."""
+        # A build of another user is that user's to note.
+        with contextlib.suppress(PermissionError):
+            (self.directory / digest / ARCHIVE).write_text(archive)
+
+    def archive_of(self, digest: str) -> str | None:
+        """Return the blob with the files that a build here was made of; none where the build or the note is missing."""
+        if self.find(digest) is None:
+            return None
+        try:
+            return (self.directory / digest / ARCHIVE).read_text()
+        except FileNotFoundError:
+            return None
 
     def relinking(self, digest: str) -> Relinking:
         """Return how placements of a build are linked, or why there are none."""
@@ -291,7 +306,10 @@ class Builder:
                     with contextlib.suppress(OSError):
                         self.builds.use(objects_of)
                 with self._work_directory() as work:
-                    return self._make(source, variant, spec, work, objects_of)
+                    built = self._make(source, variant, spec, work, objects_of)
+                if isinstance(source, ArchiveSource):
+                    self.builds.note_archive(spec.digest, source.archive)
+                return built
         raise AssertionError(source)  # an endpoint has been refused
 
     def _from_binary(self, source: BinarySource, spec: BuildSpec) -> BuiltServer:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from zerolap.build.archive import unpack_source
+from zerolap.build.archive import unpack_what_differs
 from zerolap.build.git import read_git
 from zerolap.records import (
     ArchiveSource,
@@ -64,18 +64,17 @@ def _between_archives(base: ArchiveSource, head: ArchiveSource, archives: Blobs)
         return None
     remove_abandoned(COMPARING_PREFIX)
     with scratch_directory(COMPARING_PREFIX) as directory:
-        trees = []
-        for side, source in (("base", base), ("head", head)):
-            tree = directory / side
+        trees = [directory / side for side in ("base", "head")]
+        for tree in trees:
             tree.mkdir()
-            try:
-                unpack_source(source, archives, tree)
-            except BlobDamaged:
-                return None
-            # Attributes in a tree can make git convert files, or hide their changes.
+        try:
+            unpack_what_differs([base, head], archives, trees)
+        except BlobDamaged:
+            return None
+        # Attributes in a tree can make git convert files, or hide their changes.
+        for tree in trees:
             for path in [entry.path for entry in walk(tree) if entry.name == ATTRIBUTES]:
                 remove(tree / path)
-            trees.append(tree)
         return _between_trees(trees[0], trees[1], AS_TEXT)
 
 

@@ -5,11 +5,12 @@ spite of its filters (CVE-2025-4517), and to loop for ever (CVE-2025-8194).
 """
 
 import contextlib
+import hashlib
 import io
 import os
 import stat
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -96,10 +97,27 @@ def _below(directory: Path) -> Iterator[PurePosixPath]:
         yield entry.path
 
 
-def unpack_tar(file: io.BufferedIOBase, directory: Path, limits: TarLimits) -> None:
+def digests_of_files(file: io.BufferedIOBase, limits: TarLimits) -> dict[PurePosixPath, bytes]:
+    """Return a digest of each regular file in a tar that may be hostile; raises `TarRefused`."""
+    digests = {}
+    left = Left(limits)
+    for member in _members(file):
+        left.take(member.size)
+        if member.type == tarfile.REGTYPE:
+            digest = hashlib.sha256()
+            for chunk in _content(file, member):
+                digest.update(chunk)
+            digests[require_path(member.name)] = digest.digest()
+    return digests
+
+
+def unpack_tar(
+    file: io.BufferedIOBase, directory: Path, limits: TarLimits, left_out: Container[PurePosixPath] = ()
+) -> None:
     """Unpack a tar that may be hostile into an empty directory: nothing is written elsewhere, and no link leads out.
 
-    All files get the same time. Raises `TarRefused`; then the directory holds a part.
+    Files that are `left_out` are not written. All others get the same time. Raises `TarRefused`; then the directory
+    holds a part.
     """
     links: dict[PurePosixPath, str] = {}
     left = Left(limits)
@@ -107,7 +125,10 @@ def unpack_tar(file: io.BufferedIOBase, directory: Path, limits: TarLimits) -> N
         left.take(member.size)
         path = require_path(member.name)
         with refusing(path):
-            if member.type == tarfile.DIRTYPE:
+            if member.type == tarfile.REGTYPE and path in left_out:
+                for _ in _content(file, member):
+                    pass
+            elif member.type == tarfile.DIRTYPE:
                 (directory / path).mkdir()
             elif member.type == tarfile.REGTYPE:
                 _write(directory / path, file, member)
@@ -164,14 +185,20 @@ def _write(path: Path, file: io.BufferedIOBase, member: tarfile.TarInfo) -> None
     mode = EXECUTABLE if member.mode & stat.S_IXUSR else READABLE
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
     with os.fdopen(handle, "wb") as target:
-        left = member.size
-        while left:
-            chunk = _read(file, min(left, CHUNK_BYTES))
+        for chunk in _content(file, member):
             target.write(chunk)
-            left -= len(chunk)
-    _read(file, _padded(member.size) - member.size)
     # Make builds files again that are older than their sources.
     os.utime(path, (0, 0))
+
+
+def _content(file: io.BufferedIOBase, member: tarfile.TarInfo) -> Iterator[bytes]:
+    """Yield the content of a member in pieces, and go past it."""
+    left = member.size
+    while left:
+        chunk = _read(file, min(left, CHUNK_BYTES))
+        yield chunk
+        left -= len(chunk)
+    _read(file, _padded(member.size) - member.size)
 
 
 def _read(file: io.BufferedIOBase, size: int) -> bytes:

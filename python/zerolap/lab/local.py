@@ -1,5 +1,6 @@
 """Requests carried out on this machine: from their beginning, or from where they were interrupted."""
 
+from zerolap.build import Builder
 from zerolap.engines import LOADED, missing_for_sampling
 from zerolap.host import fingerprint
 from zerolap.lab.execution import Execution
@@ -69,7 +70,7 @@ def _begun(request: Request, lab: Lab) -> Comparison | RunReport:
     for note in [*sandbox_notes(), *request.notes]:
         lab.listen(Note(text=note))
     with lab.cancellation.current():
-        request = packed(request, lab.store.blobs)
+        request = packed(request, lab.store.blobs, Builder(lab.store.builds_directory, policy=lab.sandbox))
     lab.store.submit([request])
     with lab.store.claim(request.id):
         loop = _loop(request, lab)

@@ -1,12 +1,13 @@
 """Requests as they are made: by a verb, the HTTP API, a trigger or Python."""
 
+import contextlib
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final, Literal
 
-from zerolap.build import pack_source, setting_arguments
+from zerolap.build import Builder, pack_source, parse_variant, setting_arguments
 from zerolap.engines import COMPARING, LOADED, missing_for_sampling, rules_of_plugins
 from zerolap.judge import DEFAULT_MIN_EFFECT, PLUGIN_MIN_EFFECT, Q
 from zerolap.load.tools import OWN_TOOL, load_tool_named
@@ -20,10 +21,12 @@ from zerolap.records import (
     Priority,
     Request,
     RequestedServer,
+    RevisionSource,
     Settings,
     Side,
     UsageError,
     now,
+    revision_of,
 )
 from zerolap.store import Blobs
 
@@ -128,10 +131,11 @@ def _request(
     )
 
 
-def packed(request: Request, blobs: Blobs) -> Request:
+def packed(request: Request, blobs: Blobs, builder: Builder) -> Request:
     """Return a request whose sources are in the blobs; programs of this machine stay where they are.
 
-    Raises `UsageError` for a running server, or a tree that cannot be packed.
+    A commit of which `builder` has the build is not packed again. Raises `UsageError` for a running server, or a tree
+    that cannot be packed, `EnvironmentMissing` where what builds a source is missing.
     """
     servers = {}
     for side, server in request.servers.items():
@@ -141,10 +145,26 @@ def packed(request: Request, blobs: Blobs) -> Request:
                 f"`{source.name}` is a running server: it cannot be counted",
                 hint="give a binary, a source tree or a revision",
             )
+        if isinstance(source, RevisionSource):
+            source = _packed_before(source, server.variant, blobs, builder) or source
         if not isinstance(source, ArchiveSource | BinarySource):
             source = pack_source(source, blobs)
         servers[side] = server.model_copy(update={"source": source})
     return request.model_copy(update={"servers": servers})
+
+
+def _packed_before(source: RevisionSource, variant: str, blobs: Blobs, builder: Builder) -> ArchiveSource | None:
+    """Return a commit as it was packed when it was built here; none where it was not, or the blob is gone."""
+    spec = builder.spec(source, parse_variant(variant))
+    archive = builder.builds.archive_of(spec.digest)
+    # Whoever was killed while writing the note has left a part of it.
+    with contextlib.suppress(ValueError):
+        if archive is not None and blobs.has(archive):
+            revision = revision_of(source)
+            return ArchiveSource(
+                name=source.name, form="tree", content=spec.content, archive=archive, revision=revision
+            )
+    return None
 
 
 @dataclass(frozen=True)
