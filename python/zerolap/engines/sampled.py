@@ -36,8 +36,8 @@ METHOD = 2
 """Raised when the same server would get other stacks."""
 PASSES = 4
 """Of each side; fewer do not show how much they differ."""
-WARM_UP_SECONDS = 0.2
-SAMPLED_SECONDS = 0.6
+WARM_UP_SECONDS = 0.1
+SAMPLED_SECONDS = 0.5
 SLICES_AT_ONCE = 5
 """A slice is so many times as long as a timed one: nothing is gained by looking more often."""
 FEWEST_SAMPLES = 150
