@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use zerolap_profile::callgrind::{Dump, read};
-use zerolap_profile::identity::{Executed, Identity, Library, PIPELINED, Trial, canonical_digest, compare, executed};
+use zerolap_profile::identity::{ALONE, Executed, Identity, Library, PIPELINED, Trial, canonical_digest, compare, executed};
 
 const DUMP: &str = include_str!("data/executed.callgrind");
 
@@ -72,6 +72,24 @@ fn more_that_is_executed_or_oftener_is_a_difference() {
     oftener.nodes[counted].lines[0].1[PIPELINED] += 5;
     let Identity::Different { differences } = compare(&whole, &oftener) else { panic!("different") };
     assert_eq!(differences[0].name, whole.nodes[counted].name);
+}
+
+#[test]
+fn libraries_may_take_other_paths_by_the_addresses_of_strings_and_the_program_may_not() {
+    let of = |own: u64, library: u64| {
+        let libraries =
+            vec![Library { name: "libc.so.6".to_owned(), digest: "ab".to_owned(), instructions: [library, 0, 0] }];
+        Executed { instructions: [own, own, 0], libraries, ..listed(DUMP, DUMP) }
+    };
+    let base = of(900_000, 100_000);
+    assert!(matches!(compare(&base, &of(900_000, 100_900)), Identity::Identical { .. }));
+    assert!(matches!(compare(&base, &of(900_000, 101_200)), Identity::Different { .. }));
+    let Identity::Different { differences } = compare(&base, &of(900_400, 100_000)) else { panic!("different") };
+    assert_eq!(differences[0].name, "the counts of the program's own instructions");
+    let mut alone = base.clone();
+    alone.instructions[ALONE] += 900;
+    let Identity::Different { differences } = compare(&base, &alone) else { panic!("different") };
+    assert!(differences[0].name.contains("come alone"));
 }
 
 #[test]

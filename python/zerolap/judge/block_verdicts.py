@@ -23,14 +23,14 @@ class _Tolerance:
     absolute: float = 0.0
 
 
-# Instructions as crates/profile/src/identity takes them for equal. Requests that come alone are counted in two short
-# windows, and ticks in one of five, in which a few instructions of the C library depend on addresses.
+# Instructions as crates/profile/src/identity takes them for equal: those of libraries depend on where strings lie.
+# Requests that come alone are counted in two short windows, and ticks in one of five.
 EQUAL_BY_METRIC: Mapping[str, _Tolerance] = {
-    "instructions_per_op": _Tolerance(0.0002),
+    "instructions_per_op": _Tolerance(0.001),
     "allocations_per_op": _Tolerance(0.0002, 0.001),
     "syscalls_per_op": _Tolerance(0.0002, 0.001),
     "clock_readings_per_op": _Tolerance(0.0002, 0.001),
-    "instructions_alone_per_op": _Tolerance(0.0005, 1.0),
+    "instructions_alone_per_op": _Tolerance(0.001, 1.0),
     "instructions_per_tick": _Tolerance(0.001, 1_000.0),
 }
 
