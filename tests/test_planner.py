@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -570,6 +571,21 @@ def test_a_sample_of_identical_cases_that_is_slower_has_all_cases_timed(
     assert {case for case, _, _ in made.timed.carried_out} == {case.name for case in chosen}
     assert {(case.work, case.verdict) for case in comparison.cases} == {("identical", "regression")}
     assert not [note for note in comparison.notes if "not timed" in note]
+
+
+def test_a_sample_of_identical_cases_is_looked_at_again_only_where_its_time_seems_to_change(
+    bench: Callable[..., Bench], tmp_path: Path
+) -> None:
+    """Starts differ so much that six of them show neither a change nor that there is none."""
+    made = bench(copied_to=tmp_path / "copy", executed=lambda _name, _side: executed("ret"), slices=1)
+    made.timed.scatter = 0.03
+    comparison = made.compare(cases(100), Options(engines=["counted", "timed"], budget_seconds=100_000))
+    starts = Counter(case for case, _, side in made.timed.carried_out if side == HEAD)
+    undecided = {case.case: case.verdict for case in comparison.cases if case.time == "unsure"}
+    # By chance a few of them hint at a change after the first look.
+    stopped = [name for name in undecided if starts[name] == LOOKS[0]]
+    assert 2 * len(stopped) > len(undecided) > 0
+    assert set(undecided.values()) == {"same"}
 
 
 def test_code_that_is_identical_with_other_counts_is_not_identical(bench: Callable[..., Bench], tmp_path: Path) -> None:

@@ -305,21 +305,29 @@ def undecided_in_time(starts: Mapping[str, int], results: Results, bank: Bank, c
     """Return the cases that a further look could decide, by as many starts of each as it was looked at.
 
     A case whose time has changed for certain is decided. Else what a request costs has to be, in both loads where
-    batches differ, and throughput; a likely change beside that is looked at again.
+    batches differ, and throughput; a likely change beside that is looked at again. Of the sample of identical cases
+    nothing but a change is asked for: where it is not likely, they are looked at no further.
     """
     q = results.resolved.settings.q
     costs = {name: results.timed[name].of_cost.pairs[:number] for name, number in starts.items()}
     beside = judge_time(WHOLE_COST, costs, results.timed, results.resolved.settings, bank)
-    return frozenset(
-        name
-        for name, judged in _judge_needed_times(starts, results, bank).items()
-        if not _has_changed(judged, comparisons, q)
-        and (starts[name] < STARTS_OF_ONE_LAYOUT or not results.timed[name].has_fixed_layouts)
-        and (
-            any(wants_more_starts(one, starts[name], comparisons, q) for one in judged)
-            or (name in beside and hints_at_change(beside[name], starts[name], comparisons, q))
-        )
-    )
+    needed = _judge_needed_times(starts, results, bank)
+    open_cases = {name: judged for name, judged in needed.items() if not _has_changed(judged, comparisons, q)}
+    sample = results.sample_of_identical
+    if sample & (needed.keys() - open_cases.keys()):
+        # Their claim does not hold: they are cases like all others.
+        sample = frozenset()
+
+    def is_worth_a_look(name: str, judged: Sequence[UnadjustedVerdict]) -> bool:
+        number = starts[name]
+        if number >= STARTS_OF_ONE_LAYOUT and results.timed[name].has_fixed_layouts:
+            return False
+        if name not in sample and any(wants_more_starts(one, number, comparisons, q) for one in judged):
+            return True
+        hints = [*(judged if name in sample else ()), *([beside[name]] if name in beside else ())]
+        return any(hints_at_change(one, number, comparisons, q) for one in hints)
+
+    return frozenset(name for name, judged in open_cases.items() if is_worth_a_look(name, judged))
 
 
 def changed_in_time(starts: Mapping[str, int], results: Results, bank: Bank, comparisons: int) -> frozenset[str]:

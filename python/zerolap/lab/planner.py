@@ -79,7 +79,7 @@ class Planner:
         self._blocks_go_on: dict[tuple[str, str, int], bool] = {}
         self._jobs: dict[tuple[str, str, int], TrialsJob] = {}
         self._looks: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
-        self._changes: dict[tuple[tuple[str, int], ...], frozenset[str]] = {}
+        self._changes: dict[tuple[object, ...], frozenset[str]] = {}
         self._sampled: list[Case] | None = None
 
     def next_jobs(self, results: Results) -> list[TrialsJob]:
@@ -148,7 +148,8 @@ class Planner:
             windows = None if trials is None or not trials.jobs_done else trials.windows
             amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.resolved.settings.quick else 1.0)
             jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
-        return jobs
+        # First blocks take longest, as they record more than the others.
+        return sorted(jobs, key=lambda job: job.blocks[0].number > 0)
 
     def _next_blocks(self, trials: Trials | None, results: Results) -> Sequence[Sequence[int]]:
         """Return the blocks of each of a case's next counted jobs.
@@ -211,9 +212,11 @@ class Planner:
             for name, trials in results.timed.items()
             if trials.of_cost.usable and trials.of_cost.blocks >= LOOKS[0] and trials.of_cost.is_placed
         }
+        # Against as many comparisons as ended the timing of a case that changed.
+        timed = sum(self._may_be_timed(results, case.name) for case in self.resolved.cases)
         jobs = []
         for case in self.resolved.cases:
-            if case.name not in starts or case.name not in self._changed_in_time(starts, results):
+            if case.name not in starts or case.name not in self._changed_in_time(starts, results, max(1, timed)):
                 continue
             trials = results.timed[case.name]
             as_built = trials.as_built
@@ -223,12 +226,14 @@ class Planner:
         first = min((job.blocks[0].number for job in jobs), default=0)
         return [job for job in jobs if job.blocks[0].number == first]
 
-    def _changed_in_time(self, starts: Mapping[str, int], results: Results) -> frozenset[str]:
-        """Return the cases whose time has changed for certain, by so many starts of each."""
-        key = tuple(sorted(starts.items()))
+    def _changed_in_time(self, starts: Mapping[str, int], results: Results, cases: int) -> frozenset[str]:
+        """Return the cases whose time has changed for certain, by so many starts of each.
+
+        It holds also if no other of so many `cases` has changed.
+        """
+        key = (cases, *sorted(starts.items()))
         if key not in self._changes:
-            comparisons = metrics_judged(results) * len(self.resolved.cases)
-            self._changes[key] = changed_in_time(starts, results, self._bank, comparisons)
+            self._changes[key] = changed_in_time(starts, results, self._bank, metrics_judged(results) * cases)
         return self._changes[key]
 
     def _next_starts(self, cases: Sequence[Case], results: Results, left: float | None) -> list[TrialsJob]:
@@ -259,7 +264,7 @@ class Planner:
             and trials.of_cost.usable
             and case.name not in results.not_to_be_timed
         }
-        return bool(self._changed_in_time(sampled, results))
+        return bool(self._changed_in_time(sampled, results, len(self.resolved.cases)))
 
     def _may_be_timed(self, results: Results, name: str, *, also_identical: bool = False) -> bool:
         """Whether nothing that was counted speaks against timing a case."""

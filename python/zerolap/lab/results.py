@@ -283,7 +283,7 @@ class Results:
         self._other_ns = 0
         self._blobs = blobs
         self._identities: dict[str, Identity] = {}
-        self._not_to_be_timed: tuple[int, frozenset[str]] = (-1, frozenset())
+        self._identical: tuple[int, frozenset[str], frozenset[str]] = (-1, frozenset(), frozenset())
 
     def add(self, job: TrialsJob | BuildJob, event: Event) -> None:
         """Take in an event; one that was taken in before changes nothing."""
@@ -401,15 +401,30 @@ class Results:
 
         All are timed where a sample of such cases showed that their time changed nevertheless.
         """
-        version, names = self._not_to_be_timed
+        return self._identical_cases()[0]
+
+    @property
+    def sample_of_identical(self) -> frozenset[str]:
+        """The cases that are timed only to check that what executes the same takes the same time."""
+        return self._identical_cases()[1]
+
+    def _identical_cases(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the cases whose work is identical: those that are not to be timed, and the sample that is.
+
+        Of a build that is compared with itself none is a sample: its cases are timed like all others.
+        """
+        version, untimed, sample = self._identical
         if version != self.version:
             identities = {case.name: self.identity(case) for case in self.resolved.cases}
             identical = {
                 name for name, identity in identities.items() if identity is not None and identity.is_identical
             }
-            names = frozenset(identical - timed_nevertheless(identical, self.resolved) if identical else ())
-            self._not_to_be_timed = (self.version, names)
-        return names
+            timed = timed_nevertheless(identical, self.resolved) if identical else frozenset()
+            untimed = frozenset(identical - timed)
+            is_one_build = len({server.spec.digest for server in self.resolved.servers.values()}) == 1
+            sample = frozenset() if is_one_build else timed
+            self._identical = (self.version, untimed, sample)
+        return untimed, sample
 
     def reported(self) -> list["CaseResults"]:
         """Return what was measured of the cases of which there is something to report, in the order of the request.
