@@ -35,11 +35,15 @@ from zerolap.build import (
 from zerolap.build import archive as archive_module
 from zerolap.build import artifact as artifact_module
 from zerolap.build import commit as commit_module
+from zerolap.build.archive import unpack_what_differs
 from zerolap.build.tar import TarLimits, TarRefused, unpack_tar
 from zerolap.build.variant import Variant, tools_digest
-from zerolap.cases import load_cases
+from zerolap.cases import core_suite, load_cases
+from zerolap.lab import Options, comparison_request, requests
+from zerolap.lab.requests import packed
 from zerolap.lab.selection import select_possible
 from zerolap.records import (
+    BASE,
     Abilities,
     ArchiveSource,
     Build,
@@ -47,6 +51,7 @@ from zerolap.records import (
     BuildJob,
     BuildSpec,
     EnvironmentMissing,
+    RequestedServer,
     Revision,
     UsageError,
     event_json,
@@ -103,6 +108,47 @@ def test_a_tree_is_built_elsewhere_as_it_is_here(compiler: None, tmp_path: Path,
     assert elsewhere.spec(archived) == here.spec(tree_source("a tree", tree))
     mine, theirs = here.build(tree_source("a tree", tree)), elsewhere.build(archived)
     assert theirs.program.path.read_bytes() == mine.program.path.read_bytes()
+
+
+def test_a_commit_that_is_built_is_not_packed_again(
+    toy: ToySource, tmp_path: Path, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = RequestedServer(source=revision_source("first", toy.path, toy.first))
+    request = comparison_request(server, server, core_suite()[:1], Options(engines=["counted"]))
+    builder = Builder(tmp_path / "builds", archives=blobs)
+    once = packed(request, blobs, builder)
+    source = once.servers[BASE].source
+    assert isinstance(source, ArchiveSource)
+    builder.build(source)
+    with monkeypatch.context() as patched:
+        patched.delattr(requests, "pack_source")
+        assert packed(request, blobs, builder) == once
+    blobs.remove(source.archive)
+    assert packed(request, blobs, builder) == once
+    assert blobs.has(source.archive)
+
+
+def test_a_note_that_was_cut_short_is_no_archive(toy: ToySource, tmp_path: Path, blobs: Blobs) -> None:
+    server = RequestedServer(source=revision_source("first", toy.path, toy.first))
+    request = comparison_request(server, server, core_suite()[:1], Options(engines=["counted"]))
+    builder = Builder(tmp_path / "builds", archives=blobs)
+    once = packed(request, blobs, builder)
+    source = once.servers[BASE].source
+    assert isinstance(source, ArchiveSource)
+    builder.builds.note_archive(builder.build(source).record.build, source.archive[:7])
+    assert packed(request, blobs, builder) == once
+
+
+def test_files_that_are_equal_in_two_trees_are_left_out(toy: ToySource, tmp_path: Path, blobs: Blobs) -> None:
+    changed = toy.changed(("commands.c", '"PONG"', '"PING"'))
+    sources = [pack_source(revision_source(commit, toy.path, commit), blobs) for commit in (toy.first, changed)]
+    trees = [tmp_path / "first", tmp_path / "changed"]
+    for tree in trees:
+        tree.mkdir()
+    unpack_what_differs(sources, blobs, trees)
+    written = [[path.relative_to(tree) for path in tree.rglob("*") if path.is_file()] for tree in trees]
+    assert written == [[Path("src/commands.c")]] * 2
+    assert ["PONG" in (tree / "src" / "commands.c").read_text() for tree in trees] == [True, False]
 
 
 def test_equal_trees_give_equal_archives(toy: ToySource, tmp_path: Path, blobs: Blobs) -> None:

@@ -563,6 +563,22 @@ def test_a_build_after_a_small_change_goes_on_in_the_tree_of_the_one_before(
     assert not builder.builds.relinking(head.record.build).failure
 
 
+def test_notes_of_all_objects_are_not_written_where_each_has_its_own(toy: ToySource, tmp_path: Path) -> None:
+    """As in Redis 6 and 7, where they take longer than what changed."""
+    notes = "DEP = $(OBJECTS:.o=.d)\n-include $(DEP)\nMakefile.dep:\n\techo $@ >> made.log\n-include Makefile.dep\n"
+    noted(toy, NOTED.replace("-include $(OBJECTS:.o=.d)\n", notes))
+    (toy.path / "src" / "digits.c").write_text("static const int digits = 1;\n")
+    toy.replace("format.c", "void add_bytes(", '#include "digits.c"\n\nvoid add_bytes(')
+    base_commit = toy.commit("a file that another includes")
+    toy.replace("digits.c", "= 1", "= 2")
+    head_commit = toy.commit("change")
+    builder = Builder(tmp_path)
+    base = builder.build(revision_source("base", toy.path, base_commit))
+    head = builder.build(revision_source("head", toy.path, head_commit), objects_of=base.record.build)
+    assert sorted(made(builder, base)) == sorted([*ALL, "Makefile.dep"])
+    assert sorted(made(builder, head)) == sorted([*ALL, "Makefile.dep", "format.c"])
+
+
 def damaged(tree: Path, damage: str) -> None:
     """Make of a kept tree what a clock that was put back, or another process that removes it, leaves."""
     match damage:

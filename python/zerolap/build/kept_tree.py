@@ -14,6 +14,7 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -31,6 +32,7 @@ MADE_AGAIN = re.compile(r"src/.+\.c")
 NOTES_OF_ALL = "Makefile.dep"
 """The notes of all objects in one file, which make writes anew where it is missing (Redis up to 7)."""
 READS_NOTES_OF_ALL = re.compile(rb"^-?include Makefile\.dep$", re.MULTILINE)
+READS_NOTES_OF_EACH = re.compile(rb"^-?include \$\(DEP\)$", re.MULTILINE)
 NOT_TAKEN_OVER = frozenset({NOTES_OF_ALL, "GNUmakefile", "makefile", "Makefile"})
 SYSTEM_FILES = ("/var/lib/dpkg/status", "/var/lib/rpm", "/lib/apk/db/installed", "/usr/include", "/usr/local/include")
 """What changes when libraries of the system do, whose headers make does not note."""
@@ -116,7 +118,8 @@ class KeptTree:
             MADE_AGAIN.fullmatch(path) and stat.S_ISREG(sources.files[path].mode) for path in changed
         ):
             return False
-        if not self._knows_what_depends_on(changed, before) or not self._is_of_the_past():
+        notes = self._notes_about(changed, before)
+        if notes is None or not self._is_of_the_past():
             return False
         identity = self._tree.stat().st_ino
         for path, file in before.files.items():
@@ -129,6 +132,10 @@ class KeptTree:
                 self._copy(entry, tree)
         if self._tree.stat().st_ino != identity:
             raise FileNotFoundError(f"{self._tree} was replaced")
+        notes_of_all = tree / "src" / NOTES_OF_ALL
+        if notes == "of each" and self._reads(READS_NOTES_OF_EACH) and not os.path.lexists(notes_of_all):
+            # They would add nothing, but take make seconds to write.
+            notes_of_all.touch(exist_ok=False)
         return True
 
     def _is_of_the_past(self) -> bool:
@@ -136,8 +143,11 @@ class KeptTree:
         now_ns = time.time_ns()
         return all(entry.status.st_mtime_ns < now_ns for entry in walk(self._tree))
 
-    def _knows_what_depends_on(self, changed: list[str], before: Sources) -> bool:
-        """Whether make's notes name the changed files and each object has its own, or make writes new ones."""
+    def _notes_about(self, changed: list[str], before: Sources) -> Literal["of each", "of all"] | None:
+        """Return the notes by which make knows what depends on the changed files; none where it does not.
+
+        Those `of each` object name all changed files; those `of all` objects make has to write anew.
+        """
         objects: set[str] = set()
         notes: set[str] = set()
         named: set[str] = set()
@@ -150,15 +160,19 @@ class KeptTree:
                 notes.add(path.removesuffix(".d"))
                 left_bytes -= entry.status.st_size
                 if left_bytes < 0:
-                    return False
+                    return None
                 words = re.split(rb"[\s:\\]+", read_file(self._tree / entry.path, LARGEST_FILE_BYTES))
                 # Relative to where make was, which is above the object.
                 for directory in {"src", os.path.dirname(path)}:
                     named |= {os.path.normpath(os.path.join(directory, os.fsdecode(word))) for word in words if word}
         if notes:
-            return objects <= notes and named.issuperset(changed)
+            return "of each" if objects <= notes and named.issuperset(changed) else None
+        return "of all" if self._reads(READS_NOTES_OF_ALL) else None
+
+    def _reads(self, notes: re.Pattern[bytes]) -> bool:
+        """Whether the Makefile reads these notes."""
         try:
-            return READS_NOTES_OF_ALL.search(read_file(self._tree / "src" / "Makefile", LARGEST_FILE_BYTES)) is not None
+            return notes.search(read_file(self._tree / "src" / "Makefile", LARGEST_FILE_BYTES)) is not None
         except FileRefused:
             return False
 
