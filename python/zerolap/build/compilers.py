@@ -46,6 +46,24 @@ fi
 CONFIGURED_BY = ("ac_configure_args", "CC", "CXX", "CPP", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS", "LIBS")
 """Variables that the answers of a configure script depend on, beside the script itself and the tools."""
 OBJECT_CACHE = "ccache"
+NOTES = "notes"
+KEEPS_OBJECT = f"""\
+for argument; do
+    shift
+    case $argument in
+    -c) compiles=1;;
+    -M | -MM | -E | -S | -MD | -Wp,-M*) notes=0;;
+    -MMD) argument=-MD notes=0;;
+    esac
+    set -- "$@" "$argument"
+done
+[ $compiles$notes != 11 ] || set -- "$@" -MD -MF "$records/{NOTES}/$$"
+exec {OBJECT_CACHE} \
+"""
+"""ccache learns from notes of dependencies which headers an object was made of, and need not preprocess each file first.
+
+They have to name those of the system too.
+"""
 LARGEST_CACHE_BYTES = 256 << 20
 MOST_COPIED_BYTES = 2 * LARGEST_CACHE_BYTES
 LONGEST_CACHED_PATH_BYTES = 256
@@ -71,7 +89,7 @@ class Compilers:
         change those of the other. If it does not exist, all is compiled.
         """
         compilers = cls(directory, tree)
-        for made in (compilers.programs, compilers.records, compilers.objects):
+        for made in (compilers.programs, compilers.records / NOTES, compilers.objects):
             made.mkdir(parents=True)
         if objects_of is not None and objects_of.is_dir():
             copy_files(objects_of, compilers.objects)
@@ -108,6 +126,7 @@ class Compilers:
         return {
             "CCACHE_DIR": str(self.objects),
             "CCACHE_MAXSIZE": f"{LARGEST_CACHE_BYTES >> 20}M",
+            "CCACHE_DEPEND": "1",
             "CONFIG_SITE": str(self.site),
         }
 
@@ -123,12 +142,13 @@ cache_file={answers}/$({{ cat "$0"; printf '%s\\0' {tools} {variables}; }} | sha
     def _script(self, name: str) -> str:
         flags = f"{' '.join(SECTIONS_FLAGS)} {shlex.quote(f'-fdebug-prefix-map={self.tree}={SOURCE_ROOT}')}"
         compiler = shlex.quote(name)
-        compiles = f"{OBJECT_CACHE} " if shutil.which(OBJECT_CACHE, path=BUILD_PATH) else ""
+        keeps_object = KEEPS_OBJECT if shutil.which(OBJECT_CACHE, path=BUILD_PATH) else "exec "
         keeps_code = KEEPS_CODE_OF_CLANG if _is_clang(name) else KEEPS_CODE_OF_GCC
         # The number of its process names a record: two links at a time must not share one.
         return f"""#!/bin/sh
 PATH={shlex.quote(BUILD_PATH)}
-links=1 optimizes=unknown serial=0 plugin=1
+records={shlex.quote(str(self.records))}
+links=1 compiles=0 notes=1 optimizes=unknown serial=0 plugin=1
 for argument; do case $argument in
 {"|".join(sorted(NOT_LINKING))}) links=0;;
 -flto) optimizes=1 serial=1;;
@@ -136,8 +156,10 @@ for argument; do case $argument in
 -fno-lto) optimizes=0;;
 -fno-use-linker-plugin) plugin=0;;
 esac; done
-[ $links = 1 ] || exec {compiles}{compiler} "$@" {flags}
-record={shlex.quote(str(self.records))}/$$ code={shlex.quote(str(self.records))}/$${CODE_SUFFIX}
+if [ $links = 0 ]; then
+{keeps_object}{compiler} "$@" {flags}
+fi
+record=$records/$$ code=$records/$${CODE_SUFFIX}
 printf '%s\\0' "$PWD" {compiler} "$@" > "$record"
 {keeps_code}exec {compiler} "$@" {flags}
 """
