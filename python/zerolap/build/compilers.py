@@ -60,7 +60,7 @@ done
 [ $compiles$notes != 11 ] || set -- "$@" -MD -MF "$records/{NOTES}/$$"
 exec {OBJECT_CACHE} \
 """
-"""ccache learns from notes of dependencies which headers an object was made of, and need not preprocess each file first.
+"""ccache learns from notes of dependencies which headers an object was made of, instead of preprocessing each file.
 
 They have to name those of the system too.
 """
