@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -561,6 +562,41 @@ def test_a_build_after_a_small_change_goes_on_in_the_tree_of_the_one_before(
     alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, head_commit))
     assert alone.program.path.read_bytes() == head.program.path.read_bytes()
     assert not builder.builds.relinking(head.record.build).failure
+
+
+def with_embedded_file(toy: ToySource) -> tuple[str, str]:
+    """Commit a source that embeds a file, then that file with another content; return both."""
+    (toy.path / "src" / "table.bin").write_text("one")
+    embedded = '__asm__(".section .rodata\\nembedded: .incbin \\"table.bin\\"\\n.previous");\n\nvoid add_bytes('
+    toy.replace("format.c", "void add_bytes(", embedded)
+    base_commit = toy.commit("an embedded file")
+    toy.replace("table.bin", "one", "two")
+    return base_commit, toy.commit("change")
+
+
+def with_system_header(toy: ToySource) -> tuple[str, str]:
+    """Commit a source that includes a header of the system, then that header with another content; return both."""
+    (toy.path / "src" / "system").mkdir()
+    (toy.path / "src" / "system" / "rows.h").write_text("#define ROWS 3\n")
+    toy.replace("format.c", "void add_bytes(", "#include <rows.h>\nint rows(void) { return ROWS; }\n\nvoid add_bytes(")
+    base_commit = toy.commit("a header of the system")
+    toy.replace("system/rows.h", "3", "4")
+    return base_commit, toy.commit("change")
+
+
+@pytest.mark.parametrize("commits", [with_embedded_file, with_system_header])
+@pytest.mark.parametrize("rule", [RULE, NOTED])
+def test_an_object_of_another_build_is_not_used_where_what_it_was_made_of_changed(
+    toy: ToySource, tmp_path: Path, commits: Callable[[ToySource], tuple[str, str]], rule: str
+) -> None:
+    noted(toy, rule.replace("-c -o", "-isystem system -c -o"))
+    base_commit, head_commit = commits(toy)
+    builder = Builder(tmp_path / "builds")
+    base = builder.build(revision_source("base", toy.path, base_commit))
+    head = builder.build(revision_source("head", toy.path, head_commit), objects_of=base.record.build)
+    alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, head_commit))
+    assert alone.program.path.read_bytes() == head.program.path.read_bytes()
+    assert base.program.path.read_bytes() != head.program.path.read_bytes()
 
 
 def test_notes_of_all_objects_are_not_written_where_each_has_its_own(toy: ToySource, tmp_path: Path) -> None:

@@ -574,12 +574,15 @@ def test_a_sample_of_identical_cases_that_is_slower_has_all_cases_timed(
 
 
 def test_a_sample_of_identical_cases_is_looked_at_again_only_where_its_time_seems_to_change(
-    bench: Callable[..., Bench], tmp_path: Path
+    bench: Callable[..., Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Starts differ so much that six of them show neither a change nor that there is none."""
     made = bench(copied_to=tmp_path / "copy", executed=lambda _name, _side: executed("ret"), slices=1)
+    # Which cases are the sample depends on the installed server.
+    sample = frozenset(case.name for case in cases(12))
+    monkeypatch.setattr("zerolap.lab.results.timed_nevertheless", lambda _identical, _resolved: sample)
     made.timed.scatter = 0.03
-    comparison = made.compare(cases(100), Options(engines=["counted", "timed"], budget_seconds=100_000))
+    comparison = made.compare(cases(20), Options(engines=["counted", "timed"], budget_seconds=100_000))
     starts = Counter(case for case, _, side in made.timed.carried_out if side == HEAD)
     undecided = {case.case: case.verdict for case in comparison.cases if case.time == "unsure"}
     # By chance a few of them hint at a change after the first look.

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use zerolap_profile::callgrind::{Dump, read};
-use zerolap_profile::identity::{ALONE, Executed, Identity, Library, PIPELINED, Trial, canonical_digest, compare, executed};
+use zerolap_profile::identity::{
+    ALONE, Executed, Identity, Library, PIPELINED, Trial, canonical_digest, compare, executed,
+};
 
 const DUMP: &str = include_str!("data/executed.callgrind");
 

@@ -3,6 +3,7 @@
 Sources and builds are packed to travel to other machines; what other machines send is not trusted.
 """
 
+from zerolap.build.archive import LIMITS as ARCHIVE_LIMITS
 from zerolap.build.archive import pack_source, unpack_source
 from zerolap.build.artifact import pack_build, unpack_build
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
@@ -14,6 +15,7 @@ from zerolap.build.source_changes import changes_between
 from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
 
 __all__ = [
+    "ARCHIVE_LIMITS",
     "DEFAULT",
     "Builder",
     "Builds",

@@ -108,8 +108,8 @@ class Builds:
 
     def note_archive(self, digest: str, archive: str) -> None:
         """Note the blob with the files that a build was made of."""
-        # A build of another user is that user's to note.
-        with contextlib.suppress(PermissionError):
+        # A build of another user is that user's to note. Without a note, the source is packed again.
+        with contextlib.suppress(OSError):
             (self.directory / digest / ARCHIVE).write_text(archive)
 
     def archive_of(self, digest: str) -> str | None:
@@ -118,7 +118,7 @@ class Builds:
             return None
         try:
             return (self.directory / digest / ARCHIVE).read_text()
-        except FileNotFoundError:
+        except (OSError, UnicodeDecodeError):
             return None
 
     def relinking(self, digest: str) -> Relinking:

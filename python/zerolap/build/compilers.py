@@ -47,23 +47,28 @@ CONFIGURED_BY = ("ac_configure_args", "CC", "CXX", "CPP", "CPPFLAGS", "CFLAGS", 
 """Variables that the answers of a configure script depend on, beside the script itself and the tools."""
 OBJECT_CACHE = "ccache"
 NOTES = "notes"
-KEEPS_OBJECT = f"""\
+CACHES_BY_NOTES = f"""\
+notes=1 depends=0
 for argument; do
     shift
     case $argument in
+    -M | -MM | -E | -S | -Wp,-M* | @* | *.s) notes=0 depends=;;
+    -MMD) argument=-MD depends=${{depends:+1}} notes=0;;
+    -MD) depends=${{depends:+1}} notes=0;;
     -c) compiles=1;;
-    -M | -MM | -E | -S | -MD | -Wp,-M*) notes=0;;
-    -MMD) argument=-MD notes=0;;
     esac
     set -- "$@" "$argument"
 done
-[ $compiles$notes != 11 ] || set -- "$@" -MD -MF "$records/{NOTES}/$$"
-exec {OBJECT_CACHE} \
+[ $compiles$notes != 11 ] || {{ set -- "$@" -MD -MF "$records/{NOTES}/$$"; depends=1; }}
+[ "$depends" != 1 ] || export CCACHE_DEPEND=1
 """
-"""ccache learns from notes of dependencies which headers an object was made of, instead of preprocessing each file.
+"""Notes of dependencies state which headers an object is made of: files need not be preprocessed for ccache's sake.
 
-They have to name those of the system too.
+They have to name the headers of the system too. Where their form is not known, ccache preprocesses.
 """
+EMBEDS_FILES = re.compile(rb"incbin", re.IGNORECASE)
+"""The directive of assemblers for another file, which no notes name, and ccache finds in preprocessed files only."""
+LARGEST_SOURCE_BYTES = 32 << 20
 LARGEST_CACHE_BYTES = 256 << 20
 MOST_COPIED_BYTES = 2 * LARGEST_CACHE_BYTES
 LONGEST_CACHED_PATH_BYTES = 256
@@ -94,9 +99,10 @@ class Compilers:
         if objects_of is not None and objects_of.is_dir():
             copy_files(objects_of, compilers.objects)
         compilers.site.write_text(compilers._site_script(variant))
+        has_notes = not _embeds_files(tree)
         for name in {*COMPILERS, compiler_of(variant), cxx_of(variant)}:
             program = compilers.programs / name
-            program.write_text(compilers._script(name))
+            program.write_text(compilers._script(name, has_notes=has_notes))
             program.chmod(0o755)
         return compilers
 
@@ -126,7 +132,6 @@ class Compilers:
         return {
             "CCACHE_DIR": str(self.objects),
             "CCACHE_MAXSIZE": f"{LARGEST_CACHE_BYTES >> 20}M",
-            "CCACHE_DEPEND": "1",
             "CONFIG_SITE": str(self.site),
         }
 
@@ -139,16 +144,17 @@ mkdir -p {answers}
 cache_file={answers}/$({{ cat "$0"; printf '%s\\0' {tools} {variables}; }} | sha256sum | cut -c 1-64)
 """
 
-    def _script(self, name: str) -> str:
+    def _script(self, name: str, *, has_notes: bool) -> str:
         flags = f"{' '.join(SECTIONS_FLAGS)} {shlex.quote(f'-fdebug-prefix-map={self.tree}={SOURCE_ROOT}')}"
         compiler = shlex.quote(name)
-        keeps_object = KEEPS_OBJECT if shutil.which(OBJECT_CACHE, path=BUILD_PATH) else "exec "
+        caches = shutil.which(OBJECT_CACHE, path=BUILD_PATH) is not None
+        by_notes, cache = (CACHES_BY_NOTES if has_notes else "", f"{OBJECT_CACHE} ") if caches else ("", "")
         keeps_code = KEEPS_CODE_OF_CLANG if _is_clang(name) else KEEPS_CODE_OF_GCC
         # The number of its process names a record: two links at a time must not share one.
         return f"""#!/bin/sh
 PATH={shlex.quote(BUILD_PATH)}
 records={shlex.quote(str(self.records))}
-links=1 compiles=0 notes=1 optimizes=unknown serial=0 plugin=1
+links=1 compiles=0 optimizes=unknown serial=0 plugin=1
 for argument; do case $argument in
 {"|".join(sorted(NOT_LINKING))}) links=0;;
 -flto) optimizes=1 serial=1;;
@@ -157,7 +163,7 @@ for argument; do case $argument in
 -fno-use-linker-plugin) plugin=0;;
 esac; done
 if [ $links = 0 ]; then
-{keeps_object}{compiler} "$@" {flags}
+{by_notes}exec {cache}{compiler} "$@" {flags}
 fi
 record=$records/$$ code=$records/$${CODE_SUFFIX}
 printf '%s\\0' "$PWD" {compiler} "$@" > "$record"
@@ -231,6 +237,18 @@ class Link:
             else:
                 options.append(argument)
         return files, options
+
+
+def _embeds_files(tree: Path) -> bool:
+    """Whether a file of the tree may embed another by a directive of the assembler."""
+    for entry in walk(tree):
+        if stat.S_ISREG(entry.status.st_mode):
+            try:
+                if EMBEDS_FILES.search(read_file(tree / entry.path, LARGEST_SOURCE_BYTES)):
+                    return True
+            except FileRefused:
+                return True
+    return False
 
 
 def _is_clang(name: str) -> bool:

@@ -14,7 +14,6 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
 from pydantic import ValidationError
 
@@ -32,7 +31,6 @@ MADE_AGAIN = re.compile(r"src/.+\.c")
 NOTES_OF_ALL = "Makefile.dep"
 """The notes of all objects in one file, which make writes anew where it is missing (Redis up to 7)."""
 READS_NOTES_OF_ALL = re.compile(rb"^-?include Makefile\.dep$", re.MULTILINE)
-READS_NOTES_OF_EACH = re.compile(rb"^-?include \$\(DEP\)$", re.MULTILINE)
 NOT_TAKEN_OVER = frozenset({NOTES_OF_ALL, "GNUmakefile", "makefile", "Makefile"})
 SYSTEM_FILES = ("/var/lib/dpkg/status", "/var/lib/rpm", "/lib/apk/db/installed", "/usr/include", "/usr/local/include")
 """What changes when libraries of the system do, whose headers make does not note."""
@@ -133,9 +131,10 @@ class KeptTree:
         if self._tree.stat().st_ino != identity:
             raise FileNotFoundError(f"{self._tree} was replaced")
         notes_of_all = tree / "src" / NOTES_OF_ALL
-        if notes == "of each" and self._reads(READS_NOTES_OF_EACH) and not os.path.lexists(notes_of_all):
-            # They would add nothing, but take make seconds to write.
-            notes_of_all.touch(exist_ok=False)
+        if notes and not os.path.lexists(notes_of_all):
+            # They name the same, and take make seconds to write.
+            with notes_of_all.open("xb") as file:
+                file.write(notes)
         return True
 
     def _is_of_the_past(self) -> bool:
@@ -143,14 +142,15 @@ class KeptTree:
         now_ns = time.time_ns()
         return all(entry.status.st_mtime_ns < now_ns for entry in walk(self._tree))
 
-    def _notes_about(self, changed: list[str], before: Sources) -> Literal["of each", "of all"] | None:
-        """Return the notes by which make knows what depends on the changed files; none where it does not.
+    def _notes_about(self, changed: list[str], before: Sources) -> bytes | None:
+        """Return the notes of all objects, each of which has its own, if they name the changed files.
 
-        Those `of each` object name all changed files; those `of all` objects make has to write anew.
+        Nothing where make writes notes of all objects anew; none where it does not know what depends on the files.
         """
         objects: set[str] = set()
         notes: set[str] = set()
         named: set[str] = set()
+        texts: list[bytes] = []
         left_bytes = MOST_NOTES_BYTES
         for entry in self._made(before):
             path = str(entry.path)
@@ -161,20 +161,18 @@ class KeptTree:
                 left_bytes -= entry.status.st_size
                 if left_bytes < 0:
                     return None
-                words = re.split(rb"[\s:\\]+", read_file(self._tree / entry.path, LARGEST_FILE_BYTES))
+                texts.append(read_file(self._tree / entry.path, LARGEST_FILE_BYTES))
+                words = re.split(rb"[\s:\\]+", texts[-1])
                 # Relative to where make was, which is above the object.
                 for directory in {"src", os.path.dirname(path)}:
                     named |= {os.path.normpath(os.path.join(directory, os.fsdecode(word))) for word in words if word}
         if notes:
-            return "of each" if objects <= notes and named.issuperset(changed) else None
-        return "of all" if self._reads(READS_NOTES_OF_ALL) else None
-
-    def _reads(self, notes: re.Pattern[bytes]) -> bool:
-        """Whether the Makefile reads these notes."""
+            return b"\n".join(texts) if objects <= notes and named.issuperset(changed) else None
         try:
-            return notes.search(read_file(self._tree / "src" / "Makefile", LARGEST_FILE_BYTES)) is not None
+            makefile = read_file(self._tree / "src" / "Makefile", LARGEST_FILE_BYTES)
         except FileRefused:
-            return False
+            return None
+        return b"" if READS_NOTES_OF_ALL.search(makefile) else None
 
     def _made(self, before: Sources) -> Iterator[FileEntry]:
         """Yield the regular files that are not of the source."""

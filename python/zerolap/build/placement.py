@@ -17,6 +17,7 @@ import hashlib
 import os
 import re
 import shutil
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,6 +78,7 @@ CODE, RELINKING = "code.o", "relinking.json"
 PLACED_PREFIX, PLACING_PREFIX = "placed-", "placing-"
 KEPT_PLACEMENTS = 96
 """Of all builds in a directory: more than a comparison takes, each of some megabytes. The next one has other seeds."""
+_PLACING = threading.Lock()
 LOG_LINES = 5
 LARGEST_LOG_BYTES = 64 << 20
 """Of a program of the compiler's: `readelf` prints some hundred bytes for each function."""
@@ -208,12 +210,16 @@ class Relinkable:
         if shutil.which(self.relinking.compiler, path=BUILD_PATH) is None:
             raise LinkFailed(f"`{self.relinking.compiler}`, which links it, is not installed")
         placed = self.code.parent / f"{PLACED_PREFIX}{seed:016x}"
-        with contextlib.suppress(FileNotFoundError, PermissionError):
-            # Other comparisons of the build remove what was used longest ago, for placements of their own.
-            os.utime(placed)
-        if not placed.is_file():
-            remove_abandoned(PLACING_PREFIX, self.code.parent)
-            _remove_old(self.code.parent.parent)
+        # The link of the other side must not remove what this one has just decided to use.
+        with _PLACING:
+            with contextlib.suppress(FileNotFoundError, PermissionError):
+                # Other comparisons of the build remove what was used longest ago, for placements of their own.
+                os.utime(placed)
+            is_there = placed.is_file()
+            if not is_there:
+                remove_abandoned(PLACING_PREFIX, self.code.parent)
+                _remove_old(self.code.parent.parent)
+        if not is_there:
             with scratch_directory(PLACING_PREFIX, self.code.parent) as directory:
                 self._link(seed, directory, policy).rename(placed)
         return placed

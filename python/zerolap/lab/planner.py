@@ -148,8 +148,8 @@ class Planner:
             windows = None if trials is None or not trials.jobs_done else trials.windows
             amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.resolved.settings.quick else 1.0)
             jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
-        # First blocks take longest, as they record more than the others.
-        return sorted(jobs, key=lambda job: job.blocks[0].number > 0)
+        # First blocks take longest, as they record more than others. A budget that is short is used up case by case.
+        return jobs if left is not None else sorted(jobs, key=lambda job: job.blocks[0].number > 0)
 
     def _next_blocks(self, trials: Trials | None, results: Results) -> Sequence[Sequence[int]]:
         """Return the blocks of each of a case's next counted jobs.
@@ -192,7 +192,7 @@ class Planner:
             return []
         cases = [case for case in self.resolved.cases if self._may_be_timed(results, case.name)]
         jobs = self._next_starts(cases, results, left)
-        if not jobs and results.not_to_be_timed and self._sample_has_changed(results):
+        if not jobs and results.not_to_be_timed and self._sample_has_changed(results, len(cases)):
             # What identical code shows of some cases it may show of all.
             uncertain = [
                 case for case in self.resolved.cases if self._may_be_timed(results, case.name, also_identical=True)
@@ -212,11 +212,9 @@ class Planner:
             for name, trials in results.timed.items()
             if trials.of_cost.usable and trials.of_cost.blocks >= LOOKS[0] and trials.of_cost.is_placed
         }
-        # Against as many comparisons as ended the timing of a case that changed.
-        timed = sum(self._may_be_timed(results, case.name) for case in self.resolved.cases)
         jobs = []
         for case in self.resolved.cases:
-            if case.name not in starts or case.name not in self._changed_in_time(starts, results, max(1, timed)):
+            if case.name not in starts or case.name not in self._changed_in_time(starts, results, len(starts)):
                 continue
             trials = results.timed[case.name]
             as_built = trials.as_built
@@ -254,8 +252,8 @@ class Planner:
                 return []
             looks = {name: look + (name in wanted) for name, look in looks.items()}
 
-    def _sample_has_changed(self, results: Results) -> bool:
-        """Whether a case that was timed although its code is identical takes another time."""
+    def _sample_has_changed(self, results: Results, cases: int) -> bool:
+        """Whether one of so many timed cases takes another time although its code is identical."""
         sampled = {
             case.name: trials.of_cost.blocks
             for case in self.resolved.cases
@@ -264,7 +262,7 @@ class Planner:
             and trials.of_cost.usable
             and case.name not in results.not_to_be_timed
         }
-        return bool(self._changed_in_time(sampled, results, len(self.resolved.cases)))
+        return bool(self._changed_in_time(sampled, results, cases))
 
     def _may_be_timed(self, results: Results, name: str, *, also_identical: bool = False) -> bool:
         """Whether nothing that was counted speaks against timing a case."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final, Literal
 
-from zerolap.build import Builder, pack_source, parse_variant, setting_arguments
+from zerolap.build import ARCHIVE_LIMITS, Builder, pack_source, parse_variant, setting_arguments
 from zerolap.engines import COMPARING, LOADED, missing_for_sampling, rules_of_plugins
 from zerolap.judge import DEFAULT_MIN_EFFECT, PLUGIN_MIN_EFFECT, Q
 from zerolap.load.tools import OWN_TOOL, load_tool_named
@@ -154,12 +154,12 @@ def packed(request: Request, blobs: Blobs, builder: Builder) -> Request:
 
 
 def _packed_before(source: RevisionSource, variant: str, blobs: Blobs, builder: Builder) -> ArchiveSource | None:
-    """Return a commit as it was packed when it was built here; none where it was not, or the blob is gone."""
+    """Return a commit as it was packed when it was built here; none where it was not, or the blob is of no use."""
     spec = builder.spec(source, parse_variant(variant))
     archive = builder.builds.archive_of(spec.digest)
     # Whoever was killed while writing the note has left a part of it.
     with contextlib.suppress(ValueError):
-        if archive is not None and blobs.has(archive):
+        if archive is not None and blobs.renew(archive, ARCHIVE_LIMITS.total_bytes):
             revision = revision_of(source)
             return ArchiveSource(
                 name=source.name, form="tree", content=spec.content, archive=archive, revision=revision

@@ -125,15 +125,24 @@ class Blobs:
 
     def _write_unless_stored(self, digest: str, packed: BinaryIO, most_bytes: int) -> None:
         """Write compressed content, from the place of its file on, unless it is stored undamaged."""
+        if not self.renew(digest, most_bytes):
+            self._container.write(_name_of(digest), packed)
+
+    def renew(self, digest: str, most_bytes: int) -> bool:
+        """Note that content of at most so many bytes is used, so that it is kept; return whether it is there undamaged.
+
+        Raises `EnvironmentMissing` if it cannot be noted, `ValueError` for an invalid digest.
+        """
         name = _name_of(digest)
         stored = self._container.open(name)
-        if stored is not None:
-            with stored:
-                if _matches(stored, digest, most_bytes):
-                    stored.seek(0)
-                    self._container.renew(name, stored)
-                    return
-        self._container.write(name, packed)
+        if stored is None:
+            return False
+        with stored:
+            if not _matches(stored, digest, most_bytes):
+                return False
+            stored.seek(0)
+            self._container.renew(name, stored)
+        return True
 
     def stored(self) -> Iterator[StoredBlob]:
         """Yield all blobs, in no order; raises `EnvironmentMissing`."""

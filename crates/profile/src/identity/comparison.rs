@@ -17,8 +17,8 @@ const LISTED: usize = 3;
 const RESOLUTION: f64 = 0.0002;
 /// The same where requests come alone: their windows are short.
 const ALONE_RESOLUTION: f64 = 0.0005;
-/// The same with the instructions of libraries. They are called equally often by equal instructions; but functions for strings take
-/// other paths where a string lies near the end of a page, and every new literal moves others.
+/// The same with the instructions of libraries. Equal instructions call them equally often; but functions for strings
+/// take other paths where a string lies near the end of a page, and every new literal moves others.
 const RESOLUTION_WITH_LIBRARIES: f64 = 0.001;
 /// The same for the window of timers: they parse text in buffers that hold what other commands have left.
 const TIMERS_RESOLUTION: f64 = 0.02;
