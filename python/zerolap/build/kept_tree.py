@@ -133,8 +133,8 @@ class KeptTree:
         notes_of_all = tree / "src" / NOTES_OF_ALL
         if notes and not os.path.lexists(notes_of_all):
             # They name the same, and take make seconds to write.
-            with notes_of_all.open("xb") as file:
-                file.write(notes)
+            with notes_of_all.open("xb") as written:
+                written.write(notes)
         return True
 
     def _is_of_the_past(self) -> bool:
