@@ -21,7 +21,7 @@ from zerolap.engines import pairing, timed_checks
 from zerolap.engines import timed as timed_engine
 from zerolap.engines.balanced_order import set_up_order, turns_of_pairs
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
-from zerolap.engines.timed import StartOutcome, TimedStart, time_start
+from zerolap.engines.timed import StartOutcome, TimedStart, counted_for_elapsed, time_start
 from zerolap.host import (
     MachineTimes,
     Noise,
@@ -32,7 +32,7 @@ from zerolap.host import (
 from zerolap.load import generator as load
 from zerolap.load import reference_work
 from zerolap.records import STANDALONE, Amounts, Case, Placement, ServerSpec, Side, TrialFailed, now
-from zerolap.server import read_cpu_times, read_total_ns, start
+from zerolap.server import CpuTimes, read_cpu_times, read_total_ns, start
 
 SIDES: tuple[Side, ...] = ("base", "head")
 
@@ -465,3 +465,33 @@ def burning(processors: tuple[int, ...], processes: int) -> Iterator[None]:
 def assert_nothing_runs_below(directory: Path) -> None:
     """A sandbox ends with the process that it was started by, a moment later."""
     wait_until(lambda: not any(str(directory) in line for line in command_lines().values()))
+
+
+def slice_of(*, waited_ns: int) -> Slice:
+    """A slice of a millisecond of which the load generator waited so long for a processor."""
+    result = load.SliceResult(
+        requests=100,
+        succeeded=100,
+        elapsed_ns=1_000_000,
+        client_cpu_ns=500_000,
+        client_wait_ns=waited_ns,
+        ops_per_sec=100_000.0,
+        latency_us=None,
+        histogram_ns=[],
+        replies={},
+        nils=0,
+        zeros=0,
+        errors={},
+    )
+    return Slice(result, CpuTimes(900_000, 0, 0), 900_000, None, 100, None, None)
+
+
+def test_disturbed_slices_are_left_out_of_both_sides_or_of_none() -> None:
+    quiet, disturbed = slice_of(waited_ns=0), slice_of(waited_ns=400_000)
+    mostly_quiet, hardly_quiet = [quiet] * 30 + [disturbed] * 10, [quiet] * 5 + [disturbed] * 35
+    assert counted_for_elapsed({"base": mostly_quiet, "head": mostly_quiet}) == {
+        "base": [quiet] * 30,
+        "head": [quiet] * 30,
+    }
+    sides: dict[Side, list[Slice]] = {"base": mostly_quiet, "head": hardly_quiet}
+    assert counted_for_elapsed(sides) == sides

@@ -49,7 +49,7 @@ from zerolap.records import (
 )
 from zerolap.server import first_dead, read_resident_bytes
 
-METHOD = 4
+METHOD = 5
 """Raised when the same server would get other times."""
 PAIRS_PER_START = 40
 REPEATS = 1
@@ -58,7 +58,7 @@ OF_THE_MACHINE = DISTURBANCES | {LOAD_HOST + check for check in DISTURBANCES}
 OF_TIMING = OF_THE_MACHINE | {"slice_seconds", "client_saturation", "rate", "oversubscribed"}
 """Checks whose failure is not about what the servers did: the start is worth repeating, and counts stay valid."""
 FEWEST_UNDISTURBED = 0.25
-"""Of a start's slices, from which its elapsed time per request is computed; else it is from all."""
+"""Of each side's slices, from which elapsed time per request is computed; else it is from all of both sides."""
 QUIET_LOAD = 0.3
 LONGEST_WAIT_SECONDS = 10.0
 LOOK_SECONDS = 0.5
@@ -305,15 +305,17 @@ def _time_together(start: TimedStart) -> StartOutcome:
             work = SliceWork.of(start.case, chosen.requests, start.amounts.per_second)
             slices = run_pairs(sides, work, start.amounts.pairs or PAIRS_PER_START, chance)
     seconds = (time.monotonic() - began) / len(sides)
+    # For both sides alike: the elapsed time of one's quiet slices and of all of the other's are not comparable.
+    counted = counted_for_elapsed(slices)
     noise = [check for watch in watches for check in watch.checks()]
     if len(sides) > 1:
         noise = [_of_both_sides(check) for check in noise]
     amounts = start.amounts.model_copy(update={"slice_requests": chosen.requests})
     return StartOutcome(
         measurements={
-            side: _measurement(start.case, slices[side], [*filled[side], *noise], work, control_ns).model_copy(
-                update={"seconds": seconds, "amounts": amounts, "began": began_at}
-            )
+            side: _measurement(
+                start.case, slices[side], [*filled[side], *noise], work, _elapsed_ns_per_op(counted[side]), control_ns
+            ).model_copy(update={"seconds": seconds, "amounts": amounts, "began": began_at})
             for side in sides
         },
         timelines={side: _timeline(slices[side]) for side in sides},
@@ -407,7 +409,12 @@ def _naming(side: Side, sides: Collection[Side]) -> Iterator[None]:
 
 
 def _measurement(
-    case: Case, slices: Sequence[Slice], filled: Sequence[Check], work: SliceWork, control_ns: float
+    case: Case,
+    slices: Sequence[Slice],
+    filled: Sequence[Check],
+    work: SliceWork,
+    elapsed_ns_per_op: float,
+    control_ns: float,
 ) -> Measurement:
     checks = [*filled, *timed_checks.slice_checks(case, slices, work)]
     every = [one.metrics() for one in slices]
@@ -417,19 +424,24 @@ def _measurement(
     whole_ns = sum(one.whole_ns for one in slices)
     if whole_ns > 0:
         metrics["whole_cpu_ns_per_op"] = whole_ns / sum(one.result.requests for one in slices)
-    metrics["elapsed_ns_per_op"] = _elapsed_ns_per_op(slices)
+    metrics["elapsed_ns_per_op"] = elapsed_ns_per_op
     metrics[CONTROL] = control_ns
     return Measurement(metrics=metrics | _latencies(slices), validity=Validity.of(checks), method=METHOD)
 
 
-def _elapsed_ns_per_op(slices: Sequence[Slice]) -> float:
-    """Return the elapsed time per request of the whole start: of all slices but those that others disturbed.
+def counted_for_elapsed(slices: Mapping[Side, Sequence[Slice]]) -> dict[Side, Sequence[Slice]]:
+    """Return the slices by which elapsed time per request is computed: all but those that others disturbed.
 
-    Where hardly any is undisturbed, it is that of all.
+    Where one side has hardly any undisturbed ones, it is computed by all slices of every side.
     """
-    undisturbed = [one for one in slices if not one.is_disturbed]
-    chosen = undisturbed if len(undisturbed) >= FEWEST_UNDISTURBED * len(slices) else slices
-    return sum(one.result.elapsed_ns for one in chosen) / sum(one.result.requests for one in chosen)
+    undisturbed = {side: [one for one in of_side if not one.is_disturbed] for side, of_side in slices.items()}
+    if all(len(undisturbed[side]) >= FEWEST_UNDISTURBED * len(of_side) for side, of_side in slices.items()):
+        return dict(undisturbed)
+    return dict(slices)
+
+
+def _elapsed_ns_per_op(slices: Sequence[Slice]) -> float:
+    return sum(one.result.elapsed_ns for one in slices) / sum(one.result.requests for one in slices)
 
 
 def _latencies(slices: Sequence[Slice]) -> dict[str, float]:
