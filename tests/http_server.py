@@ -47,13 +47,6 @@ def served_lab(store: Store, settings: TriggerSettings | None = None, mirrors: P
         yield url
 
 
-def free_port() -> int:
-    """Return a port of this machine on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def is_listening(port: int) -> bool:
     """Whether somebody listens on a port of this machine."""
     with socket.socket() as connection:

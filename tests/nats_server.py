@@ -5,13 +5,13 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from free_ports import free_port
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from waiting import PATIENCE_SECONDS, wait_until
@@ -61,8 +61,7 @@ class NatsServer:
     @contextlib.contextmanager
     def started(cls, program: Path, directory: Path, agents: dict[str, AgentEntry] = AGENTS) -> Iterator["NatsServer"]:
         """Start a server for these agents, and kill it at the end."""
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            address = f"127.0.0.1:{free.getsockname()[1]}"
+        address = f"127.0.0.1:{free_port()}"
         configuration = FleetConfiguration(
             bus=f"tls://{address}",
             listen=address,

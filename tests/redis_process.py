@@ -3,13 +3,13 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import redis
+from free_ports import free_port
 from waiting import wait_until
 
 PASSWORD = "pa55-wörd/@#%"
@@ -32,8 +32,7 @@ class RedisProcess:
     def on_a_port(cls, program: Path, directory: Path) -> Iterator["RedisProcess"]:
         """Yield a server that is not started, and kill it at the end."""
         directory.mkdir()
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         server = cls(program, directory, port)
         try:
             yield server

@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 from api_client import ASKED, Asking
-from http_server import free_port, is_listening
+from free_ports import free_port
+from http_server import is_listening
 from stored_comparison import stored_token
 from structlog.testing import capture_logs
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource

@@ -5,14 +5,13 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from free_ports import free_port
 from nats_server import required_program
 from waiting import wait_until
 
@@ -28,17 +27,11 @@ AGENTS = ("bench-1", "build-1")
 pytestmark = pytest.mark.slow
 
 
-def free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [free.getsockname()[1] for free in sockets]
-
-
 def commands() -> list[str]:
     """Return the commands of the section; this machine has another address, and may use the ports already."""
     section = SECTION.search(PAGE.read_text())
     assert section is not None
-    bus, files = free_ports(2)
+    bus, files = free_port(), free_port()
     lines = [line.strip() for line in section[1].splitlines() if line.startswith("    ")]
     replaced = {ADDRESS: "localhost", ":4222": f":{bus}", ":7480": f":{files}", "0.0.0.0": "127.0.0.1"}
     for old, new in replaced.items():

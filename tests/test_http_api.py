@@ -16,7 +16,8 @@ import pytest
 from api_client import ASKED, Asking, request
 from command_line import Zerolap
 from fastapi.openapi.models import OpenAPI
-from http_server import free_port, is_listening, served_lab
+from free_ports import free_port
+from http_server import is_listening, served_lab
 from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases
 from stored_comparison import stored_token
 from structlog.testing import capture_logs

@@ -15,7 +15,7 @@ import httpx
 import pytest
 import uvicorn
 from command_line import PROGRAM, Zerolap
-from http_server import free_port
+from free_ports import free_port
 from stored_comparison import stored_token
 from waiting import PATIENCE_SECONDS, wait_until
 

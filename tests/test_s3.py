@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from free_ports import free_port
 from simulated_fleet import SimulatedFleet, made_up_cases
 from waiting import wait_until
 
@@ -29,8 +30,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     found = subprocess.run([SCRIPT], capture_output=True, text=True, check=False)
     if found.returncode != 0:
         pytest.skip(f"no S3-compatible server: {found.stderr.strip()}")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     options = ["-backend", "memory", "-initialbucket", BUCKET, "-host", f"127.0.0.1:{port}"]
     command = ["setpriv", "--pdeathsig", "KILL", found.stdout.strip(), *options]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:

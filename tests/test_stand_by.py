@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import threading
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import pytest
 from command_line import PROGRAM
+from free_ports import free_port
 from nats_server import NatsServer, required_program
 from postgresql_server import ADMINISTRATOR, PostgresqlServer, programs, server_user
 from simulated_fleet import made_up_cases
@@ -188,8 +188,7 @@ class Lab:
 
     def start(self, name: str, way: str) -> Conductor:
         """Start a conductor that reaches the database by that way: `host=…&port=…`."""
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         location = f"postgresql://{ADMINISTRATOR}@/{self.database}?{way}&application_name={name}&blobs={self.blobs}"
         command = [*PROGRAM, "serve", "--fleet", self.bus.directory, "--listen", f"127.0.0.1:{port}"]
         log = self.directory / f"{name}.log"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from api_client import Asking
 from command_line import PROGRAM, Zerolap
-from http_server import free_port
+from free_ports import free_port
 from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases
 from sqlalchemy import Table, update
 from stored_comparison import stored_token

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from command_line import PROGRAM, Zerolap
+from free_ports import free_port
 from github_state import TOKEN
 from played_github import PlayedGitHub
 from toy_server import CASES, ToySource
@@ -169,7 +170,7 @@ def zero_touch(directory: Path, source: ToySource, identity: str = 'token_file =
     for path, content in ((secret, SECRET), (token, TOKEN)):
         path.write_text(content)
         path.chmod(0o600)
-    with PlayedGitHub.started() as github, socket.socket() as probe:
+    with PlayedGitHub.started() as github:
         github.add_repository(REPOSITORY)
         github.permit(REPOSITORY, MAINTAINER, "write")
         settings = directory / "triggers.toml"
@@ -194,9 +195,7 @@ def zero_touch(directory: Path, source: ToySource, identity: str = 'token_file =
             engines = ["counted"]
             """)
         )
-        probe.bind(("127.0.0.1", 0))
-        scene = Scene(github, source, Zerolap(directory), settings, probe.getsockname()[1])
-        probe.close()
+        scene = Scene(github, source, Zerolap(directory), settings, free_port())
         try:
             yield scene
         finally:
