@@ -312,6 +312,15 @@ both  ! regression
     assert "by counting alone" not in text
 
 
+def test_an_undecided_sample_of_identical_code_is_not_among_the_answers() -> None:
+    changed = of_both("both", a_work("regression", 0.168), a_time("regression", 0.05))
+    sample = of_both("identical-code", a_work("identical", 0.0), a_time("unsure", 0.01))
+    settings = {**SETTINGS, "engines": ["counted", "timed"]}
+    text = shown(a_comparison([changed, sample], settings=settings))
+    assert "work  1 regression, 1 identical\ntime  1 regression\n" in text
+    assert "time  1 unsure\n" in shown(a_comparison([sample], settings=settings))
+
+
 def test_a_wide_terminal_has_the_verdict_beside_both_answers() -> None:
     text = shown(BOTH, 110)
     assert re.search(r"cheap-work +. same +! \+10\.0 % +\[\+9\.9, \+10\.1\] +. \+0\.10 % +\[-0\.9, \+1\.1\]", text)

@@ -104,12 +104,13 @@ def is_plain(case: CaseResult) -> bool:
 
 
 def _words(case: CaseResult) -> list[Word]:
-    """Return the words on a case, its work and its time; of identical code a sample that decides nothing has none."""
-    is_identical = case.work == "identical"
-    return [
-        word(case),
-        *(answered.word for answered in answers(case) if not (is_identical and answered.word == "unsure")),
-    ]
+    """Return the words on a case, its work and its time, where these are decided or have to be."""
+    return [word(case), *(answered.word for answered in answers(case) if not _is_undecided_sample(case, answered))]
+
+
+def _is_undecided_sample(case: CaseResult, answered: CaseAnswer) -> bool:
+    """Whether a case was timed only to check that identical code takes the same time, which nothing contradicts."""
+    return case.work == "identical" and answered.word == "unsure"
 
 
 def others(case: CaseResult) -> list[Verdict]:
@@ -167,18 +168,23 @@ def headline(comparison: Comparison) -> str:
 
 
 def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
-    """Return the outcome by answer where there are both: `work`, `2 regressions, 9 identical, 1 same`."""
-    words = {
-        answer: [answered.word for case in comparison.cases if (answered := answer_of(case, answer))]
+    """Return the outcome by answer where there are both: `work`, `2 regressions, 9 identical, 1 same`.
+
+    A sample of identical cases that decides nothing is counted only where nothing else is.
+    """
+    answered = {
+        answer: [(case, given) for case in comparison.cases if (given := answer_of(case, answer)) is not None]
         for answer in ANSWERS
     }
-    if not all(words.values()):
+    if not all(answered.values()):
         return []
-    missing = {answer: sum(is_missing(case, answer) for case in comparison.cases) for answer in ANSWERS}
-    return [
-        (answer, word_counts(words[answer]) + (f", {missing[answer]:,} {NOT_MEASURED}" if missing[answer] else ""))
-        for answer in ANSWERS
-    ]
+    lines: list[tuple[Answer, str]] = []
+    for answer in ANSWERS:
+        decided = [given.word for case, given in answered[answer] if not _is_undecided_sample(case, given)]
+        missing = sum(is_missing(case, answer) for case in comparison.cases)
+        counts = word_counts(decided or [given.word for _, given in answered[answer]])
+        lines.append((answer, counts + (f", {missing:,} {NOT_MEASURED}" if missing else "")))
+    return lines
 
 
 def word_counts(words: Iterable[Word]) -> str:
