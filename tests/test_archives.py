@@ -51,6 +51,7 @@ from zerolap.records import (
     BuildJob,
     BuildSpec,
     EnvironmentMissing,
+    Request,
     RequestedServer,
     Revision,
     UsageError,
@@ -110,12 +111,16 @@ def test_a_tree_is_built_elsewhere_as_it_is_here(compiler: None, tmp_path: Path,
     assert theirs.program.path.read_bytes() == mine.program.path.read_bytes()
 
 
+def request_of(toy: ToySource) -> Request:
+    """A comparison of the toy's first commit with itself."""
+    server = RequestedServer(source=revision_source("first", toy.path, toy.first))
+    return comparison_request(server, server, core_suite()[:1], Options(engines=["counted"]))
+
+
 def test_a_commit_that_is_built_is_not_packed_again(
     toy: ToySource, tmp_path: Path, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = RequestedServer(source=revision_source("first", toy.path, toy.first))
-    request = comparison_request(server, server, core_suite()[:1], Options(engines=["counted"]))
-    builder = Builder(tmp_path / "builds", archives=blobs)
+    request, builder = request_of(toy), Builder(tmp_path / "builds", archives=blobs)
     once = packed(request, blobs, builder)
     source = once.servers[BASE].source
     assert isinstance(source, ArchiveSource)
@@ -129,9 +134,7 @@ def test_a_commit_that_is_built_is_not_packed_again(
 
 
 def test_a_note_that_was_cut_short_is_no_archive(toy: ToySource, tmp_path: Path, blobs: Blobs) -> None:
-    server = RequestedServer(source=revision_source("first", toy.path, toy.first))
-    request = comparison_request(server, server, core_suite()[:1], Options(engines=["counted"]))
-    builder = Builder(tmp_path / "builds", archives=blobs)
+    request, builder = request_of(toy), Builder(tmp_path / "builds", archives=blobs)
     once = packed(request, blobs, builder)
     source = once.servers[BASE].source
     assert isinstance(source, ArchiveSource)
