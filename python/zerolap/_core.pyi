@@ -69,6 +69,10 @@ class BinaryFacts:
     def static_executable(self) -> bool:
         """Whether no dynamic loader is asked for: nothing can be preloaded."""
 
+    @property
+    def image(self) -> str:
+        """The digest of all that is loaded, but for the build id; empty where nothing is known to be loaded."""
+
 @final
 class PairedChange:
     """How a metric changed from base to head."""

@@ -102,6 +102,7 @@ pub(crate) struct BinaryFacts {
     exported_functions: usize,
     compile_directory: String,
     static_executable: bool,
+    image: String,
 }
 
 #[pymethods]
@@ -124,6 +125,7 @@ pub(crate) fn binary_facts(py: Python<'_>, path: &str) -> PyResult<BinaryFacts> 
         exported_functions: facts.exported_functions,
         compile_directory: facts.compile_directory,
         static_executable: facts.static_executable,
+        image: facts.image,
     })
 }
 

@@ -9,6 +9,7 @@ use object::read::elf::ProgramHeader;
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use crate::elf::{self, Reader};
+use crate::identity;
 
 pub use crate::elf::BinaryError;
 
@@ -32,6 +33,9 @@ pub struct BinaryFacts {
     pub exported_functions: usize,
     /// Whether no dynamic loader is asked for: nothing can be preloaded.
     pub static_executable: bool,
+    /// The digest of all that is loaded, but for the build id: programs of equal digests are one program. Empty where
+    /// nothing is known to be loaded.
+    pub image: String,
 }
 
 /// Reads the facts. Of the debug information only the units' root entries are read.
@@ -53,6 +57,7 @@ pub fn facts(path: &Path) -> Result<BinaryFacts, BinaryError> {
         debug_lines: file.section_by_name(SectionId::DebugLine.name()).is_some(),
         exported_functions: exported_functions(&file),
         static_executable: !has_interpreter(&file),
+        image: identity::image_digest(&file)?,
     })
 }
 

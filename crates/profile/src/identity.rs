@@ -40,6 +40,8 @@ use crate::callgrind::Dump;
 use crate::elf::{self, BinaryError};
 use crate::pin_library::PIN_LIBRARY;
 
+pub(crate) use image::digest as image_digest;
+
 pub use comparison::{Difference, Identity, compare};
 pub use digest::canonical_digest;
 

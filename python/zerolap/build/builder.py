@@ -489,4 +489,5 @@ def _described(program: Path, words: ServerWords, spec: BuildSpec, source_root: 
         libc=" ".join(platform.libc_ver(str(program))).strip(),
         source_root=source_root,
         arguments=spec.arguments,
+        image=facts.image,
     )

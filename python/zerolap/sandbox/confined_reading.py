@@ -67,11 +67,12 @@ class BinaryFacts:
     compile_directory: str
     exported_functions: int
     static_executable: bool
+    image: str
 
 
 def binary_facts(path: str, limits: ReadingLimits = LIMITS) -> BinaryFacts:
     """Return what `_core.binary_facts` does; raises `OSError`, `UnreadableFile`."""
-    build_id, compiler, flags, compile_directory, *numbers = _texts(_read("binary_facts", [path], (), limits))
+    build_id, compiler, flags, compile_directory, image, *numbers = _texts(_read("binary_facts", [path], (), limits))
     stripped, debug_lines, static_executable, exported_functions = map(int, numbers)
     return BinaryFacts(
         build_id=build_id,
@@ -82,6 +83,7 @@ def binary_facts(path: str, limits: ReadingLimits = LIMITS) -> BinaryFacts:
         debug_lines=bool(debug_lines),
         static_executable=bool(static_executable),
         exported_functions=exported_functions,
+        image=image,
     )
 
 

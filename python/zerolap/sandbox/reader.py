@@ -22,7 +22,7 @@ def _fields(*values: object) -> bytes:
 
 def _facts(core: ModuleType, path: str) -> bytes:
     facts = core.binary_facts(path)
-    texts = [facts.build_id, facts.compiler, facts.flags, facts.compile_directory]
+    texts = [facts.build_id, facts.compiler, facts.flags, facts.compile_directory, facts.image]
     numbers = [facts.stripped, facts.debug_lines, facts.static_executable, facts.exported_functions]
     return _fields(*texts, *map(int, numbers))
 

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0011"
+REVISION = "0012"
 
 metadata = MetaData(
     naming_convention={
@@ -74,6 +74,8 @@ build = Table(
     Column("source_root", Text, nullable=False),
     Column("arguments", Text, nullable=False),
     Column("path", Text),
+    Column("image", String, nullable=False, server_default=""),
+    Index(None, "image"),
 )
 
 revision_build = Table(
@@ -320,6 +322,43 @@ start_ratio = Table(
     Column("block", Integer, primary_key=True, autoincrement=False),
     Column("engine", String, nullable=False),
     Column("log_ratio", Float, nullable=False),
+)
+
+# A change in the history of a case that its team accepts: what its metric lost there belongs to no open regression.
+# `metric` is empty for all metrics, `case` for all cases.
+accepted_change = Table(
+    "accepted_change",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("repository", String, nullable=False),
+    Column("commit", String, nullable=False),
+    Column("case", String, nullable=False),
+    Column("metric", String, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("created", String, nullable=False),
+    UniqueConstraint("repository", "commit", "case", "metric"),
+)
+
+# A series that others have measured, as it was read: `source` names the file, `labels` is JSON.
+imported_series = Table(
+    "imported_series",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("source", String, nullable=False),
+    Column("case", String, nullable=False),
+    Column("metric", String, nullable=False),
+    Column("labels", Text, nullable=False),
+    UniqueConstraint("source", "case", "metric", "labels"),
+)
+
+# A point of it: `version` is the commit, tag or version that it is of, empty where only its time is known.
+imported_point = Table(
+    "imported_point",
+    metadata,
+    Column("series", ForeignKey("imported_series.number", ondelete="CASCADE"), primary_key=True),
+    Column("time", String, primary_key=True),
+    Column("version", String, primary_key=True),
+    Column("value", Float, nullable=False),
 )
 
 # The platforms that a conductor serves; `document` is what an agent of it must be. `builder` is the platform of the

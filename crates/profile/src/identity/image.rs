@@ -338,7 +338,7 @@ fn thread_block_bytes(file: &object::File<'_>) -> u64 {
 
 /// The digest of all that is loaded, but for the build id: programs of equal digests are one program. Empty where no
 /// section is loaded, as in a program without a table of sections.
-pub(super) fn digest(file: &object::File<'_>) -> Result<String, BinaryError> {
+pub(crate) fn digest(file: &object::File<'_>) -> Result<String, BinaryError> {
     let mut digest = Sha256::new();
     digest.update(format!("{:?} {:?}", file.architecture(), file.kind()));
     let mut is_empty = true;
