@@ -20,6 +20,7 @@ __all__ = [
     "fitting_counters",
     "fold_stacks",
     "function_samples",
+    "graph_levels",
     "merge_call_graphs",
     "merge_stacks",
     "paired_change",
@@ -238,6 +239,15 @@ def moderated_change(
     """The change estimated from log ratios of starts, moderated by a prior of their variance and degrees of freedom.
 
     Raises `ValueError` when nothing is known of the spread, or a number is not finite.
+    """
+
+def graph_levels(
+    nodes: int, contrasts: list[tuple[int, int, float, float]], reference: int, steps: list[tuple[int, int]]
+) -> tuple[list[tuple[float, float] | None], list[tuple[float, float] | None]]:
+    """Levels of nodes relative to a reference, and the steps between pairs of them, each with its variance.
+
+    A contrast is base, head, the difference and its variance. What no contrast joins with the reference is none. Raises
+    `ValueError` for a reference that is no node.
     """
 
 def fit_prior(variances: list[tuple[float, float]]) -> tuple[float, float] | None:

@@ -26,8 +26,8 @@ mod _core {
     use crate::stacks::{fold_stacks, function_samples, merge_stacks, read_stacks, stack_tree};
     #[pymodule_export]
     use crate::stats::{
-        PairedChange, adjust_p, fit_prior, moderated_change, paired_change, sample_variance, trimmed_mean,
-        variances_agree,
+        PairedChange, adjust_p, fit_prior, graph_levels, moderated_change, paired_change, sample_variance,
+        trimmed_mean, variances_agree,
     };
     #[pymodule_export]
     use crate::system_calls::system_call_filter;

@@ -1,6 +1,7 @@
 //! Comparisons.
 
 use pyo3::prelude::*;
+use zerolap_stats::levels::{self, Contrast, Level};
 use zerolap_stats::moderated::{self, SeenVariance, VariancePrior};
 use zerolap_stats::multiplicity;
 use zerolap_stats::paired::{self, PairedError};
@@ -99,4 +100,31 @@ pub(crate) fn trimmed_mean(values: Vec<f64>) -> Option<f64> {
 #[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
 pub(crate) fn adjust_p(py: Python<'_>, values: Vec<f64>) -> PyResult<Vec<f64>> {
     py.detach(|| multiplicity::adjusted_p(&values)).map_err(value_error)
+}
+
+/// A level with its variance; none where it is not known.
+type KnownLevel = Option<(f64, f64)>;
+
+/// Contrasts are base, head, value and variance; steps are pairs of nodes.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn graph_levels(
+    py: Python<'_>,
+    nodes: usize,
+    contrasts: Vec<(usize, usize, f64, f64)>,
+    reference: usize,
+    steps: Vec<(usize, usize)>,
+) -> PyResult<(Vec<KnownLevel>, Vec<KnownLevel>)> {
+    if reference >= nodes {
+        return Err(value_error("the reference is no node"));
+    }
+    let contrasts: Vec<_> =
+        contrasts.into_iter().map(|(base, head, value, variance)| Contrast { base, head, value, variance }).collect();
+    Ok(py.detach(|| {
+        let estimated = levels::levels(nodes, &contrasts, reference);
+        let pair = |level: Level| (level.value, level.variance);
+        let of_nodes = (0..nodes).map(|node| estimated.of(node).map(pair)).collect();
+        let of_steps = steps.iter().map(|&(from, to)| estimated.step(from, to).map(pair)).collect();
+        (of_nodes, of_steps)
+    }))
 }

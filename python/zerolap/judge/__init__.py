@@ -13,6 +13,8 @@ from zerolap.judge.case_answers import (
 )
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
+from zerolap.judge.ledger import EVENT, REPORTED, Drift, Ledger, WorkStep, drift_of
+from zerolap.judge.levels import Contrast, Level, Levels, levels_of
 from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
 from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
 from zerolap.judge.timed_verdicts import (
@@ -42,28 +44,38 @@ __all__ = [
     "DECIDING_TIMES",
     "DEFAULT_MIN_EFFECT",
     "EQUIVALENCE_LEVEL",
+    "EVENT",
     "LOOKS",
     "MAX_BLOCKS",
     "MIN_BLOCKS",
     "PLUGIN_MIN_EFFECT",
+    "REPORTED",
     "Batching",
     "CaseAnswers",
     "CaseRegression",
+    "Contrast",
+    "Drift",
+    "Ledger",
+    "Level",
+    "Levels",
     "PushChange",
     "Q",
     "TimedPair",
     "UnadjustedVerdict",
+    "WorkStep",
     "adjusted",
     "case_answers",
     "case_validity",
     "changes_in",
     "deciding_time",
+    "drift_of",
     "faults_of",
     "hints_at_change",
     "is_certain_change",
     "judge_blocks",
     "judge_identical",
     "judge_timed",
+    "levels_of",
     "regressed_in",
     "repaired_by",
     "share_of_look",

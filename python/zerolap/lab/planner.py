@@ -134,7 +134,8 @@ class Planner:
     def _first_blocks(self) -> int:
         if self.resolved.kind == "compare":
             return MIN_BLOCKS
-        return 1 if self.resolved.settings.quick else RUN_BLOCKS
+        chosen = self.resolved.request.counted_blocks
+        return chosen or (1 if self.resolved.settings.quick else RUN_BLOCKS)
 
     def _counting(self, results: Results) -> list[TrialsJob]:
         if "counted" not in self.resolved.settings.engines:
@@ -145,7 +146,8 @@ class Planner:
         jobs = []
         for case in self._counting_order:
             trials = results.counted.get(case.name)
-            windows = None if trials is None or not trials.jobs_done else trials.windows
+            chosen = self.resolved.request.windows.get(case.name)
+            windows = chosen if trials is None or not trials.jobs_done else trials.windows
             amounts = Amounts(windows=windows, scale=QUICK_SCALE if self.resolved.settings.quick else 1.0)
             jobs += [self._job(case, "counted", blocks, amounts, left) for blocks in self._next_blocks(trials, results)]
         # First blocks take longest, as they record more than others. A budget that is short is used up case by case.

@@ -60,6 +60,17 @@ from zerolap.records.event import (
 )
 from zerolap.records.fields import PLACEHOLDER, Filled, Positive
 from zerolap.records.finding import Caller, Carrier, Finding, PerSide
+from zerolap.records.history import (
+    HISTORY_SCHEMA,
+    SHORT_COMMIT,
+    History,
+    HistoryChange,
+    HistoryCommit,
+    HistoryLedger,
+    HistoryPoint,
+    HistorySeries,
+    PlatformEvent,
+)
 from zerolap.records.job import (
     Block,
     BuildJob,
@@ -127,6 +138,7 @@ __all__ = [
     "DATA",
     "DEFAULT_DATA_SIZE",
     "HEAD",
+    "HISTORY_SCHEMA",
     "KEY",
     "LETTER_OF_PATTERN",
     "METRICS",
@@ -138,6 +150,7 @@ __all__ = [
     "RUN_SCHEMA",
     "RUN_TABLE",
     "SCRIPTS",
+    "SHORT_COMMIT",
     "STANDALONE",
     "Abilities",
     "Activity",
@@ -192,6 +205,12 @@ __all__ = [
     "GraphTotals",
     "Held",
     "HeldOverTime",
+    "History",
+    "HistoryChange",
+    "HistoryCommit",
+    "HistoryLedger",
+    "HistoryPoint",
+    "HistorySeries",
     "Hunk",
     "Interrupted",
     "Job",
@@ -211,6 +230,7 @@ __all__ = [
     "Pictures",
     "Placement",
     "Platform",
+    "PlatformEvent",
     "Positive",
     "Priority",
     "Progress",

@@ -4,6 +4,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from pydantic import Field
 
+from zerolap.records.amounts import Windows
 from zerolap.records.base import Record
 from zerolap.records.case import Case
 from zerolap.records.comparison import DocumentState, Settings
@@ -45,7 +46,8 @@ class Request(Record):
     machine. A newer request of the same `topic`, if that is not empty, supersedes an older one on the same platform.
     `trigger` is what caused it. With `all_stacks` every valid case is sampled, not only those that changed. `notes`
     belong to the result. `is_seed_drawn`: nobody chose the seed in the settings, so that another attempt at the same
-    comparison has another one.
+    comparison has another one. `windows` are those of counted trials by case, where an earlier request has chosen them
+    and the counts of both are to be compared; `counted_blocks` is how often each case is counted, where that is chosen.
     """
 
     schema_: Literal["zerolap.request/1"] = Field(default=REQUEST_SCHEMA, alias="schema")
@@ -63,6 +65,8 @@ class Request(Record):
     all_stacks: bool = False
     notes: tuple[str, ...] = ()
     is_seed_drawn: bool = False
+    windows: dict[str, Windows] = {}
+    counted_blocks: int | None = None
 
     @property
     def exact_command_line(self) -> str:

@@ -14,6 +14,8 @@ from zerolap.store.fleet import (
     KnownAgent,
     Outcome,
 )
+from zerolap.store.history import TOPIC as HISTORY_TOPIC
+from zerolap.store.history import AcceptedChange, CommitBuild, CountedPoint, HistoryRecords, RecordedContrast
 from zerolap.store.recorded_requests import NamedSource, RecordedRequest, RequestInShort
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.store import Store
@@ -34,6 +36,8 @@ from zerolap.store.triggers import (
 __all__ = [
     "COMPRESSION_LEVEL",
     "DEFAULT_DIRECTORY",
+    "HISTORY_TOPIC",
+    "AcceptedChange",
     "AdmittedAgent",
     "ApiToken",
     "Artifact",
@@ -41,9 +45,12 @@ __all__ = [
     "AttemptState",
     "BlobDamaged",
     "Blobs",
+    "CommitBuild",
+    "CountedPoint",
     "FailedTrial",
     "FleetPlatform",
     "FleetRecords",
+    "HistoryRecords",
     "JobKind",
     "KnownAgent",
     "NamedSource",
@@ -51,6 +58,7 @@ __all__ = [
     "Outcome",
     "Post",
     "PostKind",
+    "RecordedContrast",
     "RecordedJob",
     "RecordedRequest",
     "Removal",

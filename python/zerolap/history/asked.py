@@ -1,0 +1,41 @@
+"""What a history is asked about: commits, cases, and how they are built and started."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from zerolap.build import RangedCommit
+from zerolap.records import Case
+from zerolap.store import HISTORY_TOPIC
+
+WORK: Final = ("instructions_per_op", "instructions_alone_per_op", "syscalls_per_op", "allocations_per_op")
+"""The counted metrics that a history follows; less is better in all of them."""
+TIME: Final = ("cpu_ns_per_op", "elapsed_ns_per_op")
+"""The timed ones."""
+SEED: Final = 0
+"""Of all counted trials of a history: what they draw must not differ between commits."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The range of a history and what is measured of its commits.
+
+    `text` is the range as it was written; `config` are the server's settings beside those of the cases, `variant` is the
+    name of the variant in which all commits are built.
+    """
+
+    repository: Path
+    text: str
+    commits: Sequence[RangedCommit]
+    cases: Sequence[Case]
+    variant: str = "default"
+    config: Mapping[str, str] = field(default_factory=dict)
+
+    def topic(self, position: int) -> str:
+        """Return the topic of the requests that count a commit."""
+        return f"{HISTORY_TOPIC}{self.commits[position].revision.commit}:{self.variant}"
+
+    def config_of(self, case: Case) -> tuple[tuple[str, str], ...]:
+        """Return the settings of the server of a case, as series have them."""
+        return tuple(sorted({**case.config, **self.config}.items()))

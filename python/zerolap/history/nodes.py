@@ -1,0 +1,62 @@
+"""The distinct programs of a range: commits whose programs are the same are one node."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from zerolap.history.asked import Asked
+from zerolap.store import CommitBuild, Store
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of a range by position; none where a commit is not built.
+
+    `builds` are all builds of the range in the variant, with the node of each.
+    """
+
+    of_commits: tuple[int | None, ...]
+    builds: dict[str, int]
+
+    @cached_property
+    def count(self) -> int:
+        """How many nodes there are."""
+        return len(set(self.builds.values()))
+
+    @cached_property
+    def first_positions(self) -> dict[int, int]:
+        """The position of the first commit of each node."""
+        first: dict[int, int] = {}
+        for position, node in enumerate(self.of_commits):
+            if node is not None:
+                first.setdefault(node, position)
+        return first
+
+    def builds_of(self, node: int) -> list[str]:
+        """Return the builds that are this program."""
+        return [build for build, of_build in self.builds.items() if of_build == node]
+
+
+def read_nodes(asked: Asked, store: Store) -> Nodes:
+    """Return the nodes of a range by the builds that the store knows."""
+    commits = [commit.revision.commit for commit in asked.commits]
+    known = [build for build in store.history.builds(commits) if build.variant == asked.variant]
+    return nodes_of(commits, known)
+
+
+def nodes_of(commits: Sequence[str], builds: Sequence[CommitBuild]) -> Nodes:
+    """Return the nodes of commits in order; of builds whose image is not known each is a node of its own."""
+    by_commit: dict[str, list[CommitBuild]] = {}
+    for build in builds:
+        by_commit.setdefault(build.commit, []).append(build)
+    numbers: dict[str, int] = {}
+    node_of_build: dict[str, int] = {}
+    of_commits: list[int | None] = []
+    for commit in commits:
+        node = None
+        for build in by_commit.get(commit, []):
+            key = f"image {build.image}" if build.image else f"build {build.build}"
+            node = numbers.setdefault(key, len(numbers))
+            node_of_build[build.build] = node
+        of_commits.append(node)
+    return Nodes(tuple(of_commits), node_of_build)

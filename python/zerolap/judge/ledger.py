@@ -1,0 +1,113 @@
+"""The ledger of counted work: every difference between neighbouring commits, summed exactly.
+
+Counts repeat to some instructions in ten thousand, so that no test is needed to see a change: what differs by more than
+`EVENT` is an event, what differs by more than `REPORTED` is reported with its commit. All of it is summed, also what is
+too small for either: that is the boiling frog, which is named once it adds up.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+EVENT: Final = 0.0002
+"""Smaller differences are those of counting itself."""
+REPORTED: Final = 0.005
+DRIFT: Final = 0.02
+"""What changes that are not reported add up to when they are named as a drift: the smallest effect of time."""
+FEWEST_STEPS_OF_DRIFT: Final = 4
+"""Fewer changes are steps, each of which can be looked at."""
+
+
+@dataclass(frozen=True)
+class WorkStep:
+    """The change of work from a measured commit to the next one, as a logarithm of their ratio.
+
+    `after` and `position` are those of both commits. `same_code`: the case executes the same on both. `accepted`: the
+    change is known and belongs to no open drift.
+    """
+
+    after: int
+    position: int
+    log_change: float
+    same_code: bool = False
+    accepted: bool = False
+
+    @property
+    def is_event(self) -> bool:
+        """Whether work changed at all."""
+        return not self.same_code and abs(self.log_change) > EVENT
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether work changed by so much that the change is reported by itself."""
+        return not self.same_code and abs(math.expm1(self.log_change)) >= REPORTED
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Many changes of one direction, from the commit `after` to `position`, which add up to `log_change`.
+
+    `slope` is the change a commit; `steps` are those that make it up, the largest first.
+    """
+
+    after: int
+    position: int
+    log_change: float
+    slope: float
+    steps: tuple[WorkStep, ...]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The sums of the steps since the position `since`, as logarithms."""
+
+    since: int
+    total: float
+    reported: float
+    unreported: float
+    slope: float
+
+    @classmethod
+    def of(cls, steps: Sequence[WorkStep], since: int) -> "Ledger":
+        """Return the sums of the steps after a position; steps are in the order of commits."""
+        summed = [step for step in steps if step.after >= since]
+        reported = math.fsum(step.log_change for step in summed if step.is_reported)
+        total = math.fsum(step.log_change for step in summed)
+        commits = summed[-1].position - since if summed else 0
+        return cls(since, total, reported, total - reported, (total - reported) / commits if commits else 0.0)
+
+
+def drift_of(steps: Sequence[WorkStep], since: int) -> Drift | None:
+    """Return the drift after a position: the stretch of small changes with the largest sum, if that is large enough.
+
+    Changes that are reported by themselves, or accepted, are no part of it. The stretch is that of Kadane (in Bentley,
+    Programming Pearls, 1986): the largest sum of neighbouring steps, in either direction.
+    """
+    small = [step for step in steps if step.after >= since and not step.is_reported and not step.accepted]
+    stretches = [_largest(small, sign) for sign in (1.0, -1.0)]
+    stretch = max(stretches, key=lambda chosen: abs(_sum(chosen)))
+    events = [step for step in stretch if step.is_event]
+    if abs(math.expm1(_sum(stretch))) < DRIFT or len(events) < FEWEST_STEPS_OF_DRIFT:
+        return None
+    after, position = events[0].after, events[-1].position
+    total = _sum(stretch)
+    ordered = tuple(sorted(events, key=lambda step: abs(step.log_change), reverse=True))
+    return Drift(after, position, total, total / (position - after), ordered)
+
+
+def _largest(steps: Sequence[WorkStep], sign: float) -> Sequence[WorkStep]:
+    """Return the neighbouring steps with the largest sum in the direction of `sign`."""
+    best: tuple[float, int, int] = (0.0, 0, 0)
+    total, first = 0.0, 0
+    for number, step in enumerate(steps):
+        if total <= 0.0:
+            total, first = 0.0, number
+        total += sign * step.log_change
+        if total > best[0]:
+            best = (total, first, number + 1)
+    return steps[best[1] : best[2]]
+
+
+def _sum(steps: Sequence[WorkStep]) -> float:
+    return math.fsum(step.log_change for step in steps)

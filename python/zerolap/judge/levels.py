@@ -1,0 +1,86 @@
+"""Levels of time over the builds of a history, from contrasts that were measured in one job each.
+
+Absolute times of different days are never compared: what the host, its kernel or its neighbours did in between would be
+taken for a change of the code. A comparison of two builds is a contrast, the logarithm of their ratio, and all
+contrasts of a metric are the edges of a graph of builds. The levels are the generalised least squares estimate on that
+graph (`crates/stats/src/levels.rs`). A chain of neighbours alone would walk, as errors add up; contrasts with the anchor
+hold it.
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap import _core
+from zerolap.judge.wild_starts import bounded
+
+FEWEST_STARTS: Final = 2
+SMALLEST_VARIANCE: Final = 1e-8
+"""Of a start's log ratio; no timer resolves less."""
+
+MOST_DEGREES: Final = 1e6
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """What the starts of a comparison say of a metric: logarithms of the head node over the base node."""
+
+    base: int
+    head: int
+    log_ratios: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Level:
+    """The logarithm of a metric over that of another node, with its variance."""
+
+    value: float
+    variance: float
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels of nodes over that of the reference; none for those that no contrast joins with it.
+
+    `steps` are those between pairs of nodes that were asked for.
+    """
+
+    nodes: tuple[Level | None, ...]
+    steps: tuple[Level | None, ...]
+
+
+def levels_of(
+    nodes: int, contrasts: Sequence[Contrast], reference: int, steps: Sequence[tuple[int, int]] = ()
+) -> Levels:
+    """Return the levels of `nodes` nodes, and the steps between pairs of them.
+
+    The variance of each contrast is drawn towards that of all, by as much as they agree (Smyth, Statistical
+    Applications in Genetics and Molecular Biology 3, 2004). Contrasts of fewer than two starts are left out.
+    """
+    usable = [contrast for contrast in contrasts if len(contrast.log_ratios) >= FEWEST_STARTS]
+    starts = bounded({str(number): contrast.log_ratios for number, contrast in enumerate(usable)})
+    samples = [starts[str(number)] for number in range(len(usable))]
+    variances = _moderated(samples)
+    edges = [
+        (contrast.base, contrast.head, statistics.fmean(sample), variance / len(sample))
+        for contrast, sample, variance in zip(usable, samples, variances, strict=True)
+    ]
+    of_nodes, of_steps = _core.graph_levels(nodes, edges, reference, list(steps))
+    return Levels(tuple(map(_level, of_nodes)), tuple(map(_level, of_steps)))
+
+
+def _moderated(samples: Sequence[Sequence[float]]) -> list[float]:
+    """Return the variance of a start of each contrast."""
+    seen = [(statistics.variance(sample), float(len(sample) - 1)) for sample in samples]
+    prior_variance, prior_degrees = _core.fit_prior(seen) or (0.0, 0.0)
+    # Without bounds where variances differ by no more than chance.
+    prior_degrees = min(prior_degrees, MOST_DEGREES)
+    return [
+        max(SMALLEST_VARIANCE, (prior_degrees * prior_variance + degrees * variance) / (prior_degrees + degrees))
+        for variance, degrees in seen
+    ]
+
+
+def _level(pair: tuple[float, float] | None) -> Level | None:
+    return None if pair is None else Level(*pair)

@@ -1,0 +1,140 @@
+"""A history: how the metrics of cases went over the commits of a range, and where they changed."""
+
+from typing import Final, Literal
+
+from pydantic import Field
+
+from zerolap.records.base import Record
+from zerolap.records.platform import Platform
+
+HISTORY_SCHEMA: Final = "zerolap.history/1"
+SHORT_COMMIT: Final = 12
+"""Digits of a commit in the ids of changes."""
+
+
+class HistoryCommit(Record):
+    """A commit of the range, in order.
+
+    `node` is equal for commits whose programs are the same, and null where the commit is not built. `failure` is why
+    it could not be built or measured.
+    """
+
+    commit: str
+    time: str
+    subject: str
+    tags: tuple[str, ...] = ()
+    node: int | None = None
+    failure: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The first tag, or the beginning of the commit's id."""
+        return self.tags[0] if self.tags else self.commit[:SHORT_COMMIT]
+
+
+class HistoryPoint(Record):
+    """A metric of a commit.
+
+    `position` is that of the commit in the range, from 0. `level` is the logarithm of the metric over that of the
+    first point, `low` and `high` bound it by 95 %. `value` is the metric itself, null for time, of which only
+    contrasts are known. `same_code`: the case executes the same as at the point before.
+    """
+
+    position: int
+    level: float
+    low: float
+    high: float
+    value: float | None = None
+    same_code: bool = False
+
+
+class HistoryChange(Record):
+    """A step of a series, or a drift: many steps of the same direction, each too small to be reported.
+
+    It lies after the commit `after` and up to `position`, which are next to each other where all commits between are
+    measured. `change` is relative, with bounds by 95 %. `p` is the probability of such a step by chance anywhere in
+    the series, null for work, which is exact. `confirmed`: a fresh comparison of both ends has shown it too, or it is a
+    change of work. `accepted` is the reason why its team accepts it. `reasons` are sentences, the first one first.
+    """
+
+    id: str
+    kind: Literal["step", "drift"]
+    after: int
+    position: int
+    change: float
+    low: float
+    high: float
+    p: float | None = None
+    confirmed: bool = True
+    comparison: str | None = None
+    reasons: tuple[str, ...] = ()
+    accepted: str | None = None
+
+
+class HistoryLedger(Record):
+    """The sum of all changes of a metric since a release or an accepted change.
+
+    `since` is the position of the commit that it begins at. `total` is the sum as a relative change, with `low` and
+    `high`; `reported` is the part of the changes that are reported, `unreported` that of all others. `slope` is the
+    unreported change a commit.
+    """
+
+    since: int
+    total: float
+    low: float
+    high: float
+    reported: float
+    unreported: float
+    slope: float
+
+
+class HistorySeries(Record):
+    """The history of a metric of a case. `is_imported`: others have measured it."""
+
+    case: str
+    group: str
+    metric: str
+    engine: str
+    topology: str
+    points: tuple[HistoryPoint, ...]
+    changes: tuple[HistoryChange, ...] = ()
+    ledger: HistoryLedger | None = None
+    is_imported: bool = False
+
+    @property
+    def open_regressions(self) -> list[HistoryChange]:
+        """The changes for the worse that nobody has accepted; less is better in all metrics that a history follows."""
+        return [change for change in self.changes if change.change > 0 and change.accepted is None]
+
+
+class PlatformEvent(Record):
+    """A step of nearly all series at once: the platform changed, and no commit is the reason."""
+
+    after: int
+    position: int
+    change: float
+    series: int
+    reason: str = ""
+
+
+class History(Record):
+    """The document of `zerolap history --json`. `range` is what was asked for; commits are in its order."""
+
+    schema_: Literal["zerolap.history/1"] = Field(default=HISTORY_SCHEMA, alias="schema", serialization_alias="schema")
+    created: str
+    command_line: str
+    repository: str
+    range: str
+    variant: str
+    config: dict[str, str]
+    platform: Platform
+    commits: tuple[HistoryCommit, ...]
+    series: tuple[HistorySeries, ...]
+    platform_events: tuple[PlatformEvent, ...] = ()
+    machine_seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def measured_commits(self) -> int:
+        """How many commits have a point in any series."""
+        return len({point.position for series in self.series for point in series.points})

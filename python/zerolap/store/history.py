@@ -1,0 +1,255 @@
+"""What the history of commits is made of: their builds, counts and contrasts, and what their team has accepted."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, delete, select
+
+from zerolap.records import SeriesKey, now
+from zerolap.store.database import Database, insert_of
+from zerolap.store.tables import (
+    accepted_change,
+    build,
+    case_result,
+    document,
+    job,
+    metric,
+    request,
+    revision_build,
+    series,
+    start_ratio,
+    trial,
+)
+
+TOPIC: Final = "history:"
+"""Begins the topics of requests that histories make."""
+VALUES_AT_ONCE: Final = 500
+"""Values in one condition: databases bound the variables of a statement."""
+
+
+@dataclass(frozen=True)
+class CommitBuild:
+    """A build of a commit; `image` is equal for builds that are one program, and empty where that is not known."""
+
+    commit: str
+    build: str
+    image: str
+    variant: str
+    flags: str
+
+
+@dataclass(frozen=True)
+class CountedPoint:
+    """A counted metric of a build: a trial of the first block of a request that a history has made.
+
+    `windows` are the requests of both windows, `executed_code` is equal for builds of which the case executes the same.
+    """
+
+    build: str
+    series: SeriesKey
+    windows: tuple[int, int]
+    value: float
+    executed_code: str | None
+    graph: str | None
+
+
+@dataclass(frozen=True)
+class RecordedContrast:
+    """What the starts of a comparison say about a metric of a case: logarithms of head over base.
+
+    `settings` are those of the servers on both sides as JSON.
+    """
+
+    comparison: str
+    base_build: str
+    head_build: str
+    case: str
+    topology: str
+    metric: str
+    engine: str
+    log_ratios: tuple[float, ...]
+    base_config: Mapping[str, str]
+    head_config: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class AcceptedChange:
+    """A change that its team accepts; `case` and `metric` are empty for all of them. `created` is when (ISO 8601)."""
+
+    repository: str
+    commit: str
+    reason: str
+    case: str = ""
+    metric: str = ""
+    created: str = ""
+
+
+class HistoryRecords:
+    """Reads what histories are made of; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def builds(self, commits: Sequence[str]) -> list[CommitBuild]:
+        """Return the builds of commits."""
+        columns = (revision_build.c.commit, build.c.build, build.c.image, build.c.variant, build.c.flags)
+        with self._database.reading() as connection:
+            return [
+                CommitBuild(row.commit, row.build, row.image, row.variant, row.flags)
+                for part in _parts(commits)
+                for row in connection.execute(
+                    select(*columns)
+                    .join(build, build.c.build == revision_build.c.build)
+                    .where(revision_build.c.commit.in_(part))
+                    .order_by(revision_build.c.commit, build.c.build)
+                )
+            ]
+
+    def counted_points(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[CountedPoint]:
+        """Return the counted metrics of builds on a platform that histories have measured, the oldest first."""
+        statement = (
+            select(
+                document.c.head_build,
+                trial.c.executed_code,
+                trial.c.graph,
+                metric.c.value,
+                *(series.c[name] for name in SeriesKey.model_fields),
+            )
+            .select_from(metric)
+            .join(trial, trial.c.id == metric.c.trial_id)
+            .join(series, series.c.id == metric.c.series_id)
+            .join(document, document.c.id == trial.c.request_id)
+            .join(request, request.c.id == trial.c.request_id)
+            .where(
+                document.c.kind == "run",
+                request.c.topic.startswith(TOPIC, autoescape=True),
+                trial.c.valid,
+                trial.c.block == 0,
+                series.c.engine == "counted",
+                series.c.platform == platform,
+                metric.c.name.in_(names),
+            )
+            .order_by(trial.c.id)
+        )
+        with self._database.reading() as connection:
+            return [
+                _counted_point(row)
+                for part in _parts(builds)
+                for row in connection.execute(statement.where(document.c.head_build.in_(part)))
+            ]
+
+    def contrasts(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[RecordedContrast]:
+        """Return what comparisons of these builds with each other on a platform say about timed metrics."""
+        wanted = set(builds)
+        statement = (
+            select(document.c.id, document.c.base_build, document.c.head_build, document.c.document)
+            .join(request, request.c.id == document.c.id)
+            .where(document.c.kind == "compare", document.c.platform_fingerprint == platform)
+            .order_by(document.c.number)
+        )
+        with self._database.reading() as connection:
+            return [
+                contrast
+                for part in _parts(builds)
+                for row in connection.execute(statement.where(document.c.head_build.in_(part)))
+                if row.base_build in wanted
+                for contrast in _contrasts_of(connection, row, names)
+            ]
+
+    def failures(self) -> dict[str, str]:
+        """Return why requests of histories have failed, by topic."""
+        statement = select(request.c.topic, job.c.failure, request.c.reason).outerjoin(
+            job, (job.c.request_id == request.c.id) & job.c.failure.is_not(None)
+        )
+        is_meant = (request.c.state == "failed", request.c.topic.startswith(TOPIC, autoescape=True))
+        with self._database.reading() as connection:
+            rows = connection.execute(statement.where(*is_meant).order_by(request.c.number))
+            return {row.topic: _reason_of(row) for row in rows}
+
+    def accept(self, change: AcceptedChange) -> None:
+        """Record that a change is accepted, replacing what was recorded of the same change."""
+        key = ["repository", "commit", "case", "metric"]
+        values = {name: getattr(change, name) for name in key}
+        values |= {"reason": change.reason, "created": change.created or now()}
+        with self._database.writing() as connection:
+            statement = insert_of(connection, accepted_change).values(**values)
+            connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
+
+    def withdraw(self, change: AcceptedChange) -> bool:
+        """Remove an accepted change; return whether there was one."""
+        columns = accepted_change.c
+        is_meant = (
+            columns.repository == change.repository,
+            columns.commit == change.commit,
+            columns.case == change.case,
+            columns.metric == change.metric,
+        )
+        with self._database.writing() as connection:
+            return connection.execute(delete(accepted_change).where(*is_meant)).rowcount > 0
+
+    def accepted(self, commits: Sequence[str]) -> list[AcceptedChange]:
+        """Return the accepted changes at commits, in the order in which they were accepted."""
+        with self._database.reading() as connection:
+            return [
+                AcceptedChange(row.repository, row.commit, row.reason, row.case, row.metric, row.created)
+                for part in _parts(commits)
+                for row in connection.execute(
+                    select(accepted_change).where(accepted_change.c.commit.in_(part)).order_by(accepted_change.c.number)
+                )
+            ]
+
+
+def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    distinct = sorted(set(values))
+    for first in range(0, len(distinct), VALUES_AT_ONCE):
+        yield distinct[first : first + VALUES_AT_ONCE]
+
+
+def _counted_point(row: Row[Any]) -> CountedPoint:
+    fields = {name: row._mapping[name] for name in SeriesKey.model_fields}
+    key = SeriesKey(**(fields | {"config": tuple(map(tuple, json.loads(fields["config"])))}))
+    small, _, large = key.windows.partition("+")
+    windows = (int(small), int(large)) if small.isdigit() and large.isdigit() else (0, 0)
+    return CountedPoint(row.head_build, key, windows, row.value, row.executed_code, row.graph)
+
+
+def _contrasts_of(connection: Connection, row: Row[Any], names: Sequence[str]) -> Iterator[RecordedContrast]:
+    columns = (start_ratio.c.case, start_ratio.c.metric, start_ratio.c.engine, start_ratio.c.log_ratio)
+    statement = (
+        select(*columns, case_result.c.topology)
+        .join(
+            case_result,
+            (case_result.c.document_id == start_ratio.c.document_id) & (case_result.c.case == start_ratio.c.case),
+        )
+        .where(start_ratio.c.document_id == row.id, start_ratio.c.metric.in_(names))
+        .order_by(start_ratio.c.case, start_ratio.c.metric, start_ratio.c.block)
+    )
+    starts: dict[tuple[str, str, str, str], list[float]] = {}
+    for start in connection.execute(statement):
+        starts.setdefault((start.case, start.metric, start.engine, start.topology), []).append(start.log_ratio)
+    if not starts:
+        return
+    servers = json.loads(row.document)
+    configs = [dict(servers[side].get("config", {})) for side in ("base", "head")]
+    for (case, name, engine, topology), ratios in starts.items():
+        yield RecordedContrast(
+            comparison=row.id,
+            base_build=row.base_build,
+            head_build=row.head_build,
+            case=case,
+            topology=topology,
+            metric=name,
+            engine=engine,
+            log_ratios=tuple(ratios),
+            base_config=configs[0],
+            head_config=configs[1],
+        )
+
+
+def _reason_of(row: Row[Any]) -> str:
+    if row.failure is not None:
+        reason = json.loads(row.failure).get("reason", "")
+        return str(reason) or "it failed"
+    return row.reason or "it failed"
