@@ -7,7 +7,7 @@ from zerolap.build.archive import LIMITS as ARCHIVE_LIMITS
 from zerolap.build.archive import pack_source, unpack_source
 from zerolap.build.artifact import pack_build, unpack_build
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
-from zerolap.build.commit_range import RANGE, RangedCommit, commits_of
+from zerolap.build.commit_range import BRANCH, RANGE, RangedCommit, commits_of
 from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
 from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program, setting_arguments
@@ -17,6 +17,7 @@ from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, to
 
 __all__ = [
     "ARCHIVE_LIMITS",
+    "BRANCH",
     "DEFAULT",
     "RANGE",
     "Builder",

@@ -9,8 +9,9 @@ from zerolap.build.git import run_git
 from zerolap.build.source import LONGEST_SUBJECT, UTC, commit_of
 from zerolap.records import Revision, RevisionSource, UsageError
 
-RANGE: Final = "A..B, tags:A..B or dates:FROM..TO"
+RANGE: Final = "A..B, tags:A..B, dates:FROM..TO or branch"
 MOST_COMMITS: Final = 20_000
+BRANCH: Final = "branch"
 VERSION: Final = re.compile(r"[a-zA-Z_-]*(\d+(?:\.\d+)+)")
 """A tag of a release: pre-releases such as `7.2-rc1` are none."""
 FORMAT: Final = "%H%x1f%P%x1f%cd%x1f%s"
@@ -34,8 +35,10 @@ def commits_of(repository: Path, text: str) -> list[RangedCommit]:
 
     `A..B` are A and the first parents of B up to it, B included. `tags:A..B` are the releases from A to B, in the order
     of their versions, and B itself where that is no release. `dates:FROM..TO` are the first parents of HEAD from one
-    date to another. Raises `UsageError` for a range that names no commits.
+    date to another; `branch` are all of them. Raises `UsageError` for a range that names no commits.
     """
+    if text == BRANCH:
+        return _listed(repository, text, ["HEAD"])
     if text.startswith("tags:"):
         return _releases(repository, *_ends(text, text.removeprefix("tags:")))
     if text.startswith("dates:"):

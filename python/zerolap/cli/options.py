@@ -14,7 +14,11 @@ from zerolap.durations import seconds_in
 from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from zerolap.build import Variant
+    from zerolap.history import Asked
+    from zerolap.records import Case
     from zerolap.sandbox import SandboxPolicy
     from zerolap.store import Retention
 
@@ -365,3 +369,20 @@ def command_line(context: typer.Context) -> str:
         for item in value if isinstance(value, list | tuple) else [value]:
             words += [option] if item is True else [option, str(item)] if item is not False else []
     return shlex.join(word.encode(errors="surrogateescape").decode(errors="backslashreplace") for word in words)
+
+
+def history_range(
+    repository: Path, text: str, cases: "Sequence[Case]", words: str | None, config: dict[str, str]
+) -> "Asked":
+    """Return what a history is asked about; raises `UsageError` for a range that names no commits."""
+    from zerolap.build import commits_of
+    from zerolap.history import Asked
+
+    return Asked(
+        repository=repository.resolve(),
+        text=text,
+        commits=commits_of(repository, text),
+        cases=cases,
+        variant=variant(words).name,
+        config=config,
+    )

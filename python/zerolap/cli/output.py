@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from zerolap.records import CheckReport, Comparison, EnvironmentMissing, RunReport
+from zerolap.records import CheckReport, Comparison, EnvironmentMissing, History, RunReport
 from zerolap.report import comparison_json, run_json, show_comparison, show_run
 from zerolap.store import Store
 
@@ -86,6 +86,31 @@ def write_run(report: RunReport, store: Store, reports: Reports) -> None:
             write(reports.benchfmt, run_benchfmt(report, store.measurements(report.id)))
     if reports.has_table:
         show_run(report, _Output())
+
+
+@dataclass(frozen=True)
+class HistoryReports:
+    """The files that a history is written to, - for standard output, none for a report that is not wanted."""
+
+    json: str | None
+    markdown: str | None
+    csv: str | None
+    quiet: bool
+
+
+def write_history(history: History, reports: HistoryReports) -> None:
+    """Write all requested reports on a history, and the table."""
+    from zerolap.report import history_csv, history_json, history_markdown, show_history
+
+    for target, written in (
+        (reports.json, history_json),
+        (reports.markdown, history_markdown),
+        (reports.csv, history_csv),
+    ):
+        if target is not None:
+            write(target, written(history))
+    if not reports.quiet and "-" not in (reports.json, reports.markdown, reports.csv):
+        show_history(history, _Output())
 
 
 def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:

@@ -21,8 +21,8 @@ SEED: Final = 0
 class Asked:
     """The range of a history and what is measured of its commits.
 
-    `text` is the range as it was written; `config` are the server's settings beside those of the cases, `variant` is the
-    name of the variant in which all commits are built.
+    `text` is the range as it was written; `config` are the server's settings beside those of the cases, `variant` is
+    the name of the variant in which all commits are built.
     """
 
     repository: Path

@@ -1,7 +1,7 @@
 """The distinct programs of a range: commits whose programs are the same are one node."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from zerolap.history.asked import Asked
@@ -60,3 +60,10 @@ def nodes_of(commits: Sequence[str], builds: Sequence[CommitBuild]) -> Nodes:
             node_of_build[build.build] = node
         of_commits.append(node)
     return Nodes(tuple(of_commits), node_of_build)
+
+
+def of_built_commits(asked: Asked, store: Store) -> Asked:
+    """Return what is asked, of the commits alone that are built in the variant."""
+    nodes = read_nodes(asked, store)
+    built = [commit for commit, node in zip(asked.commits, nodes.of_commits, strict=True) if node is not None]
+    return replace(asked, commits=built)

@@ -1,5 +1,6 @@
 """Counted work over a range: its points, and the step from each measured commit to the next."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +48,7 @@ class CaseWork:
         """
         positions = self.positions(metric)
         steps = []
-        for after, position in zip(positions, positions[1:], strict=False):
+        for after, position in itertools.pairwise(positions):
             step = self.step(metric, after, position)
             if step is not None:
                 log_change, same_code = step

@@ -2,9 +2,9 @@
 
 Absolute times of different days are never compared: what the host, its kernel or its neighbours did in between would be
 taken for a change of the code. A comparison of two builds is a contrast, the logarithm of their ratio, and all
-contrasts of a metric are the edges of a graph of builds. The levels are the generalised least squares estimate on that
-graph (`crates/stats/src/levels.rs`). A chain of neighbours alone would walk, as errors add up; contrasts with the anchor
-hold it.
+contrasts of a metric are the edges of a graph of builds. The levels are the generalised least squares estimate on
+that graph (`crates/stats/src/levels.rs`). A chain of neighbours alone would walk, as errors add up; contrasts with the
+anchor hold it.
 """
 
 import statistics

@@ -3,9 +3,10 @@
 from zerolap.lab.check import CheckRequest, check
 from zerolap.lab.execution import Execution, Plan, recorded_results
 from zerolap.lab.lab import BUILDERS, Lab
-from zerolap.lab.local import compare, resume, run
+from zerolap.lab.local import compare, resume, run, run_unless
 from zerolap.lab.picture_data import read_pictures, read_run_pictures
 from zerolap.lab.platforms import LocalPlatform, PlatformAway, PlatformView
+from zerolap.lab.reasons import Explainer
 from zerolap.lab.requests import Options, SubmissionOptions, comparison_request, new_id, on_platforms, run_request
 from zerolap.lab.resolving import KnownPlatform, specs_of
 from zerolap.lab.selection import KnownAbilities, StartableServer
@@ -16,6 +17,7 @@ __all__ = [
     "BUILDERS",
     "CheckRequest",
     "Execution",
+    "Explainer",
     "KnownAbilities",
     "KnownPlatform",
     "Lab",
@@ -40,5 +42,6 @@ __all__ = [
     "resume",
     "run",
     "run_request",
+    "run_unless",
     "specs_of",
 ]

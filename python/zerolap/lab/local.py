@@ -1,5 +1,7 @@
 """Requests carried out on this machine: from their beginning, or from where they were interrupted."""
 
+from collections.abc import Callable
+
 from zerolap.build import Builder
 from zerolap.engines import LOADED, missing_for_sampling
 from zerolap.host import fingerprint
@@ -11,10 +13,12 @@ from zerolap.lab.quiet import wait_for_quiet
 from zerolap.lab.requests import packed
 from zerolap.load.tools import load_tool_named
 from zerolap.records import (
+    Build,
     Comparison,
     EnvironmentMissing,
     Note,
     Request,
+    ResolvedServer,
     RunReport,
     UsageError,
 )
@@ -64,8 +68,20 @@ def resume(identity: str, lab: Lab) -> Comparison | RunReport:
         return _carried_out(request, lab)
 
 
-def _begun(request: Request, lab: Lab) -> Comparison | RunReport:
-    """Carry out a request, or go on with an unfinished one of the same."""
+def run_unless(is_known: Callable[[Build], bool], request: Request, lab: Lab) -> RunReport | None:
+    """Build the server of a run, and measure it unless its build is known; raises as `compare` does.
+
+    Of a known build only the relation to its commit is recorded.
+    """
+    document = _begun(request, lab, is_known)
+    assert not isinstance(document, Comparison)
+    return document
+
+
+def _begun(
+    request: Request, lab: Lab, is_known: Callable[[Build], bool] | None = None
+) -> Comparison | RunReport | None:
+    """Carry out a request, or go on with an unfinished one of the same; none where all its builds are known."""
     _require_instruments(request, lab)
     for note in [*sandbox_notes(), *request.notes]:
         lab.listen(Note(text=note))
@@ -74,12 +90,22 @@ def _begun(request: Request, lab: Lab) -> Comparison | RunReport:
     lab.store.submit([request])
     with lab.store.claim(request.id):
         loop = _loop(request, lab)
-        unfinished = _unfinished(loop.build().digest, request, lab)
+        resolved = loop.build()
+        if is_known is not None and all(_is_known(server, is_known, lab) for server in resolved.servers.values()):
+            lab.store.discard(request.id)
+            return None
+        unfinished = _unfinished(resolved.digest, request, lab)
         if unfinished is None:
             return _measured(loop, request, lab)
         lab.store.discard(request.id)
     with lab.store.claim(unfinished.id):
         return _carried_out(unfinished, lab)
+
+
+def _is_known(server: ResolvedServer, is_known: Callable[[Build], bool], lab: Lab) -> bool:
+    build = lab.builds.get(server.spec.digest).record
+    lab.store.record_build(build, server.source)
+    return is_known(build)
 
 
 def _carried_out(request: Request, lab: Lab) -> Comparison | RunReport:

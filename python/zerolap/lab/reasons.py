@@ -91,11 +91,16 @@ class Explainer:
 
     def _explain_work(self, trials: Trials, metric: str) -> list[Finding]:
         """Return the findings on a case whose `metric` changed."""
+        graphs = [merged_graph(trials.measurements[side], self._blobs) for side in (BASE, HEAD)]
+        return self.explain_work(graphs[0], graphs[1], metric)
+
+    def explain_work(self, base: CallGraph, head: CallGraph, metric: str) -> list[Finding]:
+        """Return the findings on a change of `metric` between two call graphs."""
         base_functions, head_functions = self._functions
         findings = explain_change(
             Evidence(
-                base=merged_graph(trials.measurements[BASE], self._blobs),
-                head=merged_graph(trials.measurements[HEAD], self._blobs),
+                base=base,
+                head=head,
                 base_functions=base_functions,
                 head_functions=head_functions,
                 changes=self._changes,

@@ -38,8 +38,8 @@ class Build(Record):
     `variant` is the requested one, in canonical order: `default` for the Makefile's own, empty for a binary.
     `allocator` is what the program reports, or empty. `source_root` is the directory that its debug information names.
     `libc` is the C library that it was linked with. `path` is set if the program cannot be moved, as it has a start
-    command. `image` is the digest of all that is loaded of the program, but for its build id: builds of equal images are
-    one program. It is empty where that is not known.
+    command. `image` is the digest of all that is loaded of the program, but for its build id: builds of equal images
+    are one program. It is empty where that is not known.
     """
 
     build: str

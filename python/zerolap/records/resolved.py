@@ -72,7 +72,7 @@ class Resolved(Record):
         }
         if self.request.windows or self.request.counted_blocks is not None:
             windows = {case: (of_case.small, of_case.large) for case, of_case in sorted(self.request.windows.items())}
-            content |= {"windows": windows, "counted_blocks": self.request.counted_blocks}
+            content |= {"windows": windows, "counted_blocks": str(self.request.counted_blocks)}
         return digest_of(repr(content))
 
 

@@ -5,6 +5,8 @@ from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import check_json, comparison_json, run_json
 from zerolap.report.format import plain
 from zerolap.report.gate import gate_sentence
+from zerolap.report.history_document import history_csv, history_json, history_markdown
+from zerolap.report.history_terminal import show_history
 from zerolap.report.html import comparison_html, content_security_policy, page_html, run_html
 from zerolap.report.live import ListedReport, OutcomeCount, ReportList, RequestStatus
 from zerolap.report.run_markdown import run_markdown
@@ -23,6 +25,9 @@ __all__ = [
     "comparison_markdown",
     "content_security_policy",
     "gate_sentence",
+    "history_csv",
+    "history_json",
+    "history_markdown",
     "page_html",
     "plain",
     "run_benchfmt",
@@ -31,5 +36,6 @@ __all__ = [
     "run_markdown",
     "show_check",
     "show_comparison",
+    "show_history",
     "show_run",
 ]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy import Connection, Row, Select, delete, select
 
 from zerolap.records import SeriesKey, now
 from zerolap.store.database import Database, insert_of
@@ -143,7 +143,7 @@ class HistoryRecords:
     def contrasts(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[RecordedContrast]:
         """Return what comparisons of these builds with each other on a platform say about timed metrics."""
         wanted = set(builds)
-        statement = (
+        statement: Select[Any] = (
             select(document.c.id, document.c.base_build, document.c.head_build, document.c.document)
             .join(request, request.c.id == document.c.id)
             .where(document.c.kind == "compare", document.c.platform_fingerprint == platform)
@@ -160,7 +160,7 @@ class HistoryRecords:
 
     def failures(self) -> dict[str, str]:
         """Return why requests of histories have failed, by topic."""
-        statement = select(request.c.topic, job.c.failure, request.c.reason).outerjoin(
+        statement: Select[Any] = select(request.c.topic, job.c.failure, request.c.reason).outerjoin(
             job, (job.c.request_id == request.c.id) & job.c.failure.is_not(None)
         )
         is_meant = (request.c.state == "failed", request.c.topic.startswith(TOPIC, autoescape=True))

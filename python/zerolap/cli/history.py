@@ -1,0 +1,118 @@
+"""`zerolap history`: shows and measures how cases went over a range of commits."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
+
+SHOW = "show"
+HELP = f"""{VERBS["history"]}
+
+A range is A..B, the first parents of B since A; tags:A..B, the releases from A to B; or dates:FROM..TO, the first \
+parents of HEAD of that time. Work is counted at each commit, with the same requests and seeds, so that every \
+difference is exact; small ones are summed in a ledger since the last release. Time is never compared across days: \
+commits are compared with their neighbour and with the first of the range. Commits whose programs are equal are \
+measured once. Measuring can be interrupted and begun again.
+
+Examples:
+
+    zerolap history --repo ~/redis --measure HEAD~60..HEAD --engine counted
+
+    zerolap history --repo ~/redis --range tags:6.0.0..HEAD
+
+    zerolap history 'hash-*' --repo ~/redis --measure tags:6.0.0..unstable --budget 30m
+
+    zerolap history --repo ~/redis --range HEAD~60..HEAD --csv points.csv --markdown -
+
+    zerolap history report --repo ~/redis --range HEAD~60..HEAD
+
+    zerolap history ack 4f8cdc2a1ea5:get-100B --repo ~/redis --reason 'needed for safety'
+"""
+
+
+class _ShowByDefault(TyperGroup):
+    """A group whose command `show` needs not be written."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Insert `show` where no other command is called."""
+        if not args or args[0] not in self.commands:
+            args = [SHOW, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(cls=_ShowByDefault, rich_markup_mode="rich", help=HELP, add_help_option=False)
+
+Range = Annotated[
+    str | None,
+    typer.Option(
+        "--range",
+        help="Commits to show: A..B, tags:A..B or dates:FROM..TO; by default those of HEAD that are measured.",
+        metavar="RANGE",
+    ),
+]
+Repository = Annotated[
+    Path, typer.Option("--repo", help="Git repository of the commits; by default the directory.", metavar="DIR")
+]
+
+
+@app.command(SHOW, help=HELP)
+def show(
+    context: typer.Context,
+    cases: options.Cases = None,
+    repo: Repository = Path("."),
+    shown: Range = None,
+    measure: Annotated[
+        str | None, typer.Option(help="Commits to measure where that is missing, and to show.", metavar="RANGE")
+    ] = None,
+    cases_directory: options.CasesDirectory = None,
+    command: options.Command = None,
+    group: options.Group = None,
+    engine: options.Engine = None,
+    budget: options.Budget = None,
+    topology: options.Topology = None,
+    config: options.Config = None,
+    variant: options.VariantWords = None,
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    csv: Annotated[str | None, typer.Option("--csv", help="Write all points as CSV.", metavar="FILE|-")] = None,
+    store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure what is missing, and write the history."""
+    from zerolap.build import BRANCH
+    from zerolap.cli.bar import Bar
+    from zerolap.cli.case_selection import deployed, selected_cases
+    from zerolap.cli.output import HistoryReports, write_history
+    from zerolap.errors import UsageError
+    from zerolap.history import Filling, FillOptions, Shown, history_of, of_built_commits
+    from zerolap.lab import Lab
+    from zerolap.store import Store
+
+    options.check_reports(json=json, markdown=markdown, html=None, benchfmt=csv)
+    if measure is not None and shown is not None:
+        raise UsageError("`--measure` shows what it measures", hint="leave --range out")
+    engines = options.engines(engine, judging=True) or ["counted", "timed"]
+    wrong = [name for name in engines if name not in ("counted", "timed")]
+    if wrong:
+        raise UsageError(f"a history is not measured by the engine `{wrong[0]}`", hint="--engine counted,timed")
+    selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
+    asked = options.history_range(repo, measure or shown or BRANCH, selected, variant, options.server_settings(config))
+    line = options.command_line(context)
+    with Store.open(store) as results:
+        summary = Shown(line)
+        if measure is not None:
+            with Bar(quiet=quiet) as bar:
+                lab = Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox))
+                wanted = FillOptions(engines, options.seconds(budget), line)
+                filled = Filling(asked, wanted, lab).fill()
+            notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
+            summary = Shown(line, filled.failures, filled.machine_seconds, notes)
+        if asked.text == BRANCH:
+            asked = of_built_commits(asked, results)
+        document = history_of(asked, Lab(results), summary)
+        write_history(document, HistoryReports(json, markdown, csv, quiet))

@@ -1,0 +1,264 @@
+"""The document of a history: what the store knows of a range, judged and explained."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.history.asked import TIME, WORK, Asked
+from zerolap.history.nodes import read_nodes
+from zerolap.history.reasons import WorkReasons
+from zerolap.history.times import CaseTimes, read_times
+from zerolap.history.work import CaseWork, read_work
+from zerolap.host import fingerprint
+from zerolap.judge import EVENT, Ledger, Level, WorkStep, drift_of
+from zerolap.lab import Lab
+from zerolap.records import (
+    SHORT_COMMIT,
+    History,
+    HistoryChange,
+    HistoryCommit,
+    HistoryLedger,
+    HistoryPoint,
+    HistorySeries,
+    now,
+)
+from zerolap.store import AcceptedChange
+
+INSTRUCTIONS: Final = "instructions_per_op"
+ALONE: Final = "instructions_alone_per_op"
+BOUNDS_95: Final = 1.959964
+"""Standard errors on both sides of a normally distributed estimate that hold it with 95 %."""
+MOST_STEPS_NAMED: Final = 5
+"""Of those that make up a drift."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What belongs to a document beside the measurements: the command line, and what went wrong, by position."""
+
+    command_line: str = ""
+    failures: Mapping[int, str] | None = None
+    machine_seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
+    """Return the history of a range, as far as it is measured on this machine."""
+    platform = fingerprint()
+    nodes = read_nodes(asked, lab.store)
+    work = read_work(asked, nodes, lab.store, platform.fingerprint)
+    times = read_times(asked, nodes, work, lab.store, platform.fingerprint)
+    accepted = lab.store.history.accepted([commit.revision.commit for commit in asked.commits])
+    builder = _SeriesBuilder(asked, accepted, WorkReasons(asked, lab))
+    series = [
+        *(one for case in asked.cases for one in builder.of_work(work[case.name])),
+        *(one for case in asked.cases for one in builder.of_time(times[case.name])),
+    ]
+    failures = shown.failures or {}
+    return History(
+        created=now(),
+        command_line=shown.command_line,
+        repository=str(asked.repository),
+        range=asked.text,
+        variant=asked.variant,
+        config=dict(asked.config),
+        platform=platform,
+        commits=tuple(
+            HistoryCommit(
+                commit=commit.revision.commit,
+                time=commit.revision.time,
+                subject=commit.revision.subject,
+                tags=commit.tags,
+                node=nodes.of_commits[position],
+                failure=failures.get(position),
+            )
+            for position, commit in enumerate(asked.commits)
+        ),
+        series=tuple(series),
+        machine_seconds=shown.machine_seconds,
+        notes=shown.notes,
+    )
+
+
+@dataclass(frozen=True)
+class _SeriesBuilder:
+    """Makes series of what is measured."""
+
+    asked: Asked
+    accepted: Sequence[AcceptedChange]
+    reasons: WorkReasons
+
+    # Work.
+
+    def of_work(self, work: CaseWork) -> list[HistorySeries]:
+        """Return the series of a case's work: its instructions, and what else changed."""
+        series, explained = [], set[int]()
+        for metric in WORK:
+            positions = work.positions(metric) if metric in work.points else []
+            if not positions:
+                continue
+            steps = work.steps(metric, self._accepted_positions(work.case.name, metric))
+            events = {step.position for step in steps if step.is_event}
+            # A request that comes alone executes what a pipelined one does, and what a turn of the event loop takes.
+            if metric == INSTRUCTIONS or events - (explained if metric == ALONE else set()):
+                series.append(self._series_of_work(work, metric, positions, steps))
+            explained |= events
+        return series
+
+    def _series_of_work(
+        self, work: CaseWork, metric: str, positions: Sequence[int], steps: Sequence[WorkStep]
+    ) -> HistorySeries:
+        by_position = {step.position: step for step in steps}
+        points, level = [], 0.0
+        for position in positions:
+            step = by_position.get(position)
+            level += step.log_change if step is not None else 0.0
+            points.append(
+                HistoryPoint(
+                    position=position,
+                    level=level,
+                    low=level,
+                    high=level,
+                    value=self._value(work, metric, position),
+                    same_code=step is not None and step.same_code,
+                )
+            )
+        changes = [self._work_change(work, metric, step) for step in steps if step.is_reported]
+        since = self._since(positions, steps)
+        drift = drift_of(steps, since)
+        if drift is not None:
+            named = [
+                f"{self.asked.commits[step.position].source.name} {_percent(step.log_change)} "
+                f"({self.asked.commits[step.position].revision.subject})"
+                for step in drift.steps[:MOST_STEPS_NAMED]
+            ]
+            changes.append(
+                self._change(
+                    work.case.name, metric, "drift", (drift.after, drift.position), drift.log_change, tuple(named)
+                )
+            )
+        return HistorySeries(
+            case=work.case.name,
+            group=work.case.group,
+            metric=metric,
+            engine="counted",
+            topology=work.case.topology.name,
+            points=tuple(points),
+            changes=tuple(changes),
+            ledger=_ledger(Ledger.of(steps, since)),
+        )
+
+    def _value(self, work: CaseWork, metric: str, position: int) -> float | None:
+        node = work.nodes.of_commits[position]
+        of_node = {} if node is None else work.points[metric].by_node.get(node, {})
+        return [*of_node.values()][-1].value if of_node else None
+
+    def _work_change(self, work: CaseWork, metric: str, step: WorkStep) -> HistoryChange:
+        nodes = work.nodes.of_commits[step.after], work.nodes.of_commits[step.position]
+        points = None if None in nodes else work.points[metric].step(nodes[0] or 0, nodes[1] or 0)
+        reasons = () if points is None else self.reasons.of(step.after, step.position, points)
+        return self._change(work.case.name, metric, "step", (step.after, step.position), step.log_change, reasons)
+
+    def _since(self, positions: Sequence[int], steps: Sequence[WorkStep]) -> int:
+        """Return the position that the ledger begins at: of the last release or accepted change before the end."""
+        begins = [position for position in positions[:-1] if self.asked.commits[position].tags]
+        begins += [step.position for step in steps if step.accepted]
+        return max(begins, default=positions[0])
+
+    # Time.
+
+    def of_time(self, times: CaseTimes) -> list[HistorySeries]:
+        """Return the series of a case's time."""
+        series = []
+        for metric in TIME:
+            known = times.levels(metric)
+            if known is None or len(known[1]) < 2:
+                continue
+            levels, positions = known
+            points, before = [], None
+            for position in positions:
+                group = times.groups[position]
+                level = None if group is None else levels.nodes[group]
+                if level is not None:
+                    points.append(_time_point(position, level, same_code=group == before))
+                    before = group
+            series.append(
+                HistorySeries(
+                    case=times.case.name,
+                    group=times.case.group,
+                    metric=metric,
+                    engine="timed",
+                    topology=times.case.topology.name,
+                    points=tuple(points),
+                )
+            )
+        return series
+
+    # Both.
+
+    def _change(
+        self,
+        case: str,
+        metric: str,
+        kind: str,
+        ends: tuple[int, int],
+        log_change: float,
+        reasons: tuple[str, ...],
+    ) -> HistoryChange:
+        commit = self.asked.commits[ends[1]].revision.commit
+        change = math.expm1(log_change)
+        return HistoryChange.model_validate(
+            {
+                "id": f"{commit[:SHORT_COMMIT]}:{case}:{metric}",
+                "kind": kind,
+                "after": ends[0],
+                "position": ends[1],
+                "change": change,
+                "low": math.expm1(log_change - EVENT),
+                "high": math.expm1(log_change + EVENT),
+                "reasons": reasons,
+                "accepted": self._acceptance(commit, case, metric),
+            }
+        )
+
+    def _acceptance(self, commit: str, case: str, metric: str) -> str | None:
+        reasons = [
+            one.reason
+            for one in self.accepted
+            if one.commit == commit and one.case in ("", case) and one.metric in ("", metric)
+        ]
+        return reasons[-1] if reasons else None
+
+    def _accepted_positions(self, case: str, metric: str) -> frozenset[int]:
+        is_accepted: Callable[[int], bool] = lambda position: (  # noqa: E731 - used once, in the next line
+            self._acceptance(self.asked.commits[position].revision.commit, case, metric) is not None
+        )
+        return frozenset(position for position in range(len(self.asked.commits)) if is_accepted(position))
+
+
+def _time_point(position: int, level: Level, *, same_code: bool) -> HistoryPoint:
+    error = BOUNDS_95 * math.sqrt(level.variance)
+    return HistoryPoint(
+        position=position,
+        level=level.value,
+        low=level.value - error,
+        high=level.value + error,
+        same_code=same_code,
+    )
+
+
+def _ledger(ledger: Ledger) -> HistoryLedger:
+    return HistoryLedger(
+        since=ledger.since,
+        total=math.expm1(ledger.total),
+        low=math.expm1(ledger.total - EVENT),
+        high=math.expm1(ledger.total + EVENT),
+        reported=math.expm1(ledger.reported),
+        unreported=math.expm1(ledger.unreported),
+        slope=ledger.slope,
+    )
+
+
+def _percent(log_change: float) -> str:
+    return f"{math.expm1(log_change):+.2%}"

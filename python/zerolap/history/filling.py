@@ -1,0 +1,185 @@
+"""Measures what a history lacks: counts of commits, and contrasts of those whose code differs.
+
+What is measured is a function of what the store holds, so that filling goes on where a kill ended it. Each commit is a
+request of its own.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from zerolap.history.asked import SEED, Asked
+from zerolap.history.nodes import Nodes, read_nodes
+from zerolap.history.order import bisecting_order
+from zerolap.history.times import missing_contrasts, read_times
+from zerolap.history.work import CaseWork, read_work, windows_of
+from zerolap.host import fingerprint
+from zerolap.lab import Lab, Options, compare, comparison_request, run_request, run_unless
+from zerolap.records import (
+    Build,
+    BuildFailed,
+    Case,
+    Note,
+    Request,
+    RequestedServer,
+    TrialFailed,
+    ZerolapError,
+)
+from zerolap.sandbox import Cancellation
+
+INSTRUCTIONS: Final = "instructions_per_op"
+COUNTED, TIMED = "counted", "timed"
+
+
+@dataclass(frozen=True)
+class FillOptions:
+    """What is measured, and for how long: `budget_seconds` is time in trials, builds apart; none for no limit."""
+
+    engines: Collection[str] = (COUNTED, TIMED)
+    budget_seconds: float | None = None
+    command_line: str = ""
+
+
+@dataclass
+class Filled:
+    """What a filling did: commits that it measured, seconds of machine time in trials, and why commits failed."""
+
+    commits: int = 0
+    comparisons: int = 0
+    machine_seconds: float = 0.0
+    failures: dict[int, str] = field(default_factory=dict)
+    is_over_budget: bool = False
+
+
+class Filling:
+    """Fills one history on this machine."""
+
+    def __init__(self, asked: Asked, options: FillOptions, lab: Lab) -> None:
+        self._asked = asked
+        self._options = options
+        self._lab = lab
+        self._platform = fingerprint().fingerprint
+        self._filled = Filled(failures=self._failed_before())
+        self._read()
+
+    def fill(self) -> Filled:
+        """Measure what is missing, within the budget; raises `Interrupted`, and `ZerolapError` if nothing can be."""
+        if COUNTED in self._options.engines:
+            self._count()
+        if TIMED in self._options.engines:
+            self._time()
+        return self._filled
+
+    def _read(self) -> None:
+        self._nodes: Nodes = read_nodes(self._asked, self._lab.store)
+        self._work: dict[str, CaseWork] = read_work(self._asked, self._nodes, self._lab.store, self._platform)
+
+    def _failed_before(self) -> dict[int, str]:
+        failures = self._lab.store.history.failures()
+        topics = {self._asked.topic(position): position for position in range(len(self._asked.commits))}
+        return {topics[topic]: reason for topic, reason in failures.items() if topic in topics}
+
+    # Counts.
+
+    def _count(self) -> None:
+        positions = list(range(len(self._asked.commits)))
+        for position in bisecting_order(positions, self._differs, self._needs_no_count):
+            if self._is_over():
+                return
+            if position not in self._filled.failures:
+                self._carry_out(position, lambda: self._count_commit(position))  # noqa: B023 - carried out at once
+                self._read()
+
+    def _differs(self, first: int, last: int) -> bool:
+        """Whether any case executes something else on two commits, as far as that is known."""
+        steps = [work.step(INSTRUCTIONS, first, last) for work in self._work.values() if INSTRUCTIONS in work.points]
+        return any(step is not None and not step[1] for step in steps)
+
+    def _needs_no_count(self, position: int) -> bool:
+        return not self._uncounted(self._nodes.of_commits[position])
+
+    def _uncounted(self, node: int | None) -> list[Case]:
+        """Return the cases that are not counted of a node: all where it is not built."""
+        if node is None:
+            return list(self._asked.cases)
+        by_case = {name: work.points.get(INSTRUCTIONS) for name, work in self._work.items()}
+        return [
+            case for case in self._asked.cases if (points := by_case[case.name]) is None or node not in points.by_node
+        ]
+
+    def _count_commit(self, position: int) -> None:
+        cases = self._uncounted(self._nodes.of_commits[position])
+        options = Options(engines=[COUNTED], seed=SEED)
+        windows = {case.name: chosen for case in cases if (chosen := windows_of(self._work[case.name])) is not None}
+        asked_for = {"windows": windows, "counted_blocks": 1, **self._of_history(self._asked.topic(position))}
+        request = run_request(self._server(position), cases, options, self._options.command_line).model_copy(
+            update=asked_for
+        )
+        report = run_unless(self._is_counted, request, self._own_lab())
+        if report is not None:
+            self._filled.commits += 1
+            self._filled.machine_seconds += report.machine_seconds
+
+    def _is_counted(self, build: Build) -> bool:
+        """Whether an equal program is counted in all cases."""
+        self._read()
+        node = self._nodes.builds.get(build.build)
+        return node is not None and not self._uncounted(node)
+
+    # Times.
+
+    def _time(self) -> None:
+        self._read()
+        times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
+        for contrast in missing_contrasts(times):
+            if self._is_over():
+                return
+            if {contrast.after, contrast.position} & set(self._filled.failures):
+                continue
+            cases = [case for case in self._asked.cases if case.name in contrast.cases]
+            self._carry_out(
+                contrast.position,
+                lambda: self._compare(contrast.after, contrast.position, cases),  # noqa: B023 - carried out at once
+            )
+
+    def _compare(self, after: int, position: int, cases: list[Case]) -> None:
+        base, head = self._server(after), self._server(position)
+        request = comparison_request(base, head, cases, Options(engines=[TIMED]), self._options.command_line)
+        topic = f"{self._asked.topic(position)}:{self._asked.commits[after].revision.commit}"
+        comparison = compare(self._few_starts(request.model_copy(update=self._of_history(topic))), self._own_lab())
+        self._filled.comparisons += 1
+        self._filled.machine_seconds += comparison.summary.machine_seconds
+
+    def _few_starts(self, request: Request) -> Request:
+        return request
+
+    # Both.
+
+    def _server(self, position: int) -> RequestedServer:
+        asked = self._asked
+        source = asked.commits[position].source
+        return RequestedServer(source=source, variant=asked.variant, config=dict(asked.config))
+
+    def _own_lab(self) -> Lab:
+        """Return the lab for a single request: a failure cancels what it is cancelled by."""
+        return replace(self._lab, cancellation=Cancellation())
+
+    def _of_history(self, topic: str) -> dict[str, object]:
+        return {"topic": topic, "trigger": "history", "priority": "backfill"}
+
+    def _carry_out(self, position: int, measure: Callable[[], None]) -> None:
+        """Measure; a commit that does not build, or whose trials fail, fails alone."""
+        try:
+            measure()
+        except (BuildFailed, TrialFailed) as fault:
+            self._fail(position, fault)
+
+    def _fail(self, position: int, fault: ZerolapError) -> None:
+        self._filled.failures[position] = fault.message
+        self._lab.listen(Note(text=f"{self._asked.commits[position].source.name}: {fault.message}"))
+
+    def _is_over(self) -> bool:
+        budget = self._options.budget_seconds
+        if budget is not None and self._filled.machine_seconds >= budget:
+            self._filled.is_over_budget = True
+        return self._filled.is_over_budget

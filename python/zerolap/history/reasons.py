@@ -1,0 +1,42 @@
+"""Why work changed from one commit to another: from the call graphs of both, which their counts have left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zerolap.build import changes_between
+from zerolap.history.asked import Asked
+from zerolap.lab import Explainer, Lab
+from zerolap.records import CallGraph, Finding, ZerolapError
+from zerolap.store import BlobDamaged, CountedPoint
+
+MOST_REASONS = 3
+
+
+@dataclass(frozen=True)
+class WorkReasons:
+    """Explains changes of counted work over a range, as far as the lab has its builds."""
+
+    asked: Asked
+    lab: Lab
+
+    def of(self, after: int, position: int, points: tuple[CountedPoint, CountedPoint]) -> tuple[str, ...]:
+        """Return the reasons for a change between two commits as sentences; none where there is nothing to see."""
+        base, head = points
+        if base.graph is None or head.graph is None:
+            return ()
+        try:
+            findings = self._findings(after, position, base, head)
+        except (ZerolapError, BlobDamaged, ValueError, OSError) as fault:
+            return (f"The change cannot be explained: {fault}",)
+        return tuple(finding.text for finding in findings)[:MOST_REASONS]
+
+    def _findings(self, after: int, position: int, base: CountedPoint, head: CountedPoint) -> Sequence[Finding]:
+        builds = [self.lab.builds.find(point.build) for point in (base, head)]
+        blobs = self.lab.store.blobs
+        if builds[0] is None or builds[1] is None or base.graph is None or head.graph is None:
+            return []
+        sources = [self.asked.commits[of].source for of in (after, position)]
+        changes = changes_between(sources[0], sources[1], blobs)
+        explainer = Explainer(builds[0], builds[1], changes, blobs)
+        graphs = [CallGraph.model_validate_json(blobs.get(graph)) for graph in (base.graph, head.graph)]
+        return explainer.explain_work(graphs[0], graphs[1], base.series.metric)

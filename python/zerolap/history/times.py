@@ -1,0 +1,170 @@
+"""Time over a range: levels of the commits whose code differs, from contrasts of comparisons.
+
+All comparisons of two builds of the range count, whoever asked for them: those of a history, of a watched branch, of a
+pull request or by hand.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from zerolap.history.asked import TIME, Asked
+from zerolap.history.nodes import Nodes
+from zerolap.history.work import CaseWork
+from zerolap.judge import Contrast, Levels, levels_of
+from zerolap.records import Case
+from zerolap.store import RecordedContrast, Store
+
+INSTRUCTIONS: Final = "instructions_per_op"
+ENOUGH_STARTS: Final = 6
+"""Of a contrast that need not be measured again."""
+
+
+@dataclass(frozen=True)
+class CaseTimes:
+    """The timed contrasts of a case over a range.
+
+    `groups` are numbers of commits that execute the same in this case, by position, none where the commit is not built;
+    `contrasts` are by metric, between these groups.
+    """
+
+    case: Case
+    groups: tuple[int | None, ...]
+    contrasts: Mapping[str, Sequence[Contrast]]
+
+    @cached_property
+    def firsts(self) -> list[int]:
+        """The positions at which the code of the case is another one than before."""
+        positions: list[int] = []
+        for position, group in enumerate(self.groups):
+            if group is not None and (not positions or self.groups[positions[-1]] != group):
+                positions.append(position)
+        return positions
+
+    def levels(self, metric: str) -> tuple[Levels, list[int]] | None:
+        """Return the levels of groups and the positions of the range that have one; none where nothing is timed.
+
+        The steps are those between neighbours of these positions.
+        """
+        contrasts = self.contrasts.get(metric, ())
+        known = [group for group in self.groups if group is not None]
+        if not contrasts or not known:
+            return None
+        count, reference = max(known) + 1, known[0]
+        joined = levels_of(count, contrasts, reference).nodes
+        positions = [
+            position for position, group in enumerate(self.groups) if group is not None and joined[group] is not None
+        ]
+        of_positions = [group for position in positions if (group := self.groups[position]) is not None]
+        steps = list(itertools.pairwise(of_positions))
+        return levels_of(count, contrasts, reference, steps), positions
+
+
+@dataclass(frozen=True)
+class MissingContrast:
+    """Two commits that are yet to be compared in these cases."""
+
+    after: int
+    position: int
+    cases: tuple[str, ...]
+
+
+def read_times(
+    asked: Asked, nodes: Nodes, work: Mapping[str, CaseWork], store: Store, platform: str
+) -> dict[str, CaseTimes]:
+    """Return the timed contrasts of the cases of a range on a platform, by case."""
+    by_case: dict[str, list[RecordedContrast]] = {}
+    for contrast in store.history.contrasts(list(nodes.builds), platform, TIME):
+        if contrast.base_config == contrast.head_config == asked.config and contrast.engine == "timed":
+            by_case.setdefault(contrast.case, []).append(contrast)
+    times = {}
+    for case in asked.cases:
+        group_of_node = _groups(work[case.name])
+        groups = tuple(None if node is None else group_of_node[node] for node in nodes.of_commits)
+        of_metrics: dict[str, list[Contrast]] = {}
+        for contrast in by_case.get(case.name, []):
+            base, head = (group_of_node[nodes.builds[build]] for build in (contrast.base_build, contrast.head_build))
+            if base != head and contrast.topology == case.topology.name:
+                of_metrics.setdefault(contrast.metric, []).append(Contrast(base, head, contrast.log_ratios))
+        times[case.name] = CaseTimes(case, groups, of_metrics)
+    return times
+
+
+def _groups(work: CaseWork) -> dict[int, int]:
+    """Return the group of each node: nodes that the case executes the same on are one group.
+
+    Nodes that are not counted are groups of their own.
+    """
+    groups: dict[int, int] = {}
+    by_code: dict[tuple[str, str], int] = {}
+    points = work.points.get(INSTRUCTIONS)
+    previous: int | None = None
+    for node in (node for node in work.nodes.of_commits if node is not None):
+        if node in groups:
+            previous = node
+            continue
+        group = len(set(groups.values()))
+        of_node = {} if points is None else points.by_node.get(node, {})
+        keys = [(segment, point.executed_code) for segment, point in of_node.items() if point.executed_code]
+        for key in keys:
+            same = by_code.get(key)
+            if same is not None and _counts_agree(work, same, node):
+                group = groups[same]
+                break
+        if previous is not None and group not in groups.values():
+            step = _step_of_nodes(work, previous, node)
+            if step is not None and step[1]:
+                group = groups[previous]
+        groups[node] = group
+        for key in keys:
+            by_code.setdefault(key, node)
+        previous = node
+    for node in set(work.nodes.builds.values()) - set(groups):
+        groups[node] = len(set(groups.values()))
+    return groups
+
+
+def _counts_agree(work: CaseWork, first: int, second: int) -> bool:
+    step = _step_of_nodes(work, first, second)
+    return step is not None and step[1]
+
+
+def _step_of_nodes(work: CaseWork, first: int, second: int) -> tuple[float, bool] | None:
+    positions = work.nodes.first_positions
+    if first not in positions or second not in positions or INSTRUCTIONS not in work.points:
+        return None
+    return work.step(INSTRUCTIONS, positions[first], positions[second])
+
+
+def missing_contrasts(times: Mapping[str, CaseTimes]) -> Iterator[MissingContrast]:
+    """Yield what is to be compared: each commit with other code against the anchor, the first one, and its neighbour.
+
+    The last commit comes first: what the range has cost as a whole is known before where it was lost.
+    """
+    pairs: dict[tuple[int, int], list[str]] = {}
+    for name, of_case in times.items():
+        starts = _starts(of_case)
+        for after, position in _wanted(of_case.firsts):
+            groups = of_case.groups[after], of_case.groups[position]
+            if groups[0] != groups[1] and starts.get(frozenset(groups), 0) < ENOUGH_STARTS:
+                pairs.setdefault((after, position), []).append(name)
+    anchor = min((after for after, _ in pairs), default=0)
+    ordered = sorted(pairs, key=lambda pair: (pair[0] != anchor, -(pair[1] - pair[0])))
+    for pair in ordered:
+        yield MissingContrast(*pair, tuple(pairs[pair]))
+
+
+def _wanted(firsts: Sequence[int]) -> list[tuple[int, int]]:
+    anchor = [(firsts[0], position) for position in firsts[1:]]
+    return [*anchor, *itertools.pairwise(firsts[1:])]
+
+
+def _starts(times: CaseTimes) -> dict[frozenset[int | None], int]:
+    """Return how many starts there are of each pair of groups."""
+    starts: dict[frozenset[int | None], int] = {}
+    for contrast in times.contrasts.get(TIME[0], ()):
+        pair: frozenset[int | None] = frozenset((contrast.base, contrast.head))
+        starts[pair] = starts.get(pair, 0) + len(contrast.log_ratios)
+    return starts

@@ -1,0 +1,86 @@
+"""How a history is read, in the words of all reports."""
+
+import math
+from dataclasses import dataclass
+
+from zerolap.records import History, HistoryChange, HistorySeries
+from zerolap.report.format import change, counted, duration, one_line
+
+FLAT = 0.0002
+"""A smaller change of work is that of counting itself."""
+
+
+@dataclass(frozen=True)
+class SeriesChange:
+    """The relative change of a series from its first point to its last one, with bounds by 95 %."""
+
+    change: float
+    low: float
+    high: float
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether nothing changed for certain."""
+        return (self.low <= 0.0 <= self.high) or abs(self.change) <= FLAT
+
+
+def series_change(series: HistorySeries) -> SeriesChange:
+    """Return how a series changed as a whole."""
+    if not series.points:
+        return SeriesChange(0.0, 0.0, 0.0)
+    last = series.points[-1]
+    return SeriesChange(math.expm1(last.level), math.expm1(last.low), math.expm1(last.high))
+
+
+def changes_in_order(history: History) -> list[tuple[HistorySeries, HistoryChange]]:
+    """Return all changes, those for the worse that are open first, the largest of each kind first."""
+    changes = [(series, changed) for series in history.series for changed in series.changes]
+    return sorted(changes, key=lambda pair: (pair[1].accepted is not None, pair[1].change < 0, -abs(pair[1].change)))
+
+
+def range_of_change(history: History, changed: HistoryChange) -> str:
+    """Write where a change lies: `at COMMIT (subject)` or `from COMMIT to COMMIT`."""
+    commit = history.commits[changed.position]
+    if changed.kind == "step" and changed.position == changed.after + 1:
+        subject = f" ({one_line(commit.subject)})" if commit.subject else ""
+        return f"at {commit.name}{subject}"
+    if changed.kind == "step":
+        between = changed.position - changed.after
+        return f"from {history.commits[changed.after].name} to {commit.name}, {between} commits"
+    return f"from {history.commits[changed.after].name} to {commit.name}"
+
+
+def history_headline(history: History) -> str:
+    """Write what matters most: open regressions, drifts, and else that there are none."""
+    if not history.series:
+        return f"{len(history.commits):,} commits, none measured: zerolap history --measure '{history.range}' measures"
+    worse = [changed for series in history.series for changed in series.open_regressions]
+    steps = [changed for changed in worse if changed.kind == "step"]
+    drifts = [changed for changed in worse if changed.kind == "drift"]
+    parts = []
+    if steps:
+        commits = len({changed.position for changed in steps})
+        parts.append(f"{counted(len(steps), 'regression', 'regressions')} by {counted(commits, 'commit', 'commits')}")
+    if drifts:
+        parts.append(counted(len(drifts), "drift", "drifts"))
+    better = sum(changed.change < 0 for series in history.series for changed in series.changes)
+    if better:
+        parts.append(counted(better, "improvement", "improvements"))
+    return ", ".join(parts) if parts else "no changes"
+
+
+def history_effort(history: History) -> str:
+    """Write how much was measured."""
+    distinct = len({commit.node for commit in history.commits if commit.node is not None})
+    parts = [
+        f"{history.range}: {counted(len(history.commits), 'commit', 'commits')}",
+        f"{history.measured_commits:,} measured, {counted(distinct, 'distinct program', 'distinct programs')}",
+    ]
+    if history.machine_seconds:
+        parts.append(f"{duration(history.machine_seconds)} of trials")
+    return ", ".join(parts)
+
+
+def change_text(fraction: float) -> str:
+    """Write a change, or that there is none."""
+    return "0 %" if abs(fraction) <= FLAT else change(fraction)

@@ -1,0 +1,103 @@
+"""A history on a terminal: how each case went, where it changed and why."""
+
+from rich.console import Console
+
+from zerolap.records import History, HistoryChange, HistorySeries
+from zerolap.report.format import change, interval, metric_label, one_line
+from zerolap.report.history_reading import (
+    SeriesChange,
+    change_text,
+    changes_in_order,
+    history_effort,
+    history_headline,
+    range_of_change,
+    series_change,
+)
+from zerolap.report.lines import Column, Lines, Part
+
+MOST_REASONS = 3
+
+
+def show_history(history: History, console: Console) -> None:
+    """Write a history: headline, a row for each series, each change with its reasons, and what could not be built."""
+    lines = Lines(console)
+    lines.line((history_headline(history), "bold"))
+    lines.line((history_effort(history), "dim"))
+    if history.series:
+        lines.blank()
+        _show_table(lines, history)
+    for of_series, changed in changes_in_order(history):
+        _show_change(lines, history, of_series, changed)
+    for event in history.platform_events:
+        lines.blank()
+        lines.line(
+            ("platform  ", "bold yellow"),
+            f"{event.series} series step together by {change(event.change)} at "
+            f"{history.commits[event.position].name}: the platform changed, no commit is the reason",
+        )
+    _show_failures(lines, history)
+    for note in history.notes:
+        lines.line(("note: ", "bold"), one_line(note))
+    lines.blank()
+
+
+def _show_table(lines: Lines, history: History) -> None:
+    totals = [series_change(series) for series in history.series]
+    ledgers = [series.ledger for series in history.series]
+    lines.table(
+        [
+            Column("case", [series.case for series in history.series]),
+            Column("metric", [metric_label(series.metric) for series in history.series]),
+            Column("commits", [f"{len(series.points):,}" for series in history.series], right=True, dispensable=2),
+            Column("change", [_change_cell(total) for total in totals], right=True),
+            Column("95 %", [_interval_cell(total) for total in totals], right=True, dispensable=1),
+            Column("steps", [str(len(series.changes) or "") for series in history.series], right=True),
+            Column(
+                "small changes",
+                ["" if ledger is None else change_text(ledger.unreported) for ledger in ledgers],
+                right=True,
+                dispensable=3,
+            ),
+            Column(
+                "since",
+                ["" if ledger is None else history.commits[ledger.since].name for ledger in ledgers],
+                dispensable=4,
+            ),
+        ]
+    )
+
+
+def _change_cell(total: SeriesChange) -> Part:
+    style = "" if total.is_flat else "bold red" if total.change > 0 else "bold green"
+    return change_text(total.change), style
+
+
+def _interval_cell(total: SeriesChange) -> str:
+    return "" if total.low == total.high else interval(total.low, total.high)
+
+
+def _show_change(lines: Lines, history: History, series: HistorySeries, changed: HistoryChange) -> None:
+    lines.blank()
+    style = "bold red" if changed.change > 0 else "bold green"
+    words = "drift" if changed.kind == "drift" else "step"
+    confirmed = "" if changed.confirmed else ", not confirmed yet"
+    lines.line(
+        (f"{series.case}  ", "bold"),
+        (f"{change(changed.change)} {metric_label(series.metric)}", style),
+        f"  {words} {range_of_change(history, changed)}{confirmed}",
+    )
+    if changed.accepted is not None:
+        lines.line(("  accepted: ", "dim"), one_line(changed.accepted))
+    if changed.kind == "drift":
+        lines.line("  many small changes, the largest of them:")
+    for reason in changed.reasons[: None if changed.kind == "drift" else MOST_REASONS]:
+        lines.line("  ", one_line(reason))
+    lines.line((f"  {changed.id}", "dim"))
+
+
+def _show_failures(lines: Lines, history: History) -> None:
+    failed = [commit for commit in history.commits if commit.failure is not None]
+    if failed:
+        lines.blank()
+    for commit in failed:
+        lines.line((f"{commit.name}  ", "bold magenta"), one_line(commit.failure or ""))
