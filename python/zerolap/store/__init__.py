@@ -14,8 +14,8 @@ from zerolap.store.fleet import (
     KnownAgent,
     Outcome,
 )
-from zerolap.store.history import TOPIC as HISTORY_TOPIC
-from zerolap.store.history import AcceptedChange, CommitBuild, CountedPoint, HistoryRecords, RecordedContrast
+from zerolap.store.history_records import TOPIC as HISTORY_TOPIC
+from zerolap.store.history_records import AcceptedChange, CommitBuild, CountedPoint, HistoryRecords, RecordedContrast
 from zerolap.store.recorded_requests import NamedSource, RecordedRequest, RequestInShort
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.store import Store

@@ -40,7 +40,7 @@ from zerolap.store.database import BUSY_SECONDS, CONDUCTOR, Database
 from zerolap.store.default_directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
 from zerolap.store.fleet import FleetRecords
-from zerolap.store.history import HistoryRecords
+from zerolap.store.history_records import HistoryRecords
 from zerolap.store.recorded_requests import RecordedRequest
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.sqlite import SqliteDatabase, can_write

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from zerolap.history.asked import SEED, Asked
+from zerolap.history.commit_times import missing_contrasts, read_times
+from zerolap.history.commit_work import CaseWork, read_work, windows_of
 from zerolap.history.nodes import Nodes, read_nodes
 from zerolap.history.order import bisecting_order
-from zerolap.history.times import missing_contrasts, read_times
-from zerolap.history.work import CaseWork, read_work, windows_of
 from zerolap.host import fingerprint
 from zerolap.lab import Lab, Options, compare, comparison_request, run_request, run_unless
 from zerolap.records import (
@@ -41,7 +41,7 @@ class FillOptions:
 
 
 @dataclass
-class Filled:
+class FillOutcome:
     """What a filling did: commits that it measured, seconds of machine time in trials, and why commits failed."""
 
     commits: int = 0
@@ -59,10 +59,10 @@ class Filling:
         self._options = options
         self._lab = lab
         self._platform = fingerprint().fingerprint
-        self._filled = Filled(failures=self._failed_before())
+        self._filled = FillOutcome(failures=self._failed_before())
         self._read()
 
-    def fill(self) -> Filled:
+    def fill(self) -> FillOutcome:
         """Measure what is missing, within the budget; raises `Interrupted`, and `ZerolapError` if nothing can be."""
         if COUNTED in self._options.engines:
             self._count()

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Final
 
 from zerolap.history.asked import TIME, Asked
+from zerolap.history.commit_work import CaseWork
 from zerolap.history.nodes import Nodes
-from zerolap.history.work import CaseWork
 from zerolap.judge import Contrast, Levels, levels_of
 from zerolap.records import Case
 from zerolap.store import RecordedContrast, Store

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.history.asked import TIME, WORK, Asked
+from zerolap.history.commit_times import CaseTimes, read_times
+from zerolap.history.commit_work import CaseWork, read_work
 from zerolap.history.nodes import read_nodes
-from zerolap.history.reasons import WorkReasons
-from zerolap.history.times import CaseTimes, read_times
-from zerolap.history.work import CaseWork, read_work
+from zerolap.history.step_reasons import WorkReasons
 from zerolap.host import fingerprint
 from zerolap.judge import EVENT, Ledger, Level, WorkStep, drift_of
 from zerolap.lab import Lab
