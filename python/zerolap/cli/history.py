@@ -111,7 +111,7 @@ def show(
                 wanted = FillOptions(engines, options.seconds(budget), line)
                 filled = Filling(asked, wanted, lab).fill()
             notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
-            summary = Shown(line, filled.failures, filled.machine_seconds, notes)
+            summary = Shown(line, filled.machine_seconds, notes)
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
         document = history_of(asked, Lab(results), summary)

@@ -7,7 +7,7 @@ from typing import Final
 
 from zerolap.build import RangedCommit
 from zerolap.records import Case
-from zerolap.store import HISTORY_TOPIC
+from zerolap.store import HISTORY_TOPIC, Store
 
 WORK: Final = ("instructions_per_op", "instructions_alone_per_op", "syscalls_per_op", "allocations_per_op")
 """The counted metrics that a history follows; less is better in all of them."""
@@ -39,3 +39,10 @@ class Asked:
     def config_of(self, case: Case) -> tuple[tuple[str, str], ...]:
         """Return the settings of the server of a case, as series have them."""
         return tuple(sorted({**case.config, **self.config}.items()))
+
+
+def failures_of(asked: Asked, store: Store) -> dict[int, str]:
+    """Return why commits of a range could not be built or counted, by position."""
+    failures = store.history.failures()
+    topics = {asked.topic(position): position for position in range(len(asked.commits))}
+    return {topics[topic]: reason for topic, reason in failures.items() if topic in topics}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from zerolap.history.asked import SEED, Asked
+from zerolap.history.asked import SEED, Asked, failures_of
 from zerolap.history.commit_times import missing_contrasts, read_times
 from zerolap.history.commit_work import CaseWork, read_work, windows_of
 from zerolap.history.nodes import Nodes, read_nodes
@@ -59,7 +59,7 @@ class Filling:
         self._options = options
         self._lab = lab
         self._platform = fingerprint().fingerprint
-        self._filled = FillOutcome(failures=self._failed_before())
+        self._filled = FillOutcome(failures=failures_of(asked, lab.store))
         self._read()
 
     def fill(self) -> FillOutcome:
@@ -73,11 +73,6 @@ class Filling:
     def _read(self) -> None:
         self._nodes: Nodes = read_nodes(self._asked, self._lab.store)
         self._work: dict[str, CaseWork] = read_work(self._asked, self._nodes, self._lab.store, self._platform)
-
-    def _failed_before(self) -> dict[int, str]:
-        failures = self._lab.store.history.failures()
-        topics = {self._asked.topic(position): position for position in range(len(self._asked.commits))}
-        return {topics[topic]: reason for topic, reason in failures.items() if topic in topics}
 
     # Counts.
 

@@ -1,11 +1,11 @@
 """The document of a history: what the store knows of a range, judged and explained."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.history.asked import TIME, WORK, Asked
+from zerolap.history.asked import TIME, WORK, Asked, failures_of
 from zerolap.history.commit_times import CaseTimes, read_times
 from zerolap.history.commit_work import CaseWork, read_work
 from zerolap.history.nodes import read_nodes
@@ -35,10 +35,9 @@ MOST_STEPS_NAMED: Final = 5
 
 @dataclass(frozen=True)
 class Shown:
-    """What belongs to a document beside the measurements: the command line, and what went wrong, by position."""
+    """What belongs to a document beside the measurements."""
 
     command_line: str = ""
-    failures: Mapping[int, str] | None = None
     machine_seconds: float = 0.0
     notes: tuple[str, ...] = ()
 
@@ -55,7 +54,7 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
         *(one for case in asked.cases for one in builder.of_work(work[case.name])),
         *(one for case in asked.cases for one in builder.of_time(times[case.name])),
     ]
-    failures = shown.failures or {}
+    failures = failures_of(asked, lab.store)
     return History(
         created=now(),
         command_line=shown.command_line,
@@ -126,7 +125,7 @@ class _SeriesBuilder:
             )
         changes = [self._work_change(work, metric, step) for step in steps if step.is_reported]
         since = self._since(positions, steps)
-        drift = drift_of(steps, since)
+        drift = drift_of(steps, max((step.position for step in steps if step.accepted), default=positions[0]))
         if drift is not None:
             named = [
                 f"{self.asked.commits[step.position].source.name} {_percent(step.log_change)} "
