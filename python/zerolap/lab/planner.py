@@ -69,6 +69,7 @@ class Planner:
         self.resolved = resolved
         self._bank = bank or {}
         self._timed_looks = timed_looks(resolved.settings.min_effect["timed"])
+        self._most_starts = resolved.request.most_starts
         self._servers = {case.name: servers_of(resolved, case) for case in resolved.cases}
         # Where a case was read from is of this machine; it is known by its name.
         unplaced = {"file": "", "line": 0, "warnings": []}
@@ -207,7 +208,7 @@ class Planner:
 
         What users get has one layout, in which the change may be another. It decides nothing, so that it comes last.
         """
-        if left is not None and left <= 0:
+        if self._most_starts is not None or (left is not None and left <= 0):
             return []
         starts = {
             name: trials.of_cost.blocks
@@ -247,12 +248,17 @@ class Planner:
             if missing:
                 first = min(job.blocks[0].number for job in missing)
                 return [job for job in missing if job.blocks[0].number == first]
-            if len(self.resolved.servers) < 2:
+            if len(self.resolved.servers) < 2 or self._has_most_starts(looks):
                 return []
             wanted = self._undecided(looks, results)
             if not wanted:
                 return []
             looks = {name: look + (name in wanted) for name, look in looks.items()}
+
+    def _has_most_starts(self, looks: Mapping[str, int]) -> bool:
+        """Whether no case may have more starts than these looks take."""
+        most = self._most_starts
+        return most is not None and all(self._timed_looks[look - 1] >= most for look in looks.values())
 
     def _sample_has_changed(self, results: Results, cases: int) -> bool:
         """Whether one of so many timed cases takes another time although its code is identical."""
@@ -278,6 +284,8 @@ class Planner:
         Where requests came in unequal batches at full speed, as many starts at an equal rate are wanted.
         """
         wanted = self._timed_looks[looks - 1]
+        if self._most_starts is not None:
+            wanted = min(wanted, self._most_starts)
         if at_full_speed is None:
             return self._job(case, "timed", [0], Amounts(pairs=PAIRS_PER_START), left)
         if at_full_speed.blocks < wanted and not at_full_speed.is_over:

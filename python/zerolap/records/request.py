@@ -48,6 +48,8 @@ class Request(Record):
     belong to the result. `is_seed_drawn`: nobody chose the seed in the settings, so that another attempt at the same
     comparison has another one. `windows` are those of counted trials by case, where an earlier request has chosen them
     and the counts of both are to be compared; `counted_blocks` is how often each case is counted, where that is chosen.
+    `most_starts` bounds the timed starts of a case, where a contrast is wanted and no verdict: the programs as they
+    were built are not timed then.
     """
 
     schema_: Literal["zerolap.request/1"] = Field(default=REQUEST_SCHEMA, alias="schema")
@@ -67,6 +69,7 @@ class Request(Record):
     is_seed_drawn: bool = False
     windows: dict[str, Windows] = {}
     counted_blocks: int | None = None
+    most_starts: int | None = None
 
     @property
     def exact_command_line(self) -> str:

@@ -73,6 +73,8 @@ class Resolved(Record):
         if self.request.windows or self.request.counted_blocks is not None:
             windows = {case: (of_case.small, of_case.large) for case, of_case in sorted(self.request.windows.items())}
             content |= {"windows": windows, "counted_blocks": str(self.request.counted_blocks)}
+        if self.request.most_starts is not None:
+            content |= {"most_starts": str(self.request.most_starts)}
         return digest_of(repr(content))
 
 
