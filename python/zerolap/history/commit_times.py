@@ -18,8 +18,8 @@ from zerolap.records import Case
 from zerolap.store import RecordedContrast, Store
 
 INSTRUCTIONS: Final = "instructions_per_op"
-ENOUGH_STARTS: Final = 6
-"""Of a contrast that need not be measured again."""
+STARTS: Final = 6
+"""Of a contrast: it may be unsure by itself, as the levels rest on all of them."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def missing_contrasts(times: Mapping[str, CaseTimes]) -> Iterator[MissingContras
         starts = _starts(of_case)
         for after, position in _wanted(of_case.firsts):
             groups = of_case.groups[after], of_case.groups[position]
-            if groups[0] != groups[1] and starts.get(frozenset(groups), 0) < ENOUGH_STARTS:
+            if groups[0] != groups[1] and starts.get(frozenset(groups), 0) < STARTS:
                 pairs.setdefault((after, position), []).append(name)
     anchor = min((after for after, _ in pairs), default=0)
     ordered = sorted(pairs, key=lambda pair: (pair[0] != anchor, -(pair[1] - pair[0])))

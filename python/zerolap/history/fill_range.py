@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from zerolap.history.asked import SEED, Asked, failures_of
-from zerolap.history.commit_times import missing_contrasts, read_times
+from zerolap.history.commit_times import STARTS, missing_contrasts, read_times
 from zerolap.history.commit_work import CaseWork, read_work, windows_of
 from zerolap.history.nodes import Nodes, read_nodes
 from zerolap.history.order import bisecting_order
@@ -20,7 +20,6 @@ from zerolap.records import (
     BuildFailed,
     Case,
     Note,
-    Request,
     RequestedServer,
     TrialFailed,
     ZerolapError,
@@ -141,12 +140,10 @@ class Filling:
         base, head = self._server(after), self._server(position)
         request = comparison_request(base, head, cases, Options(engines=[TIMED]), self._options.command_line)
         topic = f"{self._asked.topic(position)}:{self._asked.commits[after].revision.commit}"
-        comparison = compare(self._few_starts(request.model_copy(update=self._of_history(topic))), self._own_lab())
+        few = {"most_starts": STARTS, **self._of_history(topic)}
+        comparison = compare(request.model_copy(update=few), self._own_lab())
         self._filled.comparisons += 1
         self._filled.machine_seconds += comparison.summary.machine_seconds
-
-    def _few_starts(self, request: Request) -> Request:
-        return request
 
     # Both.
 
