@@ -1,6 +1,7 @@
 """`zerolap compare`: compares two servers and reports verdicts with reasons."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,6 +30,8 @@ Examples:
 
     zerolap compare HEAD~1 HEAD --repo ~/redis --wait 5m
 
+    zerolap compare --each-commit 7.2.3..7.2.4 'get-*' --repo ~/redis
+
     zerolap compare 8.0 8.0 'get-*' --repo ~/redis --base-variant=-O2 --head-variant=-O3,clang
 """
 
@@ -39,6 +42,16 @@ BaseVariant = Annotated[
 ]
 HeadVariant = Annotated[
     str | None, typer.Option(help="Variant words for the head, added to --variant.", metavar="WORDS")
+]
+
+
+EachCommit = Annotated[
+    bool,
+    typer.Option(
+        "--each-commit",
+        help="Count every commit from BASE to HEAD, or of the range BASE..HEAD, and show its own share of the change"
+        " of work.",
+    ),
 ]
 
 
@@ -56,7 +69,7 @@ Stacks = Annotated[WhichStacks, typer.Option(help="Cases to sample stacks for: t
 def compare(
     context: typer.Context,
     base: Annotated[str, typer.Argument(metavar="BASE", show_default=False)],
-    head: Annotated[str, typer.Argument(metavar="HEAD", show_default=False)],
+    head: Annotated[str | None, typer.Argument(metavar="HEAD", show_default=False)] = None,
     cases: options.Cases = None,
     repo: options.Repo = None,
     cases_directory: options.CasesDirectory = None,
@@ -64,6 +77,7 @@ def compare(
     group: options.Group = None,
     engine: options.Engine = None,
     stacks: Stacks = WhichStacks.CHANGED,
+    each_commit: EachCommit = False,
     budget: options.Budget = None,
     wait: options.Wait = None,
     min_effect: options.MinEffect = "counted=0.5%,timed=2%",
@@ -95,12 +109,38 @@ def compare(
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.exit_code import exit_code
     from zerolap.cli.output import Reports, write_comparison
+    from zerolap.errors import UsageError
     from zerolap.lab import Lab, Options, comparison_request
     from zerolap.lab import compare as compare_servers
     from zerolap.records import RequestedServer
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
+    if each_commit:
+        from zerolap.cli.each_commit import SharesOptions, show_shares_of_commits
+
+        with_html = html is not None or benchfmt is not None
+        unfit = with_html or quick or platform is not None or base_config or head_config or base_variant or head_variant
+        if unfit:
+            raise UsageError(
+                "`--each-commit` counts the commits of one range here, all built and started alike",
+                hint="leave --html, --benchfmt, --quick, --platform and the options of one side out",
+            )
+        text, names = (base, [head, *(cases or [])]) if ".." in base else (f"{base}..{head or ''}", cases or [])
+        selected = selected_cases(cases_directory, [name for name in names if name], command, group)
+        asked = options.history_range(
+            repo or Path(),
+            text,
+            deployed(selected, topology, cases_directory),
+            variant,
+            options.server_settings(config),
+        )
+        shares = SharesOptions(
+            options.seconds(budget), options.command_line(context), json, markdown, quiet, store, fail_on
+        )
+        raise typer.Exit(show_shares_of_commits(asked, shares, options.sandbox_policy(unsafe_no_sandbox)))
+    if head is None:
+        raise UsageError("`zerolap compare` needs two servers", hint="zerolap compare BASE HEAD, or --each-commit A..B")
     options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
     wait_seconds = options.wait_seconds(wait, platform)
     shared = options.server_settings(config)

@@ -113,6 +113,18 @@ def write_history(history: History, reports: HistoryReports) -> None:
         show_history(history, _Output())
 
 
+def write_shares(history: History, reports: HistoryReports) -> None:
+    """Write the share of each commit in the changes of a range: the document, and the table."""
+    from zerolap.report import history_json, shares_markdown, show_shares
+
+    if reports.json is not None:
+        write(reports.json, history_json(history))
+    if reports.markdown is not None:
+        write(reports.markdown, shares_markdown(history))
+    if not reports.quiet and "-" not in (reports.json, reports.markdown):
+        show_shares(history, _Output())
+
+
 def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
     """Write the document of a check if requested, and the table unless the document is written to standard output."""
     from zerolap.report import check_json, show_check

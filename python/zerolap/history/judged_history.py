@@ -109,10 +109,12 @@ class _SeriesBuilder:
         self, work: CaseWork, metric: str, positions: Sequence[int], steps: Sequence[WorkStep]
     ) -> HistorySeries:
         by_position = {step.position: step for step in steps}
+        total = math.fsum(step.log_change for step in steps)
         points, level = [], 0.0
         for position in positions:
             step = by_position.get(position)
-            level += step.log_change if step is not None else 0.0
+            log_change = step.log_change if step is not None else 0.0
+            level += log_change
             points.append(
                 HistoryPoint(
                     position=position,
@@ -121,6 +123,8 @@ class _SeriesBuilder:
                     high=level,
                     value=self._value(work, metric, position),
                     same_code=step is not None and step.same_code,
+                    step=math.expm1(log_change),
+                    share=None if abs(total) <= EVENT else log_change / total,
                 )
             )
         changes = [self._work_change(work, metric, step) for step in steps if step.is_reported]

@@ -37,7 +37,8 @@ class HistoryPoint(Record):
 
     `position` is that of the commit in the range, from 0. `level` is the logarithm of the metric over that of the
     first point, `low` and `high` bound it by 95 %. `value` is the metric itself, null for time, of which only
-    contrasts are known. `same_code`: the case executes the same as at the point before.
+    contrasts are known. `same_code`: the case executes the same as at the point before. Of work, `step` is the relative
+    change from the point before, and `share` its part of the change of the whole series, null where that is none.
     """
 
     position: int
@@ -46,6 +47,8 @@ class HistoryPoint(Record):
     high: float
     value: float | None = None
     same_code: bool = False
+    step: float | None = None
+    share: float | None = None
 
 
 class HistoryChange(Record):

@@ -1,6 +1,7 @@
 """The results of a comparison or a run, for a terminal, a pull request, a browser and another program."""
 
 from zerolap.report.benchfmt import comparison_benchfmt, run_benchfmt
+from zerolap.report.commit_shares import shares_markdown, show_shares
 from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import check_json, comparison_json, run_json
 from zerolap.report.format import plain
@@ -34,8 +35,10 @@ __all__ = [
     "run_html",
     "run_json",
     "run_markdown",
+    "shares_markdown",
     "show_check",
     "show_comparison",
     "show_history",
     "show_run",
+    "show_shares",
 ]

@@ -1,0 +1,46 @@
+"""`zerolap compare --each-commit`: the share that each commit of a range has in a change of work."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zerolap.cli.bar import Bar
+from zerolap.cli.options import FailOn
+from zerolap.cli.output import HistoryReports, write_shares
+from zerolap.history import Asked, Filling, FillOptions, Shown, history_of
+from zerolap.lab import Lab
+from zerolap.records import History
+from zerolap.store import Store
+
+if TYPE_CHECKING:
+    from zerolap.sandbox import SandboxPolicy
+
+COUNTED = ("counted",)
+
+
+@dataclass(frozen=True)
+class SharesOptions:
+    """How the commits of a range are counted, and where their shares are written."""
+
+    budget_seconds: float | None
+    command_line: str
+    json: str | None
+    markdown: str | None
+    quiet: bool
+    store: str | None
+    fail_on: FailOn
+
+
+def show_shares_of_commits(asked: Asked, wanted: SharesOptions, policy: "SandboxPolicy") -> int:
+    """Count the commits of a range that are not counted yet, write the share of each, and return the exit code."""
+    with Store.open(wanted.store) as results:
+        with Bar(quiet=wanted.quiet) as bar:
+            lab = Lab(results, bar, policy)
+            filled = Filling(asked, FillOptions(COUNTED, wanted.budget_seconds, wanted.command_line), lab).fill()
+        notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
+        document = history_of(asked, Lab(results), Shown(wanted.command_line, filled.machine_seconds, notes))
+        write_shares(document, HistoryReports(wanted.json, wanted.markdown, None, wanted.quiet))
+    return int(wanted.fail_on is not FailOn.NEVER and wanted.fail_on is not FailOn.TIME and _is_worse(document))
+
+
+def _is_worse(history: History) -> bool:
+    return any(series.open_regressions for series in history.series)

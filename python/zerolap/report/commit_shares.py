@@ -1,0 +1,97 @@
+"""The share of each commit in the change of a range: what `zerolap compare --each-commit` shows."""
+
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from zerolap.records import METRICS, History, HistoryCommit, HistoryPoint, HistorySeries
+from zerolap.report.format import change, count, metric_label, one_line, share
+from zerolap.report.history_reading import FLAT, change_text, history_effort, series_change
+from zerolap.report.lines import Column, Lines
+from zerolap.report.markdown import code, prose, table
+
+LONGEST_SUBJECT = 60
+
+
+@dataclass(frozen=True)
+class CommitShare:
+    """A commit that changed the work of a case."""
+
+    commit: HistoryCommit
+    point: HistoryPoint
+
+    @property
+    def share_text(self) -> str:
+        """Its part of the whole change."""
+        return "" if self.point.share is None else share(self.point.share)
+
+
+def shares_of(history: History, series: HistorySeries) -> list[CommitShare]:
+    """Return the commits that changed the work of a series, in their order."""
+    return [
+        CommitShare(history.commits[point.position], point)
+        for point in series.points
+        if point.step is not None and not point.same_code and abs(point.step) > FLAT
+    ]
+
+
+def show_shares(history: History, console: Console) -> None:
+    """Write, for each case, the change of the range and the part of it that each commit has."""
+    lines = Lines(console)
+    lines.line((_headline(history), "bold"))
+    lines.line((history_effort(history), "dim"))
+    for series in history.series:
+        shares = shares_of(history, series)
+        if not shares:
+            continue
+        lines.blank()
+        lines.line((f"{series.case}  ", "bold"), _total(series))
+        lines.table(
+            [
+                Column("commit", [one.commit.name for one in shares]),
+                Column("change", [change(one.point.step or 0.0) for one in shares], right=True),
+                Column("share", [one.share_text for one in shares], right=True),
+                Column("subject", [one_line(one.commit.subject)[:LONGEST_SUBJECT] for one in shares], dispensable=1),
+            ]
+        )
+    for commit in history.commits:
+        if commit.failure is not None:
+            lines.line((f"{commit.name}  ", "bold magenta"), one_line(commit.failure))
+    for note in history.notes:
+        lines.line(("note: ", "bold"), one_line(note))
+    lines.blank()
+
+
+def shares_markdown(history: History) -> str:
+    """Return the same as Markdown."""
+    parts = [f"**{_headline(history)}**", prose(history_effort(history))]
+    for series in history.series:
+        rows = [
+            [
+                code(one.commit.name),
+                change(one.point.step or 0.0),
+                one.share_text,
+                prose(one.commit.subject, LONGEST_SUBJECT),
+            ]
+            for one in shares_of(history, series)
+        ]
+        if rows:
+            parts += [f"{code(series.case)} {_total(series)}", table(["commit", "change", "share", "subject"], rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _headline(history: History) -> str:
+    commits = {one.commit.commit for series in history.series for one in shares_of(history, series)}
+    changed = [series for series in history.series if shares_of(history, series)]
+    if not changed:
+        return "no commit changes the work of any case"
+    cases = len({series.case for series in changed})
+    return f"{len(commits):,} of {len(history.commits) - 1:,} commits change the work of {cases:,} cases"
+
+
+def _total(series: HistorySeries) -> str:
+    """Write the change of a series: `+1.4 % instructions per request (1,200 → 1,217)`."""
+    first, last = series.points[0].value, series.points[-1].value
+    values = "" if first is None or last is None else f" ({count(first)} → {count(last)})"
+    unit = metric_label(series.metric) if series.metric in METRICS else series.metric
+    return f"{change_text(series_change(series).change)} {unit}{values}"
