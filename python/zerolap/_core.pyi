@@ -7,6 +7,9 @@ from typing import final
 
 __all__ = [
     "BinaryFacts",
+    "ChangePoint",
+    "ChangeSearch",
+    "Changes",
     "PairedChange",
     "ProcessCounters",
     "ZeroSideError",
@@ -14,7 +17,9 @@ __all__ = [
     "binary_facts",
     "call_graph",
     "compare_executed",
+    "cusum",
     "describe_load",
+    "equivalence",
     "executed",
     "executed_digest",
     "fitting_counters",
@@ -25,6 +30,7 @@ __all__ = [
     "merge_stacks",
     "paired_change",
     "read_stacks",
+    "slope",
     "source_functions",
     "stack_tree",
     "structures",
@@ -73,6 +79,100 @@ class BinaryFacts:
     @property
     def image(self) -> str:
         """The digest of all that is loaded, but for the build id; empty where nothing is known to be loaded."""
+
+@final
+class ChangePoint:
+    """A change of level in a series. Levels are in the unit of its values."""
+
+    @property
+    def index(self) -> int:
+        """The first point of the new level."""
+
+    @property
+    def first(self) -> int:
+        """The first point that can be the first of the new level, with 95 %."""
+
+    @property
+    def last(self) -> int:
+        """The last point that can be the first of the new level, with 95 %."""
+
+    @property
+    def before(self) -> float:
+        """The level before."""
+
+    @property
+    def after(self) -> float:
+        """The level after."""
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval of 95 % of `after - before`, given where the change is."""
+
+    @property
+    def high(self) -> float:
+        """Upper end of that interval."""
+
+    @property
+    def gain(self) -> float:
+        """By how much the change lowers the sum of losses, over the long-run factor."""
+
+    @property
+    def p(self) -> float:
+        """Probability that a series of this length without a change has a gain so large somewhere."""
+
+    @property
+    def ramp(self) -> bool:
+        """Whether it is part of a ramp: of changes in one direction between which the series goes that way too."""
+
+@final
+class Changes:
+    """What a series consists of."""
+
+    @property
+    def changes(self) -> list[ChangePoint]:
+        """The changes of level, in order."""
+
+    @property
+    def spikes(self) -> list[int]:
+        """Points more than three standard deviations from the level around them, in order."""
+
+    @property
+    def disturbed(self) -> list[tuple[int, int, float]]:
+        """Stretches of which nearly all points are spikes: the first point, the one after the last, and the gain.
+
+        The gain is twice the logarithm of how much likelier the spikes are in the stretch than elsewhere.
+        """
+
+    @property
+    def noise_sd(self) -> float:
+        """Standard deviation of a point whose variance is 1; 0 where the series does not vary or is too short."""
+
+    @property
+    def long_run_factor(self) -> float:
+        """By how much correlation raises the variance of a mean."""
+
+@final
+class ChangeSearch:
+    """A series that grows, and the search for its changes, which depends on the points alone, not on when they came.
+
+    A series that never changes has a change with the probability `level`, between 0.001 and 0.1. Where variances are
+    known, noise is not taken as less than they say. Raises `ValueError` for a level beyond these.
+    """
+
+    def __new__(cls, level: float, known_variances: bool) -> ChangeSearch: ...
+    def __len__(self) -> int:
+        """Number of points."""
+
+    def extend(self, values: list[float], variances: list[float] | None, penalties: list[float] | None) -> None:
+        """Add points in order; without variances and penalties these are 1 and 0.
+
+        A penalty is what a change just before the point costs more than elsewhere, in units of the gain; it is infinite
+        where there can be none. Raises `ValueError` for a value that is not finite, a variance not above 0, a penalty
+        below 0, or lengths that differ; the points before stay.
+        """
+
+    def changes(self) -> Changes:
+        """Return the changes of all points so far."""
 
 @final
 class PairedChange:
@@ -314,4 +414,23 @@ def system_call_filter(*, opens_connections: bool = True) -> bytes:
 
     Unless it `opens_connections`, those that open any are refused too. It has the form that
     `bwrap --seccomp` reads. Raises `ValueError` for an architecture that is not supported.
+    """
+
+def cusum(residuals: list[float], slack: float, limit: float) -> tuple[int, int, bool] | None:
+    """When the cumulative sum of standardised residuals, each less `slack`, passes `limit`; none if it does not.
+
+    Returns the point of the alarm, the first point of the departure, and whether it is upwards. Raises `ValueError` for a
+    residual that is not finite, or a slack or limit not above 0.
+    """
+
+def slope(positions: list[float], values: list[float], long_run_factor: float) -> tuple[float, float, float]:
+    """The median of the slopes between all points, with the ends of its interval of 95 % (Theil and Sen).
+
+    Raises `ValueError` when lengths differ, a number is not finite or fewer than three points are at different positions.
+    """
+
+def equivalence(change: float, error: float, degrees: float, margin: float) -> tuple[float, float]:
+    """The p values of two one-sided t tests: that a change is not above `-margin`, and that it is not below `margin`.
+
+    Raises `ValueError` when error, degrees or margin are not above 0.
     """

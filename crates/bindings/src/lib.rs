@@ -1,6 +1,7 @@
 //! The Rust crates as seen from Python: `zerolap._core`. Conversion only; what it does is documented in the crates it
 //! calls, and for Python in `python/zerolap/_core.pyi`.
 
+mod change_points;
 mod counters;
 mod errors;
 mod load;
@@ -11,6 +12,8 @@ mod system_calls;
 
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::change_points::{ChangePoint, ChangeSearch, Changes, cusum, equivalence, slope};
     #[pymodule_export]
     use crate::counters::{ProcessCounters, fitting_counters};
     #[pymodule_export]

@@ -1,0 +1,403 @@
+//! Change points of a series of levels: where it steps, by how much, how sure that is.
+//!
+//! The series is cut where that lowers the sum of the points' losses by more than a penalty. The loss is the squared
+//! residual in units of the point's variance, and bounded: a wild point costs no more than nine (Fearnhead & Rigaill
+//! 2019), so no single or double spike is a change, not even as the last point. The penalty is the gain that a series
+//! without a change reaches with the probability `level`, from simulated series ([`thresholds`]); it grows by the
+//! long-run factor of correlated noise, and by what the caller adds for a commit: without end where the code is identical.
+//!
+//! The result is a function of the whole series. [`ChangeSearch`] keeps what it needs to go on with a new point, and
+//! gives the same as from the beginning: the noise is rounded to steps, and all is computed again where it reaches
+//! another step.
+
+mod disturbed;
+mod noise;
+mod segmentation;
+#[cfg(test)]
+mod tests;
+pub mod thresholds;
+
+use thiserror::Error;
+
+pub use disturbed::Disturbed;
+
+use disturbed::disturbed;
+use noise::{Noise, NoiseEstimate};
+use segmentation::{OUTLIER, Segment, Segmentation};
+
+/// A series of fewer points has no change points: its noise is not known.
+pub const LEAST_POINTS: usize = 8;
+/// A change is confirmed by so many points from it on.
+pub const CONFIRMATION: usize = 3;
+/// Standard normal quantile of a two-sided interval of 95 %.
+const NORMAL_95: f64 = 1.959_963_984_540_05;
+/// A commit belongs to the places where a change can be, with 95 %, if it costs at most this much more than the best:
+/// the limit x of (1 - exp(-x / 2))^2 = 0.95; Eo & Morley, "Likelihood-ratio-based confidence sets for the timing of
+/// structural breaks", Quantitative Economics 6 (2015).
+const PLACE_95: f64 = 7.352;
+/// Steps in a row are a ramp if their segments rise too, by so many standard errors.
+const RAMP_SCORE: f64 = 4.0;
+/// Rounds in which the level of a stretch of points is looked for.
+const LEVEL_ROUNDS: usize = 20;
+
+/// One point of a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// Its value; of a metric the logarithm.
+    pub value: f64,
+    /// The variance of the value; 1 where none is known.
+    pub variance: f64,
+    /// What a change between the point before and this one costs more than elsewhere, in units of [`ChangePoint::gain`];
+    /// infinite where there can be none.
+    pub penalty: f64,
+}
+
+/// How a series changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// From one point to the next.
+    Step,
+    /// Bit by bit: one of several changes in one direction between which it rises, or falls, too.
+    Ramp,
+}
+
+/// A change of level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChangePoint {
+    /// The first point of the new level.
+    pub index: usize,
+    /// The first and the last point that can be the first of the new level, with 95 %.
+    pub places: (usize, usize),
+    /// The level before.
+    pub before: f64,
+    /// The level after.
+    pub after: f64,
+    /// Interval of 95 % of `after - before`, given where the change is.
+    pub interval: (f64, f64),
+    /// By how much the change lowers the sum of losses, over the long-run factor.
+    pub gain: f64,
+    /// Probability that a series of this length without a change has a gain so large somewhere.
+    pub p: f64,
+    /// A step, or part of a ramp.
+    pub kind: Kind,
+}
+
+/// What a series consists of.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Changes {
+    /// In order.
+    pub changes: Vec<ChangePoint>,
+    /// Points more than three standard deviations from the level around them, in order.
+    pub spikes: Vec<usize>,
+    /// Stretches in which every other point or more is a spike, in order.
+    pub disturbed: Vec<Disturbed>,
+    /// Standard deviation of a point whose variance is 1; 0 where the series does not vary or is too short.
+    pub noise_sd: f64,
+    /// By how much correlation raises the variance of a mean.
+    pub long_run_factor: f64,
+}
+
+/// Why a series cannot be searched.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+pub enum ChangeError {
+    /// A value is not finite.
+    #[error("a value is not finite: {0}")]
+    Value(f64),
+    /// A variance is not above 0.
+    #[error("a variance is not above 0: {0}")]
+    Variance(f64),
+    /// A penalty is below 0.
+    #[error("a penalty is below 0: {0}")]
+    Penalty(f64),
+    /// The level is one for which there are no thresholds.
+    #[error("the level {0} is not between {low} and {high}", low = thresholds::TAILS[thresholds::TAILS.len() - 1], high = thresholds::TAILS[0])]
+    SearchLevel(f64),
+}
+
+/// A series that grows, and the search for its changes.
+#[derive(Debug, Clone)]
+pub struct ChangeSearch {
+    level: f64,
+    known_variances: bool,
+    noise: NoiseEstimate,
+    penalties: Vec<f64>,
+    segmentation: Segmentation,
+    /// What the segmentation was computed with.
+    terms: Option<Terms>,
+}
+
+/// What the cost of a segmentation depends on, beside the points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Terms {
+    noise: Noise,
+    penalty: f64,
+}
+
+impl ChangeSearch {
+    /// An empty series. A flat one has a change with the probability `level`. Where variances are known, noise is not
+    /// taken as less than they say, but may be more.
+    ///
+    /// # Errors
+    ///
+    /// If there are no thresholds for the level.
+    pub fn new(level: f64, known_variances: bool) -> Result<Self, ChangeError> {
+        if !(thresholds::TAILS[thresholds::TAILS.len() - 1]..=thresholds::TAILS[0]).contains(&level) {
+            return Err(ChangeError::SearchLevel(level));
+        }
+        Ok(Self {
+            level,
+            known_variances,
+            noise: NoiseEstimate::new(known_variances),
+            penalties: Vec::new(),
+            segmentation: Segmentation::default(),
+            terms: None,
+        })
+    }
+
+    /// Adds a point.
+    ///
+    /// # Errors
+    ///
+    /// If one of its numbers is none that this can be computed from; the series stays as it was.
+    pub fn push(&mut self, level: Level) -> Result<(), ChangeError> {
+        if !level.value.is_finite() {
+            return Err(ChangeError::Value(level.value));
+        }
+        if !(level.variance.is_finite() && level.variance > 0.0) {
+            return Err(ChangeError::Variance(level.variance));
+        }
+        if level.penalty.is_nan() || level.penalty < 0.0 {
+            return Err(ChangeError::Penalty(level.penalty));
+        }
+        self.noise.push(level.value, level.variance);
+        self.penalties.push(level.penalty);
+        Ok(())
+    }
+
+    /// Number of points.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.penalties.len()
+    }
+
+    /// Whether there are no points.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.penalties.is_empty()
+    }
+
+    /// The changes of all points so far.
+    pub fn changes(&mut self) -> Changes {
+        let Some(noise) = self.usable_noise() else {
+            return Changes { long_run_factor: 1.0, ..Changes::default() };
+        };
+        let penalty = thresholds::gain(self.level, self.len(), self.known_variances);
+        let segments = self.segments(Terms { noise, penalty });
+        let points = Points::new(&self.noise, noise);
+        let mut changes: Vec<_> =
+            segments.windows(2).map(|pair| self.change(&points, pair[0], pair[1], noise.long_run_factor)).collect();
+        mark_ramps(&points, &segments, &mut changes, noise.long_run_factor);
+        let spikes: Vec<_> = segments
+            .iter()
+            .flat_map(|segment| (segment.start..segment.end).map(|index| (index, segment.level)))
+            .filter(|&(index, level)| points.loss(index, level) >= OUTLIER * OUTLIER)
+            .map(|(index, _)| index)
+            .collect();
+        let disturbed = disturbed(&spikes, self.len(), penalty * noise.long_run_factor, CONFIRMATION);
+        Changes { changes, spikes, disturbed, noise_sd: noise.variance.sqrt(), long_run_factor: noise.long_run_factor }
+    }
+
+    /// The least penalty at which the series has no change, up to a hundredth; `least` if it has none there.
+    /// Thresholds are quantiles of it over series without changes.
+    pub fn critical_gain(&mut self, least: f64) -> f64 {
+        let Some(noise) = self.usable_noise() else { return least };
+        let mut penalty = least;
+        loop {
+            let segments = self.segments(Terms { noise, penalty });
+            if segments.len() < 2 {
+                return penalty;
+            }
+            let points = Points::new(&self.noise, noise);
+            let whole = points.least_loss(0, self.len(), segments.iter().map(|segment| segment.level));
+            let apart: f64 = segments.iter().map(|segment| points.losses(*segment)).sum();
+            let gain = (whole - apart) / noise.long_run_factor / (segments.len() - 1) as f64;
+            penalty = gain.max(penalty * 1.01);
+        }
+    }
+
+    fn usable_noise(&mut self) -> Option<Noise> {
+        if self.len() < LEAST_POINTS { None } else { self.noise.noise() }
+    }
+
+    /// The cheapest segments; a last one that is too short to be confirmed counts to the one before.
+    fn segments(&mut self, terms: Terms) -> Vec<Segment> {
+        if self.terms != Some(terms) {
+            self.segmentation.clear();
+            self.terms = Some(terms);
+        }
+        let (values, variances) = (self.noise.values(), self.noise.variances());
+        let Terms { noise, penalty } = terms;
+        for index in self.segmentation.len()..values.len() {
+            let weight = 1.0 / (variances[index] * noise.variance);
+            let penalty = (penalty + self.penalties[index]) * noise.long_run_factor;
+            self.segmentation.push(values[index] - values[0], weight, penalty);
+        }
+        let mut segments = self.segmentation.segments();
+        while let [.., before, last] = segments.as_mut_slice()
+            && last.end - last.start < CONFIRMATION
+        {
+            before.end = last.end;
+            segments.pop();
+        }
+        segments
+    }
+
+    fn change(&self, points: &Points<'_>, before: Segment, after: Segment, factor: f64) -> ChangePoint {
+        let apart = points.losses(before) + points.losses(after);
+        let together = points.least_loss(before.start, after.end, [before.level, after.level].into_iter());
+        let gain = (together - apart) / factor;
+        let change = after.level - before.level;
+        let error = (factor * (1.0 / points.weight(before) + 1.0 / points.weight(after))).sqrt();
+        let origin = points.values[0];
+        ChangePoint {
+            index: after.start,
+            places: points.places(before, after, PLACE_95 * factor),
+            before: before.level + origin,
+            after: after.level + origin,
+            interval: (change - NORMAL_95 * error, change + NORMAL_95 * error),
+            gain,
+            p: thresholds::probability(gain, self.len(), self.known_variances),
+            kind: Kind::Step,
+        }
+    }
+}
+
+/// The points with the noise of their series.
+struct Points<'a> {
+    values: &'a [f64],
+    variances: &'a [f64],
+    inverse_variance: f64,
+}
+
+impl<'a> Points<'a> {
+    fn new(series: &'a NoiseEstimate, noise: Noise) -> Self {
+        Self { values: series.values(), variances: series.variances(), inverse_variance: 1.0 / noise.variance }
+    }
+
+    /// The value from the first point's, as levels of segments are.
+    fn value(&self, index: usize) -> f64 {
+        self.values[index] - self.values[0]
+    }
+
+    fn weight_of(&self, index: usize) -> f64 {
+        self.inverse_variance / self.variances[index]
+    }
+
+    fn loss(&self, index: usize, level: f64) -> f64 {
+        (self.weight_of(index) * (self.value(index) - level).powi(2)).min(OUTLIER * OUTLIER)
+    }
+
+    fn losses(&self, segment: Segment) -> f64 {
+        (segment.start..segment.end).map(|index| self.loss(index, segment.level)).sum()
+    }
+
+    fn is_near(&self, index: usize, level: f64) -> bool {
+        self.loss(index, level) < OUTLIER * OUTLIER
+    }
+
+    /// The weight of a segment's points without outliers.
+    fn weight(&self, segment: Segment) -> f64 {
+        (segment.start..segment.end)
+            .filter(|&index| self.is_near(index, segment.level))
+            .map(|index| self.weight_of(index))
+            .sum()
+    }
+
+    /// The least sum of losses around one level, looked for from the given ones and the mean on.
+    fn least_loss(&self, start: usize, end: usize, from: impl Iterator<Item = f64>) -> f64 {
+        let (weight, sum) = (start..end).fold((0.0, 0.0), |(weight, sum), index| {
+            (weight + self.weight_of(index), sum + self.weight_of(index) * self.value(index))
+        });
+        from.chain(std::iter::once(sum / weight))
+            .map(|level| self.descend(start, end, level))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Moves a level to the mean of the points near it until that stays where it is; returns the sum of losses there.
+    fn descend(&self, start: usize, end: usize, mut level: f64) -> f64 {
+        let mut least = f64::INFINITY;
+        for _ in 0..LEVEL_ROUNDS {
+            let (mut weight, mut sum, mut losses) = (0.0, 0.0, 0.0);
+            for index in start..end {
+                let (own, value) = (self.weight_of(index), self.value(index));
+                let loss = own * (value - level).powi(2);
+                if loss < OUTLIER * OUTLIER {
+                    weight += own;
+                    sum += own * value;
+                    losses += loss;
+                } else {
+                    losses += OUTLIER * OUTLIER;
+                }
+            }
+            if losses >= least {
+                break;
+            }
+            least = losses;
+            if weight > 0.0 {
+                level = sum / weight;
+            }
+        }
+        least
+    }
+
+    /// Between two segments, the first and the last point at which the second one can begin at a cost within `limit`.
+    fn places(&self, before: Segment, after: Segment, limit: f64) -> (usize, usize) {
+        let excess = |index: usize| self.loss(index, before.level) - self.loss(index, after.level);
+        let (mut first, mut last) = (after.start, after.start);
+        let mut cost = 0.0;
+        for index in (before.start + 1..after.start).rev() {
+            cost -= excess(index);
+            if cost <= limit {
+                first = index;
+            }
+        }
+        cost = 0.0;
+        for index in after.start..after.end - 1 {
+            cost += excess(index);
+            if cost <= limit {
+                last = index + 1;
+            }
+        }
+        (first, last)
+    }
+
+    /// Slope within a segment over the points that are no outliers: the sums of its estimate and of its weight.
+    fn slope(&self, segment: Segment) -> (f64, f64) {
+        let near = || (segment.start..segment.end).filter(|&index| self.is_near(index, segment.level));
+        let weight: f64 = near().map(|index| self.weight_of(index)).sum();
+        let middle = near().map(|index| self.weight_of(index) * index as f64).sum::<f64>() / weight;
+        near().fold((0.0, 0.0), |(sum, squares), index| {
+            let (own, from_middle) = (self.weight_of(index), index as f64 - middle);
+            (sum + own * from_middle * (self.value(index) - segment.level), squares + own * from_middle * from_middle)
+        })
+    }
+}
+
+/// Marks changes in a row in one direction as a ramp, where the segments between them go that way too.
+fn mark_ramps(points: &Points<'_>, segments: &[Segment], changes: &mut [ChangePoint], factor: f64) {
+    let rises = |change: &ChangePoint| change.after > change.before;
+    let mut start = 0;
+    while start < changes.len() {
+        let up = rises(&changes[start]);
+        let end = start + changes[start..].iter().take_while(|change| rises(change) == up).count();
+        let (sum, squares) = segments[start + 1..end].iter().fold((0.0, 0.0), |(sum, squares), segment| {
+            let (own_sum, own_squares) = points.slope(*segment);
+            (sum + own_sum, squares + own_squares)
+        });
+        let score = if squares > 0.0 { sum / (factor * squares).sqrt() } else { 0.0 };
+        if end - start > 1 && (if up { score } else { -score }) >= RAMP_SCORE {
+            changes[start..end].iter_mut().for_each(|change| change.kind = Kind::Ramp);
+        }
+        start = end;
+    }
+}

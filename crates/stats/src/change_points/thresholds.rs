@@ -1,0 +1,109 @@
+//! Gains that series without a change reach, by the length of the series: what a penalty and a p value come from.
+//!
+//! `cargo run --release --package zerolap-stats --example change_point_thresholds` computes the tables.
+
+/// Lengths of the simulated series; a series has the thresholds of the next longer one.
+pub const LENGTHS: [usize; 21] =
+    [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192];
+/// Probabilities of a gain beyond the threshold.
+pub const TAILS: [f64; 7] = [0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+/// No change gains less: two points that are as wild as can be are none.
+pub const LEAST_GAIN: f64 = 9.0;
+/// Of normal points: the logarithm of the probability falls by this for each unit of a large gain.
+const MOST_DECAY: f64 = 0.5;
+
+type Table = [[f64; TAILS.len()]; LENGTHS.len()];
+
+/// Of series whose noise is estimated.
+const ESTIMATED: Table = [
+    [9.0, 9.0, 9.09, 11.43, 14.08, 17.67, 20.2],       // 8
+    [9.0, 9.0, 11.39, 14.27, 17.11, 20.63, 23.76],     // 12
+    [9.0, 9.09, 12.13, 14.83, 17.64, 21.25, 24.37],    // 16
+    [9.0, 9.0, 11.0, 13.05, 15.29, 18.3, 21.11],       // 24
+    [9.0, 9.2, 11.77, 13.82, 16.11, 18.78, 21.05],     // 32
+    [9.0, 9.29, 11.53, 13.38, 15.38, 17.9, 20.14],     // 48
+    [9.0, 9.37, 11.55, 13.26, 14.99, 17.5, 19.56],     // 64
+    [9.0, 9.92, 11.94, 13.53, 15.15, 17.38, 19.18],    // 96
+    [9.0, 9.92, 11.83, 13.34, 14.97, 17.27, 18.95],    // 128
+    [9.0, 10.22, 12.1, 13.58, 15.09, 17.17, 18.69],    // 192
+    [9.2, 10.48, 12.28, 13.67, 15.19, 17.29, 18.94],   // 256
+    [9.5, 10.71, 12.35, 13.72, 15.2, 17.1, 18.69],     // 384
+    [9.76, 10.92, 12.58, 13.95, 15.39, 17.34, 18.75],  // 512
+    [10.12, 11.26, 12.87, 14.24, 15.72, 17.84, 19.28], // 768
+    [10.31, 11.38, 12.93, 14.22, 15.66, 17.67, 18.75], // 1024
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+];
+/// Of series with known variances.
+const KNOWN: Table = [
+    [9.0, 9.0, 9.09, 11.43, 14.08, 17.67, 20.2],       // 8
+    [9.0, 9.0, 11.39, 14.27, 17.11, 20.63, 23.76],     // 12
+    [9.0, 9.09, 12.13, 14.83, 17.64, 21.25, 24.37],    // 16
+    [9.0, 9.0, 11.0, 13.05, 15.29, 18.3, 21.11],       // 24
+    [9.0, 9.2, 11.77, 13.82, 16.11, 18.78, 21.05],     // 32
+    [9.0, 9.29, 11.53, 13.38, 15.38, 17.9, 20.14],     // 48
+    [9.0, 9.37, 11.55, 13.26, 14.99, 17.5, 19.56],     // 64
+    [9.0, 9.92, 11.94, 13.53, 15.15, 17.38, 19.18],    // 96
+    [9.0, 9.92, 11.83, 13.34, 14.97, 17.27, 18.95],    // 128
+    [9.0, 10.22, 12.1, 13.58, 15.09, 17.17, 18.69],    // 192
+    [9.2, 10.48, 12.28, 13.67, 15.19, 17.29, 18.94],   // 256
+    [9.5, 10.71, 12.35, 13.72, 15.2, 17.1, 18.69],     // 384
+    [9.76, 10.92, 12.58, 13.95, 15.39, 17.34, 18.75],  // 512
+    [10.12, 11.26, 12.87, 14.24, 15.72, 17.84, 19.28], // 768
+    [10.31, 11.38, 12.93, 14.22, 15.66, 17.67, 18.75], // 1024
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+    [10.75, 11.8, 13.27, 14.5, 15.78, 17.53, 18.79],   // 1536
+];
+
+/// The gain that a series without a change reaches with a probability between the largest and the smallest of [`TAILS`].
+pub(super) fn gain(level: f64, points: usize, known_variances: bool) -> f64 {
+    let (gains, excess) = row(points, known_variances);
+    let tail = (level / excess).ln();
+    for (gain, tails) in gains.windows(2).zip(TAILS.windows(2)) {
+        if tail >= tails[1].ln() {
+            let share = (tails[0].ln() - tail) / (tails[0].ln() - tails[1].ln());
+            return gain[0] + share.max(0.0) * (gain[1] - gain[0]);
+        }
+    }
+    gains[TAILS.len() - 1] + (TAILS[TAILS.len() - 1].ln() - tail) / decay(gains)
+}
+
+/// The probability that a series without a change reaches a gain; 1 where it is more than the largest of [`TAILS`].
+pub(super) fn probability(gain: f64, points: usize, known_variances: bool) -> f64 {
+    let (gains, excess) = row(points, known_variances);
+    if gain < gains[0] {
+        return 1.0;
+    }
+    let last = TAILS.len() - 1;
+    let below = (0..last).find(|&index| gain < gains[index + 1]);
+    let logarithm = below.map_or_else(
+        || TAILS[last].ln() - (gain - gains[last]) * decay(gains),
+        |index| {
+            let share = (gain - gains[index]) / (gains[index + 1] - gains[index]);
+            TAILS[index].ln() + share * (TAILS[index + 1].ln() - TAILS[index].ln())
+        },
+    );
+    (logarithm.exp() * excess).min(1.0)
+}
+
+/// The thresholds for a length, and how many times longer a series is than the longest of them: its chances add up.
+fn row(points: usize, known_variances: bool) -> (&'static [f64; TAILS.len()], f64) {
+    static TABLES: [&Table; 2] = [&ESTIMATED, &KNOWN];
+    let last = LENGTHS.len() - 1;
+    let index = LENGTHS.partition_point(|&length| length < points).min(last);
+    (&TABLES[usize::from(known_variances)][index], (points as f64 / LENGTHS[last] as f64).max(1.0))
+}
+
+/// By how much the logarithm of the probability falls for each unit beyond the last threshold: as it does before that.
+fn decay(gains: &[f64; TAILS.len()]) -> f64 {
+    let (middle, last) = (TAILS.len() / 2, TAILS.len() - 1);
+    ((TAILS[middle] / TAILS[last]).ln() / (gains[last] - gains[middle])).min(MOST_DECAY)
+}
