@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from zerolap.cli import options
+from zerolap.cli.history_triage import ACK_HELP, REPORT_HELP, ack, report
 from zerolap.cli.verbs import VERBS
 
 SHOW = "show"
@@ -116,3 +117,7 @@ def show(
             asked = of_built_commits(asked, results)
         document = history_of(asked, Lab(results), summary)
         write_history(document, HistoryReports(json, markdown, csv, quiet))
+
+
+app.command("ack", help=ACK_HELP, no_args_is_help=True)(ack)
+app.command("report", help=REPORT_HELP)(report)

@@ -80,6 +80,26 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
     )
 
 
+def open_changes(history: History) -> History:
+    """Return a history of the series alone that have open regressions, with these alone.
+
+    A step that a later one of the same series has made good is not open any more.
+    """
+    series = [
+        of_one.model_copy(update={"changes": tuple(left)})
+        for of_one in history.series
+        if (left := [change for change in of_one.open_regressions if not _is_made_good(of_one, change)])
+    ]
+    return history.model_copy(update={"series": tuple(series)})
+
+
+def _is_made_good(series: HistorySeries, change: HistoryChange) -> bool:
+    """Whether the metric went back to what it was before a step, or further."""
+    levels = {point.position: point for point in series.points}
+    before, last = levels[change.after], series.points[-1]
+    return last.position > change.position and last.low <= before.level + EVENT
+
+
 @dataclass(frozen=True)
 class _SeriesBuilder:
     """Makes series of what is measured."""

@@ -1,0 +1,107 @@
+"""`zerolap history ack` and `zerolap history report`: what a team accepts, and what is open."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerolap.cli import options
+
+ACK_HELP = """Accept a change: its commit, case and metric belong to no open regression any more.
+
+CHANGE is the id of a change as the history shows it, COMMIT:CASE:METRIC, or a part of it: COMMIT alone accepts all that \
+the commit changed, COMMIT:CASE all metrics of the case. The ledger of small changes begins anew there.
+
+Examples:
+
+    zerolap history ack 4f8cdc2a1ea5:get-100B:instructions_per_op --repo ~/redis --reason 'bounds check, CVE fix'
+
+    zerolap history ack 4f8cdc2a1ea5 --repo ~/redis --reason 'new encoding, agreed on'
+
+    zerolap history ack 4f8cdc2a1ea5 --repo ~/redis --withdraw
+"""
+REPORT_HELP = """List the regressions and drifts that are open: not accepted, and not made good since.
+
+Examples:
+
+    zerolap history report --repo ~/redis
+
+    zerolap history report --repo ~/redis --range 7.2.4..HEAD --json - --fail-on regression
+"""
+
+Repository = Annotated[
+    Path, typer.Option("--repo", help="Git repository of the commits; by default the directory.", metavar="DIR")
+]
+CHANGE_PARTS = 3
+
+
+def ack(
+    change: Annotated[str, typer.Argument(metavar="CHANGE", help="COMMIT[:CASE[:METRIC]]", show_default=False)],
+    repo: Repository = Path("."),
+    reason: Annotated[str, typer.Option(help="Why the change is accepted.", metavar="TEXT")] = "",
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Open an accepted change again.")] = False,
+    store: options.StoreLocation = None,
+) -> None:
+    """Record or withdraw an accepted change."""
+    from zerolap.build import commit_of
+    from zerolap.errors import UsageError
+    from zerolap.store import AcceptedChange, Store
+
+    name, *rest = change.split(":", CHANGE_PARTS - 1)
+    commit = commit_of(repo, name)
+    if commit is None:
+        raise UsageError(f"no revision `{name}` in the repository `{repo}`", hint="CHANGE is COMMIT[:CASE[:METRIC]]")
+    if not withdraw and not reason.strip():
+        raise UsageError("an accepted change needs a reason", hint="--reason 'why it is accepted'")
+    case, metric = (*rest, "", "")[:2]
+    accepted = AcceptedChange(str(repo.resolve()), commit, reason.strip(), case, metric)
+    with Store.open(store) as results:
+        if not withdraw:
+            results.history.accept(accepted)
+            typer.echo(f"accepted: {change}")
+            return
+        if not results.history.withdraw(accepted):
+            raise UsageError(f"`{change}` is not accepted", hint="withdraw it as it was accepted, by the same parts")
+        typer.echo(f"open again: {change}")
+
+
+def report(
+    context: typer.Context,
+    cases: options.Cases = None,
+    repo: Repository = Path("."),
+    shown: Annotated[
+        str | None,
+        typer.Option(
+            "--range", help="Commits to look at; by default those of HEAD that are measured.", metavar="RANGE"
+        ),
+    ] = None,
+    cases_directory: options.CasesDirectory = None,
+    command: options.Command = None,
+    group: options.Group = None,
+    topology: options.Topology = None,
+    config: options.Config = None,
+    variant: options.VariantWords = None,
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    fail_on: options.FailWhen = options.FailOn.NEVER,
+    store: options.StoreLocation = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write what is open."""
+    from zerolap.build import BRANCH
+    from zerolap.cli.case_selection import deployed, selected_cases
+    from zerolap.cli.output import HistoryReports, write_history
+    from zerolap.history import Shown, history_of, of_built_commits, open_changes
+    from zerolap.lab import Lab
+    from zerolap.store import Store
+
+    options.check_reports(json=json, markdown=markdown, html=None, benchfmt=None)
+    selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
+    asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
+    with Store.open(store) as results:
+        if asked.text == BRANCH:
+            asked = of_built_commits(asked, results)
+        document = open_changes(history_of(asked, Lab(results), Shown(options.command_line(context))))
+        write_history(document, HistoryReports(json, markdown, None, quiet))
+    is_failing = fail_on is not options.FailOn.NEVER and any(series.changes for series in document.series)
+    raise typer.Exit(int(is_failing))
