@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Final
 
 from zerolap.build.git import run_git
-from zerolap.build.source import LONGEST_SUBJECT, UTC, commit_of
+from zerolap.build.source import LONGEST_SUBJECT, commit_of
+from zerolap.build.source import UTC as IN_UTC
 from zerolap.records import Revision, RevisionSource, UsageError
 
 RANGE: Final = "A..B, tags:A..B, dates:FROM..TO or branch"
@@ -14,7 +16,10 @@ MOST_COMMITS: Final = 20_000
 BRANCH: Final = "branch"
 VERSION: Final = re.compile(r"[a-zA-Z_-]*(\d+(?:\.\d+)+)")
 """A tag of a release: pre-releases such as `7.2-rc1` are none."""
-FORMAT: Final = "%H%x1f%P%x1f%cd%x1f%s"
+MOMENT: Final = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?P<time>T.+)?", re.ASCII)
+FORMAT: Final = "%H%n%P%n%cd%n%s"
+"""A subject is one line, with whatever characters but a newline and NUL, which ends it."""
+TAG_FORMAT: Final = "%(objectname) %(objecttype) %(*objectname) %(*objecttype) %(refname:lstrip=2)"
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,8 @@ def commits_of(repository: Path, text: str) -> list[RangedCommit]:
 
     `A..B` are A and the first parents of B up to it, B included. `tags:A..B` are the releases from A to B, in the order
     of their versions, and B itself where that is no release. `dates:FROM..TO` are the first parents of HEAD from one
-    date to another; `branch` are all of them. Raises `UsageError` for a range that names no commits.
+    day or time to another, in UTC, both included; `branch` are all of them. Raises `UsageError` for a range that names
+    no commits.
     """
     if text == BRANCH:
         return _listed(repository, text, ["HEAD"])
@@ -43,7 +49,8 @@ def commits_of(repository: Path, text: str) -> list[RangedCommit]:
         return _releases(repository, *_ends(text, text.removeprefix("tags:")))
     if text.startswith("dates:"):
         since, until = _ends(text, text.removeprefix("dates:"))
-        return _listed(repository, text, ["HEAD", f"--since={since}", f"--until={until}"])
+        first, last = _time(text, since, time.min), _time(text, until, time.max)
+        return _listed(repository, text, ["HEAD", f"--since={first}", f"--until={last}"])
     base, head = _ends(text, text)
     first, last = _commit(repository, base), _commit(repository, head)
     commits = _listed(repository, text, [last, f"^{first}"], may_be_empty=True) if first != last else []
@@ -67,19 +74,38 @@ def _ends(text: str, ends: str) -> tuple[str, str]:
 def _commit(repository: Path, revision: str) -> str:
     commit = commit_of(repository, revision)
     if commit is None:
-        raise UsageError(f"no revision `{revision}` in the repository `{repository}`")
+        raise UsageError(f"no revision `{revision}` in the repository `{repository}`", hint=_depth_hint(repository))
     return commit
+
+
+def _depth_hint(repository: Path) -> str:
+    shallow = run_git(repository, "rev-parse", "--is-shallow-repository")
+    return "the clone is shallow: git fetch --unshallow --tags" if shallow.text == "true" else ""
+
+
+def _time(text: str, moment: str, of_day: time) -> str:
+    """Return a moment as git takes it: of a day alone git would take the time of day that it is now."""
+    shape = MOMENT.fullmatch(moment)
+    try:
+        if shape is None:
+            raise ValueError
+        day = date.fromisoformat(shape["day"])
+        chosen = datetime.fromisoformat(moment) if shape["time"] else datetime.combine(day, of_day)
+    except ValueError:
+        hint = "write dates:2025-01-01..2025-12-31, or times such as 2025-01-01T12:00:00Z"
+        raise UsageError(f"`{text}` is no range of dates: `{moment}` is no date", hint=hint) from None
+    return (chosen if chosen.tzinfo else chosen.replace(tzinfo=UTC)).isoformat(timespec="seconds")
 
 
 def _listed(repository: Path, text: str, selection: list[str], *, may_be_empty: bool = False) -> list[RangedCommit]:
     """Return commits along first parents, the oldest first; raises `UsageError` for too many or none."""
-    options = ["--first-parent", f"--max-count={MOST_COMMITS + 1}", "--encoding=UTF-8", f"--date={UTC}"]
-    listed = run_git(repository, "log", "--no-show-signature", f"--format={FORMAT}", *options, *selection, "--")
+    options = ["--first-parent", f"--max-count={MOST_COMMITS + 1}", "--encoding=UTF-8", f"--date={IN_UTC}"]
+    listed = run_git(repository, "log", "-z", "--no-show-signature", f"--format={FORMAT}", *options, *selection, "--")
     if listed.code != 0:
         raise UsageError(f"git cannot list `{text}`", details=listed.errors.strip())
     tags = _tags(repository)
-    lines = listed.text.splitlines()
-    commits = [_ranged(repository, line, tags) for line in reversed(lines) if line.count("\x1f") >= 3]
+    entries = listed.output.decode(errors="replace").split("\0")
+    commits = [_ranged(repository, entry, tags) for entry in reversed(entries) if entry]
     if len(commits) > MOST_COMMITS:
         raise UsageError(f"`{text}` holds more than {MOST_COMMITS:,} commits", hint="name a shorter range")
     if not commits and not may_be_empty:
@@ -87,14 +113,14 @@ def _listed(repository: Path, text: str, selection: list[str], *, may_be_empty: 
     return commits
 
 
-def _ranged(repository: Path, line: str, tags: dict[str, list[str]]) -> RangedCommit:
-    commit, parents, time, subject = line.split("\x1f", 3)
+def _ranged(repository: Path, entry: str, tags: dict[str, list[str]]) -> RangedCommit:
+    commit, parents, committed, subject = entry.split("\n", 3)
     names = tuple(sorted(tags.get(commit, []), key=_version))
     revision = Revision(
         repository=str(repository.resolve()),
         commit=commit,
         parents=tuple(parents.split()),
-        time=time,
+        time=committed,
         subject=subject[:LONGEST_SUBJECT],
     )
     name = names[0] if names else commit[:12]
@@ -103,12 +129,12 @@ def _ranged(repository: Path, line: str, tags: dict[str, list[str]]) -> RangedCo
 
 def _tags(repository: Path) -> dict[str, list[str]]:
     """Return the tags of releases by commit."""
-    listed = run_git(repository, "for-each-ref", "--format=%(objectname) %(*objectname) %(refname:short)", "refs/tags")
+    listed = run_git(repository, "for-each-ref", f"--format={TAG_FORMAT}", "refs/tags")
     tags: dict[str, list[str]] = {}
-    for line in listed.text.splitlines():
-        *commits, name = line.split()
-        if commits and VERSION.fullmatch(name):
-            tags.setdefault(commits[-1], []).append(name)
+    for line in filter(None, listed.output.decode(errors="replace").split("\n")):
+        tagged, kind, annotated, annotated_kind, name = line.split(" ")
+        if (annotated_kind or kind) == "commit" and VERSION.fullmatch(name):
+            tags.setdefault(annotated or tagged, []).append(name)
     return tags
 
 
@@ -131,9 +157,10 @@ def _releases(repository: Path, first: str, last: str) -> list[RangedCommit]:
         for commit, version in sorted(versions.items(), key=lambda item: item[1])
         if version >= lowest and (highest is None or version <= highest)
     ]
-    # The list is turned round.
-    ranged = _listed(repository, first, ["--no-walk=unsorted", *reversed(chosen)])
-    if highest is not None:
-        return ranged
-    newest = _listed(repository, last, [end, "--max-count=1"])
-    return [commit for commit in ranged if commit.revision.time <= newest[0].revision.time] + newest
+    # The list is turned round. Without any commits, git would list HEAD.
+    ranged = _listed(repository, first, ["--no-walk=unsorted", *reversed(chosen)]) if chosen else []
+    newest = _listed(repository, last, [end, "--max-count=1"]) if highest is None else []
+    releases = [commit for commit in ranged if not newest or commit.revision.time <= newest[0].revision.time]
+    if not releases:
+        raise UsageError(f"`tags:{first}..{last}` holds no releases: `{last}` is older", hint="the older one first")
+    return [*releases, *newest]
