@@ -9,8 +9,8 @@ from zerolap.cli import options
 
 ACK_HELP = """Accept a change: its commit, case and metric belong to no open regression any more.
 
-CHANGE is the id of a change as the history shows it, COMMIT:CASE:METRIC, or a part of it: COMMIT alone accepts all that \
-the commit changed, COMMIT:CASE all metrics of the case. The ledger of small changes begins anew there.
+CHANGE is the id of a change as the history shows it, COMMIT:CASE:METRIC, or a part of it: COMMIT alone accepts all \
+that the commit changed, COMMIT:CASE all metrics of the case. The ledger of small changes begins anew there.
 
 Examples:
 
