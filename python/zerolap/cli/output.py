@@ -96,20 +96,22 @@ class HistoryReports:
     markdown: str | None
     csv: str | None
     quiet: bool
+    benchfmt: str | None = None
 
 
 def write_history(history: History, reports: HistoryReports) -> None:
     """Write all requested reports on a history, and the table."""
-    from zerolap.report import history_csv, history_json, history_markdown, show_history
+    from zerolap.report import history_benchfmt, history_csv, history_json, history_markdown, show_history
 
     for target, written in (
         (reports.json, history_json),
         (reports.markdown, history_markdown),
         (reports.csv, history_csv),
+        (reports.benchfmt, history_benchfmt),
     ):
         if target is not None:
             write(target, written(history))
-    if not reports.quiet and "-" not in (reports.json, reports.markdown, reports.csv):
+    if not reports.quiet and "-" not in (reports.json, reports.markdown, reports.csv, reports.benchfmt):
         show_history(history, _Output())
 
 

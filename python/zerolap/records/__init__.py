@@ -71,6 +71,7 @@ from zerolap.records.history import (
     HistorySeries,
     PlatformEvent,
 )
+from zerolap.records.imported_series import ImportedPoint, ImportedSeries
 from zerolap.records.job import (
     Block,
     BuildJob,
@@ -128,6 +129,20 @@ from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
 from zerolap.records.trial import BASE, HEAD, Side, Trial
 from zerolap.records.verdict import Verdict, VerdictWord
+from zerolap.records.version_table import (
+    VERSION_TABLE_SCHEMA,
+    BoundedChange,
+    BuildDifference,
+    TableCause,
+    TableCell,
+    TableChange,
+    TableCommand,
+    TableRow,
+    TableTotal,
+    TableVersion,
+    TableWeights,
+    VersionTable,
+)
 
 __all__ = [
     "BASE",
@@ -152,6 +167,7 @@ __all__ = [
     "SCRIPTS",
     "SHORT_COMMIT",
     "STANDALONE",
+    "VERSION_TABLE_SCHEMA",
     "Abilities",
     "Activity",
     "Amounts",
@@ -159,7 +175,9 @@ __all__ = [
     "ArchiveSource",
     "BinarySource",
     "Block",
+    "BoundedChange",
     "Build",
+    "BuildDifference",
     "BuildDone",
     "BuildFailed",
     "BuildJob",
@@ -212,6 +230,8 @@ __all__ = [
     "HistoryPoint",
     "HistorySeries",
     "Hunk",
+    "ImportedPoint",
+    "ImportedSeries",
     "Interrupted",
     "Job",
     "JobFailed",
@@ -260,6 +280,14 @@ __all__ = [
     "StartRatio",
     "State",
     "Summary",
+    "TableCause",
+    "TableCell",
+    "TableChange",
+    "TableCommand",
+    "TableRow",
+    "TableTotal",
+    "TableVersion",
+    "TableWeights",
     "TimeWord",
     "Timeline",
     "Topology",
@@ -274,6 +302,7 @@ __all__ = [
     "Validity",
     "Verdict",
     "VerdictWord",
+    "VersionTable",
     "Windows",
     "WrittenClient",
     "ZerolapError",

@@ -92,7 +92,11 @@ class HistoryLedger(Record):
 
 
 class HistorySeries(Record):
-    """The history of a metric of a case. `is_imported`: others have measured it."""
+    """The history of a metric of a case.
+
+    `is_imported`: others have measured it; `source` is the name that it was imported under, `labels` tell it from other
+    series of its case and metric. `better` is which values are better, null where that is not known.
+    """
 
     case: str
     group: str
@@ -102,12 +106,23 @@ class HistorySeries(Record):
     points: tuple[HistoryPoint, ...]
     changes: tuple[HistoryChange, ...] = ()
     ledger: HistoryLedger | None = None
+    better: Literal["less", "more"] | None = "less"
     is_imported: bool = False
+    source: str = ""
+    labels: dict[str, str] = {}
 
     @property
     def open_regressions(self) -> list[HistoryChange]:
-        """The changes for the worse that nobody has accepted; less is better in all metrics that a history follows."""
-        return [change for change in self.changes if change.change > 0 and change.accepted is None]
+        """The changes for the worse that nobody has accepted."""
+        return [change for change in self.changes if self.is_worse(change.change) and change.accepted is None]
+
+    def is_worse(self, change: float) -> bool:
+        """Whether a relative change is for the worse."""
+        return change > 0 if self.better == "less" else change < 0 if self.better == "more" else False
+
+    def is_better(self, change: float) -> bool:
+        """Whether a relative change is for the better."""
+        return self.better is not None and change != 0 and not self.is_worse(change)
 
 
 class PlatformEvent(Record):

@@ -6,6 +6,7 @@ from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import check_json, comparison_json, run_json
 from zerolap.report.format import plain
 from zerolap.report.gate import gate_sentence
+from zerolap.report.history_benchfmt import history_benchfmt
 from zerolap.report.history_document import history_csv, history_json, history_markdown
 from zerolap.report.history_terminal import show_history
 from zerolap.report.html import comparison_html, content_security_policy, page_html, run_html
@@ -26,6 +27,7 @@ __all__ = [
     "comparison_markdown",
     "content_security_policy",
     "gate_sentence",
+    "history_benchfmt",
     "history_csv",
     "history_json",
     "history_markdown",

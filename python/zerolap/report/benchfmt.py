@@ -33,7 +33,12 @@ def run_benchfmt(report: RunReport, trials: Sequence[tuple[Trial, Measurement]])
 
 def unit_of(metric: str) -> str:
     """Return the unit of a metric: `instructions/op` for `instructions_per_op`."""
-    return "/".join(_escaped(part.replace("_", "-")) for part in metric.split("_per_"))
+    return "/".join(escaped(part.replace("_", "-")) for part in metric.split("_per_"))
+
+
+def escaped(name: str) -> str:
+    """Return a name as one part of the name of a benchmark or unit."""
+    return quote(name, safe=SAFE_CHARACTERS)
 
 
 def _document(configuration: dict[str, str], cases: Sequence[str], trials: Sequence[tuple[Trial, Measurement]]) -> str:
@@ -62,14 +67,10 @@ def _result(trial: Trial, measurement: Measurement) -> Iterator[str]:
     if values:
         # What comes last must not end in a number: tools take `-8` for the number of processors.
         rate = [] if trial.per_second is None else [f"rate={trial.per_second}"]
-        name = "/".join([BENCHMARK, f"case={_escaped(trial.case)}", *rate, f"side={_escaped(trial.side)}"])
+        name = "/".join([BENCHMARK, f"case={escaped(trial.case)}", *rate, f"side={escaped(trial.side)}"])
         yield " ".join([name, "1", *values])
 
 
 def _metrics(measurement: Measurement) -> dict[str, float]:
     """Return what was measured of the server, which the reference work of the machine is not."""
     return {name: value for name, value in measurement.metrics.items() if name != CONTROL}
-
-
-def _escaped(name: str) -> str:
-    return quote(name, safe=SAFE_CHARACTERS)

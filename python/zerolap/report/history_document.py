@@ -2,9 +2,11 @@
 
 import csv
 import io
+import math
+from typing import Final
 
-from zerolap.records import History
-from zerolap.report.format import change, interval, metric_label
+from zerolap.records import History, HistorySeries
+from zerolap.report.format import change, interval, metric_label, one_line
 from zerolap.report.history_reading import (
     change_text,
     changes_in_order,
@@ -12,10 +14,18 @@ from zerolap.report.history_reading import (
     history_headline,
     range_of_change,
     series_change,
+    series_label,
+    sources_of_others,
 )
 from zerolap.report.markdown import bullets, code, prose, sentence_with_names, table
 
-CSV_HEADER = ("commit", "time", "tags", "case", "metric", "engine", "change", "low", "high", "value", "same_code")
+CSV_HEADER = (
+    *("commit", "time", "tags", "case", "metric", "engine", "change", "low", "high", "value", "same_code"),
+    *("measured_by", "labels"),
+)
+FORMULA_BEGINS: Final = ("=", "+", "-", "@")
+US: Final = "zerolap"
+"""Who has measured a series that is not imported."""
 
 
 def history_json(history: History) -> str:
@@ -29,20 +39,32 @@ def history_csv(history: History) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_HEADER)
     for series in history.series:
+        origin = (series.source if series.is_imported else US, labels_text(series))
         for point in series.points:
             commit = history.commits[point.position]
-            numbers = (f"{number:.6g}" for number in (point.level, point.low, point.high))
+            numbers = (f"{math.expm1(level):.6g}" for level in (point.level, point.low, point.high))
             value = "" if point.value is None else f"{point.value:.10g}"
             identity = (commit.commit, commit.time, " ".join(commit.tags), series.case, series.metric, series.engine)
-            writer.writerow([*identity, *numbers, value, int(point.same_code)])
+            writer.writerow([*map(_cell, identity), *numbers, value, int(point.same_code), *map(_cell, origin)])
     return text.getvalue()
+
+
+def labels_text(series: HistorySeries) -> str:
+    """Write the labels of a series as `name=value`, in order."""
+    return " ".join(f"{name}={value}" for name, value in sorted(series.labels.items()))
+
+
+def _cell(text: str) -> str:
+    """Return foreign text as a cell that no spreadsheet takes for a formula."""
+    line = one_line(text)
+    return f"'{line}" if line.startswith(FORMULA_BEGINS) else line
 
 
 def history_markdown(history: History) -> str:
     """Return a history as Markdown: the table of series, then all changes."""
     rows = [
         [
-            code(series.case),
+            code(series_label(series)),
             metric_label(series.metric),
             f"{len(series.points):,}",
             change_text(total.change),
@@ -57,6 +79,9 @@ def history_markdown(history: History) -> str:
         parts.append(table(["case", "metric", "commits", "change", "95 %", "steps"], rows))
     if changes_in_order(history):
         parts.append(bullets(_items(history)))
+    others = sources_of_others(history)
+    if others:
+        parts.append(f"Measured by others: {', '.join(map(code, others))}.")
     return "\n\n".join(parts) + "\n"
 
 
@@ -67,6 +92,6 @@ def _items(history: History) -> list[str]:
         where = sentence_with_names(range_of_change(history, changed))
         accepted = "" if changed.accepted is None else f"; accepted: {prose(changed.accepted)}"
         reason = f". {sentence_with_names(changed.reasons[0])}" if changed.reasons else ""
-        label = metric_label(series.metric)
-        items.append(f"{code(series.case)} {change(changed.change)} {label}, {changed.kind} {where}{accepted}{reason}")
+        size = f"{change(changed.change)} {metric_label(series.metric)}"
+        items.append(f"{code(series_label(series))} {size}, {changed.kind} {where}{accepted}{reason}")
     return items

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from zerolap.records import History, HistoryChange, HistorySeries
-from zerolap.report.format import change, counted, duration, one_line
+from zerolap.report.format import change, counted, duration, listing, one_line
 
 FLAT = 0.0002
 """A smaller change of work is that of counting itself."""
@@ -35,7 +35,27 @@ def series_change(series: HistorySeries) -> SeriesChange:
 def changes_in_order(history: History) -> list[tuple[HistorySeries, HistoryChange]]:
     """Return all changes, those for the worse that are open first, the largest of each kind first."""
     changes = [(series, changed) for series in history.series for changed in series.changes]
-    return sorted(changes, key=lambda pair: (pair[1].accepted is not None, pair[1].change < 0, -abs(pair[1].change)))
+    return sorted(
+        changes,
+        key=lambda pair: (
+            pair[0].is_imported,
+            pair[1].accepted is not None,
+            not pair[0].is_worse(pair[1].change),
+            -abs(pair[1].change),
+        ),
+    )
+
+
+def series_label(series: HistorySeries) -> str:
+    """Write the case of a series, and of one that others have measured its source and labels."""
+    if not series.is_imported:
+        return series.case
+    return f"{one_line(series.case)} ({one_line(listing([series.source, *series.labels.values()]))})"
+
+
+def sources_of_others(history: History) -> list[str]:
+    """Return the sources of the series that others have measured, each once."""
+    return sorted({series.source for series in history.series if series.is_imported})
 
 
 def range_of_change(history: History, changed: HistoryChange) -> str:
@@ -54,7 +74,9 @@ def history_headline(history: History) -> str:
     """Write what matters most: open regressions, drifts, and else that there are none."""
     if not history.series:
         return f"{len(history.commits):,} commits, none measured: zerolap history --measure '{history.range}' measures"
-    worse = [changed for series in history.series for changed in series.open_regressions]
+    own = [series for series in history.series if not series.is_imported]
+    others = sum(len(series.changes) for series in history.series if series.is_imported)
+    worse = [changed for series in own for changed in series.open_regressions]
     steps = [changed for changed in worse if changed.kind == "step"]
     drifts = [changed for changed in worse if changed.kind == "drift"]
     parts = []
@@ -63,14 +85,19 @@ def history_headline(history: History) -> str:
         parts.append(f"{counted(len(steps), 'regression', 'regressions')} by {counted(commits, 'commit', 'commits')}")
     if drifts:
         parts.append(counted(len(drifts), "drift", "drifts"))
-    better = sum(changed.change < 0 for series in history.series for changed in series.changes)
+    better = sum(series.is_better(changed.change) for series in own for changed in series.changes)
     if better:
         parts.append(counted(better, "improvement", "improvements"))
+    if others:
+        parts.append(f"{counted(others, 'change', 'changes')} in series that others have measured")
     return ", ".join(parts) if parts else "no changes"
 
 
 def history_effort(history: History) -> str:
     """Write how much was measured."""
+    if all(series.is_imported for series in history.series) and history.series:
+        points = sum(len(series.points) for series in history.series)
+        return f"{history.range}: {counted(points, 'point', 'points')}, measured by others"
     distinct = len({commit.node for commit in history.commits if commit.node is not None})
     parts = [
         f"{history.range}: {counted(len(history.commits), 'commit', 'commits')}",

@@ -12,6 +12,8 @@ from zerolap.report.history_reading import (
     history_headline,
     range_of_change,
     series_change,
+    series_label,
+    sources_of_others,
 )
 from zerolap.report.lines import Column, Lines, Part
 
@@ -36,6 +38,8 @@ def show_history(history: History, console: Console) -> None:
             f"{history.commits[event.position].name}: the platform changed, no commit is the reason",
         )
     _show_failures(lines, history)
+    for source in sources_of_others(history):
+        lines.line(("note: ", "bold"), one_line(f"series of `{source}` are measured by others"))
     for note in history.notes:
         lines.line(("note: ", "bold"), one_line(note))
     lines.blank()
@@ -46,10 +50,14 @@ def _show_table(lines: Lines, history: History) -> None:
     ledgers = [series.ledger for series in history.series]
     lines.table(
         [
-            Column("case", [series.case for series in history.series]),
+            Column("case", [series_label(series) for series in history.series]),
             Column("metric", [metric_label(series.metric) for series in history.series]),
             Column("commits", [f"{len(series.points):,}" for series in history.series], right=True, dispensable=2),
-            Column("change", [_change_cell(total) for total in totals], right=True),
+            Column(
+                "change",
+                [_change_cell(series, total) for series, total in zip(history.series, totals, strict=True)],
+                right=True,
+            ),
             Column("95 %", [_interval_cell(total) for total in totals], right=True, dispensable=1),
             Column("steps", [str(len(series.changes) or "") for series in history.series], right=True),
             Column(
@@ -67,9 +75,12 @@ def _show_table(lines: Lines, history: History) -> None:
     )
 
 
-def _change_cell(total: SeriesChange) -> Part:
-    style = "" if total.is_flat else "bold red" if total.change > 0 else "bold green"
-    return change_text(total.change), style
+def _change_cell(series: HistorySeries, total: SeriesChange) -> Part:
+    return change_text(total.change), "" if total.is_flat else _style(series, total.change)
+
+
+def _style(series: HistorySeries, fraction: float) -> str:
+    return "bold red" if series.is_worse(fraction) else "bold green" if series.is_better(fraction) else "bold"
 
 
 def _interval_cell(total: SeriesChange) -> str:
@@ -78,12 +89,11 @@ def _interval_cell(total: SeriesChange) -> str:
 
 def _show_change(lines: Lines, history: History, series: HistorySeries, changed: HistoryChange) -> None:
     lines.blank()
-    style = "bold red" if changed.change > 0 else "bold green"
     words = "drift" if changed.kind == "drift" else "step"
     confirmed = "" if changed.confirmed else ", not confirmed yet"
     lines.line(
-        (f"{series.case}  ", "bold"),
-        (f"{change(changed.change)} {metric_label(series.metric)}", style),
+        (f"{series_label(series)}  ", "bold"),
+        (f"{change(changed.change)} {metric_label(series.metric)}", _style(series, changed.change)),
         f"  {words} {range_of_change(history, changed)}{confirmed}",
     )
     if changed.accepted is not None:

@@ -16,6 +16,7 @@ from zerolap.store.fleet import (
 )
 from zerolap.store.history_records import TOPIC as HISTORY_TOPIC
 from zerolap.store.history_records import AcceptedChange, CommitBuild, CountedPoint, HistoryRecords, RecordedContrast
+from zerolap.store.imported_records import ImportedRecords, ImportSource
 from zerolap.store.recorded_requests import NamedSource, RecordedRequest, RequestInShort
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.store import Store
@@ -51,6 +52,8 @@ __all__ = [
     "FleetPlatform",
     "FleetRecords",
     "HistoryRecords",
+    "ImportSource",
+    "ImportedRecords",
     "JobKind",
     "KnownAgent",
     "NamedSource",

@@ -41,6 +41,7 @@ from zerolap.store.default_directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
 from zerolap.store.fleet import FleetRecords
 from zerolap.store.history_records import HistoryRecords
+from zerolap.store.imported_records import ImportedRecords
 from zerolap.store.recorded_requests import RecordedRequest
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.sqlite import SqliteDatabase, can_write
@@ -66,6 +67,7 @@ class Store:
         self.fleet = FleetRecords(database, blobs)
         self.triggers = TriggerRecords(database)
         self.history = HistoryRecords(database)
+        self.imported = ImportedRecords(database)
         self._database = database
 
     @classmethod
