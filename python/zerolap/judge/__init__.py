@@ -1,6 +1,15 @@
 """Derives verdicts from measurements, or that more are needed; reads no clock, file or process."""
 
 from zerolap.judge.batching import Batching, unequal_batching
+from zerolap.judge.bisection import (
+    BisectedCommit,
+    Bisection,
+    BisectionCosts,
+    BisectionNoise,
+    BisectionState,
+    LocatedChange,
+    Visit,
+)
 from zerolap.judge.block_verdicts import judge_blocks, judge_identical, unequal_count, wants_more
 from zerolap.judge.case_answers import (
     CHANGED,
@@ -11,6 +20,7 @@ from zerolap.judge.case_answers import (
     time_answer,
     work_answer,
 )
+from zerolap.judge.counted_bisection import CountedBisection
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.ledger import EVENT, REPORTED, Drift, Ledger, WorkStep, drift_of
@@ -51,17 +61,25 @@ __all__ = [
     "PLUGIN_MIN_EFFECT",
     "REPORTED",
     "Batching",
+    "BisectedCommit",
+    "Bisection",
+    "BisectionCosts",
+    "BisectionNoise",
+    "BisectionState",
     "CaseAnswers",
     "CaseRegression",
     "Contrast",
+    "CountedBisection",
     "Drift",
     "Ledger",
     "Level",
     "Levels",
+    "LocatedChange",
     "PushChange",
     "Q",
     "TimedPair",
     "UnadjustedVerdict",
+    "Visit",
     "WorkStep",
     "adjusted",
     "case_answers",
