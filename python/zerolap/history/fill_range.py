@@ -4,7 +4,7 @@ What is measured is a function of what the store holds, so that filling goes on 
 request of its own.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -22,6 +22,7 @@ from zerolap.records import (
     Note,
     RequestedServer,
     TrialFailed,
+    Windows,
     ZerolapError,
 )
 from zerolap.sandbox import Cancellation
@@ -32,11 +33,15 @@ COUNTED, TIMED = "counted", "timed"
 
 @dataclass(frozen=True)
 class FillOptions:
-    """What is measured, and for how long: `budget_seconds` is time in trials, builds apart; none for no limit."""
+    """What is measured, and for how long: `budget_seconds` is time in trials, builds apart; none for no limit.
+
+    `windows` are those of cases, by name, that are to be counted as in another history.
+    """
 
     engines: Collection[str] = (COUNTED, TIMED)
     budget_seconds: float | None = None
     command_line: str = ""
+    windows: Mapping[str, Windows] = field(default_factory=dict)
 
 
 @dataclass
@@ -104,7 +109,8 @@ class Filling:
     def _count_commit(self, position: int) -> None:
         cases = self._uncounted(self._nodes.of_commits[position])
         options = Options(engines=[COUNTED], seed=SEED)
-        windows = {case.name: chosen for case in cases if (chosen := windows_of(self._work[case.name])) is not None}
+        known = {case.name: self._options.windows.get(case.name) or windows_of(self._work[case.name]) for case in cases}
+        windows = {name: chosen for name, chosen in known.items() if chosen is not None}
         asked_for = {"windows": windows, "counted_blocks": 1, **self._of_history(self._asked.topic(position))}
         request = run_request(self._server(position), cases, options, self._options.command_line).model_copy(
             update=asked_for
