@@ -6,6 +6,7 @@ Sources and builds are packed to travel to other machines; what other machines s
 from zerolap.build.archive import LIMITS as ARCHIVE_LIMITS
 from zerolap.build.archive import pack_source, unpack_source
 from zerolap.build.artifact import pack_build, unpack_build
+from zerolap.build.build_differences import BuildDifferences, build_differences
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
 from zerolap.build.commit_range import BRANCH, RANGE, RangedCommit, commits_of
 from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
@@ -20,6 +21,7 @@ __all__ = [
     "BRANCH",
     "DEFAULT",
     "RANGE",
+    "BuildDifferences",
     "Builder",
     "Builds",
     "BuiltServer",
@@ -30,6 +32,7 @@ __all__ = [
     "RangedCommit",
     "Variant",
     "all_tools",
+    "build_differences",
     "changes_between",
     "commit_of",
     "commits_of",

@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from zerolap.cli import options
+from zerolap.cli.history_table import TABLE_HELP, table
 from zerolap.cli.history_triage import ACK_HELP, REPORT_HELP, ack, report
 from zerolap.cli.verbs import VERBS
 
@@ -30,6 +31,8 @@ Examples:
     zerolap history --repo ~/redis --range HEAD~60..HEAD --csv points.csv --markdown -
 
     zerolap history report --repo ~/redis --range HEAD~60..HEAD
+
+    zerolap history table --repo ~/redis --range tags:6.0.0..HEAD
 
     zerolap history ack 4f8cdc2a1ea5:get-100B --repo ~/redis --reason 'needed for safety'
 """
@@ -120,4 +123,5 @@ def show(
 
 
 app.command("ack", help=ACK_HELP, no_args_is_help=True)(ack)
+app.command("table", help=TABLE_HELP)(table)
 app.command("report", help=REPORT_HELP)(report)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from zerolap.records import CheckReport, Comparison, EnvironmentMissing, History, RunReport
+from zerolap.records import BisectReport, CheckReport, Comparison, EnvironmentMissing, History, RunReport, VersionTable
 from zerolap.report import comparison_json, run_json, show_comparison, show_run
 from zerolap.store import Store
 
@@ -125,6 +125,30 @@ def write_shares(history: History, reports: HistoryReports) -> None:
         write(reports.markdown, shares_markdown(history))
     if not reports.quiet and "-" not in (reports.json, reports.markdown):
         show_shares(history, _Output())
+
+
+def write_version_table(table: VersionTable, *, json: str | None, markdown: str | None, quiet: bool) -> None:
+    """Write the requested reports on the versions of a history, and the table."""
+    from zerolap.report import show_version_table, version_table_json, version_table_markdown
+
+    if json is not None:
+        write(json, version_table_json(table))
+    if markdown is not None:
+        write(markdown, version_table_markdown(table))
+    if not quiet and "-" not in (json, markdown):
+        show_version_table(table, _Output())
+
+
+def write_bisect(report: BisectReport, *, json: str | None, markdown: str | None, quiet: bool) -> None:
+    """Write the outcome of a bisection: the documents that are requested, and the lines for a terminal."""
+    from zerolap.report import bisect_json, bisect_markdown, show_bisect
+
+    if json is not None:
+        write(json, bisect_json(report))
+    if markdown is not None:
+        write(markdown, bisect_markdown(report))
+    if not quiet and "-" not in (json, markdown):
+        show_bisect(report, _Output())
 
 
 def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:

@@ -1,19 +1,30 @@
 """Histories: how the metrics of cases went over the commits of a range, measured where that is missing."""
 
 from zerolap.history.asked import TIME, WORK, Asked
+from zerolap.history.build_shares import BuildSplit
+from zerolap.history.command_usage import CaseWeights, case_weights, usage_weights
 from zerolap.history.fill_range import Filling, FillOptions, FillOutcome
 from zerolap.history.judged_history import Shown, history_of, open_changes
 from zerolap.history.nodes import of_built_commits
+from zerolap.history.version_table import BuildShares, TableQuestion, table_positions, version_table
 
 __all__ = [
     "TIME",
     "WORK",
     "Asked",
+    "BuildShares",
+    "BuildSplit",
+    "CaseWeights",
     "FillOptions",
     "FillOutcome",
     "Filling",
     "Shown",
+    "TableQuestion",
+    "case_weights",
     "history_of",
     "of_built_commits",
     "open_changes",
+    "table_positions",
+    "usage_weights",
+    "version_table",
 ]

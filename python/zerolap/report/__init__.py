@@ -14,6 +14,8 @@ from zerolap.report.live import ListedReport, OutcomeCount, ReportList, RequestS
 from zerolap.report.run_markdown import run_markdown
 from zerolap.report.terminal import show_comparison, show_run
 from zerolap.report.terminal_check import show_check
+from zerolap.report.version_table_document import version_table_json, version_table_markdown
+from zerolap.report.version_table_terminal import show_version_table
 
 __all__ = [
     "ListedReport",
@@ -43,4 +45,7 @@ __all__ = [
     "show_history",
     "show_run",
     "show_shares",
+    "show_version_table",
+    "version_table_json",
+    "version_table_markdown",
 ]

@@ -1,6 +1,7 @@
 """Starts the servers of a build in a topology, and connects to them."""
 
 from zerolap.server.ability_queries import command_flags, server_abilities
+from zerolap.server.command_statistics import is_endpoint, read_command_statistics
 from zerolap.server.connection import CommandRefused, number_in, parts_of
 from zerolap.server.deployment import Deployment, Reach, deploy
 from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
@@ -44,10 +45,12 @@ __all__ = [
     "deploy",
     "first_dead",
     "is_asleep",
+    "is_endpoint",
     "named_death",
     "number_in",
     "open_port",
     "parts_of",
+    "read_command_statistics",
     "read_cpu_times",
     "read_demands_ns",
     "read_resident_bytes",

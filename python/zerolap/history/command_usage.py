@@ -1,0 +1,111 @@
+"""How much each case counts in a version table: equally, by priority, or by what a user's own servers do."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from zerolap.records import Case, TableWeights, UsageError
+from zerolap.sandbox import FileRefused, read_file
+from zerolap.server import is_endpoint, number_in, parts_of, read_command_statistics, rows_of
+
+EQUAL: Final = "equal"
+PRIORITY: Final = "priority"
+ROW: Final = "cmdstat_"
+LARGEST_STATISTICS_BYTES: Final = 1 << 20
+MOST_COMMANDS: Final = 10_000
+"""Servers have some hundreds, with subcommands and those of modules."""
+LONGEST_SHOWN: Final = 80
+
+
+@dataclass(frozen=True)
+class CaseWeights:
+    """The weight of each case, by name; they need not add up to 1."""
+
+    stated: TableWeights
+    by_case: Mapping[str, float]
+
+
+def case_weights(text: str, cases: Sequence[Case]) -> CaseWeights:
+    """Return the weights that a user asks for: `equal`, `priority`, a file with INFO commandstats, or an endpoint.
+
+    Raises `UsageError` for what is none of these or gives no case a weight, `EnvironmentMissing` for a server that does
+    not answer.
+    """
+    if text == EQUAL:
+        return CaseWeights(TableWeights(kind="equal"), {case.name: 1.0 for case in cases})
+    if text == PRIORITY:
+        return _by_priority(cases)
+    if is_endpoint(text):
+        return usage_weights(read_command_statistics(text), text, cases)
+    try:
+        content = read_file(Path(text).expanduser().resolve(), LARGEST_STATISTICS_BYTES)
+    except FileRefused as reason:
+        hint = "write equal, priority, a file with the text of INFO commandstats, or tcp://HOST:PORT"
+        raise UsageError(f"`--weights {text}`: {reason}", hint=hint) from reason
+    return usage_weights(content.decode(errors="replace"), text, cases)
+
+
+def _by_priority(cases: Sequence[Case]) -> CaseWeights:
+    """Return weights as the reciprocal of the priority, which is a rank: 1 is the most used command.
+
+    The use of commands falls about with the reciprocal of their rank (Zipf, Human Behavior and the Principle of Least
+    Effort, 1949). A case without a priority ranks last.
+    """
+    ranks = [case.priority for case in cases if case.priority is not None and case.priority > 0]
+    if not ranks:
+        raise UsageError(
+            "`--weights priority`: no case has a priority",
+            hint="suites of the public format have them; for others give --weights equal or a file",
+        )
+    last = max(ranks)
+    by_case = {case.name: 1.0 / (case.priority if case.priority and case.priority > 0 else last) for case in cases}
+    return CaseWeights(TableWeights(kind="priority"), by_case)
+
+
+def usage_weights(text: str, source: str, cases: Sequence[Case]) -> CaseWeights:
+    """Return weights by the time that a server spent in the commands of each case, from its INFO commandstats.
+
+    Cases with the same command share its time equally. Raises `UsageError` if the text is not that of a server, or has
+    none of these commands.
+    """
+    usec = _usec_of_rows(text, source)
+    names = {name: name for name in usec}
+    of_cases = {case.name: rows_of(case.verbs, names) for case in cases}
+    shared_by: dict[str, int] = {}
+    for rows in of_cases.values():
+        for name in rows:
+            shared_by[name] = shared_by.get(name, 0) + 1
+    covered = sum(usec[name] for name in shared_by)
+    if covered == 0:
+        raise UsageError(
+            f"`--weights {source}`: the server spent no time in the commands of these cases",
+            hint="select cases of the commands that it was sent, or give --weights equal",
+        )
+    by_case = {name: sum(usec[row] / shared_by[row] for row in rows) for name, rows in of_cases.items()}
+    stated = TableWeights(kind="usage", source=source, covered=covered / sum(usec.values()))
+    return CaseWeights(stated, by_case)
+
+
+def _usec_of_rows(text: str, source: str) -> dict[str, int]:
+    """Return the time that each row of INFO commandstats states; raises `UsageError` for rows that state none."""
+    rows = [line.strip().partition(":") for line in text.splitlines() if line.lstrip().startswith(ROW)]
+    if not rows:
+        raise UsageError(
+            f"`--weights {source}` has no line that begins with `{ROW}`",
+            hint="redis-cli INFO commandstats > FILE writes them",
+        )
+    if len(rows) > MOST_COMMANDS:
+        raise UsageError(f"`--weights {source}` has more than {MOST_COMMANDS:,} commands")
+    usec: dict[str, int] = {}
+    for name, _, figures in rows:
+        parts = parts_of(figures)
+        calls, spent = number_in(parts, "calls"), number_in(parts, "usec")
+        if calls is None or spent is None or calls < 0 or spent < 0:
+            raise UsageError(
+                f"`--weights {source}`: `{name[:LONGEST_SHOWN]}` has no calls and time",
+                hint="a line is cmdstat_get:calls=21,usec=175,usec_per_call=8.33",
+            )
+        # A text may hold the statistics of several servers one after the other.
+        usec[name] = usec.get(name, 0) + spent
+    return usec

@@ -1,0 +1,360 @@
+"""The version table: how far each case has come since each release, and what that makes in all, weighted.
+
+Changes are added as logarithms, so that a change and its reversal cancel, and the changes of releases add up to that of
+the range. The mean over cases is the geometric one, the only mean of ratios that does not depend on which version is
+divided by which (Fleming and Wallace, How not to lie with statistics, Communications of the ACM 29(3), 1986).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Final
+
+from zerolap.history.command_usage import CaseWeights
+from zerolap.judge import EVENT
+from zerolap.records import (
+    BoundedChange,
+    BuildDifference,
+    Case,
+    History,
+    HistoryPoint,
+    HistorySeries,
+    TableCause,
+    TableCell,
+    TableChange,
+    TableCommand,
+    TableRow,
+    TableTotal,
+    TableVersion,
+    UsageError,
+    VersionTable,
+    now,
+)
+
+COUNTED: Final = "counted"
+
+
+@dataclass(frozen=True)
+class LogChange:
+    """A change as the logarithm of a ratio, with half the width of its interval of 95 %."""
+
+    value: float
+    half_width: float = 0.0
+
+    def __add__(self, other: "LogChange") -> "LogChange":
+        return LogChange(self.value + other.value, math.hypot(self.half_width, other.half_width))
+
+    def __sub__(self, other: "LogChange") -> "LogChange":
+        return LogChange(self.value - other.value, math.hypot(self.half_width, other.half_width))
+
+    @property
+    def bounded(self) -> BoundedChange:
+        """The relative change with its bounds."""
+        low, high = self.value - self.half_width, self.value + self.half_width
+        return BoundedChange(change=math.expm1(self.value), low=math.expm1(low), high=math.expm1(high))
+
+
+@dataclass(frozen=True)
+class BuildShares:
+    """What other flags and allocators have to do with the steps between neighbouring versions.
+
+    `shares` are by case and by the position of the later version; `unchanged` are the positions of versions that are
+    built as the one before. `notes` say what could not be measured.
+    """
+
+    differences: tuple[BuildDifference, ...] = ()
+    shares: Mapping[tuple[str, int], LogChange] = field(default_factory=dict)
+    unchanged: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    def of(self, case: str, position: int) -> LogChange | None:
+        """Return the part of a step that is due to the build; none where it is not known."""
+        return LogChange(0.0) if position in self.unchanged else self.shares.get((case, position))
+
+
+@dataclass(frozen=True)
+class TableQuestion:
+    """What a table is asked for: the metric, the release that its headline begins at (by default the first)."""
+
+    metric: str
+    weights: CaseWeights
+    since: str | None = None
+    command_line: str = ""
+
+
+def table_positions(history: History, metric: str) -> list[int]:
+    """Return the positions of the versions of a table: all measured releases, the first commit and the last one."""
+    series = [of_case for of_case in history.series if of_case.metric == metric and not of_case.is_imported]
+    measured = sorted({point.position for of_case in series for point in of_case.points})
+    return [
+        position for position in measured if history.commits[position].tags or position in (measured[0], measured[-1])
+    ]
+
+
+def version_table(
+    history: History, cases: Sequence[Case], question: TableQuestion, builds: BuildShares | None = None
+) -> VersionTable:
+    """Return the table of a history; raises `UsageError` where fewer than two versions are measured."""
+    return _Table(history, cases, question, builds or BuildShares()).document()
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A change, and what of it is due to the build, where that is known."""
+
+    whole: LogChange
+    build: LogChange | None
+
+    @property
+    def record(self) -> TableChange:
+        if self.build is None:
+            return TableChange(whole=self.whole.bounded)
+        code = self.whole - self.build
+        return TableChange(whole=self.whole.bounded, code=code.bounded, build=self.build.bounded)
+
+
+@dataclass(frozen=True)
+class _CaseChanges:
+    """The changes of a case by version: `since` it to the last one, and the `step` to it from the one before."""
+
+    case: Case
+    weight: float
+    since: Sequence[_Parts | None]
+    step: Sequence[_Parts | None]
+    values: Sequence[float | None]
+    cause: TableCause | None
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Makes a table."""
+
+    history: History
+    cases: Sequence[Case]
+    question: TableQuestion
+    builds: BuildShares
+
+    def document(self) -> VersionTable:
+        """Return the table; raises as `version_table` does."""
+        if len(self.positions) < 2:
+            raise UsageError(
+                f"no two versions of `{self.history.range}` have a series of {self.question.metric}",
+                hint=f"zerolap history --measure '{self.history.range}' measures, with the same --cases and --variant; "
+                "work other than instructions has a series only where it changed",
+            )
+        changes = [self._case_changes(case) for case in self._ordered_cases()]
+        history, versions = self.history, range(len(self.positions))
+        return VersionTable(
+            created=now(),
+            command_line=self.question.command_line,
+            repository=history.repository,
+            range=history.range,
+            variant=history.variant,
+            config=history.config,
+            platform=history.platform,
+            metric=self.question.metric,
+            weights=self.question.weights.stated,
+            since=self.since,
+            versions=tuple(self._version(position) for position in self.positions),
+            rows=tuple(_row(of_case) for of_case in changes),
+            commands=tuple(self._commands(changes)),
+            totals=tuple(self._total(changes, index) for index in versions),
+            builds=self.builds.differences,
+            notes=(*self._unmeasured(), *self.builds.notes, *history.notes),
+        )
+
+    @cached_property
+    def positions(self) -> list[int]:
+        """The positions of the versions in the range."""
+        return table_positions(self.history, self.question.metric)
+
+    @cached_property
+    def since(self) -> int:
+        """The index of the version that the headline begins at."""
+        asked = self.question.since
+        if asked is None:
+            return 0
+        for index, position in enumerate(self.positions):
+            commit = self.history.commits[position]
+            if asked in commit.tags or commit.commit.startswith(asked):
+                return index
+        names = ", ".join(self.history.commits[position].name for position in self.positions)
+        raise UsageError(f"`--since {asked}` is no measured version of the range", hint=f"measured are {names}")
+
+    @cached_property
+    def series(self) -> dict[str, HistorySeries]:
+        """The series of the metric, by case."""
+        named = {case.name for case in self.cases}
+        return {
+            series.case: series
+            for series in self.history.series
+            if series.metric == self.question.metric and not series.is_imported and series.case in named
+        }
+
+    def _ordered_cases(self) -> list[Case]:
+        """Return the measured cases, those with the same commands next to each other."""
+        by_commands: dict[tuple[str, ...], list[Case]] = {}
+        for case in self.cases:
+            if case.name in self.series:
+                by_commands.setdefault(tuple(case.verbs), []).append(case)
+        return [case for group in by_commands.values() for case in group]
+
+    def _version(self, position: int) -> TableVersion:
+        commit = self.history.commits[position]
+        return TableVersion(name=commit.name, commit=commit.commit, time=commit.time, failure=commit.failure)
+
+    def _unmeasured(self) -> list[str]:
+        """Return a note on the releases of the range that have no column."""
+        shown = set(self.positions)
+        missing = [
+            commit for position, commit in enumerate(self.history.commits) if commit.tags and position not in shown
+        ]
+        failed = [f"{commit.name} is not measured: {commit.failure}" for commit in missing if commit.failure]
+        others = sum(commit.failure is None for commit in missing)
+        return [*failed, *([f"{others:,} releases of the range are not measured yet"] if others else [])]
+
+    # Cases.
+
+    def _case_changes(self, case: Case) -> _CaseChanges:
+        series = self.series[case.name]
+        stretches = _Stretches(series)
+        last = self.positions[-1]
+        since = [self._parts(case.name, stretches.between(position, last), position) for position in self.positions]
+        steps = [
+            self._parts(case.name, stretches.between(*neighbours), neighbours[0], neighbours[1])
+            for neighbours in pairwise(self.positions)
+        ]
+        total = math.fsum(self.question.weights.by_case.get(name, 0.0) for name in self.series)
+        weight = self.question.weights.by_case.get(case.name, 0.0) / total if total else 0.0
+        values = [
+            None if (point := stretches.points.get(position)) is None else point.value for position in self.positions
+        ]
+        return _CaseChanges(case, weight, since, [None, *steps], values, self._cause(series, since[self.since]))
+
+    def _parts(self, case: str, whole: LogChange | None, after: int, until: int | None = None) -> _Parts | None:
+        """Return a change with its parts, from the position `after` up to `until`, or to the last version."""
+        if whole is None:
+            return None
+        last = self.positions[-1] if until is None else until
+        shares = [self.builds.of(case, position) for position in self.positions if after < position <= last]
+        build: LogChange | None = LogChange(0.0)
+        for share in shares:
+            build = None if build is None or share is None else build + share
+        return _Parts(whole, build)
+
+    def _cause(self, series: HistorySeries, whole: _Parts | None) -> TableCause | None:
+        """Return the largest change of a series since the version of the headline, in the direction of the whole."""
+        if whole is None:
+            return None
+        begin, end = self.positions[self.since], self.positions[-1]
+        changes = [
+            change
+            for change in series.changes
+            if change.after >= begin and change.position <= end and change.change * whole.whole.value > 0
+        ]
+        if not changes:
+            return None
+        largest = max(changes, key=lambda change: abs(math.log1p(change.change)))
+        commit = self.history.commits[largest.position]
+        return TableCause(
+            after=self.history.commits[largest.after].name,
+            commit=commit.name,
+            subject=commit.subject,
+            change=largest.change,
+            reasons=largest.reasons,
+        )
+
+    # Sums.
+
+    def _commands(self, changes: Sequence[_CaseChanges]) -> list[TableCommand]:
+        by_commands: dict[tuple[str, ...], list[_CaseChanges]] = {}
+        for of_case in changes:
+            by_commands.setdefault(tuple(of_case.case.verbs), []).append(of_case)
+        return [
+            TableCommand(
+                commands=commands,
+                cases=tuple(of_case.case.name for of_case in group),
+                weight=math.fsum(of_case.weight for of_case in group),
+                totals=tuple(self._total(group, index) for index in range(len(self.positions))),
+            )
+            for commands, group in by_commands.items()
+        ]
+
+    def _total(self, changes: Sequence[_CaseChanges], index: int) -> TableTotal:
+        since = [(of_case.weight, parts) for of_case in changes if (parts := of_case.since[index]) is not None]
+        step = [(of_case.weight, parts) for of_case in changes if (parts := of_case.step[index]) is not None]
+        return TableTotal(since=self._mean(since), since_cases=len(since), step=self._mean(step), step_cases=len(step))
+
+    def _mean(self, weighted: Sequence[tuple[float, _Parts]]) -> TableChange | None:
+        """Return the weighted mean of changes; none where nothing has a weight."""
+        total = math.fsum(weight for weight, _ in weighted)
+        if total <= 0.0:
+            return None
+        shares = [weight / total for weight, _ in weighted]
+        whole = self._weighted_sum(shares, [parts.whole for _, parts in weighted])
+        builds = [parts.build for _, parts in weighted if parts.build is not None]
+        build = self._weighted_sum(shares, builds) if len(builds) == len(weighted) else None
+        return _Parts(whole, build).record
+
+    def _weighted_sum(self, shares: Sequence[float], changes: Sequence[LogChange]) -> LogChange:
+        value = math.fsum(share * change.value for share, change in zip(shares, changes, strict=True))
+        errors = [share * change.half_width for share, change in zip(shares, changes, strict=True)]
+        # Cases are timed by starts of their own, with independent errors; the bound of counting is no random error.
+        is_counted = all(series.engine == COUNTED for series in self.series.values())
+        return LogChange(value, math.fsum(errors) if is_counted else math.hypot(*errors))
+
+
+class _Stretches:
+    """The changes of a series between any two of its points."""
+
+    def __init__(self, series: HistorySeries) -> None:
+        self.points = {point.position: point for point in series.points}
+        self._is_counted = series.engine == COUNTED
+        self._ordered = series.points
+
+    def between(self, after: int, position: int) -> LogChange | None:
+        """Return the change from one position to another; none where one is not measured or nothing joins them.
+
+        The bounds of two levels of time are added as if they were independent. Levels over a common reference have a
+        covariance of at least 0, as the inverse of a grounded Laplacian has no negative entry (Berman and Plemmons,
+        Nonnegative Matrices in the Mathematical Sciences, 1979, chapter 6), so that the interval is at most too wide.
+        """
+        base, head = self.points.get(after), self.points.get(position)
+        if base is None or head is None:
+            return None
+        stretch = [point for point in self._ordered if after <= point.position <= position]
+        if not all(_are_joined(*neighbours) for neighbours in pairwise(stretch)):
+            return None
+        change = head.level - base.level
+        if all(point.same_code for point in stretch[1:]):
+            return LogChange(change)
+        return LogChange(change, EVENT if self._is_counted else math.hypot(_half_width(base), _half_width(head)))
+
+
+def _are_joined(before: HistoryPoint, point: HistoryPoint) -> bool:
+    """Whether the step between two points is known: where it is not, a history goes on at the level before."""
+    values_differ = None not in (before.value, point.value) and before.value != point.value
+    return point.same_code or point.level != before.level or not values_differ
+
+
+def _half_width(point: HistoryPoint) -> float:
+    return (point.high - point.low) / 2
+
+
+def _row(of_case: _CaseChanges) -> TableRow:
+    cells = tuple(
+        TableCell(
+            since=None if since is None else since.record, step=None if step is None else step.record, value=value
+        )
+        for since, step, value in zip(of_case.since, of_case.step, of_case.values, strict=True)
+    )
+    return TableRow(
+        case=of_case.case.name,
+        group=of_case.case.group,
+        commands=tuple(of_case.case.verbs),
+        weight=of_case.weight,
+        cells=cells,
+        cause=of_case.cause,
+    )
