@@ -3,6 +3,7 @@
 VERBS = {
     "run": "Measure one server: instructions, system calls, CPU time, throughput and latency, and the top functions.",
     "compare": "Compare two servers: which commands got slower or faster, by how much, with what certainty, and why.",
+    "bisect": "Find the commit of a range that changed a case, however noisy the machine, and the reason.",
     "history": "Show how cases went over a range of commits, where they changed and why; measure what is missing.",
     "watch": "Follow a branch of any git remote, and measure each new commit.",
     "explain": "Show a stored comparison or run with its reasons.",

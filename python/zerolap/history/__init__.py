@@ -6,6 +6,7 @@ from zerolap.history.command_usage import CaseWeights, case_weights, usage_weigh
 from zerolap.history.fill_range import Filling, FillOptions, FillOutcome
 from zerolap.history.judged_history import Shown, history_of, open_changes
 from zerolap.history.nodes import of_built_commits
+from zerolap.history.range_search import RangeSearch, SearchOptions
 from zerolap.history.version_table import BuildShares, TableQuestion, table_positions, version_table
 
 __all__ = [
@@ -18,6 +19,8 @@ __all__ = [
     "FillOptions",
     "FillOutcome",
     "Filling",
+    "RangeSearch",
+    "SearchOptions",
     "Shown",
     "TableQuestion",
     "case_weights",

@@ -147,12 +147,14 @@ class Bisection:
     noise: BisectionNoise
     min_effect: float = 0.02
     _located: list[LocatedChange] = field(default_factory=list, init=False, repr=False, compare=False)
+    _open: list["_Segment"] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def state(self) -> BisectionState:
         """Return where the search stands; the same commits give the same state."""
         self._located.clear()
+        self._open.clear()
         last = len(self.commits) - 1
-        checked = self._checked(0, last)
+        checked = self._checked(0, last) if any(prior_weights(self.commits)) else False
         visit = checked if isinstance(checked, Visit) else None
         if checked is True:
             visit = self._searched(0, last)
@@ -162,6 +164,19 @@ class Bisection:
         change, variance = self._difference(0, last)
         changes = tuple(sorted(self._located, key=lambda change: change.positions[0]))
         return BisectionState(outcome, visit, changes, change, math.sqrt(variance))
+
+    def open_changes(self) -> list[LocatedChange]:
+        """Return the credible set of the change that the last state is looking for."""
+        return [segment.credible() for segment in self._open]
+
+    def levels(self) -> list[tuple[int, int, float, float]]:
+        """Return position, starts, level and standard error of each commit that was timed."""
+        values, precisions = self._levels
+        return [
+            (position, self._starts(position), values[position], precisions[position] ** -0.5)
+            for position in range(1, len(self.commits))
+            if precisions[position]
+        ]
 
     # Levels.
 
@@ -244,6 +259,7 @@ class Bisection:
         if group.probability < CERTAIN:
             visit = segment.best_visit()
             if visit is not None:
+                self._open.append(segment)
                 return visit
             self._located.append(segment.credible())
             return None

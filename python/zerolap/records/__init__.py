@@ -14,6 +14,14 @@ from zerolap.errors import (
 from zerolap.records.abilities import Abilities
 from zerolap.records.amounts import Amounts, Windows
 from zerolap.records.base import FirstFault, Record, read_stored
+from zerolap.records.bisect_report import (
+    BISECT_SCHEMA,
+    BisectCommit,
+    BisectCulprit,
+    BisectMeasurement,
+    BisectOutcome,
+    BisectReport,
+)
 from zerolap.records.build import Build, BuildSpec, MeasuredServer, digest_of
 from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, GraphTotals
 from zerolap.records.case import Case, Dataset, Expect, Generator, State
@@ -146,6 +154,7 @@ from zerolap.records.version_table import (
 
 __all__ = [
     "BASE",
+    "BISECT_SCHEMA",
     "CHECK_SCHEMA",
     "COMPARISON_SCHEMA",
     "CONTROL",
@@ -174,6 +183,11 @@ __all__ = [
     "Answer",
     "ArchiveSource",
     "BinarySource",
+    "BisectCommit",
+    "BisectCulprit",
+    "BisectMeasurement",
+    "BisectOutcome",
+    "BisectReport",
     "Block",
     "BoundedChange",
     "Build",

@@ -1,6 +1,8 @@
 """The results of a comparison or a run, for a terminal, a pull request, a browser and another program."""
 
 from zerolap.report.benchfmt import comparison_benchfmt, run_benchfmt
+from zerolap.report.bisect_document import bisect_json, bisect_markdown
+from zerolap.report.bisect_terminal import show_bisect
 from zerolap.report.commit_shares import shares_markdown, show_shares
 from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import check_json, comparison_json, run_json
@@ -22,6 +24,8 @@ __all__ = [
     "OutcomeCount",
     "ReportList",
     "RequestStatus",
+    "bisect_json",
+    "bisect_markdown",
     "check_json",
     "comparison_benchfmt",
     "comparison_html",
@@ -40,6 +44,7 @@ __all__ = [
     "run_json",
     "run_markdown",
     "shares_markdown",
+    "show_bisect",
     "show_check",
     "show_comparison",
     "show_history",
