@@ -23,16 +23,26 @@ STARTS: Final = 6
 
 
 @dataclass(frozen=True)
+class FreshContrast:
+    """A contrast of groups that was not measured to find changes: it can confirm them."""
+
+    base: int
+    head: int
+    recorded: RecordedContrast
+
+
+@dataclass(frozen=True)
 class CaseTimes:
     """The timed contrasts of a case over a range.
 
     `groups` are numbers of commits that execute the same in this case, by position, none where the commit is not built;
-    `contrasts` are by metric, between these groups.
+    `contrasts` are by metric, between these groups; those that can confirm a change are in `fresh` too.
     """
 
     case: Case
     groups: tuple[int | None, ...]
     contrasts: Mapping[str, Sequence[Contrast]]
+    fresh: Sequence[FreshContrast] = ()
 
     @cached_property
     def firsts(self) -> list[int]:
@@ -84,11 +94,14 @@ def read_times(
         group_of_node = _groups(work[case.name])
         groups = tuple(None if node is None else group_of_node[node] for node in nodes.of_commits)
         of_metrics: dict[str, list[Contrast]] = {}
+        fresh = []
         for contrast in by_case.get(case.name, []):
             base, head = (group_of_node[nodes.builds[build]] for build in (contrast.base_build, contrast.head_build))
             if base != head and contrast.topology == case.topology.name:
                 of_metrics.setdefault(contrast.metric, []).append(Contrast(base, head, contrast.log_ratios))
-        times[case.name] = CaseTimes(case, groups, of_metrics)
+                if not contrast.is_of_history:
+                    fresh.append(FreshContrast(base, head, contrast))
+        times[case.name] = CaseTimes(case, groups, of_metrics, fresh)
     return times
 
 

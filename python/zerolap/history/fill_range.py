@@ -4,15 +4,18 @@ What is measured is a function of what the store holds, so that filling goes on 
 request of its own.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
+from zerolap.engines import missing_for_sampling
 from zerolap.history.asked import SEED, Asked, failures_of
 from zerolap.history.commit_times import STARTS, missing_contrasts, read_times
 from zerolap.history.commit_work import CaseWork, read_work, windows_of
 from zerolap.history.nodes import Nodes, read_nodes
 from zerolap.history.order import bisecting_order
+from zerolap.history.time_changes import time_changes, unconfirmed
 from zerolap.host import fingerprint
 from zerolap.lab import Lab, Options, compare, comparison_request, run_request, run_unless
 from zerolap.records import (
@@ -26,9 +29,10 @@ from zerolap.records import (
     ZerolapError,
 )
 from zerolap.sandbox import Cancellation
+from zerolap.store import CONFIRMING_TOPIC
 
 INSTRUCTIONS: Final = "instructions_per_op"
-COUNTED, TIMED = "counted", "timed"
+COUNTED, TIMED, SAMPLED = "counted", "timed", "sampled"
 
 
 @dataclass(frozen=True)
@@ -72,11 +76,41 @@ class Filling:
             self._count()
         if TIMED in self._options.engines:
             self._time()
+            self._confirm()
         return self._filled
 
     def _read(self) -> None:
         self._nodes: Nodes = read_nodes(self._asked, self._lab.store)
         self._work: dict[str, CaseWork] = read_work(self._asked, self._nodes, self._lab.store, self._platform)
+
+    # Single commits, as a search asks for them.
+
+    @property
+    def outcome(self) -> FillOutcome:
+        """What was done so far."""
+        return self._filled
+
+    @property
+    def nodes(self) -> Nodes:
+        """The distinct programs of the range, as far as they are built."""
+        return self._nodes
+
+    @property
+    def work(self) -> Mapping[str, CaseWork]:
+        """The counted work of each case."""
+        return self._work
+
+    def count_one(self, position: int) -> None:
+        """Count a commit in the cases in which neither it nor an equal program is; its failure is kept."""
+        if position not in self._filled.failures and not self._needs_no_count(position):
+            self._carry_out(position, lambda: self._count_commit(position))
+            self._read()
+
+    def compare_two(self, after: int, position: int, starts: int) -> None:
+        """Compare a commit with an earlier one in the time of all cases, by so many starts; its failure is kept."""
+        names = [case.name for case in self._asked.cases]
+        self._carry_out(position, lambda: self._compare(after, position, names, starts))
+        self._read()
 
     # Counts.
 
@@ -136,18 +170,34 @@ class Filling:
                 return
             if {contrast.after, contrast.position} & set(self._filled.failures):
                 continue
-            cases = [case for case in self._asked.cases if case.name in contrast.cases]
-            self._carry_out(
-                contrast.position,
-                lambda: self._compare(contrast.after, contrast.position, cases),  # noqa: B023 - carried out at once
-            )
+            measure = partial(self._compare, contrast.after, contrast.position, contrast.cases, STARTS)
+            self._carry_out(contrast.position, measure)
 
-    def _compare(self, after: int, position: int, cases: list[Case]) -> None:
+    def _confirm(self) -> None:
+        """Compare both commits of each candidate anew, with seeds and layouts that did not make it a candidate."""
+        times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
+        tried = self._lab.store.history.topics(CONFIRMING_TOPIC)
+        for (after, position), cases in unconfirmed(time_changes(times)).items():
+            if self._is_over():
+                return
+            if self._topic_of_confirmation(after, position) not in tried:
+                self._carry_out(position, partial(self._compare, after, position, cases, None))
+
+    def _topic_of_confirmation(self, after: int, position: int) -> str:
+        ends = (self._asked.commits[of].revision.commit for of in (after, position))
+        return f"{CONFIRMING_TOPIC}{'..'.join(ends)}:{self._asked.variant}"
+
+    def _compare(self, after: int, position: int, names: Sequence[str], most_starts: int | None) -> None:
+        """Compare two commits in some cases: by few starts to get a contrast, else to confirm a change."""
+        cases = [case for case in self._asked.cases if case.name in names]
+        engines, topic = [TIMED], f"{self._asked.topic(position)}:{self._asked.commits[after].revision.commit}"
+        if most_starts is None:
+            engines += [] if missing_for_sampling() else [SAMPLED]
+            topic = self._topic_of_confirmation(after, position)
         base, head = self._server(after), self._server(position)
-        request = comparison_request(base, head, cases, Options(engines=[TIMED]), self._options.command_line)
-        topic = f"{self._asked.topic(position)}:{self._asked.commits[after].revision.commit}"
-        few = {"most_starts": STARTS, **self._of_history(topic)}
-        comparison = compare(request.model_copy(update=few), self._own_lab())
+        request = comparison_request(base, head, cases, Options(engines=engines), self._options.command_line)
+        of_history = {"most_starts": most_starts, **self._of_history(topic)}
+        comparison = compare(request.model_copy(update=of_history), self._own_lab())
         self._filled.comparisons += 1
         self._filled.machine_seconds += comparison.summary.machine_seconds
 

@@ -10,6 +10,7 @@ from zerolap.history.commit_times import CaseTimes, read_times
 from zerolap.history.commit_work import CaseWork, read_work
 from zerolap.history.nodes import read_nodes
 from zerolap.history.step_reasons import WorkReasons
+from zerolap.history.time_changes import TimeChange, time_changes
 from zerolap.host import fingerprint
 from zerolap.judge import EVENT, Ledger, Level, WorkStep, drift_of
 from zerolap.lab import Lab
@@ -48,11 +49,12 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
     nodes = read_nodes(asked, lab.store)
     work = read_work(asked, nodes, lab.store, platform.fingerprint)
     times = read_times(asked, nodes, work, lab.store, platform.fingerprint)
+    changes_of_time = time_changes(times)
     accepted = lab.store.history.accepted([commit.revision.commit for commit in asked.commits])
     builder = _SeriesBuilder(asked, accepted, WorkReasons(asked, lab))
     series = [
         *(one for case in asked.cases for one in builder.of_work(work[case.name])),
-        *(one for case in asked.cases for one in builder.of_time(times[case.name])),
+        *(one for case in asked.cases for one in builder.of_time(times[case.name], changes_of_time)),
     ]
     failures = failures_of(asked, lab.store)
     return History(
@@ -191,8 +193,8 @@ class _SeriesBuilder:
 
     # Time.
 
-    def of_time(self, times: CaseTimes) -> list[HistorySeries]:
-        """Return the series of a case's time."""
+    def of_time(self, times: CaseTimes, changes: Sequence[TimeChange]) -> list[HistorySeries]:
+        """Return the series of a case's time, with those of the changes that are its own."""
         series = []
         for metric in TIME:
             known = times.levels(metric)
@@ -214,9 +216,28 @@ class _SeriesBuilder:
                     engine="timed",
                     topology=times.case.topology.name,
                     points=tuple(points),
+                    changes=tuple(
+                        self._time_change(change)
+                        for change in changes
+                        if (change.case, change.metric) == (times.case.name, metric)
+                    ),
                 )
             )
         return series
+
+    def _time_change(self, changed: TimeChange) -> HistoryChange:
+        ends = (changed.after, changed.position)
+        reasons = () if changed.comparison is None else self.reasons.of_comparison(changed.comparison, changed.case)
+        common = self._change(changed.case, changed.metric, "step", ends, changed.log_change, reasons)
+        return common.model_copy(
+            update={
+                "low": math.expm1(changed.low),
+                "high": math.expm1(changed.high),
+                "p": changed.p,
+                "confirmed": changed.comparison is not None,
+                "comparison": changed.comparison,
+            }
+        )
 
     # Both.
 

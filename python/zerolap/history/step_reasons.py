@@ -30,6 +30,15 @@ class WorkReasons:
             return (f"The change cannot be explained: {fault}",)
         return tuple(finding.text for finding in findings)[:MOST_REASONS]
 
+    def of_comparison(self, identity: str, case: str) -> tuple[str, ...]:
+        """Return the reasons that a comparison found for a change of a case, its culprits first."""
+        try:
+            results = self.lab.store.comparison(identity).cases
+        except ZerolapError as fault:
+            return (f"The comparison {identity} cannot be read: {fault}",)
+        findings = [finding for result in results if result.case == case for finding in result.findings]
+        return tuple(finding.text for finding in findings)[:MOST_REASONS]
+
     def _findings(self, after: int, position: int, base: CountedPoint, head: CountedPoint) -> Sequence[Finding]:
         builds = [self.lab.builds.find(point.build) for point in (base, head)]
         blobs = self.lab.store.blobs

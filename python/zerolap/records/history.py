@@ -113,8 +113,9 @@ class HistorySeries(Record):
 
     @property
     def open_regressions(self) -> list[HistoryChange]:
-        """The changes for the worse that nobody has accepted."""
-        return [change for change in self.changes if self.is_worse(change.change) and change.accepted is None]
+        """The confirmed changes for the worse that nobody has accepted."""
+        worse = [change for change in self.changes if change.confirmed and self.is_worse(change.change)]
+        return [change for change in worse if change.accepted is None]
 
     def is_worse(self, change: float) -> bool:
         """Whether a relative change is for the worse."""

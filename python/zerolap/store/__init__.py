@@ -14,6 +14,7 @@ from zerolap.store.fleet import (
     KnownAgent,
     Outcome,
 )
+from zerolap.store.history_records import CONFIRMING as CONFIRMING_TOPIC
 from zerolap.store.history_records import TOPIC as HISTORY_TOPIC
 from zerolap.store.history_records import AcceptedChange, CommitBuild, CountedPoint, HistoryRecords, RecordedContrast
 from zerolap.store.imported_records import ImportedRecords, ImportSource
@@ -36,6 +37,7 @@ from zerolap.store.triggers import (
 
 __all__ = [
     "COMPRESSION_LEVEL",
+    "CONFIRMING_TOPIC",
     "DEFAULT_DIRECTORY",
     "HISTORY_TOPIC",
     "AcceptedChange",

@@ -21,10 +21,13 @@ from zerolap.store.tables import (
     series,
     start_ratio,
     trial,
+    verdict,
 )
 
 TOPIC: Final = "history:"
 """Begins the topics of requests that histories make."""
+CONFIRMING: Final = "history:confirm:"
+"""Begins those of comparisons that confirm a change."""
 VALUES_AT_ONCE: Final = 500
 """Values in one condition: databases bound the variables of a statement."""
 
@@ -59,7 +62,8 @@ class CountedPoint:
 class RecordedContrast:
     """What the starts of a comparison say about a metric of a case: logarithms of head over base.
 
-    `settings` are those of the servers on both sides as JSON.
+    `base_config` and `head_config` are the settings of both servers, `verdict` is what the comparison concluded of the
+    metric. `is_of_history`: a history has made the comparison to get the contrast, not to confirm what others showed.
     """
 
     comparison: str
@@ -72,6 +76,8 @@ class RecordedContrast:
     log_ratios: tuple[float, ...]
     base_config: Mapping[str, str]
     head_config: Mapping[str, str]
+    verdict: str = ""
+    is_of_history: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,7 @@ class HistoryRecords:
         """Return what comparisons of these builds with each other on a platform say about timed metrics."""
         wanted = set(builds)
         statement: Select[Any] = (
-            select(document.c.id, document.c.base_build, document.c.head_build, document.c.document)
+            select(document.c.id, document.c.base_build, document.c.head_build, document.c.document, request.c.topic)
             .join(request, request.c.id == document.c.id)
             .where(document.c.kind == "compare", document.c.platform_fingerprint == platform)
             .order_by(document.c.number)
@@ -167,6 +173,22 @@ class HistoryRecords:
         with self._database.reading() as connection:
             rows = connection.execute(statement.where(*is_meant).order_by(request.c.number))
             return {row.topic: _reason_of(row) for row in rows}
+
+    def comparison_of(self, topic: str) -> str | None:
+        """Return the id of the newest comparison of exactly this topic that is done, if there is one."""
+        is_meant = (request.c.kind == "compare", request.c.topic == topic, request.c.state == "done")
+        statement = select(request.c.id).where(*is_meant).order_by(request.c.number.desc()).limit(1)
+        with self._database.reading() as connection:
+            found: str | None = connection.execute(statement).scalar()
+            return found
+
+    def topics(self, beginning: str) -> set[str]:
+        """Return the topics of requests that are done and begin so."""
+        statement: Select[Any] = select(request.c.topic).where(
+            request.c.state == "done", request.c.topic.startswith(beginning, autoescape=True)
+        )
+        with self._database.reading() as connection:
+            return set(connection.execute(statement).scalars())
 
     def accept(self, change: AcceptedChange) -> None:
         """Record that a change is accepted, replacing what was recorded of the same change."""
@@ -226,6 +248,7 @@ def _contrasts_of(connection: Connection, row: Row[Any], names: Sequence[str]) -
         .where(start_ratio.c.document_id == row.id, start_ratio.c.metric.in_(names))
         .order_by(start_ratio.c.case, start_ratio.c.metric, start_ratio.c.block)
     )
+    concluded = _verdicts_of(connection, row.id)
     starts: dict[tuple[str, str, str, str], list[float]] = {}
     for start in connection.execute(statement):
         starts.setdefault((start.case, start.metric, start.engine, start.topology), []).append(start.log_ratio)
@@ -245,7 +268,19 @@ def _contrasts_of(connection: Connection, row: Row[Any], names: Sequence[str]) -
             log_ratios=tuple(ratios),
             base_config=configs[0],
             head_config=configs[1],
+            verdict=concluded.get((case, name), ""),
+            is_of_history=row.topic.startswith(TOPIC) and not row.topic.startswith(CONFIRMING),
         )
+
+
+def _verdicts_of(connection: Connection, identity: str) -> dict[tuple[str, str], str]:
+    """Return the verdicts on timed metrics of a comparison, by case and metric."""
+    statement = (
+        select(case_result.c.case, verdict.c.metric, verdict.c.verdict)
+        .join(verdict, verdict.c.case_result_id == case_result.c.id)
+        .where(case_result.c.document_id == identity, verdict.c.engine == "timed")
+    )
+    return {(row.case, row.metric): row.verdict for row in connection.execute(statement)}
 
 
 def _reason_of(row: Row[Any]) -> str:

@@ -1,0 +1,185 @@
+"""Changes of time over a range: candidates by the levels of all series, and whether fresh comparisons show them too.
+
+A long series is searched for change points (`judge.change_points`), and the false ones among many series are held down
+by commit (`judge.commit_events`). Between few commits there is too little of a series for that: there a step is a
+candidate by itself if its contrasts show it beyond chance. Either is confirmed by a comparison of both commits that was
+made for it, with seeds and layouts of its own, or by one that somebody else has asked for.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.history.asked import TIME
+from zerolap.history.commit_times import CaseTimes
+from zerolap.judge import SeriesLevels, history_changes
+from zerolap.store import RecordedContrast
+
+CHANCE: Final = 0.01
+"""The probability that any step between neighbours in all series is a candidate by chance."""
+SMALLEST_STEP: Final = 0.01
+"""As a logarithm: smaller steps of single contrasts are left to the search of the series."""
+FEWEST_SEARCHED: Final = 12
+"""Points of a series that is searched for change points."""
+
+
+@dataclass(frozen=True)
+class TimeChange:
+    """A step of a timed metric of a case, between two commits whose code differs, as a logarithm with bounds by 95 %.
+
+    `p` is the probability of a candidate by chance. `comparison` is the one that has confirmed it, none before.
+    """
+
+    case: str
+    metric: str
+    after: int
+    position: int
+    log_change: float
+    low: float
+    high: float
+    p: float
+    comparison: str | None = None
+
+
+def time_changes(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
+    """Return the candidates of all cases, confirmed or not, in the order of commits."""
+    candidates = {(change.case, change.metric, change.position): change for change in _of_searches(times)}
+    for change in _of_steps(times):
+        candidates.setdefault((change.case, change.metric, change.position), change)
+    changes = [_confirmed(change, times[change.case]) for change in candidates.values()]
+    return sorted(changes, key=lambda change: (change.position, change.case, change.metric))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A step of levels between neighbouring commits with other code."""
+
+    case: str
+    metric: str
+    after: int
+    position: int
+    log_change: float
+    error: float
+
+    @property
+    def p(self) -> float:
+        """The two-sided probability of such a step by chance."""
+        return math.erfc(abs(self.log_change) / self.error / math.sqrt(2.0)) if self.error > 0 else 0.0
+
+
+def _steps(times: Mapping[str, CaseTimes]) -> Iterator[_Step]:
+    for case, of_case in times.items():
+        for metric in TIME:
+            known = of_case.levels(metric)
+            if known is None:
+                continue
+            levels, positions = known
+            for (after, position), step in zip(itertools.pairwise(positions), levels.steps, strict=True):
+                if step is not None and of_case.groups[after] != of_case.groups[position]:
+                    yield _Step(case, metric, after, position, step.value, math.sqrt(step.variance))
+
+
+def _of_steps(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
+    """Return the steps that their contrasts show beyond chance, by Bonferroni over all of them."""
+    steps = list(_steps(times))
+    return [
+        TimeChange(
+            case=step.case,
+            metric=step.metric,
+            after=step.after,
+            position=step.position,
+            log_change=step.log_change,
+            low=step.log_change - 1.959964 * step.error,
+            high=step.log_change + 1.959964 * step.error,
+            p=min(1.0, step.p * len(steps)),
+        )
+        for step in steps
+        if step.p * len(steps) <= CHANCE and abs(step.log_change) >= SMALLEST_STEP
+    ]
+
+
+def _of_searches(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
+    """Return the change points of the series that are long enough.
+
+    A step of nearly all series is one of the code they share: what a platform does is the same on both sides of each
+    contrast.
+    """
+    names: dict[str, tuple[str, str]] = {}
+    searched = []
+    for case, of_case in times.items():
+        for metric in TIME:
+            levels = _series_levels(of_case, metric)
+            if levels is not None and len(levels.positions) >= FEWEST_SEARCHED:
+                names[levels.name] = (case, metric)
+                searched.append(levels)
+    return [
+        TimeChange(
+            case=names[changed.name][0],
+            metric=names[changed.name][1],
+            after=changed.change.previous,
+            position=changed.change.position,
+            log_change=changed.change.log_change,
+            low=changed.change.low,
+            high=changed.change.high,
+            p=event.p,
+        )
+        for event in history_changes(searched).events
+        for changed in event.changes
+    ]
+
+
+def _series_levels(times: CaseTimes, metric: str) -> SeriesLevels | None:
+    """Return the levels at the commits at which the code of the case is another one; others have no change of time."""
+    known = times.levels(metric)
+    if known is None:
+        return None
+    levels, positions = known
+    by_position = {
+        position: level
+        for position in positions
+        if position in times.firsts
+        and (group := times.groups[position]) is not None
+        and (level := levels.nodes[group]) is not None
+    }
+    if not by_position:
+        return None
+    # The reference is exact by definition: what its own starts were is in all others.
+    usual = sorted(level.variance for level in by_position.values())[len(by_position) // 2]
+    return SeriesLevels(
+        name=f"{times.case.name} {metric}",
+        positions=tuple(by_position),
+        values=tuple(level.value for level in by_position.values()),
+        variances=tuple(level.variance or usual or 1e-8 for level in by_position.values()),
+        penalties=(0.0,) * len(by_position),
+    )
+
+
+def _confirmed(change: TimeChange, times: CaseTimes) -> TimeChange:
+    ends = times.groups[change.after], times.groups[change.position]
+    for contrast in times.fresh:
+        between = contrast.base, contrast.head
+        if contrast.recorded.metric != change.metric or set(between) != set(ends):
+            continue
+        sign = 1.0 if between == ends else -1.0
+        if _agrees(contrast.recorded, sign * change.log_change):
+            return TimeChange(**{**change.__dict__, "comparison": contrast.recorded.comparison})
+    return change
+
+
+def _agrees(contrast: RecordedContrast, log_change: float) -> bool:
+    if contrast.verdict not in ("regression", "improvement"):
+        return False
+    mean = sum(contrast.log_ratios) / len(contrast.log_ratios)
+    return mean * log_change > 0
+
+
+def unconfirmed(changes: Sequence[TimeChange]) -> dict[tuple[int, int], list[str]]:
+    """Return the cases of candidates that no fresh comparison has confirmed, by both commits."""
+    pairs: dict[tuple[int, int], list[str]] = {}
+    for change in changes:
+        cases = pairs.setdefault((change.after, change.position), [])
+        if change.comparison is None and change.case not in cases:
+            cases.append(change.case)
+    return {pair: cases for pair, cases in pairs.items() if cases}
