@@ -7,6 +7,18 @@ import typer
 from typer.core import TyperGroup
 
 from zerolap.cli import options
+from zerolap.cli.history_exchange import (
+    EXPORT_HELP,
+    IMPORT_HELP,
+    IMPORTED_HELP,
+    Benchfmt,
+    Csv,
+    Imported,
+    beside_imported,
+    export,
+    import_series,
+    imported,
+)
 from zerolap.cli.history_table import TABLE_HELP, table
 from zerolap.cli.history_triage import ACK_HELP, REPORT_HELP, ack, report
 from zerolap.cli.verbs import VERBS
@@ -82,7 +94,9 @@ def show(
     variant: options.VariantWords = None,
     json: options.Json = None,
     markdown: options.Markdown = None,
-    csv: Annotated[str | None, typer.Option("--csv", help="Write all points as CSV.", metavar="FILE|-")] = None,
+    csv: Csv = None,
+    benchfmt: Benchfmt = None,
+    of_others: Imported = None,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     quiet: options.Quiet = False,
@@ -97,7 +111,7 @@ def show(
     from zerolap.lab import Lab
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown, html=None, benchfmt=csv)
+    options.check_reports(json=json, markdown=markdown, benchfmt=benchfmt, csv=csv)
     if measure is not None and shown is not None:
         raise UsageError("`--measure` shows what it measures", hint="leave --range out")
     engines = options.engines(engine, judging=True) or ["counted", "timed"]
@@ -118,10 +132,13 @@ def show(
             summary = Shown(line, filled.machine_seconds, notes)
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
-        document = history_of(asked, Lab(results), summary)
-        write_history(document, HistoryReports(json, markdown, csv, quiet))
+        document = beside_imported(history_of(asked, Lab(results), summary), of_others, results)
+        write_history(document, HistoryReports(json, markdown, csv, quiet, benchfmt))
 
 
 app.command("ack", help=ACK_HELP, no_args_is_help=True)(ack)
 app.command("table", help=TABLE_HELP)(table)
 app.command("report", help=REPORT_HELP)(report)
+app.command("import", help=IMPORT_HELP, no_args_is_help=True)(import_series)
+app.command("imported", help=IMPORTED_HELP)(imported)
+app.command("export", help=EXPORT_HELP, no_args_is_help=True)(export)

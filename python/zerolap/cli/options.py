@@ -309,12 +309,17 @@ def variant(shared: str | None, side: str | None = None) -> "Variant":
 
 
 def check_reports(
-    *, json: str | None = None, markdown: str | None = None, html: str | None = None, benchfmt: str | None = None
+    *,
+    json: str | None = None,
+    markdown: str | None = None,
+    html: str | None = None,
+    benchfmt: str | None = None,
+    csv: str | None = None,
 ) -> None:
     """Raise `UsageError` if a report cannot be written to its target, before hours are spent on measuring."""
     if html == "-":
         raise UsageError("`--html -`: a page is not written to standard output", hint="give a file")
-    targets = [target for target in (json, markdown, html, benchfmt) if target is not None]
+    targets = [target for target in (json, markdown, html, benchfmt, csv) if target is not None]
     for target in targets:
         if targets.count(target) > 1:
             name = "standard output" if target == "-" else f"`{target}`"

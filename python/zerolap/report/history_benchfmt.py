@@ -26,21 +26,21 @@ def history_benchfmt(history: History) -> str:
         "variant": history.variant,
         "range": history.range,
     }
-    lines = [_configured(key, text) for key, text in configuration.items()]
+    lines = [_configured(key, text) for key, text in configuration.items() if text]
     lines += _units(history)
     by_position: dict[int, list[str]] = {}
     for series in history.series:
         for point in series.points:
             by_position.setdefault(point.position, []).append(_result(series, point))
+    tags: tuple[str, ...] = ()
     for position in sorted(by_position):
         commit = history.commits[position]
-        lines += [
-            _configured("commit", commit.commit),
-            _configured("commit-time", commit.time),
-            # An empty line takes the tags of the commit before away.
-            _configured("tags", " ".join(commit.tags)),
-            *by_position[position],
-        ]
+        lines += [_configured("commit", commit.commit), _configured("commit-time", commit.time)]
+        if commit.tags != tags:
+            # Without tags the line takes those of the commit before away.
+            lines.append(_configured("tags", " ".join(commit.tags)))
+            tags = commit.tags
+        lines += by_position[position]
     return "\n".join(lines) + "\n"
 
 

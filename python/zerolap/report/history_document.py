@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from zerolap.records import History, HistorySeries
-from zerolap.report.format import change, interval, metric_label, one_line
+from zerolap.report.format import change, interval, one_line
 from zerolap.report.history_reading import (
     change_text,
     changes_in_order,
@@ -15,6 +15,7 @@ from zerolap.report.history_reading import (
     range_of_change,
     series_change,
     series_label,
+    series_metric,
     sources_of_others,
 )
 from zerolap.report.markdown import bullets, code, prose, sentence_with_names, table
@@ -65,7 +66,7 @@ def history_markdown(history: History) -> str:
     rows = [
         [
             code(series_label(series)),
-            metric_label(series.metric),
+            series_metric(series),
             f"{len(series.points):,}",
             change_text(total.change),
             "" if total.low == total.high else interval(total.low, total.high),
@@ -92,6 +93,6 @@ def _items(history: History) -> list[str]:
         where = sentence_with_names(range_of_change(history, changed))
         accepted = "" if changed.accepted is None else f"; accepted: {prose(changed.accepted)}"
         reason = f". {sentence_with_names(changed.reasons[0])}" if changed.reasons else ""
-        size = f"{change(changed.change)} {metric_label(series.metric)}"
+        size = f"{change(changed.change)} {series_metric(series)}"
         items.append(f"{code(series_label(series))} {size}, {changed.kind} {where}{accepted}{reason}")
     return items

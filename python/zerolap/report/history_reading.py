@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from zerolap.records import History, HistoryChange, HistorySeries
-from zerolap.report.format import change, counted, duration, listing, one_line
+from zerolap.report.format import change, counted, duration, listing, metric_label, one_line
 
 FLAT = 0.0002
 """A smaller change of work is that of counting itself."""
@@ -51,6 +51,11 @@ def series_label(series: HistorySeries) -> str:
     if not series.is_imported:
         return series.case
     return f"{one_line(series.case)} ({one_line(listing([series.source, *series.labels.values()]))})"
+
+
+def series_metric(series: HistorySeries) -> str:
+    """Write the metric of a series; one that others have measured keeps their name."""
+    return one_line(series.metric) if series.is_imported else metric_label(series.metric)
 
 
 def sources_of_others(history: History) -> list[str]:

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from zerolap.records import History, HistoryChange, HistorySeries
-from zerolap.report.format import change, interval, metric_label, one_line
+from zerolap.report.format import change, interval, one_line
 from zerolap.report.history_reading import (
     SeriesChange,
     change_text,
@@ -13,6 +13,7 @@ from zerolap.report.history_reading import (
     range_of_change,
     series_change,
     series_label,
+    series_metric,
     sources_of_others,
 )
 from zerolap.report.lines import Column, Lines, Part
@@ -51,7 +52,7 @@ def _show_table(lines: Lines, history: History) -> None:
     lines.table(
         [
             Column("case", [series_label(series) for series in history.series]),
-            Column("metric", [metric_label(series.metric) for series in history.series]),
+            Column("metric", [series_metric(series) for series in history.series]),
             Column("commits", [f"{len(series.points):,}" for series in history.series], right=True, dispensable=2),
             Column(
                 "change",
@@ -90,10 +91,10 @@ def _interval_cell(total: SeriesChange) -> str:
 def _show_change(lines: Lines, history: History, series: HistorySeries, changed: HistoryChange) -> None:
     lines.blank()
     words = "drift" if changed.kind == "drift" else "step"
-    confirmed = "" if changed.confirmed else ", not confirmed yet"
+    confirmed = "" if changed.confirmed or series.is_imported else ", not confirmed yet"
     lines.line(
         (f"{series_label(series)}  ", "bold"),
-        (f"{change(changed.change)} {metric_label(series.metric)}", _style(series, changed.change)),
+        (f"{change(changed.change)} {series_metric(series)}", _style(series, changed.change)),
         f"  {words} {range_of_change(history, changed)}{confirmed}",
     )
     if changed.accepted is not None:

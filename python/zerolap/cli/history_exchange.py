@@ -1,0 +1,381 @@
+"""`zerolap history import`, `imported` and `export`: series of other tools, in and out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zerolap.cli import options
+
+if TYPE_CHECKING:
+    from zerolap.exchange import CollectedPoints, PublicNames, TimeSeriesServer
+    from zerolap.history import Asked
+    from zerolap.records import History, ImportedSeries
+    from zerolap.store import Store
+
+IMPORT_HELP = """Import series that others have measured, from a file or a Redis server with time series.
+
+A file is a table (CSV) with the columns time, commit and one for each metric, or time, commit, case, metric and \
+value; what `zerolap history` writes by --csv and --json; the JSON of `redis-cli --json TS.MRANGE … WITHLABELS …`; or \
+a log of histograms. Of a server, the series of redis-benchmarks-specification are read, or those that --filter selects.
+
+Imported series are never mixed with measured ones: `zerolap history imported` shows them, and `zerolap history \
+--imported SOURCE` shows them beside those of a range. Importing again replaces points of the same time and commit. A \
+row that cannot be read is left out and counted.
+
+Examples:
+
+    zerolap history import results.csv --source nightly
+
+    zerolap history import redis://bench.example:6379 --source lab --filter branch=unstable --filter test_name=get
+
+    zerolap history import results.csv --better rps=more --better rss=less
+"""
+IMPORTED_HELP = """Show what was imported: the list of sources, or the series of one with their changes.
+
+Noise is estimated from the series itself. A change is a hint: nobody has measured both sides again.
+
+Examples:
+
+    zerolap history imported
+
+    zerolap history imported nightly --csv points.csv
+
+    zerolap history imported 'lab*' --benchfmt -
+
+    zerolap history imported nightly --remove
+"""
+EXPORT_HELP = """Write a history into a Redis server with time series, as redis-benchmarks-specification does.
+
+Keys, labels and the lists of tests, branches and versions are those of that tool, so that its dashboards show the \
+series. Counted metrics have their values. Of timed ones only ratios to the first commit of the range are known, which \
+the name of the metric ends with. Exporting again replaces samples of the same times.
+
+Examples:
+
+    zerolap history export --repo ~/redis --range 7.2.0..HEAD --to redis://grafana.example:6379
+
+    zerolap history export --repo ~/redis --to redis://:PASSWORD@localhost --project redis/redis --branch unstable
+"""
+
+Repository = Annotated[
+    Path, typer.Option("--repo", help="Git repository of the commits; by default the directory.", metavar="DIR")
+]
+Imported = Annotated[
+    str | None,
+    typer.Option(
+        "--imported",
+        help="Show series that others have measured too: the name of an import, or a glob.",
+        metavar="NAME",
+    ),
+]
+Csv = Annotated[str | None, typer.Option("--csv", help="Write all points as CSV.", metavar="FILE|-")]
+Benchfmt = Annotated[
+    str | None,
+    typer.Option("--benchfmt", help="Write all points in Go's benchmark format.", metavar="FILE|-"),
+]
+IMPORT_SCHEMA = "zerolap.history-import/1"
+SOURCES_SCHEMA = "zerolap.history-sources/1"
+
+
+def import_series(
+    place: Annotated[str, typer.Argument(metavar="FILE|redis://HOST", help="Where the series are.")],
+    source: Annotated[
+        str | None,
+        typer.Option(help="Name of the import; by default that of the file or server.", metavar="NAME"),
+    ] = None,
+    case: Annotated[
+        str | None,
+        typer.Option(help="Case of a table that names none; by default the name of the file.", metavar="NAME"),
+    ] = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option("--filter", help="Of a server, only series with this label.", metavar="LABEL=VALUE"),
+    ] = None,
+    better: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Which values of a metric are better, where its name does not say.", metavar="METRIC=less|more"
+        ),
+    ] = None,
+    json: options.Json = None,
+    store: options.StoreLocation = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Read series, and keep them in the store."""
+    from zerolap.errors import UsageError
+    from zerolap.exchange import SCHEMES, CollectedPoints, source_of
+    from zerolap.store import Store
+
+    options.check_reports(json=json)
+    is_server = place.startswith(SCHEMES)
+    if not is_server and filters:
+        raise UsageError("`--filter` selects series of a server", hint="leave it out, or import redis://HOST:PORT")
+    for text in filters or []:
+        if not all(text.partition("=")):
+            raise UsageError(f"`--filter {text}` is not valid", hint="write --filter branch=unstable")
+    name = _source_name(source or (source_of(place) if is_server else Path(place).stem))
+    stated = _stated_better(better)
+    points = CollectedPoints(name)
+    with Store.open(store) as results:
+        _read(place, case, filters, points)
+        read = points.result()
+        series = [_with_better(each, stated) for each in read.series]
+        if not read.points:
+            raise UsageError(f"`{name}` has no points that can be read", details="\n".join(read.notes))
+        results.imported.keep(series)
+    if json is not None:
+        import json as encoder
+
+        from zerolap.cli.output import write
+
+        document = {
+            "schema": IMPORT_SCHEMA,
+            "source": name,
+            "series": len(series),
+            "points": read.points,
+            "notes": read.notes,
+        }
+        write(json, encoder.dumps(document, indent=2))
+    if not quiet:
+        for note in read.notes:
+            typer.echo(f"note: {note}", err=True)
+        typer.echo(f"imported {read.points:,} points of {len(series):,} series as `{name}`", err=json == "-")
+
+
+def imported(
+    context: typer.Context,
+    source: Annotated[
+        str | None, typer.Argument(metavar="[SOURCE]", help="Name of an import, or a glob.", show_default=False)
+    ] = None,
+    cases: Annotated[
+        list[str] | None, typer.Option("--case", help="Only cases of this name or glob.", metavar="NAME")
+    ] = None,
+    metrics: Annotated[
+        list[str] | None, typer.Option("--metric", help="Only metrics of this name or glob.", metavar="NAME")
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the series of this import.")] = False,
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    csv: Csv = None,
+    benchfmt: Benchfmt = None,
+    store: options.StoreLocation = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """List imports, show one, or remove one."""
+    from zerolap.cli.output import HistoryReports, write_history
+    from zerolap.errors import UsageError
+    from zerolap.exchange import imported_history
+    from zerolap.store import Store
+
+    options.check_reports(json=json, markdown=markdown, csv=csv, benchfmt=benchfmt)
+    if source is None and (remove or cases or metrics or markdown or csv or benchfmt):
+        raise UsageError(
+            "the series to show or remove have no source", hint="zerolap history imported lists the sources"
+        )
+    with Store.open(store) as results:
+        if source is None:
+            _list_sources(results, json, quiet=quiet)
+            return
+        if remove:
+            if not (count := results.imported.remove(source)):
+                raise _no_source(source, results)
+            typer.echo(f"removed {count:,} series of `{source}`")
+            return
+        series = [each for each in chosen_imports(results, source) if _is_chosen(each, cases, metrics)]
+    if not series:
+        raise UsageError(f"no series of `{source}` has that case and metric", hint="leave --case or --metric out")
+    document = imported_history(series, source, options.command_line(context))
+    write_history(document, HistoryReports(json, markdown, csv, quiet, benchfmt))
+
+
+def export(
+    to: Annotated[str, typer.Option("--to", help="Server with the TimeSeries module.", metavar="redis://HOST:PORT")],
+    cases: options.Cases = None,
+    repo: Repository = Path("."),
+    shown: Annotated[
+        str | None,
+        typer.Option("--range", help="Commits to export; by default those of HEAD that are measured.", metavar="RANGE"),
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(help="Organization and repository of the labels; by default those of origin.", metavar="ORG/REPO"),
+    ] = None,
+    branch: Annotated[
+        str | None, typer.Option(help="Branch of the labels; by default that of HEAD.", metavar="NAME")
+    ] = None,
+    environment: Annotated[str, typer.Option(help="Label triggering_env.", metavar="NAME")] = "ci",
+    platform_name: Annotated[
+        str | None, typer.Option(help="Label running_platform; by default this machine's name.", metavar="NAME")
+    ] = None,
+    build_variant: Annotated[
+        str | None, typer.Option(help="Label build_variant; by default the variant's name.", metavar="NAME")
+    ] = None,
+    cases_directory: options.CasesDirectory = None,
+    command: options.Command = None,
+    group: options.Group = None,
+    topology: options.Topology = None,
+    config: options.Config = None,
+    variant: options.VariantWords = None,
+    store: options.StoreLocation = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write the series of a history into a server."""
+    from zerolap.build import BRANCH
+    from zerolap.cli.case_selection import deployed, selected_cases
+    from zerolap.errors import UsageError
+    from zerolap.exchange import PublicNames, TimeSeriesServer, source_of
+    from zerolap.history import Shown, history_of, of_built_commits
+    from zerolap.lab import Lab
+    from zerolap.store import Store
+
+    source_of(to)
+    selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
+    asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
+    organization, repository = _project(asked, project)
+    with Store.open(store) as results:
+        if asked.text == BRANCH:
+            asked = of_built_commits(asked, results)
+        document = history_of(asked, Lab(results), Shown())
+    names = PublicNames(
+        organization=organization,
+        repository=repository,
+        branch=branch or _branch_of(asked),
+        environment=environment,
+        build_variant=build_variant or document.variant,
+        platform=platform_name or document.platform.name,
+    )
+    if not any(series.points for series in document.series):
+        raise UsageError("nothing of the range is measured", hint="zerolap history --measure RANGE measures")
+    with TimeSeriesServer.connected(to) as server:
+        keys, samples = _write(server, document, names)
+    if not quiet:
+        typer.echo(f"exported {samples:,} samples of {keys:,} keys to {server.name}")
+
+
+def _write(server: "TimeSeriesServer", document: "History", names: "PublicNames") -> tuple[int, int]:
+    """Write the series of a history and the lists of dashboards; return how many keys and samples they are."""
+    from zerolap.exchange import public_lists_of, public_series_of
+
+    series = public_series_of(document, names)
+    samples = sum(server.write(each) for each in series)
+    for key, members in public_lists_of(document, names).items():
+        server.list_members(key, members)
+    return len(series), samples
+
+
+def chosen_imports(results: "Store", source: str) -> "list[ImportedSeries]":
+    """Return the series of sources that match a glob; raises `UsageError` where there are none."""
+    series = results.imported.series(source)
+    if not series:
+        raise _no_source(source, results)
+    return series
+
+
+def beside_imported(document: "History", source: str | None, results: "Store") -> "History":
+    """Return a history with the imported series of `source` beside its own; raises `UsageError` for an unknown one."""
+    if source is None:
+        return document
+    from zerolap.exchange import with_imported
+
+    return with_imported(document, chosen_imports(results, source))
+
+
+def _read(place: str, case: str | None, filters: list[str] | None, points: "CollectedPoints") -> None:
+    from zerolap.exchange import SCHEMES, read_file, read_server
+
+    if place.startswith(SCHEMES):
+        read_server(place, filters or [], points)
+    else:
+        read_file(Path(place), case, points)
+
+
+def _source_name(name: str) -> str:
+    from zerolap.errors import UsageError
+    from zerolap.exchange import LONGEST_SOURCE
+
+    if not name.strip() or len(name) > LONGEST_SOURCE or not name.isprintable():
+        raise UsageError("the name of the import is empty, too long or not printable", hint="--source NAME")
+    return name.strip()
+
+
+def _stated_better(pairs: list[str] | None) -> dict[str, str]:
+    from zerolap.errors import UsageError
+
+    stated = {}
+    for pair in pairs or []:
+        metric, _, better = pair.rpartition("=")
+        if not metric or better not in ("less", "more"):
+            raise UsageError(f"`--better {pair}` is not valid", hint="write --better rps=more")
+        stated[metric] = better
+    return stated
+
+
+def _with_better(series: "ImportedSeries", stated: dict[str, str]) -> "ImportedSeries":
+    from dataclasses import replace
+
+    from zerolap.exchange import BETTER
+
+    if series.metric not in stated:
+        return series
+    return replace(series, labels={**series.labels, BETTER: stated[series.metric]})
+
+
+def _is_chosen(series: "ImportedSeries", cases: list[str] | None, metrics: list[str] | None) -> bool:
+    from fnmatch import fnmatchcase
+
+    return all(
+        not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+        for name, patterns in ((series.case, cases), (series.metric, metrics))
+    )
+
+
+def _list_sources(results: "Store", json: str | None, *, quiet: bool) -> None:
+    sources = results.imported.sources()
+    if json is not None:
+        import json as encoder
+        from dataclasses import asdict
+
+        from zerolap.cli.output import write
+
+        write(json, encoder.dumps({"schema": SOURCES_SCHEMA, "sources": [asdict(each) for each in sources]}, indent=2))
+    if quiet or json == "-":
+        return
+    for each in sources:
+        typer.echo(
+            f"{each.name}  {each.series:,} series, {each.points:,} points, {each.first[:10]} to {each.last[:10]}"
+        )
+    if not sources:
+        typer.echo("nothing is imported: zerolap history import FILE")
+
+
+def _no_source(source: str, results: "Store") -> Exception:
+    from zerolap.errors import UsageError
+
+    names = [each.name for each in results.imported.sources()]
+    hint = f"imported: {', '.join(names[:10])}" if names else "zerolap history import FILE"
+    return UsageError(f"nothing is imported as `{source}`", hint=hint)
+
+
+def _project(asked: "Asked", project: str | None) -> tuple[str, str]:
+    """Return organization and repository of the labels; raises `UsageError`."""
+    import re
+
+    from zerolap.build import run_git
+    from zerolap.errors import UsageError
+
+    text = project or run_git(asked.repository, "remote", "get-url", "origin").text
+    match = re.search(r"(?:^|[:/])([\w.-]+)/([\w.-]+?)(?:\.git)?/?$", text)
+    if match is None or (project is not None and project.count("/") != 1):
+        raise UsageError("the project of the series is not known", hint="--project ORG/REPO")
+    return match[1], match[2]
+
+
+def _branch_of(asked: "Asked") -> str:
+    from zerolap.build import run_git
+    from zerolap.errors import UsageError
+
+    branch = run_git(asked.repository, "symbolic-ref", "--short", "--quiet", "HEAD").text
+    if not branch:
+        raise UsageError("HEAD is on no branch", hint="--branch NAME")
+    return branch
