@@ -1,15 +1,19 @@
 """Counted work over a range: its points, and the step from each measured commit to the next."""
 
 import itertools
-import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from zerolap.history.asked import WORK, Asked
 from zerolap.history.nodes import Nodes
-from zerolap.judge import EVENT, WorkStep
-from zerolap.records import Case, Windows
+from zerolap.judge import EVENT, WorkStep, is_rare_change, log_change
+from zerolap.records import Case, SeriesKey, Windows
 from zerolap.store import CountedPoint, Store
+
+LANGUAGE: Final = re.compile(r"^(GNU) \S+ ")
+"""What names the language beside the compiler's version: `GNU C11 12.2.0`."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,12 @@ class WorkPoints:
 
 @dataclass(frozen=True)
 class CaseWork:
-    """The counted work of a case over a range; `points` are by metric."""
+    """The counted work of a case over a range; `points` are by metric, `newest` is the last one that was counted."""
 
     case: Case
     nodes: Nodes
     points: Mapping[str, WorkPoints]
+    newest: CountedPoint | None = None
 
     def positions(self, metric: str) -> list[int]:
         """Return the positions of the commits that are counted, themselves or as an equal program."""
@@ -51,33 +56,37 @@ class CaseWork:
         for after, position in itertools.pairwise(positions):
             step = self.step(metric, after, position)
             if step is not None:
-                log_change, same_code = step
-                steps.append(WorkStep(after, position, log_change, same_code, position in accepted))
+                is_rare = self._is_rare(metric, after, position)
+                steps.append(WorkStep(after, position, *step, accepted=position in accepted, is_rare=is_rare))
         return steps
+
+    def gaps(self, metric: str) -> list[tuple[int, int]]:
+        """Return the neighbouring counted commits that no segment joins: how work changed between them is not known."""
+        pairs = itertools.pairwise(self.positions(metric))
+        return [pair for pair in pairs if self.step(metric, *pair) is None]
 
     def step(self, metric: str, after: int, position: int) -> tuple[float, bool] | None:
         """Return the logarithm of a change between two commits, and whether they execute the same; none if unknown."""
         nodes = self.nodes.of_commits[after], self.nodes.of_commits[position]
-        if nodes[0] is None or nodes[1] is None:
-            return None
-        if nodes[0] == nodes[1]:
+        if nodes[0] is not None and nodes[0] == nodes[1]:
             return 0.0, True
-        points = self.points[metric].step(nodes[0], nodes[1])
+        points = self._points_of(metric, after, position)
         if points is None:
             return None
-        log_change = _log_ratio(points[0].value, points[1].value)
+        change = log_change(metric, points[0].value, points[1].value)
         codes = points[0].executed_code, points[1].executed_code
-        same_code = codes[0] is not None and codes[0] == codes[1] and abs(log_change) <= EVENT
-        return log_change, same_code
+        same_code = codes[0] is not None and codes[0] == codes[1] and abs(change) <= EVENT
+        return change, same_code
 
+    def _is_rare(self, metric: str, after: int, position: int) -> bool:
+        points = self._points_of(metric, after, position)
+        return points is not None and is_rare_change(metric, points[0].value, points[1].value)
 
-def _log_ratio(base: float, head: float) -> float:
-    if base == head:
-        return 0.0
-    if base <= 0.0 or head <= 0.0:
-        # Something that did not happen at all on a side, such as a system call, has no ratio: it counts as one more.
-        return math.copysign(math.log(2.0), head - base)
-    return math.log(head / base)
+    def _points_of(self, metric: str, after: int, position: int) -> tuple[CountedPoint, CountedPoint] | None:
+        nodes = self.nodes.of_commits[after], self.nodes.of_commits[position]
+        if nodes[0] is None or nodes[1] is None or metric not in self.points:
+            return None
+        return self.points[metric].step(nodes[0], nodes[1])
 
 
 def read_work(asked: Asked, nodes: Nodes, store: Store, platform: str) -> dict[str, CaseWork]:
@@ -91,21 +100,29 @@ def read_work(asked: Asked, nodes: Nodes, store: Store, platform: str) -> dict[s
 
 def _case_work(asked: Asked, case: Case, nodes: Nodes, points: Sequence[CountedPoint]) -> CaseWork:
     by_metric: dict[str, dict[int, dict[str, CountedPoint]]] = {}
+    newest = None
     for point in points:
         key = point.series
         if (key.case_digest, key.config, key.topology) != (case.digest, asked.config_of(case), case.topology.name):
             continue
         of_node = by_metric.setdefault(key.metric, {}).setdefault(nodes.builds[point.build], {})
-        of_node[key.digest] = point
-    return CaseWork(case, nodes, {metric: WorkPoints(by_node) for metric, by_node in by_metric.items()})
+        # A point that is counted again is the newest one of its node.
+        of_node.pop(segment := _segment(key), None)
+        of_node[segment] = newest = point
+    return CaseWork(case, nodes, {metric: WorkPoints(by_node) for metric, by_node in by_metric.items()}, newest)
+
+
+def _segment(key: SeriesKey) -> str:
+    """Return what points have in common that can be compared.
+
+    Which language standard a commit asks of the compiler, and which libc its program needs at least, are the commit's.
+    """
+    return key.model_copy(update={"compiler": LANGUAGE.sub(r"\1 ", key.compiler), "libc": ""}).digest
 
 
 def windows_of(work: CaseWork) -> Windows | None:
     """Return the windows of the newest segment of a case; none before it is counted."""
-    of_all = [
-        point for points in work.points.values() for of_node in points.by_node.values() for point in of_node.values()
-    ]
-    if not of_all:
+    if work.newest is None:
         return None
-    small, large = of_all[-1].windows
+    small, large = work.newest.windows
     return Windows(small=small, large=large) if small else None

@@ -45,21 +45,45 @@ def read_nodes(asked: Asked, store: Store) -> Nodes:
 
 
 def nodes_of(commits: Sequence[str], builds: Sequence[CommitBuild]) -> Nodes:
-    """Return the nodes of commits in order; of builds whose image is not known each is a node of its own."""
+    """Return the nodes of commits in order: those of which any builds have the same image are one node.
+
+    A commit has several builds where compilers were changed meanwhile; they are one program, built by other tools.
+    """
     by_commit: dict[str, list[CommitBuild]] = {}
     for build in builds:
         by_commit.setdefault(build.commit, []).append(build)
+    joined: dict[str, str] = {}
+    for commit in commits:
+        for build in by_commit.get(commit, []):
+            _join(joined, _program(build), f"commit {commit}")
     numbers: dict[str, int] = {}
     node_of_build: dict[str, int] = {}
     of_commits: list[int | None] = []
     for commit in commits:
         node = None
         for build in by_commit.get(commit, []):
-            key = f"image {build.image}" if build.image else f"build {build.build}"
-            node = numbers.setdefault(key, len(numbers))
+            node = numbers.setdefault(_root(joined, _program(build)), len(numbers))
             node_of_build[build.build] = node
         of_commits.append(node)
     return Nodes(tuple(of_commits), node_of_build)
+
+
+def _program(build: CommitBuild) -> str:
+    """Return what equal programs have in common; of a build whose image is not known nothing is equal."""
+    return f"image {build.image}" if build.image else f"build {build.build}"
+
+
+def _join(joined: dict[str, str], first: str, second: str) -> None:
+    joined[_root(joined, second)] = _root(joined, first)
+
+
+def _root(joined: dict[str, str], name: str) -> str:
+    """Return what stands for all that a name is joined with."""
+    joined.setdefault(name, name)
+    while joined[name] != name:
+        joined[name] = joined[joined[name]]
+        name = joined[name]
+    return name
 
 
 def of_built_commits(asked: Asked, store: Store) -> Asked:

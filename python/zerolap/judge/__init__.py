@@ -10,7 +10,14 @@ from zerolap.judge.bisection import (
     LocatedChange,
     Visit,
 )
-from zerolap.judge.block_verdicts import judge_blocks, judge_identical, unequal_count, wants_more
+from zerolap.judge.block_verdicts import (
+    is_rare_change,
+    judge_blocks,
+    judge_identical,
+    log_change,
+    unequal_count,
+    wants_more,
+)
 from zerolap.judge.case_answers import (
     CHANGED,
     COST_AT_FULL_SPEED,
@@ -90,10 +97,12 @@ __all__ = [
     "faults_of",
     "hints_at_change",
     "is_certain_change",
+    "is_rare_change",
     "judge_blocks",
     "judge_identical",
     "judge_timed",
     "levels_of",
+    "log_change",
     "regressed_in",
     "repaired_by",
     "share_of_look",

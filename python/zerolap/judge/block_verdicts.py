@@ -1,5 +1,6 @@
 """Verdicts from trials in blocks of seeds, a pair in each: counted ones, and those of plugins' engines."""
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -105,6 +106,17 @@ def judge_blocks(
         detectable=detectable_at(q),
     )
     return UnadjustedVerdict(verdict, found.p, detectable_at, partial(interval, change_at, share))
+
+
+def is_rare_change(metric: str, base: float, head: float) -> bool:
+    """Whether counts differ by so little a request that it does not matter, whatever their ratio."""
+    return abs(head - base) < SMALLEST_CHANGE[metric]
+
+
+def log_change(metric: str, base: float, head: float) -> float:
+    """Return the logarithm of the ratio of two counts; a change from none is measured against rare events."""
+    smallest = SMALLEST[metric]
+    return math.log(max(head, smallest) / max(base, smallest))
 
 
 def unequal_count(base: Measurement, head: Measurement) -> str | None:

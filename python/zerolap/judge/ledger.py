@@ -18,13 +18,18 @@ DRIFT: Final = 0.02
 FEWEST_STEPS_OF_DRIFT: Final = 4
 """Fewer changes are steps, each of which can be looked at."""
 
+# Of logarithms: what is reported one way round is reported the other way round too.
+LOG_REPORTED: Final = math.log1p(REPORTED)
+LOG_DRIFT: Final = math.log1p(DRIFT)
+
 
 @dataclass(frozen=True)
 class WorkStep:
     """The change of work from a measured commit to the next one, as a logarithm of their ratio.
 
     `after` and `position` are those of both commits. `same_code`: the case executes the same on both. `accepted`: the
-    change is known and belongs to no open drift.
+    change is known and belongs to no open drift. `is_rare`: what is counted happens so rarely that its change does not
+    matter, whatever the ratio; it is summed, and is no event.
     """
 
     after: int
@@ -32,16 +37,17 @@ class WorkStep:
     log_change: float
     same_code: bool = False
     accepted: bool = False
+    is_rare: bool = False
 
     @property
     def is_event(self) -> bool:
         """Whether work changed at all."""
-        return not self.same_code and abs(self.log_change) > EVENT
+        return not self.same_code and not self.is_rare and abs(self.log_change) > EVENT
 
     @property
     def is_reported(self) -> bool:
         """Whether work changed by so much that the change is reported by itself."""
-        return not self.same_code and abs(math.expm1(self.log_change)) >= REPORTED
+        return self.is_event and abs(self.log_change) >= LOG_REPORTED
 
 
 @dataclass(frozen=True)
@@ -84,11 +90,12 @@ def drift_of(steps: Sequence[WorkStep], since: int) -> Drift | None:
     Changes that are reported by themselves, or accepted, are no part of it. The stretch is that of Kadane (in Bentley,
     Programming Pearls, 1986): the largest sum of neighbouring steps, in either direction.
     """
-    small = [step for step in steps if step.after >= since and not step.is_reported and not step.accepted]
+    open_steps = [step for step in steps if step.after >= since and not step.accepted]
+    small = [step for step in open_steps if not step.is_reported and not step.is_rare]
     stretches = [_largest(small, sign) for sign in (1.0, -1.0)]
     stretch = max(stretches, key=lambda chosen: abs(_sum(chosen)))
     events = [step for step in stretch if step.is_event]
-    if abs(math.expm1(_sum(stretch))) < DRIFT or len(events) < FEWEST_STEPS_OF_DRIFT:
+    if abs(_sum(stretch)) < LOG_DRIFT or len(events) < FEWEST_STEPS_OF_DRIFT:
         return None
     after, position = events[0].after, events[-1].position
     total = _sum(stretch)
