@@ -163,6 +163,14 @@ def test_changed_work_is_a_likely_reason() -> None:
     assert prior_weights([changed[0], BisectedCommit(), changed[2]]) == [0.0, 10.5, 10.5]
 
 
+def test_what_executes_the_same_as_the_good_commit_is_never_timed() -> None:
+    searched = Range(8, {5: 0.05})
+    searched.known |= {position: BisectedCommit(code="good") for position in range(5)}
+    searched.known |= {position: BisectedCommit(code="changed") for position in range(5, 8)}
+    assert culprits(searched.searched()) == [(5,)]
+    assert not any(searched.known[position].log_ratios for position in range(5))
+
+
 def test_knowing_what_is_identical_saves_trials() -> None:
     def starts(codes: Iterable[str | None]) -> int:
         searched = Range(32, {16: 0.05}, sd=0.03)

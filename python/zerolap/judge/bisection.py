@@ -175,7 +175,7 @@ class Bisection:
         return [
             (position, self._starts(position), values[position], precisions[position] ** -0.5)
             for position in range(1, len(self.commits))
-            if precisions[position]
+            if self._starts(position)
         ]
 
     # Levels.
@@ -205,6 +205,11 @@ class Bisection:
             position = int(name)
             values[position] = _mean(sample)
             precisions[position] = 1.0 / (self.start_variance / len(sample) + self.noise.layout)
+        good = self.commits[0].code
+        for position, commit in enumerate(self.commits):
+            if good is not None and commit.code == good:
+                # The same code takes the same time.
+                values[position], precisions[position] = 0.0, precisions[0]
         return values, precisions
 
     def _starts(self, position: int) -> int:
@@ -231,7 +236,11 @@ class Bisection:
     def _more_of(self, first: int, last: int, most: int = MOST_STARTS) -> Visit | None:
         """Return the visit that makes the difference of two positions better known; none if both had the most."""
         precisions = self._levels[1]
-        open_ends = [position for position in (first, last) if position and self._starts(position) < most]
+        open_ends = [
+            position
+            for position in (first, last)
+            if precisions[position] < precisions[0] and self._starts(position) < most
+        ]
         if not open_ends:
             return None
         end = min(open_ends, key=lambda position: (precisions[position], -position))
@@ -266,7 +275,7 @@ class Bisection:
         before = max(position for position in segment.measurable if position < group.positions[0])
         after = min(position for position in segment.measurable if position >= group.positions[-1])
         for end in (before, after):
-            if end and not self._starts(end):
+            if not self._levels[1][end]:
                 return Visit(end, STARTS_OF_VISIT)
         change, variance = self._difference(before, after)
         self._located.append(

@@ -26,7 +26,7 @@ def bisect_markdown(report: BisectReport) -> str:
     blocks += [_culprit(report, culprit) for culprit in report.culprits]
     skipped = skipped_commits(report)
     if skipped:
-        blocks.append(folded(f"{len(skipped)} skipped", bullets(map(prose, skipped))))
+        blocks.append(folded(f"{len(skipped)} skipped", bullets(map(sentence_with_names, skipped))))
     blocks += [f"Note: {prose(note)}" for note in report.notes]
     blocks.append(f"command: {code(report.command_line)}")
     return "\n\n".join(blocks) + "\n"
@@ -35,5 +35,9 @@ def bisect_markdown(report: BisectReport) -> str:
 def _culprit(report: BisectReport, culprit: BisectCulprit) -> str:
     heading = f"#### {prose(culprit_name(report, culprit))}: {prose(culprit_change(report, culprit))}"
     reasons = [sentence_with_names(finding.text) for finding in culprit_reasons(culprit)]
-    lines = [prose(culprit_certainty(report, culprit)), *map(prose, candidates(report, culprit)), *reasons]
+    lines = [
+        prose(culprit_certainty(report, culprit)),
+        *map(sentence_with_names, candidates(report, culprit)),
+        *reasons,
+    ]
     return f"{heading}\n\n{bullets(lines)}"

@@ -1,7 +1,7 @@
 """How the outcome of a bisection is read, in the words of all reports."""
 
 from zerolap.records import BisectCulprit, BisectReport, Finding
-from zerolap.report.format import change, counted, duration, interval, metric_label, one_line, rough_percent
+from zerolap.report.format import change, counted, duration, interval, metric_label, one_line
 
 SHOWN_CANDIDATES = 8
 MOST_REASONS = 3
@@ -50,7 +50,7 @@ def culprit_certainty(report: BisectReport, culprit: BisectCulprit) -> str:
     if report.engine == "counted" and culprit.is_certain:
         words = "certain, as counts are exact"
     else:
-        words = f"probability {rough_percent(culprit.probability)}"
+        words = f"probability {_probability(culprit.probability)}"
     if culprit.confirmed is None:
         return words
     compared = "a comparison with its parent shows it too" if culprit.confirmed else "its comparison does not show it"
@@ -85,6 +85,10 @@ def culprit_reasons(culprit: BisectCulprit) -> list[Finding]:
 def skipped_commits(report: BisectReport) -> list[str]:
     """Write the commits that could not be built or measured, with the reason."""
     return [f"{one.name}: {one_line(one.failure)}" for one in report.commits if one.failure is not None]
+
+
+def _probability(value: float) -> str:
+    return "over 99 %" if value > 0.99 else f"{value * 100:.0f} %"
 
 
 def _changed(metric: str, fraction: float, low: float, high: float) -> str:
