@@ -10,7 +10,7 @@ from zerolap.history.asked import WORK, Asked
 from zerolap.history.nodes import Nodes
 from zerolap.judge import EVENT, WorkStep, is_rare_change, log_change
 from zerolap.records import Case, SeriesKey, Windows
-from zerolap.store import CountedPoint, Store
+from zerolap.store import CountedPoint, Store, UncountedCase
 
 LANGUAGE: Final = re.compile(r"^(GNU) \S+ ")
 """What names the language beside the compiler's version: `GNU C11 12.2.0`."""
@@ -34,12 +34,21 @@ class WorkPoints:
 
 @dataclass(frozen=True)
 class CaseWork:
-    """The counted work of a case over a range; `points` are by metric, `newest` is the last one that was counted."""
+    """The counted work of a case over a range.
+
+    `points` are by metric, `newest` is the last one that was counted; `invalid` is by node why it has no valid count.
+    """
 
     case: Case
     nodes: Nodes
     points: Mapping[str, WorkPoints]
     newest: CountedPoint | None = None
+    invalid: Mapping[int, str] = field(default_factory=dict)
+
+    def lacks(self, node: int) -> bool:
+        """Whether the case is yet to be counted of a node: what was counted and is invalid is so again."""
+        of_instructions = self.points.get(WORK[0])
+        return node not in self.invalid and (of_instructions is None or node not in of_instructions.by_node)
 
     def positions(self, metric: str) -> list[int]:
         """Return the positions of the commits that are counted, themselves or as an equal program."""
@@ -62,8 +71,22 @@ class CaseWork:
 
     def gaps(self, metric: str) -> list[tuple[int, int]]:
         """Return the neighbouring counted commits that no segment joins: how work changed between them is not known."""
-        pairs = itertools.pairwise(self.positions(metric))
+        pairs = itertools.pairwise(self.positions(metric)) if metric in self.points else []
         return [pair for pair in pairs if self.step(metric, *pair) is None]
+
+    def oldest_first(self, metric: str, positions: Sequence[int]) -> list[int]:
+        """Return positions of counted commits in the order in which they were last counted."""
+        by_node = self.points[metric].by_node
+        newest = {
+            position: list(by_node[node].values())[-1] for position in positions for node in [self._node(position)]
+        }
+        return sorted(positions, key=lambda position: newest[position].trial)
+
+    def _node(self, position: int) -> int:
+        node = self.nodes.of_commits[position]
+        if node is None:
+            raise ValueError(f"the commit at {position} is not built")
+        return node
 
     def step(self, metric: str, after: int, position: int) -> tuple[float, bool] | None:
         """Return the logarithm of a change between two commits, and whether they execute the same; none if unknown."""
@@ -95,10 +118,25 @@ def read_work(asked: Asked, nodes: Nodes, store: Store, platform: str) -> dict[s
     by_case: dict[str, list[CountedPoint]] = {}
     for point in points:
         by_case.setdefault(point.series.case, []).append(point)
-    return {case.name: _case_work(asked, case, nodes, by_case.get(case.name, [])) for case in asked.cases}
+    uncounted = store.history.uncounted_cases(list(nodes.builds), platform)
+    return {
+        case.name: _case_work(asked, case, nodes, by_case.get(case.name, []), _invalid(asked, case, nodes, uncounted))
+        for case in asked.cases
+    }
 
 
-def _case_work(asked: Asked, case: Case, nodes: Nodes, points: Sequence[CountedPoint]) -> CaseWork:
+def _invalid(asked: Asked, case: Case, nodes: Nodes, uncounted: Sequence[UncountedCase]) -> dict[int, str]:
+    return {
+        nodes.builds[result.build]: result.reason
+        for result in uncounted
+        if (result.case.digest, result.case.topology.name) == (case.digest, case.topology.name)
+        and {**result.case.config, **result.config} == dict(asked.config_of(case))
+    }
+
+
+def _case_work(
+    asked: Asked, case: Case, nodes: Nodes, points: Sequence[CountedPoint], invalid: Mapping[int, str]
+) -> CaseWork:
     by_metric: dict[str, dict[int, dict[str, CountedPoint]]] = {}
     newest = None
     for point in points:
@@ -109,7 +147,9 @@ def _case_work(asked: Asked, case: Case, nodes: Nodes, points: Sequence[CountedP
         # A point that is counted again is the newest one of its node.
         of_node.pop(segment := _segment(key), None)
         of_node[segment] = newest = point
-    return CaseWork(case, nodes, {metric: WorkPoints(by_node) for metric, by_node in by_metric.items()}, newest)
+    return CaseWork(
+        case, nodes, {metric: WorkPoints(by_node) for metric, by_node in by_metric.items()}, newest, invalid
+    )
 
 
 def _segment(key: SeriesKey) -> str:

@@ -122,6 +122,7 @@ class Filling:
             if position not in self._filled.failures:
                 self._carry_out(position, lambda: self._count_commit(position))  # noqa: B023 - carried out at once
                 self._read()
+        self._join_segments()
 
     def _differs(self, first: int, last: int) -> bool:
         """Whether any case executes something else on two commits, as far as that is known."""
@@ -135,13 +136,32 @@ class Filling:
         """Return the cases that are not counted of a node: all where it is not built."""
         if node is None:
             return list(self._asked.cases)
-        by_case = {name: work.points.get(INSTRUCTIONS) for name, work in self._work.items()}
-        return [
-            case for case in self._asked.cases if (points := by_case[case.name]) is None or node not in points.by_node
-        ]
+        return [case for case in self._asked.cases if self._work[case.name].lacks(node)]
 
-    def _count_commit(self, position: int) -> None:
-        cases = self._uncounted(self._nodes.of_commits[position])
+    def _join_segments(self) -> None:
+        """Count commits again whose neighbours were counted in another way: by other tools or in other windows."""
+        tried = set[int]()
+        while not self._is_over() and (uneven := self._counted_in_another_way(tried)):
+            position = min(uneven)
+            tried.add(position)
+            self._carry_out(position, partial(self._count_commit, position, uneven[position]))
+            self._read()
+
+    def _counted_in_another_way(self, tried: Collection[int]) -> dict[int, list[Case]]:
+        """Return the cases to be counted again, by position: of two neighbours the one that was counted first."""
+        uneven: dict[int, list[Case]] = {}
+        settled = {*tried, *self._filled.failures}
+        for case in self._asked.cases:
+            work = self._work[case.name]
+            ordered = [work.oldest_first(INSTRUCTIONS, gap) for gap in work.gaps(INSTRUCTIONS)]
+            again = {left[0] for gap in ordered if (left := [position for position in gap if position not in settled])}
+            for position in again:
+                uneven.setdefault(position, []).append(case)
+        return uneven
+
+    def _count_commit(self, position: int, again: Sequence[Case] = ()) -> None:
+        """Count a commit in the cases in which it is not, or in these once more."""
+        cases = again or self._uncounted(self._nodes.of_commits[position])
         options = Options(engines=[COUNTED], seed=SEED)
         known = {case.name: self._options.windows.get(case.name) or windows_of(self._work[case.name]) for case in cases}
         windows = {name: chosen for name, chosen in known.items() if chosen is not None}
@@ -149,7 +169,7 @@ class Filling:
         request = run_request(self._server(position), cases, options, self._options.command_line).model_copy(
             update=asked_for
         )
-        report = run_unless(self._is_counted, request, self._own_lab())
+        report = run_unless((lambda _: False) if again else self._is_counted, request, self._own_lab())
         if report is not None:
             self._filled.commits += 1
             self._filled.machine_seconds += report.machine_seconds

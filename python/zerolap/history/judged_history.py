@@ -11,6 +11,7 @@ from zerolap.history.commit_work import CaseWork, read_work
 from zerolap.history.nodes import read_nodes
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
+from zerolap.history.uncounted import notes_of_uncounted
 from zerolap.host import fingerprint
 from zerolap.judge import EVENT, Ledger, Level, WorkStep, drift_of
 from zerolap.lab import Lab
@@ -78,7 +79,7 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
         ),
         series=tuple(series),
         machine_seconds=shown.machine_seconds,
-        notes=shown.notes,
+        notes=(*shown.notes, *notes_of_uncounted(asked, work)),
     )
 
 

@@ -16,7 +16,14 @@ from zerolap.store.fleet import (
 )
 from zerolap.store.history_records import CONFIRMING as CONFIRMING_TOPIC
 from zerolap.store.history_records import TOPIC as HISTORY_TOPIC
-from zerolap.store.history_records import AcceptedChange, CommitBuild, CountedPoint, HistoryRecords, RecordedContrast
+from zerolap.store.history_records import (
+    AcceptedChange,
+    CommitBuild,
+    CountedPoint,
+    HistoryRecords,
+    RecordedContrast,
+    UncountedCase,
+)
 from zerolap.store.imported_records import ImportedRecords, ImportSource
 from zerolap.store.recorded_requests import NamedSource, RecordedRequest, RequestInShort
 from zerolap.store.retention import Removal, Retention
@@ -78,5 +85,6 @@ __all__ = [
     "TriggerBacklog",
     "TriggerRecords",
     "TriggerState",
+    "UncountedCase",
     "open_blobs",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Select, delete, select
 
-from zerolap.records import SeriesKey, now
+from zerolap.records import Case, RunCase, SeriesKey, now
 from zerolap.store.database import Database, insert_of
 from zerolap.store.tables import (
     accepted_change,
@@ -47,7 +47,8 @@ class CommitBuild:
 class CountedPoint:
     """A counted metric of a build: a trial of the first block of a request that a history has made.
 
-    `windows` are the requests of both windows, `executed_code` is equal for builds of which the case executes the same.
+    `windows` are the requests of both windows, `executed_code` is equal for builds of which the case executes the same;
+    a `trial` has a higher number than those before it.
     """
 
     build: str
@@ -56,6 +57,17 @@ class CountedPoint:
     value: float
     executed_code: str | None
     graph: str | None
+    trial: int = 0
+
+
+@dataclass(frozen=True)
+class UncountedCase:
+    """A case that was asked for of a build and not counted, or not validly; `config` are the settings asked for."""
+
+    build: str
+    case: Case
+    config: Mapping[str, str]
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -117,6 +129,7 @@ class HistoryRecords:
         """Return the counted metrics of builds on a platform that histories have measured, the oldest first."""
         statement = (
             select(
+                trial.c.id,
                 document.c.head_build,
                 trial.c.executed_code,
                 trial.c.graph,
@@ -137,13 +150,34 @@ class HistoryRecords:
                 series.c.platform == platform,
                 metric.c.name.in_(names),
             )
-            .order_by(trial.c.id)
+        )
+        with self._database.reading() as connection:
+            rows = [
+                row
+                for part in _parts(builds)
+                for row in connection.execute(statement.where(document.c.head_build.in_(part)))
+            ]
+            return [_counted_point(row) for row in sorted(rows, key=lambda row: row.id)]
+
+    def uncounted_cases(self, builds: Sequence[str], platform: str) -> list[UncountedCase]:
+        """Return the cases that histories were to count of builds on a platform, and that have no valid result."""
+        statement: Select[Any] = (
+            select(document.c.id, document.c.head_build, request.c.document.label("asked"))
+            .join(request, request.c.id == document.c.id)
+            .where(
+                document.c.kind == "run",
+                document.c.platform_fingerprint == platform,
+                request.c.topic.startswith(TOPIC, autoescape=True),
+                request.c.state == "done",
+            )
+            .order_by(document.c.number)
         )
         with self._database.reading() as connection:
             return [
-                _counted_point(row)
+                case
                 for part in _parts(builds)
                 for row in connection.execute(statement.where(document.c.head_build.in_(part)))
+                for case in _uncounted_cases(connection, row)
             ]
 
     def contrasts(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[RecordedContrast]:
@@ -234,7 +268,33 @@ def _counted_point(row: Row[Any]) -> CountedPoint:
     key = SeriesKey(**(fields | {"config": tuple(map(tuple, json.loads(fields["config"])))}))
     small, _, large = key.windows.partition("+")
     windows = (int(small), int(large)) if small.isdigit() and large.isdigit() else (0, 0)
-    return CountedPoint(row.head_build, key, windows, row.value, row.executed_code, row.graph)
+    return CountedPoint(row.head_build, key, windows, row.value, row.executed_code, row.graph, row.id)
+
+
+def _uncounted_cases(connection: Connection, row: Row[Any]) -> Iterator[UncountedCase]:
+    results = {
+        result.case: result
+        for result in connection.execute(
+            select(case_result.c.case, case_result.c.valid, case_result.c.document).where(
+                case_result.c.document_id == row.id
+            )
+        )
+    }
+    asked = json.loads(row.asked)
+    missing = [case for case in asked["cases"] if case["name"] not in results or not results[case["name"]].valid]
+    for case in missing:
+        result = results.get(case["name"])
+        reason = "it was skipped" if result is None else _reason_of_result(RunCase.model_validate_json(result.document))
+        yield UncountedCase(row.head_build, Case.model_validate(case), asked["servers"]["head"]["config"], reason)
+
+
+def _reason_of_result(result: RunCase) -> str:
+    if result.failure:
+        return result.failure
+    failed = [
+        f"{check.check} is {check.value}, expected {check.limit}" for check in result.validity.checks if not check.ok
+    ]
+    return "; ".join(failed) or "it is invalid"
 
 
 def _contrasts_of(connection: Connection, row: Row[Any], names: Sequence[str]) -> Iterator[RecordedContrast]:
