@@ -167,8 +167,8 @@ class ChangeSearch:
         """Add points in order; without variances and penalties these are 1 and 0.
 
         A penalty is what a change just before the point costs more than elsewhere, in units of the gain; it is infinite
-        where there can be none. Raises `ValueError` for a value that is not finite, a variance not above 0, a penalty
-        below 0, or lengths that differ; the points before stay.
+        where there can be none, minus infinite where one is known. Raises `ValueError` for a value that is not finite, a
+        variance not above 0, a penalty that is no number, or lengths that differ; the points before stay.
         """
 
     def changes(self) -> Changes:

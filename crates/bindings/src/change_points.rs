@@ -1,7 +1,7 @@
 //! Series over commits: change points and drift.
 
 use pyo3::prelude::*;
-use zerolap_stats::change_points::{self, Kind, Level};
+use zerolap_stats::change_points::{self, Kind, SeriesPoint};
 use zerolap_stats::drift;
 
 use crate::errors::value_error;
@@ -47,6 +47,7 @@ impl From<&change_points::ChangePoint> for ChangePoint {
 
 /// `disturbed` has the first point, the one after the last, and the gain of each stretch.
 #[pyclass(frozen, get_all, module = "zerolap._core")]
+#[expect(clippy::struct_field_names, reason = "the name that Python knows it by")]
 pub(crate) struct Changes {
     changes: Vec<Py<ChangePoint>>,
     spikes: Vec<usize>,
@@ -82,7 +83,7 @@ impl ChangeSearch {
         for (index, value) in values.into_iter().enumerate() {
             let variance = variances.as_ref().map_or(1.0, |variances| variances[index]);
             let penalty = penalties.as_ref().map_or(0.0, |penalties| penalties[index]);
-            self.search.push(Level { value, variance, penalty }).map_err(value_error)?;
+            self.search.push(SeriesPoint { value, variance, penalty }).map_err(value_error)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 //! the quantile of the least penalty at which such a series has no change. Takes ten minutes.
 
 use zerolap_stats::change_points::thresholds::{LEAST_GAIN, LENGTHS, TAILS};
-use zerolap_stats::change_points::{ChangeError, ChangeSearch, Level};
+use zerolap_stats::change_points::{ChangeError, ChangeSearch, SeriesPoint};
 
 /// Points that are simulated for each length, in series of that length.
 const POINTS: usize = 40_000_000;
@@ -23,17 +23,22 @@ fn main() -> Result<(), ChangeError> {
             for _ in 0..count {
                 let mut search = ChangeSearch::new(TAILS[0], known_variances)?;
                 for _ in 0..points {
-                    search.push(Level { value: normal.draw(), variance: 1.0, penalty: 0.0 })?;
+                    search.push(SeriesPoint { value: normal.draw(), variance: 1.0, penalty: 0.0 })?;
                 }
                 gains.push(search.critical_gain(LEAST_GAIN));
             }
             gains.sort_by(f64::total_cmp);
-            let quantiles = TAILS.map(|tail| format!("{:.2}", gains[count - 1 - (tail * count as f64) as usize]));
-            println!("    [{}], // {points}", quantiles.join(", "));
+            println!("    [{}], // {points}", TAILS.map(|tail| quantile(&gains, tail)).join(", "));
         }
         println!("];");
     }
     Ok(())
+}
+
+/// Of sorted gains, the one that a share of them exceeds.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank between 0 and their number")]
+fn quantile(gains: &[f64], tail: f64) -> String {
+    format!("{:.2}", gains[gains.len() - 1 - (tail * gains.len() as f64) as usize])
 }
 
 /// Standard normal numbers: splitmix64 (Steele, Lea & Flood 2014) and the transform of Box & Muller (1958).

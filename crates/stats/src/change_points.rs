@@ -42,13 +42,13 @@ const LEVEL_ROUNDS: usize = 20;
 
 /// One point of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Level {
+pub struct SeriesPoint {
     /// Its value; of a metric the logarithm.
     pub value: f64,
     /// The variance of the value; 1 where none is known.
     pub variance: f64,
     /// What a change between the point before and this one costs more than elsewhere, in units of [`ChangePoint::gain`];
-    /// infinite where there can be none.
+    /// infinite where there can be none, minus infinite where one is known and costs nothing.
     pub penalty: f64,
 }
 
@@ -74,7 +74,7 @@ pub struct ChangePoint {
     pub after: f64,
     /// Interval of 95 % of `after - before`, given where the change is.
     pub interval: (f64, f64),
-    /// By how much the change lowers the sum of losses, over the long-run factor.
+    /// By how much the change lowers the sum of losses, over the long-run factor; of two that are one stretch, each half.
     pub gain: f64,
     /// Probability that a series of this length without a change has a gain so large somewhere.
     pub p: f64,
@@ -106,9 +106,9 @@ pub enum ChangeError {
     /// A variance is not above 0.
     #[error("a variance is not above 0: {0}")]
     Variance(f64),
-    /// A penalty is below 0.
-    #[error("a penalty is below 0: {0}")]
-    Penalty(f64),
+    /// A penalty is no number.
+    #[error("a penalty is no number")]
+    Penalty,
     /// The level is one for which there are no thresholds.
     #[error("the level {0} is not between {low} and {high}", low = thresholds::TAILS[thresholds::TAILS.len() - 1], high = thresholds::TAILS[0])]
     SearchLevel(f64),
@@ -159,18 +159,18 @@ impl ChangeSearch {
     /// # Errors
     ///
     /// If one of its numbers is none that this can be computed from; the series stays as it was.
-    pub fn push(&mut self, level: Level) -> Result<(), ChangeError> {
-        if !level.value.is_finite() {
-            return Err(ChangeError::Value(level.value));
+    pub fn push(&mut self, point: SeriesPoint) -> Result<(), ChangeError> {
+        if !point.value.is_finite() {
+            return Err(ChangeError::Value(point.value));
         }
-        if !(level.variance.is_finite() && level.variance > 0.0) {
-            return Err(ChangeError::Variance(level.variance));
+        if !(point.variance.is_finite() && point.variance > 0.0) {
+            return Err(ChangeError::Variance(point.variance));
         }
-        if level.penalty.is_nan() || level.penalty < 0.0 {
-            return Err(ChangeError::Penalty(level.penalty));
+        if point.penalty.is_nan() {
+            return Err(ChangeError::Penalty);
         }
-        self.noise.push(level.value, level.variance);
-        self.penalties.push(level.penalty);
+        self.noise.push(point.value, point.variance);
+        self.penalties.push(point.penalty);
         Ok(())
     }
 
@@ -194,17 +194,17 @@ impl ChangeSearch {
         let penalty = thresholds::gain(self.level, self.len(), self.known_variances);
         let segments = self.segments(Terms { noise, penalty });
         let points = Points::new(&self.noise, noise);
-        let mut changes: Vec<_> =
-            segments.windows(2).map(|pair| self.change(&points, pair[0], pair[1], noise.long_run_factor)).collect();
-        mark_ramps(&points, &segments, &mut changes, noise.long_run_factor);
+        let factor = noise.long_run_factor;
+        let mut changes: Vec<_> = (1..segments.len()).map(|at| self.change(&points, &segments, at, factor)).collect();
+        mark_ramps(&points, &segments, &mut changes, factor);
         let spikes: Vec<_> = segments
             .iter()
             .flat_map(|segment| (segment.start..segment.end).map(|index| (index, segment.level)))
             .filter(|&(index, level)| points.loss(index, level) >= OUTLIER * OUTLIER)
             .map(|(index, _)| index)
             .collect();
-        let disturbed = disturbed(&spikes, self.len(), penalty * noise.long_run_factor, CONFIRMATION);
-        Changes { changes, spikes, disturbed, noise_sd: noise.variance.sqrt(), long_run_factor: noise.long_run_factor }
+        let disturbed = disturbed(&spikes, self.len(), penalty * factor, CONFIRMATION);
+        Changes { changes, spikes, disturbed, noise_sd: noise.variance.sqrt(), long_run_factor: factor }
     }
 
     /// The least penalty at which the series has no change, up to a hundredth; `least` if it has none there.
@@ -218,10 +218,7 @@ impl ChangeSearch {
                 return penalty;
             }
             let points = Points::new(&self.noise, noise);
-            let whole = points.least_loss(0, self.len(), segments.iter().map(|segment| segment.level));
-            let apart: f64 = segments.iter().map(|segment| points.losses(*segment)).sum();
-            let gain = (whole - apart) / noise.long_run_factor / (segments.len() - 1) as f64;
-            penalty = gain.max(penalty * 1.01);
+            penalty = (points.gain(&segments) / noise.long_run_factor).max(penalty * 1.01);
         }
     }
 
@@ -239,7 +236,7 @@ impl ChangeSearch {
         let Terms { noise, penalty } = terms;
         for index in self.segmentation.len()..values.len() {
             let weight = 1.0 / (variances[index] * noise.variance);
-            let penalty = (penalty + self.penalties[index]) * noise.long_run_factor;
+            let penalty = (penalty + self.penalties[index]).max(0.0) * noise.long_run_factor;
             self.segmentation.push(values[index] - values[0], weight, penalty);
         }
         let mut segments = self.segmentation.segments();
@@ -252,10 +249,15 @@ impl ChangeSearch {
         segments
     }
 
-    fn change(&self, points: &Points<'_>, before: Segment, after: Segment, factor: f64) -> ChangePoint {
-        let apart = points.losses(before) + points.losses(after);
-        let together = points.least_loss(before.start, after.end, [before.level, after.level].into_iter());
-        let gain = (together - apart) / factor;
+    /// The change at the beginning of a segment, which is not the first.
+    fn change(&self, points: &Points<'_>, segments: &[Segment], at: usize, factor: f64) -> ChangePoint {
+        let (before, after) = (segments[at - 1], segments[at]);
+        // What it gains by itself, or each of two together with a neighbour: a short stretch apart has two clear ends, but
+        // was worth two penalties.
+        let gain = [(at - 1, at), (at.saturating_sub(2), at), (at - 1, (at + 1).min(segments.len() - 1))]
+            .map(|(first, last)| points.gain(&segments[first..=last]) / factor)
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
         let change = after.level - before.level;
         let error = (factor * (1.0 / points.weight(before) + 1.0 / points.weight(after))).sqrt();
         let origin = points.values[0];
@@ -321,6 +323,14 @@ impl<'a> Points<'a> {
         from.chain(std::iter::once(sum / weight))
             .map(|level| self.descend(start, end, level))
             .fold(f64::INFINITY, f64::min)
+    }
+
+    /// By how much the changes between segments lower the sum of losses, each of them.
+    fn gain(&self, segments: &[Segment]) -> f64 {
+        let [first, .., last] = segments else { return 0.0 };
+        let together = self.least_loss(first.start, last.end, segments.iter().map(|segment| segment.level));
+        let apart: f64 = segments.iter().map(|segment| self.losses(*segment)).sum();
+        (together - apart) / (segments.len() - 1) as f64
     }
 
     /// Moves a level to the mean of the points near it until that stays where it is; returns the sum of losses there.

@@ -101,8 +101,9 @@ pub fn slope(positions: &[f64], values: &[f64], long_run_factor: f64) -> Result<
     let mut slopes = Vec::with_capacity(points.len() * points.len() / 2);
     for (index, (position, value)) in points.iter().enumerate() {
         for (other, other_value) in &points[index + 1..] {
-            if other != position {
-                slopes.push((*other_value - *value) / (*other - *position));
+            let distance = *other - *position;
+            if distance.abs() > 0.0 {
+                slopes.push((*other_value - *value) / distance);
             }
         }
     }
@@ -115,6 +116,7 @@ pub fn slope(positions: &[f64], values: &[f64], long_run_factor: f64) -> Result<
     let deviation = (long_run_factor * count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt();
     let reach = Normal::standard().inverse_cdf(0.975) * deviation;
     let last = slopes.len() - 1;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank between 0 and their number")]
     let low = (((slopes.len() as f64 - reach) / 2.0).floor().max(0.0) as usize).min(last);
     Ok(Slope { slope: median(&slopes), low: slopes[low], high: slopes[last - low] })
 }
@@ -155,9 +157,9 @@ mod tests {
     #[test]
     fn a_shift_passes_the_limit_after_the_points_that_it_takes() {
         let residuals: Vec<f64> = (0..40).map(|index| if index < 20 { 0.0 } else { 1.0 }).collect();
-        let alarm = cusum(&residuals, 0.25, 3.0).unwrap().unwrap();
+        let alarm = cusum(&residuals, 0.25, 3.0).expect("finite numbers").expect("finite numbers");
         assert_eq!(alarm, CusumAlarm { index: 24, start: 20, up: true });
-        assert_eq!(cusum(&residuals, 0.25, 100.0).unwrap(), None);
+        assert_eq!(cusum(&residuals, 0.25, 100.0).expect("finite numbers"), None);
     }
 
     #[test]
@@ -165,16 +167,16 @@ mod tests {
         let positions: Vec<f64> = (0..60).map(f64::from).collect();
         let mut values: Vec<f64> = positions.iter().map(|position| 0.5 * position).collect();
         values[30] = 1e6;
-        let found = slope(&positions, &values, 1.0).unwrap();
+        let found = slope(&positions, &values, 1.0).expect("finite numbers");
         assert!((found.slope - 0.5).abs() < 1e-9, "{found:?}");
         assert!(found.low <= 0.5 && found.high >= 0.5);
     }
 
     #[test]
     fn a_small_change_is_within_the_margin_and_a_large_one_is_not() {
-        let (low, high) = equivalence(0.001, 0.002, 20.0, 0.02).unwrap();
+        let (low, high) = equivalence(0.001, 0.002, 20.0, 0.02).expect("finite numbers");
         assert!(low < 0.001 && high < 0.001);
-        let (low, high) = equivalence(0.02, 0.002, 20.0, 0.02).unwrap();
+        let (low, high) = equivalence(0.02, 0.002, 20.0, 0.02).expect("finite numbers");
         assert!(low < 0.001 && (high - 0.5).abs() < 1e-9);
     }
 
@@ -190,14 +192,14 @@ mod tests {
         #[test]
         fn mirrored_residuals_pass_downwards(residuals in prop::collection::vec(-2.0..3.0_f64, 0..200)) {
             let mirrored: Vec<f64> = residuals.iter().map(|residual| -residual).collect();
-            let (alarm, other) = (cusum(&residuals, 0.25, 5.0).unwrap(), cusum(&mirrored, 0.25, 5.0).unwrap());
+            let (alarm, other) = (cusum(&residuals, 0.25, 5.0).expect("finite numbers"), cusum(&mirrored, 0.25, 5.0).expect("finite numbers"));
             prop_assert_eq!(alarm.map(|alarm| CusumAlarm { up: !alarm.up, ..alarm }), other);
         }
 
         #[test]
         fn the_test_is_mirrored_with_the_sides(change in -0.1..0.1_f64, error in 0.001..0.1_f64) {
-            let (low, high) = equivalence(change, error, 9.0, 0.02).unwrap();
-            let (other_low, other_high) = equivalence(-change, error, 9.0, 0.02).unwrap();
+            let (low, high) = equivalence(change, error, 9.0, 0.02).expect("finite numbers");
+            let (other_low, other_high) = equivalence(-change, error, 9.0, 0.02).expect("finite numbers");
             prop_assert!((low - other_high).abs() < 1e-12 && (high - other_low).abs() < 1e-12);
         }
     }

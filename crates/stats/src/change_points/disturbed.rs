@@ -5,7 +5,7 @@ const DISTURBED_SHARE: f64 = 0.9;
 /// Elsewhere it is taken as at least this.
 const LEAST_SHARE: f64 = 0.01;
 /// Wild points with so many others between them do not belong together.
-const APART: usize = 5;
+const APART: u8 = 5;
 
 /// A stretch of points of which nearly all are wild.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,8 +64,8 @@ pub(super) fn disturbed(wild: &[usize], points: usize, penalty: f64, least: usiz
 /// probability, the share (1 - p)^`APART` of the wild ones follows that many others.
 fn usual_share(wild: &[usize], points: usize) -> f64 {
     let all = wild.len() as f64 / points as f64;
-    let firsts = 1 + wild.windows(2).filter(|pair| pair[1] - pair[0] > APART).count();
-    let alone = firsts as f64 / points as f64 / (1.0 - all).powi(APART as i32);
+    let firsts = 1 + wild.windows(2).filter(|pair| pair[1] - pair[0] > usize::from(APART)).count();
+    let alone = firsts as f64 / points as f64 / (1.0 - all).powi(i32::from(APART));
     alone.min(all).max(LEAST_SHARE)
 }
 

@@ -2,8 +2,8 @@
 
 use std::f64::consts::SQRT_2;
 
-/// The share of differences below the one that the scale is taken from. A fifth of them may be wild: of steps and spikes.
-const QUANTILE: f64 = 0.8;
+/// The scale is taken from the difference that four of five do not exceed. A fifth may be wild: of steps and spikes.
+const RANK: (usize, usize) = (4, 5);
 /// That quantile of the absolute values of a standard normal.
 const NORMAL_QUANTILE: f64 = 1.281_551_565_544_6;
 /// Differences beyond that many scales count as so large in the estimate of the correlation.
@@ -112,7 +112,7 @@ impl NoiseEstimate {
 
     fn scale(&self) -> f64 {
         let count = self.differences.len();
-        let rank = (QUANTILE * count as f64).ceil() as usize;
+        let rank = (RANK.0 * count).div_ceil(RANK.1);
         self.differences.get(rank.saturating_sub(1)).map_or(0.0, |difference| difference / NORMAL_QUANTILE)
     }
 
@@ -120,7 +120,7 @@ impl NoiseEstimate {
     /// depend on levels. What chance makes of uncorrelated points is none.
     fn long_run_factor(&mut self, scale: f64) -> f64 {
         let limit = CLIP * scale;
-        if self.sums.limit != limit {
+        if self.sums.limit.total_cmp(&limit).is_ne() {
             self.sums = ClippedSums { limit, ..ClippedSums::default() };
         }
         let mut sums = self.sums;

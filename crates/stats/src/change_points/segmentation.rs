@@ -31,8 +31,9 @@ impl Piece {
             return Self { weight, center: value, ..*self };
         }
         let sum = self.weight + weight;
-        let center = (self.weight * self.center + weight * value) / sum;
-        let least = self.least + self.weight * weight / sum * (self.center - value).powi(2);
+        let share = weight / sum;
+        let center = self.center + share * (value - self.center);
+        let least = self.least + self.weight * share * (self.center - value).powi(2);
         Self { weight: sum, center, least, ..*self }
     }
 }
@@ -110,7 +111,7 @@ impl Segmentation {
         for piece in &self.pieces {
             if piece.least >= cap {
                 constant_until(capped, piece.end);
-            } else if piece.weight == 0.0 {
+            } else if piece.weight == 0.0 || (piece.cost(start) <= cap && piece.cost(piece.end) <= cap) {
                 capped.push(*piece);
             } else {
                 let radius = ((cap - piece.least) / piece.weight).sqrt();
@@ -167,7 +168,7 @@ impl Segmentation {
                     piece.center.clamp(start, piece.end)
                 };
                 let cost = if piece.weight == 0.0 { piece.least } else { piece.cost(level) };
-                if cost < best.cost || (cost == best.cost && piece.origin < best.origin) {
+                if cost.total_cmp(&best.cost).then(piece.origin.cmp(&best.origin)).is_lt() {
                     best = Best { cost, level, origin: piece.origin };
                 }
             }

@@ -1,0 +1,1 @@
+"""Measures how true histories are: change points, drift, ledgers, searches for commits."""

@@ -1,0 +1,46 @@
+"""Measures how true histories are, and what they cost; writes `.bench/history.json`.
+
+Names of figures as arguments measure these alone; the others stay in the file as they were. Each subject has a module
+with its `FIGURES`.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from benches.figures import DIRECTORY, Figure, show_figures, write_figures
+from benches.history import change_points, drifts, labelled, speed
+
+NAME: Final = "history"
+SUBJECTS: Final = (change_points, labelled, speed, drifts)
+FIGURES: Final[Mapping[str, Callable[[], Figure]]] = {
+    key: measure for subject in SUBJECTS for key, measure in subject.FIGURES.items()
+}
+
+
+def main() -> None:
+    """Measure, print and write; what was measured is written at once."""
+    parser = argparse.ArgumentParser(prog="benches.history", description=__doc__)
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"of {', '.join(FIGURES)}; all by default")
+    names = parser.parse_args().figures
+    unknown = [name for name in names if name not in FIGURES]
+    if unknown:
+        raise SystemExit(f"unknown: {', '.join(unknown)}; figures: {', '.join(FIGURES)}")
+    figures = _measured_before() if names else {}
+    for name in names or FIGURES:
+        figures[name] = FIGURES[name]()
+        print(f"written to {write_figures(NAME, figures)}", file=sys.stderr)
+    show_figures(figures)
+
+
+def _measured_before() -> dict[str, Figure]:
+    path = DIRECTORY / f"{NAME}.json"
+    if not path.exists():
+        return {}
+    return {key: Figure(**fields) for key, fields in json.loads(path.read_text())["figures"].items()}
+
+
+if __name__ == "__main__":
+    main()
