@@ -66,7 +66,7 @@ def history_markdown(history: History) -> str:
     rows = [
         [
             code(series_label(series)),
-            series_metric(series),
+            _metric(series),
             f"{len(series.points):,}",
             change_text(total.change),
             "" if total.low == total.high else interval(total.low, total.high),
@@ -86,6 +86,11 @@ def history_markdown(history: History) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _metric(series: HistorySeries) -> str:
+    """Return the metric of a series as Markdown; that of others is a foreign name."""
+    return code(series_metric(series)) if series.is_imported else series_metric(series)
+
+
 def _items(history: History) -> list[str]:
     """Return a line for each change: the case, the size, where it lies, and the first reason."""
     items = []
@@ -93,6 +98,6 @@ def _items(history: History) -> list[str]:
         where = sentence_with_names(range_of_change(history, changed))
         accepted = "" if changed.accepted is None else f"; accepted: {prose(changed.accepted)}"
         reason = f". {sentence_with_names(changed.reasons[0])}" if changed.reasons else ""
-        size = f"{change(changed.change)} {series_metric(series)}"
+        size = f"{change(changed.change)} {_metric(series)}"
         items.append(f"{code(series_label(series))} {size}, {changed.kind} {where}{accepted}{reason}")
     return items

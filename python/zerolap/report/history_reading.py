@@ -102,10 +102,10 @@ def history_effort(history: History) -> str:
     """Write how much was measured."""
     if all(series.is_imported for series in history.series) and history.series:
         points = sum(len(series.points) for series in history.series)
-        return f"{history.range}: {counted(points, 'point', 'points')}, measured by others"
+        return f"{one_line(history.range)}: {counted(points, 'point', 'points')}, measured by others"
     distinct = len({commit.node for commit in history.commits if commit.node is not None})
     parts = [
-        f"{history.range}: {counted(len(history.commits), 'commit', 'commits')}",
+        f"{one_line(history.range)}: {counted(len(history.commits), 'commit', 'commits')}",
         f"{history.measured_commits:,} measured, {counted(distinct, 'distinct program', 'distinct programs')}",
     ]
     if history.machine_seconds:

@@ -95,7 +95,7 @@ def _show_change(lines: Lines, history: History, series: HistorySeries, changed:
     lines.line(
         (f"{series_label(series)}  ", "bold"),
         (f"{change(changed.change)} {series_metric(series)}", _style(series, changed.change)),
-        f"  {words} {range_of_change(history, changed)}{confirmed}",
+        f"  {words} {one_line(range_of_change(history, changed))}{confirmed}",
     )
     if changed.accepted is not None:
         lines.line(("  accepted: ", "dim"), one_line(changed.accepted))
@@ -103,7 +103,7 @@ def _show_change(lines: Lines, history: History, series: HistorySeries, changed:
         lines.line("  many small changes, the largest of them:")
     for reason in changed.reasons[: None if changed.kind == "drift" else MOST_REASONS]:
         lines.line("  ", one_line(reason))
-    lines.line((f"  {changed.id}", "dim"))
+    lines.line((f"  {one_line(changed.id)}", "dim"))
 
 
 def _show_failures(lines: Lines, history: History) -> None:
