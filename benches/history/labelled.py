@@ -22,7 +22,7 @@ DIRECTORY: Final = Path(os.environ.get("ZEROLAP_LABELLED_TRACES", "../shared/dat
 MARGIN: Final = 5
 LEAST_CHANGE: Final = 0.005
 """Relative; smaller changes are not asked for. With `MOST_P` all of the tuning, the same for all traces."""
-MOST_P: Final = 1e-10
+MOST_P: Final = 1e-4
 """Traces wander: they have many small steps that are real and that nobody labels."""
 HALVES: Final = ("tuned on", "held out")
 
@@ -107,6 +107,8 @@ def _found(trace: Trace) -> list[int]:
     found = series_changes(levels_of([math.log(value) for value in trace.round_trips]))
     places = [change.position for change in found.changes if abs(change.change) >= LEAST_CHANGE and change.p <= MOST_P]
     for stretch in found.disturbed:
+        if stretch.p > MOST_P:
+            continue
         places.append(stretch.first)
         if not stretch.goes_on:
             places.append(stretch.last + 1)

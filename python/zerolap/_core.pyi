@@ -138,9 +138,9 @@ class Changes:
 
     @property
     def disturbed(self) -> list[tuple[int, int, float]]:
-        """Stretches of which nearly all points are spikes: the first point, the one after the last, and the gain.
+        """Stretches of which nearly all points are spikes: the first point, the one after the last, and p.
 
-        The gain is twice the logarithm of how much likelier the spikes are in the stretch than elsewhere.
+        p is the probability that a series of this length without a change shows one so clear somewhere.
         """
 
     @property

@@ -45,7 +45,7 @@ impl From<&change_points::ChangePoint> for ChangePoint {
     }
 }
 
-/// `disturbed` has the first point, the one after the last, and the gain of each stretch.
+/// `disturbed` has the first point, the one after the last, and the p of each stretch.
 #[pyclass(frozen, get_all, module = "zerolap._core")]
 #[expect(clippy::struct_field_names, reason = "the name that Python knows it by")]
 pub(crate) struct Changes {
@@ -97,7 +97,7 @@ impl ChangeSearch {
                 .map(|change| Py::new(py, ChangePoint::from(change)))
                 .collect::<PyResult<_>>()?,
             spikes: found.spikes,
-            disturbed: found.disturbed.iter().map(|stretch| (stretch.start, stretch.end, stretch.gain)).collect(),
+            disturbed: found.disturbed.iter().map(|stretch| (stretch.start, stretch.end, stretch.p)).collect(),
             noise_sd: found.noise_sd,
             long_run_factor: found.long_run_factor,
         })

@@ -203,7 +203,10 @@ impl ChangeSearch {
             .filter(|&(index, level)| points.loss(index, level) >= OUTLIER * OUTLIER)
             .map(|(index, _)| index)
             .collect();
-        let disturbed = disturbed(&spikes, self.len(), penalty * factor, CONFIRMATION);
+        let disturbed = disturbed(&spikes, self.len(), penalty * factor, CONFIRMATION)
+            .iter()
+            .map(|stretch| Disturbed { start: stretch.start, end: stretch.end, p: self.p(stretch.gain / factor) })
+            .collect();
         Changes { changes, spikes, disturbed, noise_sd: noise.variance.sqrt(), long_run_factor: factor }
     }
 
@@ -249,6 +252,10 @@ impl ChangeSearch {
         segments
     }
 
+    fn p(&self, gain: f64) -> f64 {
+        thresholds::probability(gain, self.len(), self.known_variances)
+    }
+
     /// The change at the beginning of a segment, which is not the first.
     fn change(&self, points: &Points<'_>, segments: &[Segment], at: usize, factor: f64) -> ChangePoint {
         let (before, after) = (segments[at - 1], segments[at]);
@@ -268,7 +275,7 @@ impl ChangeSearch {
             after: after.level + origin,
             interval: (change - NORMAL_95 * error, change + NORMAL_95 * error),
             gain,
-            p: thresholds::probability(gain, self.len(), self.known_variances),
+            p: self.p(gain),
             kind: Kind::Step,
         }
     }

@@ -97,13 +97,13 @@ class LevelChange:
 class DisturbedStretch:
     """Commits, from `first` to `last`, at nearly all of which the series is far from any level.
 
-    `gain` is twice the logarithm of how much likelier that is in the stretch than elsewhere. A stretch that
+    `p` is the probability that a series of this length without a change shows one so clear somewhere. A stretch that
     `goes_on` has not ended with the series.
     """
 
     first: int
     last: int
-    gain: float
+    p: float
     goes_on: bool
 
 
@@ -163,8 +163,8 @@ class SeriesSearch:
             tuple(_level_change(change, at) for change in found.changes),
             tuple(at[index] for index in found.spikes),
             tuple(
-                DisturbedStretch(at[start], at[end - 1], gain, goes_on=end == len(at))
-                for start, end, gain in found.disturbed
+                DisturbedStretch(at[start], at[end - 1], p, goes_on=end == len(at))
+                for start, end, p in found.disturbed
             ),
             found.noise_sd,
             found.long_run_factor,

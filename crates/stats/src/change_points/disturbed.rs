@@ -14,13 +14,22 @@ pub struct Disturbed {
     pub start: usize,
     /// The point after the last one; the length of the series if it is still disturbed.
     pub end: usize,
-    /// Twice the logarithm of how much likelier its wild points are than elsewhere.
-    pub gain: f64,
+    /// Probability that a series without a change has a gain so large somewhere.
+    pub p: f64,
 }
 
-/// The most likely stretches, given in order the wild points of a series: those whose log likelihood ratio, twice, exceeds
-/// `penalty` for their beginning, and once more for their end. At least `least` points are wild.
-pub(super) fn disturbed(wild: &[usize], points: usize, penalty: f64, least: usize) -> Vec<Disturbed> {
+/// A stretch with what each of its ends gains: twice the logarithm of how much likelier its wild points are than
+/// elsewhere, shared among them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stretch {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) gain: f64,
+}
+
+/// The most likely stretches, given in order the wild points of a series: those of which each end gains more than
+/// `penalty`. At least `least` points are wild.
+pub(super) fn disturbed(wild: &[usize], points: usize, penalty: f64, least: usize) -> Vec<Stretch> {
     if wild.len() < least {
         return Vec::new();
     }
@@ -41,7 +50,7 @@ pub(super) fn disturbed(wild: &[usize], points: usize, penalty: f64, least: usiz
                 current.add(index, sum + gain);
                 continue;
             }
-            stretches.extend(current.closed(2.0 * penalty, least));
+            stretches.extend(current.closed(2.0, penalty, least));
         }
         open =
             Some(Open { start: index, last: index, sum: gain, best: gain, best_end: index + 1, wild: 1, best_wild: 1 });
@@ -52,9 +61,9 @@ pub(super) fn disturbed(wild: &[usize], points: usize, penalty: f64, least: usiz
         if current.best_end == current.last + 1 && rest < penalty {
             current.best_end = points;
             current.best -= rest;
-            stretches.extend(current.closed(penalty, least));
+            stretches.extend(current.closed(1.0, penalty, least));
         } else {
-            stretches.extend(current.closed(2.0 * penalty, least));
+            stretches.extend(current.closed(2.0, penalty, least));
         }
     }
     stretches
@@ -91,11 +100,9 @@ impl Open {
         }
     }
 
-    fn closed(&self, cost: f64, least: usize) -> Option<Disturbed> {
-        (self.best > cost && self.best_wild >= least).then_some(Disturbed {
-            start: self.start,
-            end: self.best_end,
-            gain: self.best,
-        })
+    fn closed(&self, ends: f64, penalty: f64, least: usize) -> Option<Stretch> {
+        let gain = self.best / ends;
+        let is_stretch = gain > penalty && self.best_wild >= least;
+        is_stretch.then_some(Stretch { start: self.start, end: self.best_end, gain })
     }
 }
