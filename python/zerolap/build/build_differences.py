@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from zerolap.build.variant import EXTRA_FLAG, Allocator, Optimization, Variant
-from zerolap.records import Build
+from zerolap.records import Build, without_language
 
 OPTIMIZATION: Final = re.compile(r"-O\S*")
 STANDARD: Final = re.compile(r"-std=.+")
@@ -62,12 +62,12 @@ def _of_flags(older: list[str], newer: list[str]) -> Iterator[_Difference]:
     before, after = _last(older, OPTIMIZATION) or "-O0", _last(newer, OPTIMIZATION) or "-O0"
     if before != after:
         field = "optimization" if after in get_args(Optimization) else None
-        yield _Difference(f"{before} -> {after}", field, after)
+        yield _Difference(f"{before} → {after}", field, after)
     yield from _of_switch(older, newer, LINK_TIME, "-flto", "link_time_optimization")
     yield from _of_switch(older, newer, FRAME_POINTERS, "-fno-omit-frame-pointer", "frame_pointers")
     standards = _last(older, STANDARD), _last(newer, STANDARD)
     if standards[0] != standards[1]:
-        yield _Difference(f"{standards[0] or 'no -std'} -> {standards[1] or 'no -std'}")
+        yield _Difference(f"{standards[0] or 'no -std'} → {standards[1] or 'no -std'}")
     before_flags, after_flags = ({flag for flag in flags if OTHER.fullmatch(flag)} for flags in (older, newer))
     for flag in sorted(after_flags - before_flags):
         is_expressible = EXTRA_FLAG.fullmatch(flag) is not None
@@ -89,10 +89,11 @@ def _of_tools(older: Build, newer: Build) -> Iterator[_Difference]:
     if older.allocator != newer.allocator:
         before, after = older.allocator.partition("-")[0], newer.allocator.partition("-")[0]
         is_expressible = before != after and after in get_args(Allocator)
-        words = f"{older.allocator or 'no allocator'} -> {newer.allocator or 'no allocator'}"
+        words = f"{older.allocator or 'no allocator'} → {newer.allocator or 'no allocator'}"
         yield _Difference(words, "allocator" if is_expressible else None, after)
-    if older.compiler != newer.compiler:
-        yield _Difference(f"{older.compiler or 'no compiler'} -> {newer.compiler or 'no compiler'}")
+    compilers = without_language(older.compiler), without_language(newer.compiler)
+    if compilers[0] != compilers[1]:
+        yield _Difference(f"{compilers[0] or 'no compiler'} → {compilers[1] or 'no compiler'}")
 
 
 def _last(flags: list[str], pattern: re.Pattern[str]) -> str:

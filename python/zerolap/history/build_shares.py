@@ -6,7 +6,7 @@ the flags of the later one. What that changes is the build's part, and the rest 
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,7 +27,9 @@ from zerolap.records import (
     Case,
     Note,
     RequestedServer,
+    SeriesKey,
     TrialFailed,
+    without_language,
 )
 from zerolap.sandbox import Cancellation
 
@@ -46,7 +48,10 @@ class SplitStep:
 
 
 class BuildSplit:
-    """The parts of builds in the steps between the versions at `positions` of a history, by one metric."""
+    """The parts of builds in the steps between the versions at `positions` of a history, by one metric.
+
+    What the store holds is read once: what is measured is in the shares of another instance.
+    """
 
     def __init__(self, asked: Asked, positions: Sequence[int], metric: str, lab: Lab) -> None:
         self._asked = asked
@@ -82,15 +87,11 @@ class BuildSplit:
     def shares(self) -> BuildShares:
         """Return what is known of the parts of builds."""
         unchanged = frozenset(position for _, position in self._pairs_alike)
-        shares = {
-            (case.name, step.position): share
-            for step in self.steps
-            for case in self._asked.cases
-            if (share := self._share(step, case)) is not None
-        }
         # What no variant expresses counts as code.
         unsplit = frozenset(step.position for step in self.steps if step.third is None)
-        return BuildShares(tuple(map(self._record, self.steps)), shares, unchanged | unsplit, tuple(self._failures()))
+        return BuildShares(
+            tuple(map(self._record, self.steps)), self._shares, unchanged | unsplit, tuple(self._failures())
+        )
 
     # Which versions are built differently.
 
@@ -149,52 +150,63 @@ class BuildSplit:
     # What is measured of a third server.
 
     def _missing(self, step: SplitStep) -> list[Case]:
-        return [case for case in self._asked.cases if self._share(step, case) is None and self._is_measured(step, case)]
+        return [
+            case
+            for case in self._asked.cases
+            if (case.name, step.position) not in self._shares and self._is_measured(step, case)
+        ]
 
     def _is_measured(self, step: SplitStep, case: Case) -> bool:
         """Whether the version itself is counted, so that the third server has something to be compared with."""
         points = self._work[case.name].points.get(self._metric)
         return self._metric in TIME or (points is not None and self._nodes.of_commits[step.after] in points.by_node)
 
-    def _share(self, step: SplitStep, case: Case) -> LogChange | None:
+    @cached_property
+    def _shares(self) -> dict[tuple[str, int], LogChange]:
+        """The known parts of builds, by case and by the position of the later version."""
+        return {(case, step.position): share for step in self.steps for case, share in self._shares_of(step)}
+
+    def _shares_of(self, step: SplitStep) -> Iterator[tuple[str, LogChange]]:
         third = step.third
-        if third is None:
-            return None
-        nodes = read_nodes(third, self._lab.store)
-        if nodes.of_commits[0] is None:
-            return None
+        nodes = None if third is None else read_nodes(third, self._lab.store)
+        if third is None or nodes is None or nodes.of_commits[0] is None:
+            return
         if self._metric in TIME:
-            return self._timed_share(step, nodes, case)
-        work = read_work(replace(third, cases=[case]), nodes, self._lab.store, self._platform)
-        return self._counted_share(step, nodes, work[case.name])
+            yield from self._timed_shares(step, nodes)
+            return
+        for name, work in read_work(third, nodes, self._lab.store, self._platform).items():
+            share = self._counted_share(step, nodes, work)
+            if share is not None:
+                yield name, share
 
     def _counted_share(self, step: SplitStep, nodes: Nodes, work: CaseWork) -> LogChange | None:
         """Return the build's part of work: from counts of the same windows, which differ in the variant alone."""
         node, of_third = self._nodes.of_commits[step.after], nodes.of_commits[0]
         own = self._work[work.case.name].points.get(self._metric, WorkPoints()).by_node.get(node or 0, {})
         built = work.points.get(self._metric, WorkPoints()).by_node.get(of_third or 0, {})
-        by_key = {point.series.model_copy(update={"variant": ""}): point for point in own.values()}
+        by_key = {_beside_variant(point.series): point for point in own.values()}
         for point in reversed([*built.values()]):
-            before = by_key.get(point.series.model_copy(update={"variant": ""}))
+            before = by_key.get(_beside_variant(point.series))
             if before is not None and before.value > 0.0 and point.value > 0.0:
                 return LogChange(math.log(point.value / before.value), EVENT)
         return None
 
-    def _timed_share(self, step: SplitStep, nodes: Nodes, case: Case) -> LogChange | None:
-        """Return the build's part of time: from comparisons of both builds of the same code."""
+    def _timed_shares(self, step: SplitStep, nodes: Nodes) -> Iterator[tuple[str, LogChange]]:
+        """Yield the build's part of time of each case: from comparisons of both builds of the same code."""
         node = self._nodes.of_commits[step.after]
-        sides = dict.fromkeys(self._nodes.builds_of(node), 0) if node is not None else {}
+        sides = {} if node is None else dict.fromkeys(self._nodes.builds_of(node), 0)
         sides |= {build: 1 for build in nodes.builds if build not in sides}
-        contrasts = [
-            Contrast(sides[one.base_build], sides[one.head_build], one.log_ratios)
-            for one in self._lab.store.history.contrasts(list(sides), self._platform, [self._metric])
-            if one.case == case.name
-            and one.topology == case.topology.name
-            and one.base_config == one.head_config == self._asked.config
-            and sides[one.base_build] != sides[one.head_build]
-        ]
-        level = levels_of(2, contrasts, 0, [(0, 1)]).steps[0] if contrasts else None
-        return None if level is None else LogChange(level.value, BOUNDS_95 * math.sqrt(level.variance))
+        by_case: dict[str, list[Contrast]] = {}
+        topologies = {case.name: case.topology.name for case in self._asked.cases}
+        for one in self._lab.store.history.contrasts(list(sides), self._platform, [self._metric]):
+            base, head = sides[one.base_build], sides[one.head_build]
+            is_of_config = one.base_config == one.head_config == self._asked.config
+            if base != head and is_of_config and topologies.get(one.case) == one.topology:
+                by_case.setdefault(one.case, []).append(Contrast(base, head, one.log_ratios))
+        for case, contrasts in by_case.items():
+            level = levels_of(2, contrasts, 0, [(0, 1)]).steps[0]
+            if level is not None:
+                yield case, LogChange(level.value, BOUNDS_95 * math.sqrt(level.variance))
 
     def _compare(self, step: SplitStep, third: Asked, command_line: str) -> float:
         """Time both builds of the older version side by side; return the machine seconds."""
@@ -209,3 +221,8 @@ class BuildSplit:
         except (BuildFailed, TrialFailed) as fault:
             self._lab.listen(Note(text=f"{source.name}, built by {third.variant}: {fault.message}"))
             return 0.0
+
+
+def _beside_variant(key: SeriesKey) -> SeriesKey:
+    """Return what counts of two builds of the same code have in common if they can be compared."""
+    return key.model_copy(update={"variant": "", "compiler": without_language(key.compiler), "libc": ""})

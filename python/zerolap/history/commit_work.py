@@ -1,19 +1,14 @@
 """Counted work over a range: its points, and the step from each measured commit to the next."""
 
 import itertools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from zerolap.history.asked import WORK, Asked
 from zerolap.history.nodes import Nodes
 from zerolap.judge import EVENT, WorkStep, is_rare_change, log_change
-from zerolap.records import Case, SeriesKey, Windows
+from zerolap.records import Case, SeriesKey, Windows, without_language
 from zerolap.store import CountedPoint, Store, UncountedCase
-
-LANGUAGE: Final = re.compile(r"^(GNU) \S+ ")
-"""What names the language beside the compiler's version: `GNU C11 12.2.0`."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +152,7 @@ def _segment(key: SeriesKey) -> str:
 
     Which language standard a commit asks of the compiler, and which libc its program needs at least, are the commit's.
     """
-    return key.model_copy(update={"compiler": LANGUAGE.sub(r"\1 ", key.compiler), "libc": ""}).digest
+    return key.model_copy(update={"compiler": without_language(key.compiler), "libc": ""}).digest
 
 
 def windows_of(work: CaseWork) -> Windows | None:

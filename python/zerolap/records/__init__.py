@@ -22,7 +22,7 @@ from zerolap.records.bisect_report import (
     BisectOutcome,
     BisectReport,
 )
-from zerolap.records.build import Build, BuildSpec, MeasuredServer, digest_of
+from zerolap.records.build import Build, BuildSpec, MeasuredServer, digest_of, without_language
 from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, GraphTotals
 from zerolap.records.case import Case, Dataset, Expect, Generator, State
 from zerolap.records.case_check import (
@@ -337,4 +337,5 @@ __all__ = [
     "revision_of",
     "verb_of",
     "with_rules_of_plugins",
+    "without_language",
 ]

@@ -1,13 +1,23 @@
 """Builds: their specifications and their artifacts."""
 
 import hashlib
+import re
+from typing import Final
 
 from zerolap.records.base import Record
+
+LANGUAGE: Final = re.compile(r"^GNU \S+ ")
+"""How gcc begins the name that it records: with the language, as in `GNU C11 12.2.0`."""
 
 
 def digest_of(*parts: str) -> str:
     """Return 128 bits of the SHA-256 of the parts, in hexadecimal."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def without_language(compiler: str) -> str:
+    """Return a build's compiler without the language, which a flag names: gcc 12 is `GNU C99 12.2.0` by -std=c99."""
+    return LANGUAGE.sub("GNU ", compiler)
 
 
 class BuildSpec(Record):

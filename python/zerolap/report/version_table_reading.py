@@ -117,7 +117,7 @@ def table_headline(table: VersionTable) -> str:
     """Write what all cases together have lost or gained since the version that was asked about."""
     begin, total = table.versions[table.since].name, table.totals[table.since]
     if total.since is None:
-        return f"since {begin}: not measured at {table.versions[-1].name}"
+        return f"since {begin}: no case is measured in the same way at {begin} and {table.versions[-1].name}"
     whole, label = total.since.whole, metric_label(table.metric)
     fewer = "less" if METRICS[table.metric].unit == "ns" else "fewer"
     amount = f"{rough_percent(whole.change)} {'more' if whole.change > 0 else fewer} {label}"
