@@ -84,7 +84,10 @@ def _depth_hint(repository: Path) -> str:
 
 
 def _time(text: str, moment: str, of_day: time) -> str:
-    """Return a moment as git takes it: of a day alone git would take the time of day that it is now."""
+    """Return a moment in seconds, as git takes it.
+
+    Of a day alone git would take the time of day that it is now, and of a year after 2099 anything.
+    """
     shape = MOMENT.fullmatch(moment)
     try:
         if shape is None:
@@ -94,7 +97,8 @@ def _time(text: str, moment: str, of_day: time) -> str:
     except ValueError:
         hint = "write dates:2025-01-01..2025-12-31, or times such as 2025-01-01T12:00:00Z"
         raise UsageError(f"`{text}` is no range of dates: `{moment}` is no date", hint=hint) from None
-    return (chosen if chosen.tzinfo else chosen.replace(tzinfo=UTC)).isoformat(timespec="seconds")
+    seconds = (chosen if chosen.tzinfo else chosen.replace(tzinfo=UTC)).timestamp()
+    return f"@{max(0, int(seconds))} +0000"
 
 
 def _listed(repository: Path, text: str, selection: list[str], *, may_be_empty: bool = False) -> list[RangedCommit]:
