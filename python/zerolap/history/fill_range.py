@@ -165,7 +165,12 @@ class Filling:
         options = Options(engines=[COUNTED], seed=SEED)
         known = {case.name: self._options.windows.get(case.name) or windows_of(self._work[case.name]) for case in cases}
         windows = {name: chosen for name, chosen in known.items() if chosen is not None}
-        asked_for = {"windows": windows, "counted_blocks": 1, **self._of_history(self._asked.topic(position))}
+        asked_for = {
+            "windows": windows,
+            "counted_blocks": 1,
+            "objects_of": self._built_before(position),
+            **self._of_history(self._asked.topic(position)),
+        }
         request = run_request(self._server(position), cases, options, self._options.command_line).model_copy(
             update=asked_for
         )
@@ -173,6 +178,12 @@ class Filling:
         if report is not None:
             self._filled.commits += 1
             self._filled.machine_seconds += report.machine_seconds
+
+    def _built_before(self, position: int) -> str | None:
+        """Return the build of the nearest earlier commit that is built here, if any."""
+        nodes = (self._nodes.of_commits[before] for before in reversed(range(position)))
+        builds = (build for node in nodes if node is not None for build in self._nodes.builds_of(node))
+        return next((build for build in builds if self._lab.builds.find(build) is not None), None)
 
     def _is_counted(self, build: Build) -> bool:
         """Whether an equal program is counted in all cases."""

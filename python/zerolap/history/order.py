@@ -18,7 +18,7 @@ def bisecting_order(
     """
     if not positions:
         return
-    for end in dict.fromkeys((positions[-1], positions[0])):
+    for end in dict.fromkeys((positions[0], positions[-1])):
         if not is_measured(end):
             yield end
     intervals: list[tuple[float, int, int]] = []

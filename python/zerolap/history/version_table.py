@@ -213,7 +213,7 @@ class _Table:
         ]
         failed = [f"{commit.name} is not measured: {commit.failure}" for commit in missing if commit.failure]
         others = sum(commit.failure is None for commit in missing)
-        return [*failed, *([f"{others:,} releases of the range are not measured yet"] if others else [])]
+        return [*failed, *([f"releases of the range that are not measured yet: {others:,}"] if others else [])]
 
     # Cases.
 

@@ -49,7 +49,7 @@ class Request(Record):
     comparison has another one. `windows` are those of counted trials by case, where an earlier request has chosen them
     and the counts of both are to be compared; `counted_blocks` is how often each case is counted, where that is chosen.
     `most_starts` bounds the timed starts of a case, where a contrast is wanted and no verdict: the programs as they
-    were built are not timed then.
+    were built are not timed then. `objects_of` is a build whose objects that of a run may use again.
     """
 
     schema_: Literal["zerolap.request/1"] = Field(default=REQUEST_SCHEMA, alias="schema")
@@ -70,6 +70,7 @@ class Request(Record):
     windows: dict[str, Windows] = {}
     counted_blocks: int | None = None
     most_starts: int | None = None
+    objects_of: str | None = None
 
     @property
     def exact_command_line(self) -> str:

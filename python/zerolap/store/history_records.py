@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Select, delete, select
 
-from zerolap.records import Case, RunCase, SeriesKey, now
+from zerolap.records import Case, JobFailed, RunCase, SeriesKey, now, read_stored
 from zerolap.store.database import Database, insert_of
 from zerolap.store.tables import (
     accepted_change,
@@ -199,14 +199,20 @@ class HistoryRecords:
             ]
 
     def failures(self) -> dict[str, str]:
-        """Return why requests of histories have failed, by topic."""
-        statement: Select[Any] = select(request.c.topic, job.c.failure, request.c.reason).outerjoin(
-            job, (job.c.request_id == request.c.id) & job.c.failure.is_not(None)
+        """Return why builds or trials of the requests of histories have failed, by topic.
+
+        What stopped the lab itself, such as a full disk, is no failure of a commit.
+        """
+        statement: Select[Any] = (
+            select(request.c.topic, job.c.failure)
+            .join(job, job.c.request_id == request.c.id)
+            .where(job.c.failure.is_not(None), request.c.topic.startswith(TOPIC, autoescape=True))
+            .where(request.c.state == "failed")
+            .order_by(request.c.number)
         )
-        is_meant = (request.c.state == "failed", request.c.topic.startswith(TOPIC, autoescape=True))
         with self._database.reading() as connection:
-            rows = connection.execute(statement.where(*is_meant).order_by(request.c.number))
-            return {row.topic: _reason_of(row) for row in rows}
+            rows = connection.execute(statement)
+            return {row.topic: read_stored(JobFailed, row.failure, "a failure").reason for row in rows}
 
     def comparison_of(self, topic: str) -> str | None:
         """Return the id of the newest comparison of exactly this topic that is done, if there is one."""
@@ -341,10 +347,3 @@ def _verdicts_of(connection: Connection, identity: str) -> dict[tuple[str, str],
         .where(case_result.c.document_id == identity, verdict.c.engine == "timed")
     )
     return {(row.case, row.metric): row.verdict for row in connection.execute(statement)}
-
-
-def _reason_of(row: Row[Any]) -> str:
-    if row.failure is not None:
-        reason = json.loads(row.failure).get("reason", "")
-        return str(reason) or "it failed"
-    return row.reason or "it failed"
