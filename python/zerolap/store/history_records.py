@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, delete, select
+from sqlalchemy import Connection, Row, Select, delete, func, select
 
 from zerolap.records import Case, JobFailed, RunCase, SeriesKey, now, read_stored
 from zerolap.store.database import Database, insert_of
@@ -213,6 +213,16 @@ class HistoryRecords:
         with self._database.reading() as connection:
             rows = connection.execute(statement)
             return {row.topic: read_stored(JobFailed, row.failure, "a failure").reason for row in rows}
+
+    def trial_seconds(self) -> float:
+        """Return the seconds of machine time that all trials of histories have taken, those that failed left out."""
+        statement: Select[Any] = (
+            select(func.sum(trial.c.seconds))
+            .join(request, request.c.id == trial.c.request_id)
+            .where(request.c.topic.startswith(TOPIC, autoescape=True))
+        )
+        with self._database.reading() as connection:
+            return float(connection.execute(statement).scalar() or 0.0)
 
     def comparison_of(self, topic: str) -> str | None:
         """Return the id of the newest comparison of exactly this topic that is done, if there is one."""
