@@ -1,0 +1,392 @@
+"""`zerolap history` over real builds of a small server: steps, drifts, commits that change nothing or do not build."""
+
+import csv
+import io
+import json
+import math
+import os
+import shutil
+import signal
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Ended, Zerolap
+from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource
+from waiting import wait_until
+
+from zerolap.sandbox import remove
+
+INSTRUCTIONS = "instructions_per_op"
+FIRST, DOCUMENTED, TWICE, BROKEN, REPAIRED, LAST = 0, 1, 2, 3, 4, 10
+BROKEN_LINE = "\n#error not yet\n"
+SLOWER_STEPS = LAST - REPAIRED
+
+
+def slower(count: int) -> str:
+    """Return the beginning of the work command with so many times 8 instructions more, 0.4 % each."""
+    return WORK_BEGINS + (f'\n    __asm__ volatile(".rept {8 * count}\\n nop\\n.endr");' if count else "")
+
+
+class Range:
+    """A repository of eleven commits, the command line, and a store of its own."""
+
+    def __init__(self, directory: Path) -> None:
+        self.source = ToySource(directory / "s")
+        self.source.git("tag", "1.0.0")
+        self.zerolap = Zerolap(directory)
+        (self.source.path / "README").write_text("What it is for.\n")
+        self.source.commit("documented")
+        self.source.replace("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE)
+        self.source.commit("checksum | twice")
+        commands = self.source.path / "src" / "commands.c"
+        working = commands.read_text()
+        commands.write_text(working + BROKEN_LINE)
+        self.source.commit("broken")
+        commands.write_text(working)
+        self.source.commit("repaired")
+        for count in range(1, SLOWER_STEPS + 1):
+            self.source.replace("commands.c", slower(count - 1), slower(count))
+            self.source.commit(f"slower {count}")
+
+    def __call__(self, *arguments: str | Path, environment: dict[str, str] | None = None) -> Ended:
+        return self.zerolap("history", *self.common(), *arguments, environment=environment)
+
+    def common(self, cases: Path = CASES) -> list[str | Path]:
+        return ["--repo", self.source.path, "--cases", cases, "--store", self.zerolap.store]
+
+    def measured(self, *arguments: str | Path, environment: dict[str, str] | None = None) -> Any:
+        """Return the document after counting what is missing."""
+        ended = self(*arguments, "--engine", "counted", "--json", "-", environment=environment)
+        assert ended.code == 0, ended.err
+        self.zerolap.wait_for_no_process()
+        return ended.document()
+
+    def shown(self, *arguments: str | Path) -> Any:
+        ended = self(*arguments, "--json", "-")
+        assert ended.code == 0, ended.err
+        return ended.document()
+
+    def counted(self) -> Counter[tuple[str, str]]:
+        """Return how often each case was counted of each build."""
+        query = """
+            select document.head_build, job."case" from trial
+            join job on job.id = trial.job_id join document on document.id = trial.request_id
+        """
+        with closing(sqlite3.connect(self.zerolap.store / "zerolap.db")) as connection:
+            return Counter(map(tuple, connection.execute(query)))
+
+    def trials(self) -> int:
+        """Return how many trials have ended; 0 while there is no store yet."""
+        try:
+            with closing(sqlite3.connect(self.zerolap.store / "zerolap.db")) as connection:
+                return int(connection.execute("select count(*) from trial").fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0
+
+
+def made_range() -> Iterator[Range]:
+    if shutil.which("valgrind") is None:
+        pytest.skip("not installed: valgrind")
+    # A short name: sockets lie below it.
+    directory = Path(tempfile.mkdtemp(prefix="zt-")).resolve()
+    yield Range(directory)
+    remove(directory)
+
+
+@pytest.fixture
+def fresh(compiler: None) -> Iterator[Range]:
+    """A range of which nothing is measured."""
+    yield from made_range()
+
+
+@pytest.fixture(scope="module")
+def whole(compiler: None) -> Iterator[Range]:
+    """A range that is counted in two cases."""
+    for made in made_range():
+        made.measured("toy-get", "toy-work", "--measure", "1.0.0..HEAD")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def document(whole: Range) -> Any:
+    return whole.shown("toy-get", "toy-work", "--range", "1.0.0..HEAD")
+
+
+def series_of(document: Any, case: str, metric: str = INSTRUCTIONS) -> Any:
+    [series] = [one for one in document["series"] if (one["case"], one["metric"]) == (case, metric)]
+    return series
+
+
+# What is found in a range
+
+
+@pytest.mark.slow
+def test_a_step_is_named_with_its_commit_and_reason(document: Any) -> None:
+    [step] = series_of(document, "toy-get")["changes"]
+    assert (step["kind"], step["after"], step["position"]) == ("step", DOCUMENTED, TWICE)
+    assert document["commits"][TWICE]["subject"] == "checksum | twice"
+    assert 0.25 < step["low"] < step["change"] < step["high"] < 0.4
+    assert (step["p"], step["confirmed"], step["accepted"]) == (None, True, None)
+    assert "`checksum_value`" in step["reasons"][0]
+    assert step["id"] == f"{document['commits'][TWICE]['commit'][:12]}:toy-get:{INSTRUCTIONS}"
+
+
+@pytest.mark.slow
+def test_changes_that_are_too_small_to_be_reported_are_a_drift(document: Any) -> None:
+    [drift] = series_of(document, "toy-work")["changes"]
+    assert (drift["kind"], drift["after"], drift["position"]) == ("drift", REPAIRED, LAST)
+    values = {point["position"]: point["value"] for point in series_of(document, "toy-work")["points"]}
+    assert drift["change"] == pytest.approx(values[LAST] / values[REPAIRED] - 1, rel=1e-9)
+    assert drift["change"] > 0.02
+    assert any("(slower " in reason for reason in drift["reasons"])
+    assert not any("documented" in reason for reason in drift["reasons"])
+
+
+@pytest.mark.slow
+def test_nothing_else_is_found(document: Any) -> None:
+    changes = [change["id"] for series in document["series"] for change in series["changes"]]
+    assert len(changes) == 2
+    assert {series["metric"] for series in document["series"]} == {INSTRUCTIONS}
+
+
+@pytest.mark.slow
+def test_the_ledger_is_the_change_from_the_first_to_the_last_commit(document: Any) -> None:
+    for case in ("toy-get", "toy-work"):
+        series = series_of(document, case)
+        first, last = series["points"][0], series["points"][-1]
+        assert (first["position"], last["position"]) == (FIRST, LAST)
+        assert series["ledger"]["since"] == FIRST
+        assert series["ledger"]["total"] == pytest.approx(last["value"] / first["value"] - 1, rel=1e-9)
+        assert last["level"] == pytest.approx(math.log(last["value"] / first["value"]), rel=1e-9)
+    assert series_of(document, "toy-get")["ledger"]["unreported"] == pytest.approx(0.0, abs=1e-4)
+    assert series_of(document, "toy-work")["ledger"]["reported"] == 0.0
+
+
+@pytest.mark.slow
+def test_commits_whose_programs_are_equal_are_counted_once(whole: Range, document: Any) -> None:
+    nodes = [commit["node"] for commit in document["commits"]]
+    assert nodes[FIRST] == nodes[DOCUMENTED]
+    assert nodes[TWICE] == nodes[REPAIRED]
+    assert len(set(nodes) - {None}) == 2 + SLOWER_STEPS
+    assert [nodes[BROKEN], document["commits"][BROKEN]["node"]] == [None, None]
+    assert set(whole.counted().values()) == {1}
+    assert len(whole.counted()) == 2 * (2 + SLOWER_STEPS)
+    points = series_of(document, "toy-get")["points"]
+    assert [point["position"] for point in points] == [at for at in range(LAST + 1) if at != BROKEN]
+    assert points[DOCUMENTED]["same_code"] is True
+
+
+@pytest.mark.slow
+def test_a_commit_that_does_not_build_fails_alone_and_is_not_tried_again(whole: Range, document: Any) -> None:
+    assert [at for at, commit in enumerate(document["commits"]) if commit["failure"]] == [BROKEN]
+    assert "does not build" in document["commits"][BROKEN]["failure"]
+    before = whole.counted()
+    again = whole("toy-get", "toy-work", "--measure", "1.0.0..HEAD", "--engine", "counted", "--json", "-")
+    assert "building" not in again.err
+    assert "counting" not in again.err
+    assert again.document()["machine_seconds"] == 0
+    assert whole.counted() == before
+
+
+# Reports
+
+
+@pytest.mark.slow
+def test_the_terminal_has_the_headline_and_each_change_with_its_reason(whole: Range) -> None:
+    ended = whole("toy-get", "toy-work", "--range", "1.0.0..HEAD")
+    assert ended.code == 0, ended.err
+    for part in (
+        "1 regression by 1 commit, 1 drift",
+        "1.0.0..HEAD: 11 commits, 10 measured, 8 distinct programs",
+        "step at ",
+        "(checksum | twice)",
+        "many small changes, the largest of them:",
+        "does not build",
+    ):
+        assert part in ended.out
+
+
+@pytest.mark.slow
+def test_csv_and_markdown_hold_what_the_document_holds(whole: Range, document: Any) -> None:
+    ended = whole("toy-get", "--range", "1.0.0..HEAD", "--csv", "-")
+    rows = list(csv.DictReader(io.StringIO(ended.out)))
+    points = series_of(document, "toy-get")["points"]
+    assert [row["commit"] for row in rows] == [document["commits"][point["position"]]["commit"] for point in points]
+    assert [float(row["value"]) for row in rows] == pytest.approx([point["value"] for point in points], rel=1e-9)
+    assert [float(row["change"]) for row in rows] == pytest.approx(
+        [math.expm1(point["level"]) for point in points], abs=1e-5
+    )
+    assert (rows[0]["tags"], rows[0]["engine"], rows[0]["metric"]) == ("1.0.0", "counted", INSTRUCTIONS)
+    markdown = whole("toy-get", "toy-work", "--range", "1.0.0..HEAD", "--markdown", "-").out
+    assert markdown.startswith("**1 regression by 1 commit, 1 drift**")
+    # A subject is text of others, and makes no cell of the table.
+    assert " twice)" in markdown
+    assert len([line for line in markdown.splitlines() if line.startswith("|")]) == 4
+
+
+@pytest.mark.slow
+def test_ranges_of_releases_and_dates_show_what_is_measured(whole: Range, document: Any) -> None:
+    releases = whole.shown("toy-get", "--range", "tags:1.0.0..HEAD")
+    assert [commit["commit"] for commit in releases["commits"]] == [
+        document["commits"][at]["commit"] for at in (FIRST, LAST)
+    ]
+    [step] = series_of(releases, "toy-get")["changes"]
+    assert (step["after"], step["position"]) == (0, 1)
+    dated = whole.shown("toy-get", "--range", "dates:2000-01-01..2999-12-31")
+    assert dated["commits"] == document["commits"]
+
+
+@pytest.mark.slow
+def test_without_a_range_all_commits_that_are_built_are_shown(whole: Range, document: Any) -> None:
+    built = whole.shown("toy-get", "toy-work")
+    wanted = [commit["commit"] for at, commit in enumerate(document["commits"]) if at != BROKEN]
+    assert [commit["commit"] for commit in built["commits"]] == wanted
+    [step] = series_of(built, "toy-get")["changes"]
+    assert built["commits"][step["position"]]["subject"] == "checksum | twice"
+
+
+@pytest.mark.slow
+def test_reports_need_no_build_and_no_valgrind(whole: Range, document: Any) -> None:
+    """Of changes alone the reason is looked for in builds."""
+    shutil.move(whole.zerolap.store / "builds", whole.zerolap.store / "away")
+    try:
+        shown = whole.shown("toy-get", "toy-work", "--range", "1.0.0..HEAD")
+    finally:
+        shutil.rmtree(whole.zerolap.store / "builds", ignore_errors=True)
+        shutil.move(whole.zerolap.store / "away", whole.zerolap.store / "builds")
+    assert [one["points"] for one in shown["series"]] == [one["points"] for one in document["series"]]
+
+
+# Filling
+
+
+@pytest.mark.slow
+def test_ends_and_middles_come_first_and_a_budget_ends_in_between(fresh: Range) -> None:
+    """A budget that one commit uses up leaves the oldest commit alone measured; the next one goes on."""
+    document = fresh.measured("toy-work", "--measure", "1.0.0..HEAD", "--budget", "0.1s")
+    assert [point["position"] for point in series_of(document, "toy-work")["points"]] in ([0], [0, 1])
+    assert "the budget is used up" in document["notes"][0]
+    again = fresh.measured("toy-work", "--measure", "1.0.0..HEAD", "--budget", "0.1s")
+    # The second commit's program is that of the first, which is known once it is built.
+    assert [point["position"] for point in series_of(again, "toy-work")["points"]] in ([0, LAST], [0, 1, LAST])
+
+
+@pytest.mark.slow
+def test_filling_goes_on_after_a_kill_and_counts_nothing_twice(fresh: Range) -> None:
+    asked = ["toy-get", "toy-work", "--measure", "1.0.0..HEAD", "--engine", "counted"]
+    child = fresh.zerolap.start("history", *fresh.common(), *asked)
+    wait_until(lambda: fresh.trials() >= 3)
+    os.kill(child.pid, signal.SIGKILL)
+    child.communicate()
+    # What the killed process had started ends with it.
+    fresh.zerolap.wait_for_no_process()
+    assert child.returncode == -signal.SIGKILL
+    done = fresh.trials()
+    assert 3 <= done < 2 * (2 + SLOWER_STEPS)
+    document = fresh.measured("toy-get", "toy-work", "--measure", "1.0.0..HEAD")
+    assert set(fresh.counted().values()) == {1}
+    assert fresh.trials() == 2 * (2 + SLOWER_STEPS)
+    assert [change["kind"] for one in document["series"] for change in one["changes"]] == ["step", "drift"]
+
+
+@pytest.mark.slow
+def test_a_case_with_other_content_is_a_series_of_its_own(fresh: Range, tmp_path: Path) -> None:
+    """Values of before and after are not compared, and both stay."""
+    other = tmp_path / "cases.yml"
+    other.write_text(CASES.read_text().replace("WORK key 100", "WORK key 200"))
+    ends = "1.0.0~0..1.0.0"
+    old = series_of(fresh.measured("toy-work", "--measure", ends), "toy-work")
+    words = ["--repo", fresh.source.path, "--cases", other, "--store", fresh.zerolap.store, "--json", "-"]
+    before = fresh.zerolap("history", "toy-work", "--range", ends, *words).document()
+    assert before["series"] == []
+    counted = fresh.zerolap("history", "toy-work", "--measure", ends, "--engine", "counted", *words)
+    new = series_of(counted.document(), "toy-work")
+    assert new["points"][0]["value"] > 1.2 * old["points"][0]["value"]
+    assert series_of(fresh.shown("toy-work", "--range", ends), "toy-work") == old
+
+
+@pytest.mark.slow
+def test_settings_of_the_server_are_a_series_of_their_own(fresh: Range) -> None:
+    once = series_of(fresh.measured("toy-get", "--measure", "1.0.0..1.0.0"), "toy-get")
+    thrice = series_of(fresh.measured("toy-get", "--measure", "1.0.0..1.0.0", "--config", "rounds=3"), "toy-get")
+    assert thrice["points"][0]["value"] > 1.2 * once["points"][0]["value"]
+    assert series_of(fresh.shown("toy-get", "--range", "1.0.0..1.0.0"), "toy-get") == once
+
+
+def other_valgrind(directory: Path) -> dict[str, str]:
+    """Return an environment in which valgrind is of another version."""
+    directory.mkdir()
+    program = directory / "valgrind"
+    version = '[ "$1" = --version ] && { echo valgrind-99.0.0; exit 0; }'
+    program.write_text(f'#!/bin/sh\n{version}\nexec {shutil.which("valgrind")} "$@"\n')
+    program.chmod(0o755)
+    return {"PATH": f"{directory}:{os.environ['PATH']}"}
+
+
+@pytest.mark.slow
+def test_a_change_of_tools_hides_no_change_of_work(fresh: Range) -> None:
+    """Counts of two versions of valgrind are not compared: a commit is counted by both, which joins the segments."""
+    fresh.measured("toy-get", "--measure", f"1.0.0..HEAD~{LAST - DOCUMENTED}")
+    fresh.source.git("checkout", "--quiet", f"HEAD~{LAST - TWICE}")
+    other = other_valgrind(fresh.zerolap.directory / "v")
+    document = fresh.measured("toy-get", "--measure", "1.0.0..HEAD", environment=other)
+    [step] = series_of(document, "toy-get")["changes"]
+    assert (step["after"], step["position"]) == (DOCUMENTED, TWICE)
+    assert document["notes"] == []
+    # The program before the change was counted twice, the one after it once.
+    assert fresh.trials() == 3
+
+
+@pytest.mark.slow
+def test_a_case_that_cannot_be_measured_is_told_and_not_tried_again(fresh: Range, tmp_path: Path) -> None:
+    cases = tmp_path / "cases.yml"
+    unknown = "  - {name: toy-unknown, description: Unknown., commands: [NOSUCH key], expect: {reply: integer}}\n"
+    cases.write_text(CASES.read_text() + "\n" + unknown)
+    words = ["--repo", fresh.source.path, "--cases", cases, "--store", fresh.zerolap.store, "--json", "-"]
+    asked = ["history", "toy-unknown", "toy-work", "--measure", "1.0.0..1.0.0", "--engine", "counted", *words]
+    document = fresh.zerolap(*asked).document()
+    assert [one["case"] for one in document["series"]] == ["toy-work"]
+    [note] = document["notes"]
+    assert "`toy-unknown` has no valid count at 1.0.0" in note
+    assert "unknown command" in note
+    trials = fresh.trials()
+    again = fresh.zerolap(*asked)
+    assert "counting" not in again.err
+    assert (again.document()["notes"], fresh.trials()) == ([note], trials)
+
+
+# Wrong usage
+
+
+def test_wrong_usage_is_refused_before_anything_is_measured(zerolap: Zerolap, toy: ToySource, tmp_path: Path) -> None:
+    def history(*arguments: str | Path, repo: Path = toy.path) -> Ended:
+        return zerolap("history", "toy-get", "--repo", repo, "--cases", CASES, "--store", zerolap.store, *arguments)
+
+    history("--measure", "nothing..HEAD").fails_with(2, "no revision `nothing`")
+    history("--measure", "HEAD").fails_with(2, "is no range of commits", "A..B")
+    history("--range", "dates:yesterday..today").fails_with(2, "`yesterday` is no date")
+    history("--range", "tags:1.0..2.0").fails_with(2, "no revision `1.0`")
+    history("--range", "HEAD..HEAD", repo=tmp_path).fails_with(2, "is not a git repository")
+    history("--measure", "HEAD..HEAD", "--range", "HEAD..HEAD").fails_with(2, "leave --range out")
+    history("--measure", "HEAD..HEAD", "--engine", "sampled").fails_with(2, "sampled")
+    history("--range", "HEAD..HEAD", "--json", "-", "--csv", "-").fails_with(2, "standard output")
+    zerolap("history", "no-such-case", "--repo", toy.path, "--cases", CASES, "--range", "HEAD..HEAD").fails_with(
+        2, "no-such-case"
+    )
+    assert not (zerolap.store / "builds").exists()
+
+
+def test_a_range_that_is_not_measured_says_how_to_measure_it(zerolap: Zerolap, toy: ToySource) -> None:
+    shown = zerolap("history", "--repo", toy.path, "--cases", CASES, "--range", f"{toy.first}..{toy.first}")
+    assert shown.code == 0, shown.err
+    assert f"zerolap history --measure '{toy.first}..{toy.first}'" in shown.out
+    document = zerolap(
+        "history", "--repo", toy.path, "--cases", CASES, "--range", f"{toy.first}..{toy.first}", "--json", "-"
+    ).out
+    assert json.loads(document)["series"] == []
