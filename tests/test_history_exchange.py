@@ -21,6 +21,7 @@ from markdown_page import READERS
 from played_time_series import PlayedKey, PlayedTimeSeries
 from redis_process import PASSWORD, RedisProcess
 from rich.console import Console
+from stored_run import DISTURBED, REQUEST, RUN, a_measurement, record_trials, stored_run
 from test_benchfmt import read as read_benchfmt
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
@@ -35,12 +36,15 @@ from zerolap.exchange import (
     public_series_of,
     read_file,
     read_server,
+    with_absolute_values,
     with_imported,
 )
 from zerolap.exchange import collected_points as collecting
 from zerolap.exchange.collected_points import PointRefused, checked_time, checked_value
 from zerolap.exchange.public_series import PublicSeries, collect_public
+from zerolap.history import Asked
 from zerolap.records import (
+    Build,
     History,
     HistoryCommit,
     HistoryPoint,
@@ -48,6 +52,8 @@ from zerolap.records import (
     ImportedPoint,
     ImportedSeries,
     Platform,
+    Revision,
+    RevisionSource,
 )
 from zerolap.report import history_benchfmt, history_csv, history_json, history_markdown, show_history
 from zerolap.store import Store
@@ -109,6 +115,10 @@ def a_history(**changes: Any) -> History:
         "series": series,
     }
     return History(**(fields | changes))
+
+
+def a_build(digest: str) -> Build:
+    return Build(build=digest, version="7.2.4", build_id="ff", flags="-O2", variant="default", image="same")
 
 
 def read_text(directory: Path, text: str | bytes, name: str = "results.csv", case: str | None = None) -> Any:
@@ -521,6 +531,41 @@ def test_an_export_again_changes_nothing_but_what_changed(played: PlayedTimeSeri
     assert all(FIRST + 2 * DAY in played.keys[key].samples for key in differing)
 
 
+def test_throughput_and_latency_have_the_names_of_the_public_tool() -> None:
+    point = HistoryPoint(position=0, level=0.0, low=0.0, high=0.0, value=150.0)
+    common = {"case": "get", "group": "g", "engine": "timed", "topology": "cluster-3", "points": (point,)}
+    series = tuple(HistorySeries(**common, metric=metric) for metric in ("ops_per_sec", "latency_p99_us"))
+    exported = public_series_of(a_history(series=series), NAMES)
+    by_metric = {each.labels["metric"]: each for each in exported if "by.branch" in each.key}
+    assert by_metric[OPS].samples == {FIRST: 150.0}
+    assert by_metric[OPS].labels["metric_jsonpath"] == '"ALL STATS".Totals."Ops/sec"'
+    # Milliseconds, as memtier_benchmark has them.
+    latency = by_metric["ALL_STATS.Totals.Percentile_Latencies.p99.00"]
+    assert latency.samples == {FIRST: 0.15}
+    assert "/cluster-3/unstable/" in latency.key
+
+
+def test_a_commit_has_the_median_of_all_valid_starts_of_its_program(either_store: Store, tmp_path: Path) -> None:
+    stored_run(either_store)
+    starts = [a_measurement(metrics={"ops_per_sec": value}) for value in (100.0, 300.0, 120.0)]
+    starts.append(a_measurement(metrics={"ops_per_sec": 1.0}, validity=DISTURBED))
+    record_trials(either_store, "hset", "timed", starts)
+    # Two commits that are one program: the second one was never measured itself.
+    for commit, digest in zip(COMMITS, (RUN.server.build, "b-2"), strict=False):
+        revision = Revision(repository="/r", commit=commit, parents=(), time="2024-01-01T00:00:00Z", subject="")
+        source = RevisionSource(name=commit, repository=Path("/r"), revision=revision)
+        either_store.record_build(a_build(digest), source)
+    case = next(case for case in REQUEST.cases if case.name == "hset")
+    asked = Asked(tmp_path, "A..B", (), [case], config=RUN.server.config)
+    commits = tuple(commit.model_copy(update={"node": 0}) for commit in a_history().commits[:2])
+    history = a_history(commits=commits, series=(), platform=RUN.platform)
+    (series,) = with_absolute_values(history, asked, either_store).series
+    assert (series.case, series.metric, series.better) == ("hset", "ops_per_sec", "more")
+    assert [(point.position, point.value) for point in series.points] == [(0, 120.0), (1, 120.0)]
+    otherwise = Asked(tmp_path, "A..B", (), [case], config={"io-threads": "4"})
+    assert with_absolute_values(history, otherwise, either_store).series == ()
+
+
 def test_commits_of_one_second_do_not_replace_each_other() -> None:
     history = a_history()
     commits = tuple(commit.model_copy(update={"time": "2024-01-01T00:00:00Z"}) for commit in history.commits)
@@ -679,7 +724,7 @@ def test_a_history_in_benchfmt_has_commits_units_and_values() -> None:
     document = read_benchfmt(text.replace("tags:\n", "tags: -\n"))
     name = "Zerolap/case=get-100B/topology=standalone/by=counted"
     assert document.values(name, "instructions/op") == [1000.0, 1000.0, 1100.0]
-    assert document.values(name.replace("counted", "timed"), "relative-cpu-ns/op") == [1.0, math.exp(0.1)]
+    assert document.values(name.replace("counted", "timed"), "cpu-ratio") == [1.0, math.exp(0.1)]
     assert document.units["instructions/op"] == "better=lower"
     lines = text.splitlines()
     at = [lines.index(f"commit: {commit}") for commit in COMMITS]
@@ -789,7 +834,7 @@ def test_a_measured_history_goes_out_and_stands_beside_an_imported_one(
     first = source.git("rev-parse", "HEAD").strip()
     source.replace("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE)
     last = source.commit("checksum twice")
-    rest = ["--repo", tmp_path / "toy", "--cases", CASES, "--store", tmp_path / "store"]
+    rest: list[str | Path] = ["--repo", tmp_path / "toy", "--cases", CASES, "--store", tmp_path / "store"]
     wanted = f"{first}..{last}"
     measured = zerolap("history", "--measure", wanted, "--engine", "counted", "--quiet", *rest)
     assert measured.code == 0, measured.err

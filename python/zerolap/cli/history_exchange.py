@@ -48,8 +48,10 @@ Examples:
 EXPORT_HELP = """Write a history into a Redis server with time series, as redis-benchmarks-specification does.
 
 Keys, labels and the lists of tests, branches and versions are those of that tool, so that its dashboards show the \
-series. Counted metrics have their values. Of timed ones only ratios to the first commit of the range are known, which \
-the name of the metric ends with. Exporting again replaces samples of the same times.
+series. Counted metrics have their values. Of timed ones a history knows only ratios to the first commit of the range, \
+which the name of the metric ends with. Throughput and latency as they were measured, the medians over all starts, \
+have the names that memtier_benchmark's results have there. \
+Exporting again replaces samples of the same times.
 
 Examples:
 
@@ -224,7 +226,7 @@ def export(
     from zerolap.build import BRANCH
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.errors import UsageError
-    from zerolap.exchange import PublicNames, TimeSeriesServer, source_of
+    from zerolap.exchange import PublicNames, TimeSeriesServer, source_of, with_absolute_values
     from zerolap.history import Shown, history_of, of_built_commits
     from zerolap.lab import Lab
     from zerolap.store import Store
@@ -236,7 +238,7 @@ def export(
     with Store.open(store) as results:
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
-        document = history_of(asked, Lab(results), Shown())
+        document = with_absolute_values(history_of(asked, Lab(results), Shown()), asked, results)
     names = PublicNames(
         organization=organization,
         repository=repository,

@@ -1,5 +1,6 @@
 """Series in and out: those of other tools are read and shown beside the lab's, and histories go where others read."""
 
+from zerolap.exchange.absolute_values import with_absolute_values
 from zerolap.exchange.collected_points import LONGEST_SOURCE, CollectedPoints, ReadImport
 from zerolap.exchange.import_file import read_file
 from zerolap.exchange.imported_history import BETTER, imported_history, with_imported
@@ -27,5 +28,6 @@ __all__ = [
     "read_file",
     "read_server",
     "source_of",
+    "with_absolute_values",
     "with_imported",
 ]

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from zerolap.exchange.collected_points import (
@@ -26,6 +27,8 @@ LABELS: Final = ("branch", "platform", "variant", "topology", "engine")
 MOST_COLUMNS: Final = 1_000
 LONGEST_LINE: Final = 1 << 16
 """Characters; of a line that is longer, nothing is read."""
+NAMES_AT_HAND: Final = 4_096
+"""Names of series that were checked before."""
 HISTOGRAM_LOG: Final = "Histogram log format"
 """What the comments of such a log name; Apache Otava's reader of histostat takes the same lines."""
 RELATIVE: Final = "relative"
@@ -132,7 +135,7 @@ class _Table:
             if row[place].strip():
                 try:
                     value = checked_value(row[place])
-                    points.add(SeriesName.checked(self.case, metric, labels), time, version, value)
+                    points.add(_name(self.case, metric, tuple(labels.items())), time, version, value)
                 except PointRefused as refused:
                     points.refuse(f"{refused}, in the column `{metric[:40]}`" if metric.isprintable() else str(refused))
 
@@ -148,7 +151,12 @@ class _Table:
 
     def _name(self, row: Sequence[str], labels: dict[str, str]) -> SeriesName:
         case, metric = (_unquoted(row[self.long[name]]) for name in ("case", "metric"))
-        return SeriesName.checked(case, metric, labels)
+        return _name(case, metric, tuple(labels.items()))
+
+
+@lru_cache(maxsize=NAMES_AT_HAND)
+def _name(case: str, metric: str, labels: tuple[tuple[str, str], ...]) -> SeriesName:
+    return SeriesName.checked(case, metric, dict(labels))
 
 
 def _first(names: Sequence[str], wanted: Sequence[str]) -> int | None:

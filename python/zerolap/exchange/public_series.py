@@ -36,6 +36,12 @@ MOST_SHIFT: Final = 100
 """Milliseconds by which the public tool moves a sample to a free time."""
 TOPOLOGIES: Final = {"standalone": "oss-standalone"}
 """Names of the public tool for topologies of the lab; those of others are the same."""
+METRICS_OF_MEMTIER: Final = {
+    "ops_per_sec": ('"ALL STATS".Totals."Ops/sec"', 1.0),
+    "latency_p50_us": ('"ALL STATS".Totals."Percentile Latencies"."p50.00"', 1000.0),
+    "latency_p99_us": ('"ALL STATS".Totals."Percentile Latencies"."p99.00"', 1000.0),
+}
+"""Metrics that dashboards of the public tool show, by their paths in memtier_benchmark's JSON, and a divisor."""
 _KEY: Final = re.compile(rf"{re.escape(PREFIX)}/by\.(branch|version|hash)/")
 _RELEASE: Final = re.compile(r"[a-zA-Z_-]*(\d+(?:\.\d+)+)", re.ASCII)
 
@@ -220,6 +226,9 @@ def _times(history: History) -> list[int]:
 
 
 def _metric_and_value(series: HistorySeries, point: HistoryPoint, first: str) -> tuple[str, float]:
+    if point.value is not None and series.metric in METRICS_OF_MEMTIER:
+        path, divisor = METRICS_OF_MEMTIER[series.metric]
+        return path.replace('"', "").replace(" ", "_"), point.value / divisor
     if point.value is not None:
         return series.metric, point.value
     return f"{series.metric}.relative_to.{first}", math.exp(point.level)
@@ -254,6 +263,6 @@ def _labels(series: HistorySeries, metric: str, names: PublicNames, by: str, by_
         "test_name:build_variant": f"{series.case}:{names.build_variant}",
         "metric": metric,
         "metric_name": metric,
-        "metric_jsonpath": metric,
+        "metric_jsonpath": METRICS_OF_MEMTIER.get(series.metric, (metric,))[0],
         "measured_by": "zerolap",
     }

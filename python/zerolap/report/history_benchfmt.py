@@ -10,15 +10,17 @@ from zerolap.records import METRICS, History, HistoryPoint, HistorySeries
 from zerolap.report.benchfmt import BENCHMARK, escaped, unit_of
 from zerolap.report.format import one_line
 
-RELATIVE = "relative"
-"""Begins the unit of a metric of which only contrasts are known: 1 is the first commit of its series."""
+RATIO = "ratio"
+"""Ends the unit of a metric of which only contrasts are known: 1 is the first commit of its series."""
+TIME_PER_REQUEST = "_ns_per_op"
+"""Is left out of such a unit: benchstat would take a ratio for a time."""
 
 
 def history_benchfmt(history: History) -> str:
     """Return all points of a history, a line each, under the commit that they are of.
 
     A counted metric has its value and unit, such as `instructions/op`. A timed one, of which only contrasts are known,
-    has the ratio to the first commit of its series, in a unit such as `relative-cpu-ns/op`.
+    has the ratio to the first commit of its series, in a unit such as `cpu-ratio`.
     """
     configuration = {
         "platform": history.platform.name,
@@ -76,5 +78,6 @@ def _result(series: HistorySeries, point: HistoryPoint) -> str:
 
 
 def _unit(series: HistorySeries, point: HistoryPoint) -> str:
-    unit = unit_of(series.metric)
-    return f"{RELATIVE}-{unit}" if point.value is None else unit
+    if point.value is None:
+        return f"{unit_of(series.metric.removesuffix(TIME_PER_REQUEST))}-{RATIO}"
+    return unit_of(series.metric)

@@ -25,6 +25,7 @@ from zerolap.store.history_records import (
     UncountedCase,
 )
 from zerolap.store.imported_records import ImportedRecords, ImportSource
+from zerolap.store.measured_values import MeasuredValue, MeasuredValues
 from zerolap.store.recorded_requests import NamedSource, RecordedRequest, RequestInShort
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.store import Store
@@ -65,6 +66,8 @@ __all__ = [
     "ImportedRecords",
     "JobKind",
     "KnownAgent",
+    "MeasuredValue",
+    "MeasuredValues",
     "NamedSource",
     "NotConductor",
     "Outcome",

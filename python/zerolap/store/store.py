@@ -42,6 +42,7 @@ from zerolap.store.documents import StoredRow
 from zerolap.store.fleet import FleetRecords
 from zerolap.store.history_records import HistoryRecords
 from zerolap.store.imported_records import ImportedRecords
+from zerolap.store.measured_values import MeasuredValues
 from zerolap.store.recorded_requests import RecordedRequest
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.sqlite import SqliteDatabase, can_write
@@ -68,6 +69,7 @@ class Store:
         self.triggers = TriggerRecords(database)
         self.history = HistoryRecords(database)
         self.imported = ImportedRecords(database)
+        self.measured = MeasuredValues(database)
         self._database = database
 
     @classmethod
