@@ -19,7 +19,7 @@ COMMITS: Final = 62
 COMMITS_VARIABLE: Final = "ZEROLAP_BENCH_COMMITS"
 REQUEST_BEGINS: Final = "void call(client *c, int flags) {\n"
 GET_BEGINS: Final = "int getGenericCommand(client *c) {\n"
-XADD_REPLIES: Final = "\n    addReplyStreamID(c,&id);"
+XADD_REPLIES: Final = "    sds replyid = createStreamIDString(&id);\n"
 DRIFT_INSTRUCTIONS: Final = 2
 """Of each commit of the drift: a tenth of a percent of the cheapest requests."""
 TURNS_OF_STEP: Final = 20
@@ -93,7 +93,7 @@ def _loop_in_get(source: Path) -> None:
 
 def _format_twice(source: Path) -> None:
     """Format the id of an entry once more than needed; the text is thrown away."""
-    replace("t_stream.c", XADD_REPLIES, f"\n    sdsfree(createStreamIDString(&id));{XADD_REPLIES}", source)
+    replace("t_stream.c", XADD_REPLIES, f"    sdsfree(createStreamIDString(&id));\n{XADD_REPLIES}", source)
 
 
 def _remark(number: int, source: Path) -> None:
