@@ -36,6 +36,11 @@ class Asked:
         """Return the topic of the requests that count a commit."""
         return f"{HISTORY_TOPIC}{self.commits[position].revision.commit}:{self.variant}"
 
+    @property
+    def releases(self) -> frozenset[int]:
+        """The positions of the commits that a tag of a release names."""
+        return frozenset(position for position, commit in enumerate(self.commits) if commit.tags)
+
     def config_of(self, case: Case) -> tuple[tuple[str, str], ...]:
         """Return the settings of the server of a case, as series have them."""
         return tuple(sorted({**case.config, **self.config}.items()))

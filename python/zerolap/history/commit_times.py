@@ -13,7 +13,7 @@ from typing import Final
 from zerolap.history.asked import TIME, Asked
 from zerolap.history.commit_work import CaseWork
 from zerolap.history.nodes import Nodes
-from zerolap.judge import Contrast, Levels, levels_of
+from zerolap.judge import Contrast, Level, Levels, levels_of
 from zerolap.records import Case
 from zerolap.store import RecordedContrast, Store
 
@@ -70,6 +70,14 @@ class CaseTimes:
         of_positions = [group for position in positions if (group := self.groups[position]) is not None]
         steps = list(itertools.pairwise(of_positions))
         return levels_of(count, contrasts, reference, steps), positions
+
+    def step(self, metric: str, after: int, position: int) -> Level | None:
+        """Return the change between two commits of the range; none where no contrasts join them."""
+        groups = self.groups[after], self.groups[position]
+        known = [group for group in self.groups if group is not None]
+        if groups[0] is None or groups[1] is None:
+            return None
+        return levels_of(max(known) + 1, self.contrasts.get(metric, ()), known[0], [(groups[0], groups[1])]).steps[0]
 
 
 @dataclass(frozen=True)

@@ -208,7 +208,7 @@ class Filling:
         """Compare both commits of each candidate anew, with seeds and layouts that did not make it a candidate."""
         times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
         tried = self._lab.store.history.topics(CONFIRMING_TOPIC)
-        for (after, position), cases in unconfirmed(time_changes(times)).items():
+        for (after, position), cases in unconfirmed(time_changes(times, self._asked.releases)).items():
             if self._is_over():
                 return
             if self._topic_of_confirmation(after, position) not in tried:

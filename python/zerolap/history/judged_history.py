@@ -13,7 +13,7 @@ from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
 from zerolap.history.uncounted import notes_of_uncounted
 from zerolap.host import fingerprint
-from zerolap.judge import EVENT, Ledger, Level, WorkStep, drift_of
+from zerolap.judge import BOUNDS_95, EVENT, Ledger, Level, WorkStep, drift_of
 from zerolap.lab import Lab
 from zerolap.records import (
     SHORT_COMMIT,
@@ -29,8 +29,6 @@ from zerolap.store import AcceptedChange
 
 INSTRUCTIONS: Final = "instructions_per_op"
 ALONE: Final = "instructions_alone_per_op"
-BOUNDS_95: Final = 1.959964
-"""Standard errors on both sides of a normally distributed estimate that hold it with 95 %."""
 MOST_STEPS_NAMED: Final = 5
 """Of those that make up a drift."""
 
@@ -50,7 +48,7 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
     nodes = read_nodes(asked, lab.store)
     work = read_work(asked, nodes, lab.store, platform.fingerprint)
     times = read_times(asked, nodes, work, lab.store, platform.fingerprint)
-    changes_of_time = time_changes(times)
+    changes_of_time = time_changes(times, asked.releases)
     accepted = lab.store.history.accepted([commit.revision.commit for commit in asked.commits])
     builder = _SeriesBuilder(asked, accepted, WorkReasons(asked, lab))
     series = [
@@ -154,11 +152,7 @@ class _SeriesBuilder:
         since = self._since(positions, steps)
         drift = drift_of(steps, max((step.position for step in steps if step.accepted), default=positions[0]))
         if drift is not None:
-            named = [
-                f"{self.asked.commits[step.position].source.name} {_percent(step.log_change)} "
-                f"({self.asked.commits[step.position].revision.subject})"
-                for step in drift.steps[:MOST_STEPS_NAMED]
-            ]
+            named = [self._named_part(step.position, step.log_change) for step in drift.steps[:MOST_STEPS_NAMED]]
             changes.append(
                 self._change(
                     work.case.name, metric, "drift", (drift.after, drift.position), drift.log_change, tuple(named)
@@ -217,6 +211,7 @@ class _SeriesBuilder:
                     engine="timed",
                     topology=times.case.topology.name,
                     points=tuple(points),
+                    ledger=self._time_ledger(times, metric, positions, changes),
                     changes=tuple(
                         self._time_change(change)
                         for change in changes
@@ -226,10 +221,38 @@ class _SeriesBuilder:
             )
         return series
 
+    def _time_ledger(
+        self, times: CaseTimes, metric: str, positions: Sequence[int], changes: Sequence[TimeChange]
+    ) -> HistoryLedger | None:
+        """Return what time has come to since the last release, and the part of it that is in confirmed steps."""
+        since = max((position for position in positions[:-1] if position in self.asked.releases), default=positions[0])
+        whole = times.step(metric, since, positions[-1])
+        if whole is None:
+            return None
+        reported = math.fsum(
+            change.log_change
+            for change in changes
+            if (change.case, change.metric, change.kind) == (times.case.name, metric, "step")
+            and change.comparison is not None
+            and change.after >= since
+        )
+        error = BOUNDS_95 * math.sqrt(whole.variance)
+        return HistoryLedger(
+            since=since,
+            total=math.expm1(whole.value),
+            low=math.expm1(whole.value - error),
+            high=math.expm1(whole.value + error),
+            reported=math.expm1(reported),
+            unreported=math.expm1(whole.value - reported),
+            slope=(whole.value - reported) / max(1, positions[-1] - since),
+        )
+
     def _time_change(self, changed: TimeChange) -> HistoryChange:
         ends = (changed.after, changed.position)
         reasons = () if changed.comparison is None else self.reasons.of_comparison(changed.comparison, changed.case)
-        common = self._change(changed.case, changed.metric, "step", ends, changed.log_change, reasons)
+        if changed.kind == "drift":
+            reasons = tuple(self._named_part(*part) for part in changed.parts[:MOST_STEPS_NAMED])
+        common = self._change(changed.case, changed.metric, changed.kind, ends, changed.log_change, reasons)
         return common.model_copy(
             update={
                 "low": math.expm1(changed.low),
@@ -241,6 +264,11 @@ class _SeriesBuilder:
         )
 
     # Both.
+
+    def _named_part(self, position: int, log_change: float) -> str:
+        """Return a step that is a part of a drift, as words."""
+        commit = self.asked.commits[position]
+        return f"{commit.source.name} {_percent(log_change)} ({commit.revision.subject})"
 
     def _change(
         self,

@@ -8,13 +8,13 @@ made for it, with seeds and layouts of its own, or by one that somebody else has
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from zerolap.history.asked import TIME
 from zerolap.history.commit_times import CaseTimes
-from zerolap.judge import SeriesLevels, history_changes
+from zerolap.judge import BOUNDS_95, SeriesLevels, history_changes, series_changes, time_drift
 from zerolap.store import RecordedContrast
 
 CHANCE: Final = 0.01
@@ -23,13 +23,21 @@ SMALLEST_STEP: Final = 0.01
 """As a logarithm: smaller steps of single contrasts are left to the search of the series."""
 FEWEST_SEARCHED: Final = 12
 """Points of a series that is searched for change points."""
+DRIFT: Final = math.log(1.02)
+"""What steps that are not reported add up to since a release, at least, where that is a drift."""
+FEWEST_OF_DRIFT: Final = 4
+"""Commits with other code in it; fewer have steps."""
+CERTAIN: Final = 4.0
+"""Standard errors from 0 at which what has added up is a candidate; a cumulative sum notices longer drifts before."""
 
 
 @dataclass(frozen=True)
 class TimeChange:
     """A step of a timed metric of a case, between two commits whose code differs, as a logarithm with bounds by 95 %.
 
-    `p` is the probability of a candidate by chance. `comparison` is the one that has confirmed it, none before.
+    `p` is the probability of a candidate by chance. `comparison` is the one that has confirmed it, none before. A
+    `drift` is what has added up from a release to the last commit, beside the steps that are reported; the steps that
+    make it up are `parts`: positions and logarithms, the largest first.
     """
 
     case: str
@@ -41,14 +49,21 @@ class TimeChange:
     high: float
     p: float
     comparison: str | None = None
+    kind: Literal["step", "drift"] = "step"
+    parts: tuple[tuple[int, float], ...] = ()
 
 
-def time_changes(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
-    """Return the candidates of all cases, confirmed or not, in the order of commits."""
+def time_changes(times: Mapping[str, CaseTimes], releases: Collection[int] = ()) -> list[TimeChange]:
+    """Return the candidates of all cases, confirmed or not, in the order of commits.
+
+    `releases` are the positions that drifts are looked for from: the last one, or the first commit.
+    """
     candidates = {(change.case, change.metric, change.position): change for change in _of_searches(times)}
     for change in _of_steps(times):
         candidates.setdefault((change.case, change.metric, change.position), change)
     changes = [_confirmed(change, times[change.case]) for change in candidates.values()]
+    drifts = (_drift(of_case, metric, changes, releases) for of_case in times.values() for metric in TIME)
+    changes += [_confirmed(drift, times[drift.case]) for drift in drifts if drift is not None]
     return sorted(changes, key=lambda change: (change.position, change.case, change.metric))
 
 
@@ -91,8 +106,8 @@ def _of_steps(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
             after=step.after,
             position=step.position,
             log_change=step.log_change,
-            low=step.log_change - 1.959964 * step.error,
-            high=step.log_change + 1.959964 * step.error,
+            low=step.log_change - BOUNDS_95 * step.error,
+            high=step.log_change + BOUNDS_95 * step.error,
             p=min(1.0, step.p * len(steps)),
         )
         for step in steps
@@ -130,6 +145,54 @@ def _of_searches(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
     ]
 
 
+def _drift(
+    times: CaseTimes, metric: str, changes: Sequence[TimeChange], releases: Collection[int]
+) -> TimeChange | None:
+    """Return what has added up since the last release, without the steps that are candidates by themselves."""
+    levels = _series_levels(times, metric)
+    if levels is None:
+        return None
+    since = max((release for release in releases if release < levels.positions[-1]), default=levels.positions[0])
+    last = levels.positions[-1]
+    whole = times.step(metric, since, last)
+    steps = [step for step in _steps({times.case.name: times}) if step.metric == metric and step.after >= since]
+    known = {change.position for change in changes if (change.case, change.metric) == (times.case.name, metric)}
+    parts = [step for step in steps if step.position not in known]
+    if whole is None or len(parts) < FEWEST_OF_DRIFT:
+        return None
+    rest = whole.value - math.fsum(step.log_change for step in steps if step.position in known)
+    error = math.sqrt(whole.variance)
+    if abs(rest) < DRIFT or not (abs(rest) >= CERTAIN * error or _is_noticed(levels, since)):
+        return None
+    ordered = sorted(parts, key=lambda step: -step.log_change * math.copysign(1.0, rest))
+    return TimeChange(
+        case=times.case.name,
+        metric=metric,
+        after=since,
+        position=last,
+        log_change=rest,
+        low=rest - BOUNDS_95 * error,
+        high=rest + BOUNDS_95 * error,
+        p=math.erfc(abs(rest) / error / math.sqrt(2.0)),
+        kind="drift",
+        parts=tuple((step.position, step.log_change) for step in ordered),
+    )
+
+
+def _is_noticed(levels: SeriesLevels, since: int) -> bool:
+    """Whether a cumulative sum notices that the series has left its level at a release."""
+    points = [index for index, position in enumerate(levels.positions) if position >= since]
+    if len(points) < FEWEST_SEARCHED:
+        return False
+    tail = SeriesLevels(
+        name=levels.name,
+        positions=tuple(levels.positions[index] for index in points),
+        values=tuple(levels.values[index] for index in points),
+        variances=None if levels.variances is None else tuple(levels.variances[index] for index in points),
+    )
+    return time_drift(tail, series_changes(tail), levels.values[points[0]]) is not None
+
+
 def _series_levels(times: CaseTimes, metric: str) -> SeriesLevels | None:
     """Return the levels at the commits at which the code of the case is another one; others have no change of time."""
     known = times.levels(metric)
@@ -164,7 +227,7 @@ def _confirmed(change: TimeChange, times: CaseTimes) -> TimeChange:
             continue
         sign = 1.0 if between == ends else -1.0
         if _agrees(contrast.recorded, sign * change.log_change):
-            return TimeChange(**{**change.__dict__, "comparison": contrast.recorded.comparison})
+            return replace(change, comparison=contrast.recorded.comparison)
     return change
 
 

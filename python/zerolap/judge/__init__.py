@@ -43,7 +43,7 @@ from zerolap.judge.counted_bisection import CountedBisection
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.ledger import EVENT, REPORTED, Drift, Ledger, WorkStep, drift_of
-from zerolap.judge.levels import Contrast, Level, Levels, levels_of
+from zerolap.judge.levels import BOUNDS_95, Contrast, Level, Levels, levels_of
 from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
 from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
 from zerolap.judge.time_drift import TimeDrift, budget_answer, time_drift
@@ -67,6 +67,7 @@ from zerolap.judge.verdict_rule import (
 
 __all__ = [
     "ALL_LOOKS",
+    "BOUNDS_95",
     "CHANGED",
     "COST_AT_FULL_SPEED",
     "COUNTED_LOOKS",

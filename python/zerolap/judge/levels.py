@@ -15,6 +15,8 @@ from typing import Final
 from zerolap import _core
 from zerolap.judge.wild_starts import bounded
 
+BOUNDS_95: Final = 1.959964
+"""Standard errors on both sides of a normally distributed estimate that hold it with 95 %."""
 FEWEST_STARTS: Final = 2
 SMALLEST_VARIANCE: Final = 1e-8
 """Of a start's log ratio; no timer resolves less."""
