@@ -70,7 +70,7 @@ from zerolap.records import (
     Verdict,
     Windows,
 )
-from zerolap.store import Artifact, BlobDamaged, Blobs, RequestBusy, Store
+from zerolap.store import AcceptedChange, Artifact, BlobDamaged, Blobs, CommitBuild, RequestBusy, Store
 from zerolap.store import recorded_requests as requests
 from zerolap.store.blobs import FileContainer, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
@@ -932,6 +932,52 @@ def test_a_store_of_the_first_kept_revision_is_migrated(store_of_0010: Store, da
             0: "",
             1: "2026-11-20T21:00:05Z",
         }
+
+
+@pytest.fixture
+def store_of_0011(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """Return a store of the revision before histories, with two builds of a commit."""
+    from alembic import command
+
+    upgrade = command.upgrade
+    with monkeypatch.context() as patched:
+        patched.setattr(command, "upgrade", lambda config, _: upgrade(config, "0011"))
+        old = Store.open(database.location)
+    with old:
+        for number, variant in enumerate(("default", "-O3"), 1):
+            insert_into(old, "build", build=f"b-{number}", variant=variant, flags="-O2")
+        insert_into(old, "revision", repository="/r", commit="1" * 40, time="2026-11-20T21:00:00Z", subject="first")
+        for number in (1, 2):
+            insert_into(old, "revision_build", repository="/r", commit="1" * 40, build=f"b-{number}")
+        yield old
+
+
+def test_builds_stay_when_histories_are_added(store_of_0011: Store, database: Database) -> None:
+    assert rows_of(store_of_0011, "SELECT version_num FROM alembic_version") == [("0011",)]
+    with Store.open(database.location) as store:
+        assert rows_of(store, "SELECT version_num FROM alembic_version") == [(REVISION,)]
+        assert store.history.builds(["1" * 40]) == [
+            CommitBuild("1" * 40, "b-1", "", "default", "-O2"),
+            CommitBuild("1" * 40, "b-2", "", "-O3", "-O2"),
+        ]
+        for table in ("accepted_change", "imported_series", "imported_point"):
+            assert rows_in(store, table) == 0
+        change = AcceptedChange("/r", "1" * 40, "it was needed", "get", "instructions_per_op")
+        store.history.accept(change)
+        [accepted] = store.history.accepted(["1" * 40])
+        assert replace(accepted, created="") == change
+
+
+def test_an_accepted_change_is_replaced_and_withdrawn(store: Store) -> None:
+    change = AcceptedChange("/r", "1" * 40, "needed", "get", "instructions_per_op")
+    of_commit = AcceptedChange("/r", "1" * 40, "all of it")
+    for accepted in (change, of_commit, replace(change, reason="needed for safety")):
+        store.history.accept(accepted)
+    reasons = {(one.case, one.reason) for one in store.history.accepted(["1" * 40, "2" * 40])}
+    assert reasons == {("get", "needed for safety"), ("", "all of it")}
+    assert store.history.withdraw(change)
+    assert not store.history.withdraw(change)
+    assert [one.reason for one in store.history.accepted(["1" * 40])] == ["all of it"]
 
 
 def test_an_artifact_is_of_its_builder(store: Store) -> None:
