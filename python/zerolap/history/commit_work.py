@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from zerolap.history.asked import WORK, Asked
 from zerolap.history.nodes import Nodes
 from zerolap.judge import EVENT, WorkStep, is_rare_change, log_change
-from zerolap.records import Case, SeriesKey, Windows, without_language
+from zerolap.records import Case, Windows, without_language
 from zerolap.store import CountedPoint, Store, UncountedCase
 
 
@@ -15,7 +15,8 @@ from zerolap.store import CountedPoint, Store, UncountedCase
 class WorkPoints:
     """The counted points of a metric of a case: by node, the points in each segment.
 
-    Points of one segment have the same windows, method, compiler and valgrind; others are not compared.
+    Points of one segment have the same windows, method, compiler and valgrind; others are not compared. Both sides of a
+    comparison are a segment of their own, which joins commits that no history has counted.
     """
 
     by_node: Mapping[int, Mapping[str, CountedPoint]] = field(default_factory=dict)
@@ -24,7 +25,12 @@ class WorkPoints:
         """Return the points of two nodes in the newest segment that has both, if any."""
         of_after, of_node = self.by_node.get(after, {}), self.by_node.get(node, {})
         common = [segment for segment in of_node if segment in of_after]
-        return (of_after[common[-1]], of_node[common[-1]]) if common else None
+        newest = max(common, key=lambda segment: (not of_node[segment].comparison, common.index(segment)), default=None)
+        return None if newest is None else (of_after[newest], of_node[newest])
+
+    def is_counted(self, node: int) -> bool:
+        """Whether a history has counted a node."""
+        return any(not point.comparison for point in self.by_node.get(node, {}).values())
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class CaseWork:
     def lacks(self, node: int) -> bool:
         """Whether the case is yet to be counted of a node: what was counted and is invalid is so again."""
         of_instructions = self.points.get(WORK[0])
-        return node not in self.invalid and (of_instructions is None or node not in of_instructions.by_node)
+        return node not in self.invalid and (of_instructions is None or not of_instructions.is_counted(node))
 
     def positions(self, metric: str) -> list[int]:
         """Return the positions of the commits that are counted, themselves or as an equal program."""
@@ -140,19 +146,21 @@ def _case_work(
             continue
         of_node = by_metric.setdefault(key.metric, {}).setdefault(nodes.builds[point.build], {})
         # A point that is counted again is the newest one of its node.
-        of_node.pop(segment := _segment(key), None)
-        of_node[segment] = newest = point
+        of_node.pop(segment := _segment(point), None)
+        of_node[segment] = point
+        newest = newest if point.comparison else point
     return CaseWork(
         case, nodes, {metric: WorkPoints(by_node) for metric, by_node in by_metric.items()}, newest, invalid
     )
 
 
-def _segment(key: SeriesKey) -> str:
+def _segment(point: CountedPoint) -> str:
     """Return what points have in common that can be compared.
 
     Which language standard a commit asks of the compiler, and which libc its program needs at least, are the commit's.
     """
-    return key.model_copy(update={"compiler": without_language(key.compiler), "libc": ""}).digest
+    key = point.series
+    return key.model_copy(update={"compiler": without_language(key.compiler), "libc": ""}).digest + point.comparison
 
 
 def windows_of(work: CaseWork) -> Windows | None:

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, delete, func, select
+from sqlalchemy import Connection, Row, Select, and_, delete, func, or_, select
+from sqlalchemy import case as when
 
-from zerolap.records import Case, JobFailed, RunCase, SeriesKey, now, read_stored
+from zerolap.records import BASE, Case, JobFailed, RunCase, SeriesKey, now, read_stored
 from zerolap.store.database import Database, insert_of
 from zerolap.store.tables import (
     accepted_change,
@@ -45,10 +46,11 @@ class CommitBuild:
 
 @dataclass(frozen=True)
 class CountedPoint:
-    """A counted metric of a build: a trial of the first block of a request that a history has made.
+    """A counted metric of a build: a trial of the first block of a request that a history has made, or of a comparison.
 
     `windows` are the requests of both windows, `executed_code` is equal for builds of which the case executes the same;
-    a `trial` has a higher number than those before it.
+    a `trial` has a higher number than those before it. `comparison` is the id of the comparison that it belongs to: its
+    seed is that of no other. It is empty for those of histories, which all have one seed.
     """
 
     build: str
@@ -58,6 +60,7 @@ class CountedPoint:
     executed_code: str | None
     graph: str | None
     trial: int = 0
+    comparison: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,11 +129,18 @@ class HistoryRecords:
             ]
 
     def counted_points(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[CountedPoint]:
-        """Return the counted metrics of builds on a platform that histories have measured, the oldest first."""
-        statement = (
+        """Return the counted metrics of builds on a platform, the oldest first.
+
+        They are those that histories have measured, and those of comparisons of two of the builds.
+        """
+        of_side = when((trial.c.side == BASE, document.c.base_build), else_=document.c.head_build).label("build")
+        is_of_history = and_(document.c.kind == "run", request.c.topic.startswith(TOPIC, autoescape=True))
+        statement: Select[Any] = (
             select(
                 trial.c.id,
-                document.c.head_build,
+                of_side,
+                document.c.base_build,
+                document.c.id.label("document"),
                 trial.c.executed_code,
                 trial.c.graph,
                 metric.c.value,
@@ -142,8 +152,7 @@ class HistoryRecords:
             .join(document, document.c.id == trial.c.request_id)
             .join(request, request.c.id == trial.c.request_id)
             .where(
-                document.c.kind == "run",
-                request.c.topic.startswith(TOPIC, autoescape=True),
+                or_(is_of_history, document.c.kind == "compare"),
                 trial.c.valid,
                 trial.c.block == 0,
                 series.c.engine == "counted",
@@ -151,11 +160,13 @@ class HistoryRecords:
                 metric.c.name.in_(names),
             )
         )
+        wanted = set(builds)
         with self._database.reading() as connection:
             rows = [
                 row
                 for part in _parts(builds)
                 for row in connection.execute(statement.where(document.c.head_build.in_(part)))
+                if row.base_build is None or row.base_build in wanted
             ]
             return [_counted_point(row) for row in sorted(rows, key=lambda row: row.id)]
 
@@ -284,7 +295,8 @@ def _counted_point(row: Row[Any]) -> CountedPoint:
     key = SeriesKey(**(fields | {"config": tuple(map(tuple, json.loads(fields["config"])))}))
     small, _, large = key.windows.partition("+")
     windows = (int(small), int(large)) if small.isdigit() and large.isdigit() else (0, 0)
-    return CountedPoint(row.head_build, key, windows, row.value, row.executed_code, row.graph, row.id)
+    comparison = "" if row.base_build is None else row.document
+    return CountedPoint(row.build, key, windows, row.value, row.executed_code, row.graph, row.id, comparison)
 
 
 def _uncounted_cases(connection: Connection, row: Row[Any]) -> Iterator[UncountedCase]:
