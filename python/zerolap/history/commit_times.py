@@ -35,7 +35,8 @@ class FreshContrast:
 class CaseTimes:
     """The timed contrasts of a case over a range.
 
-    `groups` are numbers of commits that execute the same in this case, by position, none where the commit is not built;
+    `groups` are numbers of commits that execute the same in this case, by position, none where the commit is not built
+    or the case invalid;
     `contrasts` are by metric, between these groups; those that can confirm a change are in `fresh` too.
     """
 
@@ -100,7 +101,8 @@ def read_times(
     times = {}
     for case in asked.cases:
         group_of_node = _groups(work[case.name])
-        groups = tuple(None if node is None else group_of_node[node] for node in nodes.of_commits)
+        invalid = work[case.name].invalid
+        groups = tuple(None if node is None or node in invalid else group_of_node[node] for node in nodes.of_commits)
         of_metrics: dict[str, list[Contrast]] = {}
         fresh = []
         for contrast in by_case.get(case.name, []):

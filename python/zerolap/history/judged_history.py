@@ -9,6 +9,7 @@ from zerolap.history.asked import TIME, WORK, Asked, failures_of
 from zerolap.history.commit_times import CaseTimes, read_times
 from zerolap.history.commit_work import CaseWork, read_work
 from zerolap.history.nodes import read_nodes
+from zerolap.history.platform_series import platform_events
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
 from zerolap.history.uncounted import notes_of_uncounted
@@ -76,6 +77,7 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
             for position, commit in enumerate(asked.commits)
         ),
         series=tuple(series),
+        platform_events=tuple(platform_events(nodes, lab.store, platform.fingerprint)),
         machine_seconds=shown.machine_seconds,
         notes=(*shown.notes, *notes_of_uncounted(asked, work)),
     )

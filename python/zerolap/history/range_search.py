@@ -40,8 +40,8 @@ from zerolap.sandbox import Cancellation
 
 BUILD_SECONDS: Final = 45.0
 """What a build is taken to cost: with a compiler cache, of a server of the size of Redis."""
-COUNT_SECONDS: Final = 10.0
-START_SECONDS: Final = 5.0
+COUNT_SECONDS: Final = 3.0
+START_SECONDS: Final = 2.0
 """Of a start, before any was timed in this search."""
 USUAL_START_SD: Final = 0.02
 """Standard deviation of a start's log ratio on a platform that has timed nothing yet (docs/timed.md)."""

@@ -283,14 +283,15 @@ class _Table:
         ]
 
     def _total(self, changes: Sequence[_CaseChanges], index: int) -> TableTotal:
-        since = [(of_case.weight, parts) for of_case in changes if (parts := of_case.since[index]) is not None]
-        step = [(of_case.weight, parts) for of_case in changes if (parts := of_case.step[index]) is not None]
+        counted = [of_case for of_case in changes if of_case.weight > 0.0]
+        since = [(of_case.weight, parts) for of_case in counted if (parts := of_case.since[index]) is not None]
+        step = [(of_case.weight, parts) for of_case in counted if (parts := of_case.step[index]) is not None]
         return TableTotal(since=self._mean(since), since_cases=len(since), step=self._mean(step), step_cases=len(step))
 
     def _mean(self, weighted: Sequence[tuple[float, _Parts]]) -> TableChange | None:
-        """Return the weighted mean of changes; none where nothing has a weight."""
+        """Return the weighted mean of changes; none without any."""
         total = math.fsum(weight for weight, _ in weighted)
-        if total <= 0.0:
+        if not weighted:
             return None
         shares = [weight / total for weight, _ in weighted]
         whole = self._weighted_sum(shares, [parts.whole for _, parts in weighted])

@@ -127,13 +127,18 @@ class HistorySeries(Record):
 
 
 class PlatformEvent(Record):
-    """A step of nearly all series at once: the platform changed, and no commit is the reason."""
+    """A step in the times of one build, in nearly all cases at once: the platform changed, no commit is the reason.
 
-    after: int
-    position: int
+    It happened between the times `before` and `since` (ISO 8601, UTC). `change` is the median of the relative changes,
+    `series` the number of cases that have it. `facts_changed`: another state of the machine was recorded then, such as
+    another kernel.
+    """
+
+    before: str
+    since: str
     change: float
     series: int
-    reason: str = ""
+    facts_changed: bool = False
 
 
 class History(Record):

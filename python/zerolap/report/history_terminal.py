@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from zerolap.records import History, HistoryChange, HistorySeries
-from zerolap.report.format import change, interval, one_line
+from zerolap.report.format import change, counted, interval, one_line
 from zerolap.report.history_reading import (
     SeriesChange,
     change_text,
@@ -35,8 +35,9 @@ def show_history(history: History, console: Console) -> None:
         lines.blank()
         lines.line(
             ("platform  ", "bold yellow"),
-            f"{event.series} series step together by {change(event.change)} at "
-            f"{history.commits[event.position].name}: the platform changed, no commit is the reason",
+            f"the same build takes {change(event.change)} in {counted(event.series, 'case', 'cases')} at once "
+            f"between {event.before} and {event.since}: the platform changed, no commit is the reason"
+            f"{'; another state of the machine was recorded then' if event.facts_changed else ''}",
         )
     _show_failures(lines, history)
     for source in sources_of_others(history):

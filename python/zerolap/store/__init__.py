@@ -17,6 +17,7 @@ from zerolap.store.fleet import (
 from zerolap.store.history_records import CONFIRMING as CONFIRMING_TOPIC
 from zerolap.store.history_records import TOPIC as HISTORY_TOPIC
 from zerolap.store.history_records import (
+    AbsoluteTime,
     AcceptedChange,
     CommitBuild,
     CountedPoint,
@@ -48,6 +49,7 @@ __all__ = [
     "CONFIRMING_TOPIC",
     "DEFAULT_DIRECTORY",
     "HISTORY_TOPIC",
+    "AbsoluteTime",
     "AcceptedChange",
     "AdmittedAgent",
     "ApiToken",

@@ -29,6 +29,7 @@ TOPIC: Final = "history:"
 """Begins the topics of requests that histories make."""
 CONFIRMING: Final = "history:confirm:"
 """Begins those of comparisons that confirm a change."""
+CPU_TIME: Final = "cpu_ns_per_op"
 VALUES_AT_ONCE: Final = 500
 """Values in one condition: databases bound the variables of a statement."""
 
@@ -105,6 +106,21 @@ class AcceptedChange:
     case: str = ""
     metric: str = ""
     created: str = ""
+
+
+@dataclass(frozen=True)
+class AbsoluteTime:
+    """The CPU time of a request in a start of a build, in ns, by series: what the platform does is in it.
+
+    `facts` is the digest of the state that the machine was in, `began` when the start was.
+    """
+
+    build: str
+    series: str
+    comparison: str
+    began: str
+    facts: str
+    value: float
 
 
 class HistoryRecords:
@@ -207,6 +223,40 @@ class HistoryRecords:
                 for row in connection.execute(statement.where(document.c.head_build.in_(part)))
                 if row.base_build in wanted
                 for contrast in _contrasts_of(connection, row, names)
+            ]
+
+    def absolute_times(self, builds: Sequence[str], platform: str) -> list[AbsoluteTime]:
+        """Return the CPU time of all valid starts of builds in comparisons on a platform."""
+        of_side = when((trial.c.side == BASE, document.c.base_build), else_=document.c.head_build)
+        statement: Select[Any] = (
+            select(
+                of_side.label("build"),
+                metric.c.series_id,
+                document.c.id.label("document"),
+                trial.c.began,
+                trial.c.facts,
+                metric.c.value,
+            )
+            .select_from(metric)
+            .join(trial, trial.c.id == metric.c.trial_id)
+            .join(series, series.c.id == metric.c.series_id)
+            .join(document, document.c.id == trial.c.request_id)
+            .where(
+                document.c.kind == "compare",
+                trial.c.valid,
+                trial.c.began != "",
+                series.c.engine == "timed",
+                series.c.platform == platform,
+                series.c.metric == CPU_TIME,
+                metric.c.value > 0,
+            )
+            .order_by(trial.c.id)
+        )
+        with self._database.reading() as connection:
+            return [
+                AbsoluteTime(row.build, row.series_id, row.document, row.began, row.facts, row.value)
+                for part in _parts(builds)
+                for row in connection.execute(statement.where(of_side.in_(part)))
             ]
 
     def failures(self) -> dict[str, str]:
