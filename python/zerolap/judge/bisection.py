@@ -41,7 +41,7 @@ PLANNED_STARTS: Final = (4, 8, 12, 16, 24)
 STARTS_OF_VISIT: Final = 4
 """After these the search looks again, and goes on with the same commit where that is worth most. Of fewer, no wild one
 could be told."""
-LEAST_INFORMATION: Final = 0.002
+LEAST_INFORMATION: Final = 0.005
 """In bits: what no trial can exceed is not worth any."""
 LEVEL_SD: Final = 0.3
 """Standard deviation of the prior of a level, as a logarithm: wide."""
@@ -392,7 +392,17 @@ class _Segment:
                 bits = binary_information(before[position], distance)
                 if bits >= LEAST_INFORMATION and bits > best_rate * seconds * (1 + 1e-9):
                     best_rate, best = bits / seconds, Visit(position, STARTS_OF_VISIT)
-        return best
+        return None if best is None else self._balanced(best)
+
+    def _balanced(self, visit: Visit) -> Visit:
+        """Return the visit, or one of an end of the segment whose level is known less: a commit is told by both.
+
+        That what is learned of a commit depends on how well the levels are known is not in its information.
+        """
+        precisions = self.search._levels[1]
+        end = min((self.first, self.last), key=lambda position: precisions[position])
+        is_known_less = precisions[end] <= precisions[visit.position] and self.search._starts(end) < MOST_STARTS
+        return Visit(end, STARTS_OF_VISIT) if is_known_less else visit
 
     def _distance(self, position: int, starts: int) -> float:
         """Return by how many standard deviations the mean of further starts differs before and after the change.
