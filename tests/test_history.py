@@ -361,6 +361,37 @@ def test_a_case_that_cannot_be_measured_is_told_and_not_tried_again(fresh: Range
     assert (again.document()["notes"], fresh.trials()) == ([note], trials)
 
 
+@pytest.mark.slow
+def test_a_case_that_is_invalid_as_counted_is_not_timed(fresh: Range, tmp_path: Path) -> None:
+    cases = tmp_path / "cases.yml"
+    cases.write_text("group: toy\ncases:\n  - {name: toy-unknown, commands: [NOSUCH key], expect: {reply: integer}}\n")
+    words = ["--repo", fresh.source.path, "--cases", cases, "--store", fresh.zerolap.store, "--engine", "counted,timed"]
+    ended = fresh.zerolap("history", "--measure", f"1.0.0..HEAD~{LAST - TWICE}", *words)
+    assert ended.code == 0, ended.err
+    # One of each program.
+    assert fresh.trials() == 2
+
+
+@pytest.mark.slow
+def test_an_accepted_change_is_shown_and_not_open(whole: Range, document: Any) -> None:
+    """The last test of this range: it leaves the store as it was."""
+    words = ["--repo", whole.source.path, "--store", whole.zerolap.store]
+    asked = ["toy-get", "toy-work", "--range", "1.0.0..HEAD"]
+    [step] = series_of(document, "toy-get")["changes"]
+    accepted = whole.zerolap("history", "ack", step["id"], "--reason", "checked twice", *words)
+    assert accepted.code == 0, accepted.err
+    shown = whole.shown(*asked)
+    assert series_of(shown, "toy-get")["changes"][0]["accepted"] == "checked twice"
+    assert series_of(shown, "toy-get")["ledger"]["since"] == TWICE
+    # The other series is as it was.
+    assert series_of(shown, "toy-work") == series_of(document, "toy-work")
+    report = whole.zerolap("history", "report", *asked, *words, "--cases", CASES)
+    assert (report.code, "toy-work" in report.out, "checksum | twice" in report.out) == (0, True, False), report
+    withdrawn = whole.zerolap("history", "ack", step["id"], "--withdraw", *words)
+    assert withdrawn.code == 0, withdrawn.err
+    assert whole.shown(*asked)["series"] == document["series"]
+
+
 # Wrong usage
 
 
