@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo fleet-demo zero-touch-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers chaos clean
+.PHONY: help setup build demo fleet-demo zero-touch-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history chaos clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -73,6 +73,9 @@ bench-fleet: setup  ## measure what the queue of a fleet costs: 50 simulated age
 
 bench-triggers: setup  ## measure what webhooks cost and refuse, and what a comment is and costs; 5 minutes; writes .bench/triggers.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.triggers
+
+bench-history: setup  ## measure how true change points, drifts and searches for commits are; ten minutes; writes .bench/history.json
+	@.venv/bin/python -m benches.history $(FIGURES)
 
 chaos: setup  ## kill, cut, fill and falsify what a fleet consists of, 200 times; 15 minutes; writes .bench/chaos.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.chaos $(FIGURES)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from benches.figures import DIRECTORY, Figure, show_figures, write_figures
-from benches.history import change_points, drifts, labelled, speed
+from benches.history import change_points, drifts, labelled, real_commits, searches, speed
 
 NAME: Final = "history"
-SUBJECTS: Final = (change_points, labelled, speed, drifts)
+SUBJECTS: Final = (change_points, labelled, speed, drifts, searches, real_commits)
 FIGURES: Final[Mapping[str, Callable[[], Figure]]] = {
     key: measure for subject in SUBJECTS for key, measure in subject.FIGURES.items()
 }
@@ -28,9 +28,11 @@ def main() -> None:
     unknown = [name for name in names if name not in FIGURES]
     if unknown:
         raise SystemExit(f"unknown: {', '.join(unknown)}; figures: {', '.join(FIGURES)}")
-    figures = _measured_before() if names else {}
+    figures: dict[str, Figure] = {}
     for name in names or FIGURES:
-        figures[name] = FIGURES[name]()
+        figure = FIGURES[name]()
+        # Another process may have measured other figures meanwhile.
+        figures = (_measured_before() if names else figures) | {name: figure}
         print(f"written to {write_figures(NAME, figures)}", file=sys.stderr)
     show_figures(figures)
 

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from benches.figures import Figure
@@ -18,21 +18,38 @@ MARGIN: Final = 3
 FAR_FROM_ZERO: Final = 1000.0
 
 
+@dataclass(frozen=True)
+class Outcomes:
+    """Of each series under a kind of noise or layout: how many changes were found, or whether the planted one was."""
+
+    of: str
+    ours: list[int]
+    otava: list[int] | None = None
+
+    @property
+    def rate(self) -> float:
+        """The share of series with some."""
+        return _share(self.ours)
+
+    @property
+    def peer_rate(self) -> list[float]:
+        """That of the peer, if there is one."""
+        return [] if self.otava is None else [_share(self.otava)]
+
+    def __str__(self) -> str:
+        peer = "".join(f", {otava.NAME} {rate:.3f}" for rate in self.peer_rate)
+        return f"{self.of}: {self.rate:.3f}{peer}"
+
+
 def flat_alarm_max() -> Figure:
     """Measure how often a series without a change has one, under each kind of noise; the worst is the figure."""
-    samples, peers, notes = [], [], otava.notes()
+    outcomes = []
     for noise, draw in NOISES.items():
         series = [draw(seeded("flat", noise, number), POINTS) for number in range(REPETITIONS)]
-        ours = [_alarms(series_changes(levels_of(values))) for values in series]
-        theirs = _otava_counts(series)
-        samples.append({"noise": noise, "rate": _share(ours), "alarms": ours, "otava_alarms": theirs})
-        peers.extend([] if theirs is None else [_share(theirs)])
-        notes.append(
-            f"{noise}: {_share(ours):.3f}" + ("" if theirs is None else f", {otava.NAME} {_share(theirs):.3f}")
-        )
-    worst = max(_share(sample["alarms"]) for sample in samples)
-    trials = REPETITIONS * len(NOISES)
-    return Figure(worst, "share of flat series", samples, trials, {otava.NAME: peers} if peers else {}, notes)
+        answered = _otava(series)
+        theirs = None if answered is None else [len(found) for found in answered]
+        outcomes.append(Outcomes(noise, [_alarms(series_changes(levels_of(values))) for values in series], theirs))
+    return _figure(max(each.rate for each in outcomes), "share of flat series", outcomes)
 
 
 def power_2sigma() -> Figure:
@@ -41,40 +58,30 @@ def power_2sigma() -> Figure:
     It is at any commit but the ten first and last ones. The figure is the share under normal noise; the notes have the
     others, under which the peer alarms without any step too.
     """
-    samples, peers, notes = [], [], otava.notes()
+    outcomes = []
     for noise, draw in NOISES.items():
         series, places = [], []
         for number in range(REPETITIONS):
             randoms = seeded("power", noise, number)
             values = draw(randoms, POINTS)
-            deviation = statistics.pstdev(values)
             places.append(randoms.randrange(10, POINTS - 10))
-            series.append(stepped(values, places[-1], 2 * deviation))
+            series.append(stepped(values, places[-1], 2 * statistics.pstdev(values)))
         ours = [
-            _is_seen([(change.position, change.log_change) for change in series_changes(levels_of(values)).changes], at)
+            _seen([(change.position, change.log_change) for change in series_changes(levels_of(values)).changes], at)
             for values, at in zip(series, places, strict=True)
         ]
-        answered = otava.answers([[FAR_FROM_ZERO + value for value in values] for values in series])
-        theirs = None
-        if answered is not None:
-            theirs = [_is_seen(found, at) for found, at in zip(answered.changes, places, strict=True)]
-            peers.append(_share(theirs))
-        samples.append({"noise": noise, "places": places, "seen": ours, "otava_seen": theirs})
-        notes.append(
-            f"{noise}: {_share(ours):.3f}" + ("" if theirs is None else f", {otava.NAME} {_share(theirs):.3f}")
-        )
-    first = _share(samples[0]["seen"])
-    trials = REPETITIONS * len(NOISES)
-    return Figure(first, "share of steps seen", samples, trials, {otava.NAME: peers[:1]} if peers else {}, notes)
+        answered = _otava(series)
+        theirs = None if answered is None else [_seen(found, at) for found, at in zip(answered, places, strict=True)]
+        outcomes.append(Outcomes(noise, ours, theirs))
+    return _figure(outcomes[0].rate, "share of steps seen", outcomes)
 
 
 def last_point_spike() -> Figure:
     """Measure how often one or two spikes at the end of a flat series are taken for a change.
 
-    The figure is the worst over sizes of 6 to 1,000 standard deviations; the peer gets one spike of 6.
+    The figure is the worst over sizes of 6 to 1,000 standard deviations.
     """
-    samples, notes = [], otava.notes()
-    peers: dict[str, list[float]] = {}
+    outcomes = []
     for spikes in (1, 2):
         for size in (6.0, 20.0, 1000.0):
             series = [gaussian(seeded("spike", spikes, size, number), 100) for number in range(REPETITIONS)]
@@ -84,13 +91,10 @@ def last_point_spike() -> Figure:
                 sum(change.position >= len(values) - spikes for change in series_changes(levels_of(values)).changes)
                 for values in series
             ]
-            samples.append({"spikes": spikes, "size": size, "alarms": ours})
-            if (spikes, size) == (1, 6.0):
-                answered = otava.answers([[FAR_FROM_ZERO + value for value in values] for values in series])
-                if answered is not None:
-                    peers[otava.NAME] = [_share([any(at >= 98 for at, _ in found) for found in answered.changes])]
-    worst = max(_share(sample["alarms"]) for sample in samples)
-    return Figure(worst, "share of series", samples, REPETITIONS * len(samples), peers, notes)
+            answered = _otava(series)
+            theirs = None if answered is None else [sum(at >= 98 for at, _ in found) for found in answered]
+            outcomes.append(Outcomes(f"{spikes} of {size:g} standard deviations", ours, theirs))
+    return _figure(max(each.rate for each in outcomes), "share of series", outcomes)
 
 
 def layout_residue() -> Figure:
@@ -101,7 +105,7 @@ def layout_residue() -> Figure:
     point then has one, of 1 % standard deviation, that its own variance does not know of. The notes have what would be
     with seeds that are kept: the shift stays from the commit on.
     """
-    samples, notes = [], []
+    outcomes = []
     cases: Mapping[str, Callable[[Sequence[float], int], list[float]]] = {
         "one build of the series is shifted": lambda shifts, at: [
             0.01 if number == at else 0.0 for number in range(POINTS)
@@ -125,10 +129,8 @@ def layout_residue() -> Figure:
             # As `levels_of` of the judge: each variance is drawn towards that of all.
             moderated = [(5 * variance + 30 * pooled) / 35 for variance in variances]
             alarms.append(_alarms(series_changes(levels_of(values, variances=moderated))))
-        samples.append({"case": case, "alarms": alarms})
-        notes.append(f"{case}: {_share(alarms):.3f}")
-    worst = max(_share(sample["alarms"]) for sample in samples[:2])
-    return Figure(worst, "share of series", samples, 2 * REPETITIONS, {}, notes)
+        outcomes.append(Outcomes(case, alarms))
+    return _figure(max(each.rate for each in outcomes[:2]), "share of series", outcomes)
 
 
 def platform_step_events(panels: int = 20, series: int = 400) -> Figure:
@@ -137,6 +139,7 @@ def platform_step_events(panels: int = 20, series: int = 400) -> Figure:
     The figure is the number of events of the platform in the panel where it is farthest from one. The notes count
     panels with further events: of single series, of which the rate of false discoveries allows one in twenty panels.
     """
+    of_platform, misplaced, with_others = [], 0, 0
     samples = []
     for panel in range(panels):
         randoms = seeded("platform", panel)
@@ -146,19 +149,16 @@ def platform_step_events(panels: int = 20, series: int = 400) -> Figure:
             size = randoms.uniform(1.5, 8) * randoms.choice((-1, 1))
             levels.append(levels_of(stepped(gaussian(randoms, POINTS), at, size), str(number)))
         events = history_changes(levels).events
-        samples.append(
-            {
-                "at": at,
-                "events": [[event.position, event.of_platform, len(event.changes)] for event in events],
-                "platform": sum(event.of_platform for event in events),
-                "all": len(events),
-            }
-        )
-    worst = max((sample["platform"] for sample in samples), key=lambda count: abs(count - 1))
-    wrong = sum([sample["at"], True] not in [event[:2] for event in sample["events"]] for sample in samples)
-    notes = [f"panels with other events beside it: {sum(sample['all'] != 1 for sample in samples)} of {panels}"]
-    notes.append(f"panels in which the event is not at its commit: {wrong}")
-    return Figure(worst, "events", samples, panels * series, {}, notes)
+        of_platform.append(sum(event.of_platform for event in events))
+        misplaced += at not in [event.position for event in events if event.of_platform]
+        with_others += len(events) > of_platform[-1]
+        samples.append([at, *([event.position, event.of_platform, len(event.changes)] for event in events)])
+    notes = [
+        f"panels with other events beside it: {with_others} of {panels}",
+        f"panels in which the event is not at its commit: {misplaced}",
+    ]
+    farthest = max(of_platform, key=lambda count: abs(count - 1))
+    return Figure(farthest, "events", samples, panels * series, {}, notes)
 
 
 def false_events(panels: int = 40, series: int = 100) -> Figure:
@@ -192,16 +192,26 @@ def _alarms(found: SeriesChanges) -> int:
     return len(found.changes) + len(found.disturbed)
 
 
-def _otava_counts(series: Sequence[Sequence[float]]) -> list[int] | None:
+def _figure(value: float, unit: str, outcomes: Sequence[Outcomes]) -> Figure:
+    trials = sum(len(each.ours) for each in outcomes)
+    peer_rates = [rate for each in outcomes for rate in each.peer_rate]
+    peers = {otava.NAME: peer_rates} if peer_rates else {}
+    return Figure(
+        value, unit, [asdict(each) for each in outcomes], trials, peers, [*otava.notes(), *map(str, outcomes)]
+    )
+
+
+def _otava(series: Sequence[Sequence[float]]) -> list[list[tuple[int, float]]] | None:
     answered = otava.answers([[FAR_FROM_ZERO + value for value in values] for values in series])
-    return None if answered is None else [len(found) for found in answered.changes]
+    return None if answered is None else answered.changes
 
 
-def _is_seen(found: Sequence[tuple[int, float]], at: int) -> bool:
-    return any(abs(position - at) <= MARGIN and change > 0 for position, change in found)
+def _seen(found: Sequence[tuple[int, float]], at: int) -> int:
+    """Count the changes that are the upward step at a commit: one, or none."""
+    return int(any(abs(position - at) <= MARGIN and change > 0 for position, change in found))
 
 
-def _share(counts: Sequence[int | bool]) -> float:
+def _share(counts: Sequence[int]) -> float:
     return sum(map(bool, counts)) / len(counts)
 
 
@@ -210,6 +220,6 @@ FIGURES: Final[Mapping[str, Callable[[], Figure]]] = {
     "power_2sigma": power_2sigma,
     "last_point_spike": last_point_spike,
     "layout_residue": layout_residue,
-    "platform_step_events": partial(platform_step_events),
-    "false_events": partial(false_events),
+    "platform_step_events": platform_step_events,
+    "false_events": false_events,
 }

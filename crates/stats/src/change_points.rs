@@ -39,6 +39,8 @@ const PLACE_95: f64 = 7.352;
 const RAMP_SCORE: f64 = 4.0;
 /// Rounds in which the level of a stretch of points is looked for.
 const LEVEL_ROUNDS: usize = 20;
+/// A round that lowers the sum of losses by less is the last.
+const LOSS_TOLERANCE: f64 = 1e-6;
 
 /// One point of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,9 +123,12 @@ pub struct ChangeSearch {
     known_variances: bool,
     noise: NoiseEstimate,
     penalties: Vec<f64>,
+    points: Points,
     segmentation: Segmentation,
     /// What the segmentation was computed with.
     terms: Option<Terms>,
+    /// Gains of the last segmentation: those of segments that stayed as they were are not computed again.
+    gains: KnownGains,
 }
 
 /// What the cost of a segmentation depends on, beside the points.
@@ -149,8 +154,10 @@ impl ChangeSearch {
             known_variances,
             noise: NoiseEstimate::new(known_variances),
             penalties: Vec::new(),
+            points: Points::default(),
             segmentation: Segmentation::default(),
             terms: None,
+            gains: KnownGains::default(),
         })
     }
 
@@ -193,10 +200,15 @@ impl ChangeSearch {
         };
         let penalty = thresholds::gain(self.level, self.len(), self.known_variances);
         let segments = self.segments(Terms { noise, penalty });
-        let points = Points::new(&self.noise, noise);
         let factor = noise.long_run_factor;
-        let mut changes: Vec<_> = (1..segments.len()).map(|at| self.change(&points, &segments, at, factor)).collect();
-        mark_ramps(&points, &segments, &mut changes, factor);
+        let gains = self.gains.of_changes(&self.points, &segments);
+        let points = &self.points;
+        let mut changes: Vec<_> = segments
+            .windows(2)
+            .zip(gains)
+            .map(|(pair, gain)| self.change(pair[0], pair[1], gain / factor, factor))
+            .collect();
+        mark_ramps(points, &segments, &mut changes, factor);
         let spikes: Vec<_> = segments
             .iter()
             .flat_map(|segment| (segment.start..segment.end).map(|index| (index, segment.level)))
@@ -220,8 +232,7 @@ impl ChangeSearch {
             if segments.len() < 2 {
                 return penalty;
             }
-            let points = Points::new(&self.noise, noise);
-            penalty = (points.gain(&segments) / noise.long_run_factor).max(penalty * 1.01);
+            penalty = (self.points.gain(&segments) / noise.long_run_factor).max(penalty * 1.01);
         }
     }
 
@@ -233,14 +244,14 @@ impl ChangeSearch {
     fn segments(&mut self, terms: Terms) -> Vec<Segment> {
         if self.terms != Some(terms) {
             self.segmentation.clear();
+            self.gains = KnownGains::default();
             self.terms = Some(terms);
         }
-        let (values, variances) = (self.noise.values(), self.noise.variances());
         let Terms { noise, penalty } = terms;
-        for index in self.segmentation.len()..values.len() {
-            let weight = 1.0 / (variances[index] * noise.variance);
+        self.points.extend(&self.noise, noise);
+        for index in self.segmentation.len()..self.points.values.len() {
             let penalty = (penalty + self.penalties[index]).max(0.0) * noise.long_run_factor;
-            self.segmentation.push(values[index] - values[0], weight, penalty);
+            self.segmentation.push(self.points.values[index], self.points.weights[index], penalty);
         }
         let mut segments = self.segmentation.segments();
         while let [.., before, last] = segments.as_mut_slice()
@@ -256,18 +267,11 @@ impl ChangeSearch {
         thresholds::probability(gain, self.len(), self.known_variances)
     }
 
-    /// The change at the beginning of a segment, which is not the first.
-    fn change(&self, points: &Points<'_>, segments: &[Segment], at: usize, factor: f64) -> ChangePoint {
-        let (before, after) = (segments[at - 1], segments[at]);
-        // What it gains by itself, or each of two together with a neighbour: a short stretch apart has two clear ends, but
-        // was worth two penalties.
-        let gain = [(at - 1, at), (at.saturating_sub(2), at), (at - 1, (at + 1).min(segments.len() - 1))]
-            .map(|(first, last)| points.gain(&segments[first..=last]) / factor)
-            .into_iter()
-            .fold(f64::INFINITY, f64::min);
+    fn change(&self, before: Segment, after: Segment, gain: f64, factor: f64) -> ChangePoint {
+        let points = &self.points;
         let change = after.level - before.level;
         let error = (factor * (1.0 / points.weight(before) + 1.0 / points.weight(after))).sqrt();
-        let origin = points.values[0];
+        let origin = self.noise.values()[0];
         ChangePoint {
             index: after.start,
             places: points.places(before, after, PLACE_95 * factor),
@@ -281,29 +285,70 @@ impl ChangeSearch {
     }
 }
 
-/// The points with the noise of their series.
-struct Points<'a> {
-    values: &'a [f64],
-    variances: &'a [f64],
-    inverse_variance: f64,
+/// Gains of neighbouring segments, two and three at a time.
+#[derive(Debug, Clone, Default)]
+struct KnownGains {
+    segments: Vec<Segment>,
+    of_two: Vec<f64>,
+    of_three: Vec<f64>,
 }
 
-impl<'a> Points<'a> {
-    fn new(series: &'a NoiseEstimate, noise: Noise) -> Self {
-        Self { values: series.values(), variances: series.variances(), inverse_variance: 1.0 / noise.variance }
+impl KnownGains {
+    /// What each change lowers the sum of losses by, at the penalty at which it would be given up.
+    ///
+    /// That is its own gain, but where it is one of two ends of a stretch: if both are clear by themselves, they are given
+    /// up together, at half of what they gain together; if the other is given up before, this one gains what is left.
+    fn of_changes(&mut self, points: &Points, segments: &[Segment]) -> Vec<f64> {
+        let same = self.segments.iter().zip(segments).take_while(|(known, segment)| known == segment).count();
+        self.of_two.truncate(same.saturating_sub(1));
+        self.of_two.extend(segments.windows(2).skip(self.of_two.len()).map(|two| points.gain(two)));
+        self.of_three.truncate(same.saturating_sub(2));
+        self.of_three.extend(segments.windows(3).skip(self.of_three.len()).map(|three| {
+            let turns = (three[1].level > three[0].level) != (three[2].level > three[1].level);
+            if turns { 2.0 * points.gain(three) } else { f64::INFINITY }
+        }));
+        self.segments = segments.to_vec();
+        let mut gains = self.of_two.clone();
+        for (first, both) in self.of_three.iter().enumerate() {
+            for (change, other) in [(first, first + 1), (first + 1, first)] {
+                gains[change] = gains[change].min((both / 2.0).max(both - self.of_two[other]));
+            }
+        }
+        gains
     }
+}
 
-    /// The value from the first point's, as levels of segments are.
-    fn value(&self, index: usize) -> f64 {
-        self.values[index] - self.values[0]
-    }
+/// The points of a series in the unit of its noise.
+#[derive(Debug, Clone, Default)]
+struct Points {
+    /// From the first one's.
+    values: Vec<f64>,
+    /// Inverse variances.
+    weights: Vec<f64>,
+    variance: f64,
+}
 
-    fn weight_of(&self, index: usize) -> f64 {
-        self.inverse_variance / self.variances[index]
+/// Of the losses of points around a level: their sum, and weight and weighted sum of those that are no outliers.
+#[derive(Debug, Clone, Copy, Default)]
+struct LossSums {
+    losses: f64,
+    weight: f64,
+    weighted: f64,
+}
+
+impl Points {
+    fn extend(&mut self, series: &NoiseEstimate, noise: Noise) {
+        if self.variance.total_cmp(&noise.variance).is_ne() {
+            self.weights.clear();
+            self.variance = noise.variance;
+        }
+        let (values, variances) = (series.values(), series.variances());
+        self.values.extend(values[self.values.len()..].iter().map(|value| value - values[0]));
+        self.weights.extend(variances[self.weights.len()..].iter().map(|variance| 1.0 / (variance * noise.variance)));
     }
 
     fn loss(&self, index: usize, level: f64) -> f64 {
-        (self.weight_of(index) * (self.value(index) - level).powi(2)).min(OUTLIER * OUTLIER)
+        (self.weights[index] * (self.values[index] - level).powi(2)).min(OUTLIER * OUTLIER)
     }
 
     fn losses(&self, segment: Segment) -> f64 {
@@ -318,24 +363,26 @@ impl<'a> Points<'a> {
     fn weight(&self, segment: Segment) -> f64 {
         (segment.start..segment.end)
             .filter(|&index| self.is_near(index, segment.level))
-            .map(|index| self.weight_of(index))
+            .map(|index| self.weights[index])
             .sum()
     }
 
-    /// The least sum of losses around one level, looked for from the given ones and the mean on.
-    fn least_loss(&self, start: usize, end: usize, from: impl Iterator<Item = f64>) -> f64 {
-        let (weight, sum) = (start..end).fold((0.0, 0.0), |(weight, sum), index| {
-            (weight + self.weight_of(index), sum + self.weight_of(index) * self.value(index))
-        });
-        from.chain(std::iter::once(sum / weight))
-            .map(|level| self.descend(start, end, level))
-            .fold(f64::INFINITY, f64::min)
+    /// The least sum of losses around one level, looked for from the given ones on and from their mean.
+    fn least_loss(&self, segments: &[Segment]) -> f64 {
+        let [first, .., last] = segments else { return 0.0 };
+        let length = |segment: &Segment| (segment.end - segment.start) as f64;
+        let mean = segments.iter().map(|segment| length(segment) * segment.level).sum::<f64>()
+            / segments.iter().map(length).sum::<f64>();
+        let from = segments.iter().map(|segment| segment.level).chain([mean]);
+        from.map(|level| self.descend(first.start, last.end, level)).fold(f64::INFINITY, f64::min)
     }
 
     /// By how much the changes between segments lower the sum of losses, each of them.
     fn gain(&self, segments: &[Segment]) -> f64 {
-        let [first, .., last] = segments else { return 0.0 };
-        let together = self.least_loss(first.start, last.end, segments.iter().map(|segment| segment.level));
+        if segments.len() < 2 {
+            return 0.0;
+        }
+        let together = self.least_loss(segments);
         let apart: f64 = segments.iter().map(|segment| self.losses(*segment)).sum();
         (together - apart) / (segments.len() - 1) as f64
     }
@@ -344,27 +391,39 @@ impl<'a> Points<'a> {
     fn descend(&self, start: usize, end: usize, mut level: f64) -> f64 {
         let mut least = f64::INFINITY;
         for _ in 0..LEVEL_ROUNDS {
-            let (mut weight, mut sum, mut losses) = (0.0, 0.0, 0.0);
-            for index in start..end {
-                let (own, value) = (self.weight_of(index), self.value(index));
-                let loss = own * (value - level).powi(2);
-                if loss < OUTLIER * OUTLIER {
-                    weight += own;
-                    sum += own * value;
-                    losses += loss;
-                } else {
-                    losses += OUTLIER * OUTLIER;
-                }
+            let sums = self.loss_sums(start, end, level);
+            if sums.losses > least - LOSS_TOLERANCE {
+                return least.min(sums.losses);
             }
-            if losses >= least {
-                break;
-            }
-            least = losses;
-            if weight > 0.0 {
-                level = sum / weight;
+            least = sums.losses;
+            if sums.weight > 0.0 {
+                level = sums.weighted / sums.weight;
             }
         }
         least
+    }
+
+    fn loss_sums(&self, start: usize, end: usize, level: f64) -> LossSums {
+        // Four sums side by side: the processor computes them at once.
+        let mut sums = [LossSums::default(); 4];
+        let mut add = |lane: usize, value: f64, weight: f64| {
+            let loss = weight * (value - level) * (value - level);
+            let near = if loss < OUTLIER * OUTLIER { weight } else { 0.0 };
+            sums[lane].losses += loss.min(OUTLIER * OUTLIER);
+            sums[lane].weight += near;
+            sums[lane].weighted += near * value;
+        };
+        let (values, weights) = (&self.values[start..end], &self.weights[start..end]);
+        for (values, weights) in values.chunks(4).zip(weights.chunks(4)) {
+            for (lane, (value, weight)) in values.iter().zip(weights).enumerate() {
+                add(lane, *value, *weight);
+            }
+        }
+        sums.iter().fold(LossSums::default(), |all, lane| LossSums {
+            losses: all.losses + lane.losses,
+            weight: all.weight + lane.weight,
+            weighted: all.weighted + lane.weighted,
+        })
     }
 
     /// Between two segments, the first and the last point at which the second one can begin at a cost within `limit`.
@@ -391,17 +450,17 @@ impl<'a> Points<'a> {
     /// Slope within a segment over the points that are no outliers: the sums of its estimate and of its weight.
     fn slope(&self, segment: Segment) -> (f64, f64) {
         let near = || (segment.start..segment.end).filter(|&index| self.is_near(index, segment.level));
-        let weight: f64 = near().map(|index| self.weight_of(index)).sum();
-        let middle = near().map(|index| self.weight_of(index) * index as f64).sum::<f64>() / weight;
+        let weight: f64 = near().map(|index| self.weights[index]).sum();
+        let middle = near().map(|index| self.weights[index] * index as f64).sum::<f64>() / weight;
         near().fold((0.0, 0.0), |(sum, squares), index| {
-            let (own, from_middle) = (self.weight_of(index), index as f64 - middle);
-            (sum + own * from_middle * (self.value(index) - segment.level), squares + own * from_middle * from_middle)
+            let (own, from_middle) = (self.weights[index], index as f64 - middle);
+            (sum + own * from_middle * (self.values[index] - segment.level), squares + own * from_middle * from_middle)
         })
     }
 }
 
 /// Marks changes in a row in one direction as a ramp, where the segments between them go that way too.
-fn mark_ramps(points: &Points<'_>, segments: &[Segment], changes: &mut [ChangePoint], factor: f64) {
+fn mark_ramps(points: &Points, segments: &[Segment], changes: &mut [ChangePoint], factor: f64) {
     let rises = |change: &ChangePoint| change.after > change.before;
     let mut start = 0;
     while start < changes.len() {

@@ -6,7 +6,6 @@ decides.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -88,7 +87,7 @@ def budget_answer(log_change: float, error: float, degrees: float, budget: float
     return "unsure"
 
 
-def _residuals(levels: SeriesLevels, changes: SeriesChanges, reference: float) -> Sequence[float]:
+def _residuals(levels: SeriesLevels, changes: SeriesChanges, reference: float) -> list[float]:
     """Return residuals in standard deviations, as uncorrelated ones would be."""
     variances = levels.variances or [1.0] * len(levels.values)
     unit = changes.noise_sd * math.sqrt(changes.long_run_factor)
