@@ -5,7 +5,7 @@ pull request or by hand.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -161,27 +161,38 @@ def _step_of_nodes(work: CaseWork, first: int, second: int) -> tuple[float, bool
     return work.step(INSTRUCTIONS, positions[first], positions[second])
 
 
-def missing_contrasts(times: Mapping[str, CaseTimes]) -> Iterator[MissingContrast]:
-    """Yield what is to be compared: each commit with other code against the anchor, the first one, and its neighbour.
+def missing_contrasts(times: Mapping[str, CaseTimes], releases: Collection[int] = ()) -> Iterator[MissingContrast]:
+    """Yield what is to be compared: each commit with other code against its anchor, and against its neighbour.
 
-    The last commit comes first: what the range has cost as a whole is known before where it was lost.
+    The anchor is the release before it, in a range that has other commits than releases, else the first commit; it is
+    compared with the anchor before it. What lies furthest apart comes first: what a range has cost as a whole is known
+    before where it was lost.
     """
     pairs: dict[tuple[int, int], list[str]] = {}
     for name, of_case in times.items():
         starts = _starts(of_case)
-        for after, position in _wanted(of_case.firsts):
+        for after, position in _wanted(of_case, releases):
             groups = of_case.groups[after], of_case.groups[position]
             if groups[0] != groups[1] and starts.get(frozenset(groups), 0) < STARTS:
                 pairs.setdefault((after, position), []).append(name)
-    anchor = min((after for after, _ in pairs), default=0)
-    ordered = sorted(pairs, key=lambda pair: (pair[0] != anchor, -(pair[1] - pair[0])))
-    for pair in ordered:
+    for pair in sorted(pairs, key=lambda pair: pair[0] - pair[1]):
         yield MissingContrast(*pair, tuple(pairs[pair]))
 
 
-def _wanted(firsts: Sequence[int]) -> list[tuple[int, int]]:
-    anchor = [(firsts[0], position) for position in firsts[1:]]
-    return [*anchor, *itertools.pairwise(firsts[1:])]
+def _wanted(times: CaseTimes, releases: Collection[int]) -> list[tuple[int, int]]:
+    """Return the pairs of positions that are to be compared in a case."""
+    firsts = times.firsts
+    built = [position for position, group in enumerate(times.groups) if group is not None]
+    anchors = [position for position in built if position in releases]
+    if not firsts or len(anchors) == len(built):
+        anchors = firsts[:1]
+    anchors = sorted({*firsts[:1], *anchors})
+    to_anchor = [
+        (max(anchor for anchor in anchors if anchor < position), position)
+        for position in sorted({*firsts, *anchors})
+        if position > firsts[0]
+    ]
+    return list(dict.fromkeys([*to_anchor, *itertools.pairwise(firsts)]))
 
 
 def _starts(times: CaseTimes) -> dict[frozenset[int | None], int]:

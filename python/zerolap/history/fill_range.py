@@ -196,7 +196,7 @@ class Filling:
     def _time(self) -> None:
         self._read()
         times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
-        for contrast in missing_contrasts(times):
+        for contrast in missing_contrasts(times, self._asked.releases):
             if self._is_over():
                 return
             if {contrast.after, contrast.position} & set(self._filled.failures):

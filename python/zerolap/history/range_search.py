@@ -195,13 +195,12 @@ class RangeSearch:
 
     def _searched_by_metric(self, metric: str) -> _Located:
         while True:
-            bisection = self._bisection(metric)
-            state = bisection.state()
+            state = self._bisection(metric).state()
             visit = state.visit
             if visit is None:
                 return _of_state(state, metric)
             if self._is_over_budget:
-                return self._undecided(state, bisection, metric)
+                return replace(_of_state(state, metric), outcome="undecided")
             if COUNTED in self._options.engines and self._needs_count(visit.position):
                 self._filling.count_one(visit.position)
                 if self._counted_level(INSTRUCTIONS, visit.position) is None:
@@ -210,11 +209,6 @@ class RangeSearch:
                 self._time(visit.position, visit.starts, metric)
             if visit.position == self._last:
                 self._require_not_failed(visit.position)
-
-    def _undecided(self, state: BisectionState, bisection: Bisection, metric: str) -> _Located:
-        located = _of_state(state, metric)
-        open_changes = bisection.open_changes()
-        return replace(located, outcome="undecided", changes=(*located.changes, *open_changes))
 
     def _needs_count(self, position: int) -> bool:
         is_known = self._counted_level(INSTRUCTIONS, position) is not None or position in self._uncountable
@@ -372,7 +366,7 @@ class RangeSearch:
 
     def _measured(self, located: _Located) -> list[BisectMeasurement]:
         if located.engine == TIMED:
-            levels = self._bisection(located.metric).levels()
+            levels = self._bisection(located.metric).levels.timed()
         else:
             works = self._counted_search(located.metric).works
             levels = [(position, 0, work, 0.0) for position, work in enumerate(works) if position and work is not None]
@@ -392,7 +386,8 @@ def _of_state(state: BisectionState, metric: str) -> _Located:
     outcome: BisectOutcome = "no difference"
     if state.outcome != "no difference":
         outcome = "found" if all(change.certain for change in state.changes) else "undecided"
-    return _Located(outcome, TIMED, metric, state.log_change, state.error, state.changes)
+    changes = state.changes if state.open_change is None else (*state.changes, state.open_change)
+    return _Located(outcome, TIMED, metric, state.log_change, state.error, changes)
 
 
 def _confirms(case: CaseResult, engine: str, log_change: float) -> bool:

@@ -20,7 +20,7 @@ from zerolap.store import RecordedContrast
 CHANCE: Final = 0.01
 """The probability that any step between neighbours in all series is a candidate by chance."""
 SMALLEST_STEP: Final = 0.01
-"""As a logarithm: smaller steps of single contrasts are left to the search of the series."""
+"""As a logarithm: half the smallest effect of time, as a smaller step could not be confirmed."""
 FEWEST_SEARCHED: Final = 12
 """Points of a series that is searched for change points."""
 DRIFT: Final = math.log(1.02)
@@ -58,11 +58,14 @@ def time_changes(times: Mapping[str, CaseTimes], releases: Collection[int] = ())
 
     `releases` are the positions that drifts are looked for from: the last one, or the first commit.
     """
-    candidates = {(change.case, change.metric, change.position): change for change in _of_searches(times)}
-    for change in _of_steps(times):
-        candidates.setdefault((change.case, change.metric, change.position), change)
-    changes = [_confirmed(change, times[change.case]) for change in candidates.values()]
-    drifts = (_drift(of_case, metric, changes, releases) for of_case in times.values() for metric in TIME)
+    of_steps = {(change.case, change.metric, change.position): change for change in _of_steps(times)}
+    of_searches = {(change.case, change.metric, change.position): change for change in _of_searches(times)}
+    changes = [_confirmed(change, times[change.case]) for change in (of_steps | of_searches).values()]
+    # A search cuts a drift in two: where a single step is not seen and not confirmed, there may be none.
+    steps = set(of_steps) | {
+        (change.case, change.metric, change.position) for change in changes if change.comparison is not None
+    }
+    drifts = (_drift(of_case, metric, steps, releases) for of_case in times.values() for metric in TIME)
     changes += [_confirmed(drift, times[drift.case]) for drift in drifts if drift is not None]
     return sorted(changes, key=lambda change: (change.position, change.case, change.metric))
 
@@ -142,13 +145,14 @@ def _of_searches(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
         )
         for event in history_changes(searched).events
         for changed in event.changes
+        if abs(changed.change.log_change) >= SMALLEST_STEP
     ]
 
 
 def _drift(
-    times: CaseTimes, metric: str, changes: Sequence[TimeChange], releases: Collection[int]
+    times: CaseTimes, metric: str, changed: Collection[tuple[str, str, int]], releases: Collection[int]
 ) -> TimeChange | None:
-    """Return what has added up since the last release, without the steps that are candidates by themselves."""
+    """Return what has added up since the last release, without the steps at `changed` cases, metrics and positions."""
     levels = _series_levels(times, metric)
     if levels is None:
         return None
@@ -156,7 +160,7 @@ def _drift(
     last = levels.positions[-1]
     whole = times.step(metric, since, last)
     steps = [step for step in _steps({times.case.name: times}) if step.metric == metric and step.after >= since]
-    known = {change.position for change in changes if (change.case, change.metric) == (times.case.name, metric)}
+    known = {position for case, of_metric, position in changed if (case, of_metric) == (times.case.name, metric)}
     parts = [step for step in steps if step.position not in known]
     if whole is None or len(parts) < FEWEST_OF_DRIFT:
         return None

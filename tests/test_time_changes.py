@@ -1,0 +1,185 @@
+"""Time over a range of commits: what is compared, which steps and drifts are candidates, and what confirms them."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from zerolap.cases import core_suite
+from zerolap.history.commit_times import CaseTimes, FreshContrast, missing_contrasts
+from zerolap.history.platform_series import events_of
+from zerolap.history.time_changes import TimeChange, time_changes, unconfirmed
+from zerolap.judge import Contrast, levels_of
+from zerolap.store import AbsoluteTime, RecordedContrast
+
+CPU = "cpu_ns_per_op"
+NOISE = 0.01
+STARTS = 6
+CASE = core_suite()[0]
+
+
+def contrast(levels: Sequence[float], base: int, head: int, seed: int) -> Contrast:
+    randoms = random.Random(f"{seed} {base} {head}")
+    return Contrast(base, head, tuple(levels[head] - levels[base] + randoms.gauss(0, NOISE) for _ in range(STARTS)))
+
+
+def times_of(levels: Sequence[float], seed: int = 1, fresh: Sequence[FreshContrast] = ()) -> CaseTimes:
+    """Return the times of commits that all have other code, each compared with the first and with its neighbour."""
+    pairs = [(0, head) for head in range(1, len(levels))] + [(head - 1, head) for head in range(2, len(levels))]
+    contrasts = [contrast(levels, base, head, seed) for base, head in pairs]
+    return CaseTimes(CASE, tuple(range(len(levels))), {CPU: contrasts}, fresh)
+
+
+def changes_of(levels: Sequence[float], seed: int = 1, releases: Sequence[int] = ()) -> list[TimeChange]:
+    return time_changes({CASE.name: times_of(levels, seed)}, releases)
+
+
+@pytest.mark.parametrize("commits", [3, 8, 30])
+def test_a_step_is_a_candidate_at_its_commit_and_nothing_else_is(commits: int) -> None:
+    step = commits // 2
+    changes = changes_of([0.05 * (position >= step) for position in range(commits)])
+    assert [(change.kind, change.after, change.position) for change in changes] == [("step", step - 1, step)]
+    assert abs(changes[0].log_change - 0.05) < 0.015
+    assert changes[0].comparison is None
+
+
+def test_intervals_of_steps_hold_the_truth_about_as_often_as_they_say() -> None:
+    steps = [changes_of([0.05 * (position >= 4) for position in range(8)], seed)[0] for seed in range(200)]
+    assert 0.90 <= sum(step.low < 0.05 < step.high for step in steps) / len(steps) <= 0.99
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_flat_series_have_no_candidates_that_matter(seed: int) -> None:
+    assert changes_of([0.0] * 30, seed) == []
+
+
+def test_swapping_the_direction_of_time_mirrors_a_step() -> None:
+    slower = changes_of([0.05 * (position >= 4) for position in range(8)])
+    faster = changes_of([-0.05 * (position >= 4) for position in range(8)])
+    assert [change.position for change in slower] == [change.position for change in faster]
+    assert slower[0].log_change > 0 > faster[0].log_change
+
+
+def test_small_losses_of_many_commits_are_a_drift_that_names_the_largest() -> None:
+    levels = [0.004 * position for position in range(12)]
+    drift = next(change for change in changes_of(levels) if change.kind == "drift")
+    assert (drift.after, drift.position) == (0, 11)
+    assert 0.02 < drift.log_change < 0.06
+    assert drift.parts == tuple(sorted(drift.parts, key=lambda part: -part[1]))
+
+
+def test_a_drift_is_looked_for_from_the_last_release() -> None:
+    levels = [0.004 * position for position in range(12)] + [0.044] * 6
+    assert [change for change in changes_of(levels, releases=[11]) if change.kind == "drift"] == []
+
+
+def test_a_step_is_no_part_of_a_drift() -> None:
+    changes = changes_of([0.08 * (position >= 5) for position in range(10)])
+    assert [change.kind for change in changes] == ["step"]
+
+
+def confirming(base: int, head: int, verdict: str, log_ratio: float) -> FreshContrast:
+    recorded = RecordedContrast(
+        comparison="c-1",
+        base_build="b-1",
+        head_build="b-2",
+        case=CASE.name,
+        topology=CASE.topology.name,
+        metric=CPU,
+        engine="timed",
+        log_ratios=(log_ratio,) * STARTS,
+        base_config={},
+        head_config={},
+        verdict=verdict,
+    )
+    return FreshContrast(base, head, recorded)
+
+
+@pytest.mark.parametrize(
+    ("fresh", "is_confirmed"),
+    [
+        (confirming(3, 4, "regression", 0.05), True),
+        (confirming(4, 3, "improvement", -0.05), True),
+        (confirming(3, 4, "same", 0.0), False),
+        (confirming(3, 4, "improvement", -0.05), False),
+        (confirming(2, 4, "regression", 0.05), False),
+    ],
+)
+def test_a_fresh_comparison_of_both_commits_confirms_a_step(fresh: FreshContrast, is_confirmed: bool) -> None:
+    levels = [0.05 * (position >= 4) for position in range(8)]
+    changes = time_changes({CASE.name: times_of(levels, fresh=[fresh])})
+    assert [change.comparison for change in changes] == ["c-1" if is_confirmed else None]
+    assert unconfirmed(changes) == ({} if is_confirmed else {(3, 4): [CASE.name]})
+
+
+def test_commits_are_compared_with_their_anchor_and_their_neighbour() -> None:
+    times = CaseTimes(CASE, (0, 1, 1, 2, 3), {})
+    pairs = [(missing.after, missing.position) for missing in missing_contrasts({CASE.name: times})]
+    assert pairs == [(0, 4), (0, 3), (1, 3), (0, 1), (3, 4)]
+
+
+def test_the_anchor_is_the_release_before_and_releases_are_joined() -> None:
+    times = CaseTimes(CASE, (0, 1, 2, 3, 4), {})
+    pairs = {(missing.after, missing.position) for missing in missing_contrasts({CASE.name: times}, releases=[0, 2])}
+    assert pairs == {(0, 1), (0, 2), (1, 2), (2, 3), (2, 4), (3, 4)}
+
+
+def test_a_range_of_releases_has_its_first_one_as_the_anchor() -> None:
+    times = CaseTimes(CASE, (0, 1, 2), {})
+    pairs = {(missing.after, missing.position) for missing in missing_contrasts({CASE.name: times}, releases=[0, 1, 2])}
+    assert pairs == {(0, 1), (0, 2), (1, 2)}
+
+
+def test_contrasts_that_have_their_starts_are_not_measured_again() -> None:
+    levels = [0.0, 0.01, 0.02]
+    assert list(missing_contrasts({CASE.name: times_of(levels)})) == []
+
+
+def test_commits_that_execute_the_same_have_one_level() -> None:
+    contrasts = [contrast([0.0, 0.05], 0, 1, 1)]
+    times = CaseTimes(CASE, (0, 1, 1, 0), {CPU: contrasts})
+    levels, positions = times.levels(CPU) or (None, [])
+    assert levels is not None
+    assert positions == [0, 1, 2, 3]
+    by_position = [levels.nodes[group] for group in (0, 1, 1, 0)]
+    assert by_position[1] == by_position[2]
+    assert by_position[0] == by_position[3]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_levels_do_not_walk_away_from_the_anchor(seed: int) -> None:
+    count = 60
+    chain = [contrast([0.0] * count, node - 1, node, seed) for node in range(1, count)]
+    held = chain + [contrast([0.0] * count, 0, node, seed + 100) for node in range(1, count)]
+    walked = levels_of(count, chain, 0).nodes[-1]
+    anchored = levels_of(count, held, 0).nodes[-1]
+    assert walked is not None
+    assert anchored is not None
+    assert anchored.variance < walked.variance / 20
+
+
+def absolute_times(step_at: int | None, sessions: int = 60, cases: int = 12) -> list[AbsoluteTime]:
+    randoms = random.Random(5)
+    return [
+        AbsoluteTime(
+            build="b-1",
+            series=f"s-{case}",
+            comparison=f"c-{session}",
+            began=f"2026-01-01T{session // 60:02}:{session % 60:02}:00Z",
+            facts="later" if step_at is not None and session >= step_at else "before",
+            value=500 * (1 + case) * (1 + randoms.gauss(0, 0.01)) * (1.08 if step_at and session >= step_at else 1.0),
+        )
+        for session in range(sessions)
+        for case in range(cases)
+    ]
+
+
+def test_a_step_of_all_cases_of_one_build_is_one_event_of_the_platform() -> None:
+    events = events_of(absolute_times(step_at=40))
+    seen = [(event.since, event.series, event.facts_changed) for event in events]
+    assert seen == [("2026-01-01T00:40:00Z", 12, True)]
+    assert 0.06 < events[0].change < 0.10
+
+
+def test_a_platform_that_stays_as_it_is_has_no_events() -> None:
+    assert events_of(absolute_times(step_at=None)) == []
