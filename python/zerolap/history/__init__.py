@@ -7,7 +7,7 @@ from zerolap.history.fill_range import Filling, FillOptions, FillOutcome
 from zerolap.history.judged_history import Shown, history_of, open_changes
 from zerolap.history.nodes import of_built_commits
 from zerolap.history.range_search import RangeSearch, SearchOptions
-from zerolap.history.version_table import BuildShares, TableQuestion, table_positions, version_table
+from zerolap.history.version_changes import BuildShares, TableQuestion, table_positions, version_table
 
 __all__ = [
     "TIME",

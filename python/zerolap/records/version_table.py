@@ -73,7 +73,7 @@ class TableRow(Record):
 
 
 class TableTotal(Record):
-    """The weighted geometric mean over the cases that are measured at a version.
+    """The weighted geometric mean over the cases that are measured at a version and have a weight.
 
     `since_cases` and `step_cases` are how many these are.
     """
@@ -144,6 +144,11 @@ class VersionTable(Record):
     totals: tuple[TableTotal, ...]
     builds: tuple[BuildDifference, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def weighted_cases(self) -> int:
+        """How many cases have a weight."""
+        return sum(row.weight > 0.0 for row in self.rows)
 
     @property
     def measured_rows(self) -> list[TableRow]:

@@ -35,7 +35,7 @@ def version_table_markdown(document: VersionTable) -> str:
         parts.append(bullets(_item(document, row) for row in largest))
     notes = table_notes(document)
     if notes:
-        parts.append(bullets(map(prose, notes)))
+        parts.append(bullets(map(sentence_with_names, notes)))
     return "\n\n".join(parts) + "\n"
 
 

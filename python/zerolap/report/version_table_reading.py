@@ -16,7 +16,16 @@ from zerolap.records import (
     TableVersion,
     VersionTable,
 )
-from zerolap.report.format import change, interval, listing, metric_label, one_line, percent, rough_percent, share
+from zerolap.report.format import (
+    change,
+    counted,
+    interval,
+    listing,
+    metric_label,
+    one_line,
+    rough_percent,
+    share,
+)
 from zerolap.report.history_reading import FLAT, change_text
 
 MOST_LISTED: Final = 5
@@ -128,16 +137,15 @@ def table_headline(table: VersionTable) -> str:
 
 
 def _cases(table: VersionTable) -> str:
-    measured, all_cases = table.totals[table.since].since_cases, len(table.rows)
-    of_all = "" if measured == all_cases else f"{measured:,} of "
-    return f"{of_all}{all_cases:,} {'case' if all_cases == 1 else 'cases'}"
+    measured, all_cases = table.totals[table.since].since_cases, counted(table.weighted_cases, "case", "cases")
+    return all_cases if measured == table.weighted_cases else f"{measured:,} of {all_cases}"
 
 
 def _weighting(table: VersionTable) -> str:
     weights = table.weights
     if weights.kind != "usage":
         return "weighted by priority" if weights.kind == "priority" else "weighted equally"
-    covered = "" if weights.covered is None else f", {percent(weights.covered)} of whose time is in these commands"
+    covered = "" if weights.covered is None else f", {share(weights.covered)} of whose time is in these commands"
     return f"weighted by {one_line(weights.source)}{covered}"
 
 
@@ -150,7 +158,8 @@ def _parts(total: TableChange) -> str:
 def table_effort(table: VersionTable) -> str:
     """Write what the table is made of."""
     variant = "" if table.variant == "default" else f", variant {table.variant}"
-    return f"{one_line(table.range)}: {len(table.versions):,} versions, {len(table.rows):,} cases{variant}"
+    cases = counted(len(table.rows), "case", "cases")
+    return f"{one_line(table.range)}: {len(table.versions):,} versions, {cases}{variant}"
 
 
 def largest_rows(table: VersionTable) -> list[TableRow]:
@@ -195,8 +204,8 @@ def table_notes(table: VersionTable) -> list[str]:
     """Return what is missing in a table: versions that failed, means over fewer cases, releases without a column."""
     failed = [f"{version.name}: {version.failure}" for version in table.versions if version.failure is not None]
     fewer = [
-        f"{version.name}: the mean since then is over {total.since_cases:,} of {len(table.rows):,} cases"
+        f"{version.name}: the mean since then is over {total.since_cases:,} of {table.weighted_cases:,} cases"
         for version, total in zip(table.versions, table.totals, strict=True)
-        if total.since_cases < len(table.rows)
+        if total.since_cases < table.weighted_cases
     ]
     return [one_line(note) for note in [*failed, *fewer, *table.notes]]

@@ -36,7 +36,7 @@ def show_version_table(table: VersionTable, console: Console) -> None:
     for shown in shown_tables(table):
         lines.blank()
         lines.line((shown.title, "bold"))
-        _show_table(lines, shown, has_weights=table.weights.kind != "equal")
+        _show_table(lines, shown, table)
     if table.builds:
         lines.blank()
     for difference in table.builds:
@@ -50,22 +50,18 @@ def show_version_table(table: VersionTable, console: Console) -> None:
     lines.blank()
 
 
-def _show_table(lines: Lines, shown: ShownTable, *, has_weights: bool) -> None:
+def _show_table(lines: Lines, shown: ShownTable, table: VersionTable) -> None:
     names = [line.name if line.kind in ("commands", "all") else f"  {line.name}" for line in shown.lines]
     columns = [Column("command", names), Column("case", [line.case for line in shown.lines], dispensable=1)]
-    if has_weights:
+    if table.weights.kind != "equal":
         weights = [share(line.weight) for line in shown.lines]
-        columns.append(Column("weight", weights, right=True, dispensable=2))
+        columns.append(Column("weight", weights, right=True, dispensable=3))
     for index, version in enumerate(shown.versions):
         cells = [_cell(line.changes[index]) for line in shown.lines]
-        columns.append(Column(version.name, cells, right=True, dispensable=_dispensable(shown, index)))
+        is_kept = version == table.versions[table.since] or index in (0, len(shown.versions) - 1)
+        dispensable = 0 if is_kept else 2 if FIRST_OF_A_LINE.fullmatch(version.name) else 4
+        columns.append(Column(version.name, cells, right=True, dispensable=dispensable))
     lines.table(columns)
-
-
-def _dispensable(shown: ShownTable, index: int) -> int:
-    if index in (0, len(shown.versions) - 1):
-        return 0
-    return 3 if FIRST_OF_A_LINE.fullmatch(shown.versions[index].name) else 4
 
 
 def _cell(cell: TableChange | None) -> Part:
