@@ -16,7 +16,9 @@ from zerolap.judge import (
     CountedBisection,
     Visit,
 )
-from zerolap.judge.bisection import CERTAIN, MOST_STARTS, binary_information, most_information, prior_weights
+from zerolap.judge.bisected_commits import prior_weights
+from zerolap.judge.bisection import CERTAIN, MOST_STARTS
+from zerolap.judge.visit_information import binary_information, most_information
 
 COSTS = BisectionCosts(build=45.0, start=5.0)
 

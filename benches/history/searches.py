@@ -19,7 +19,7 @@ SIZE: Final = 0.05
 """Of the change, and the standard deviation of a start."""
 EXPECTED_SD: Final = 0.02
 """What the search takes for it before it has seen any."""
-SEARCHES: Final = 150
+SEARCHES: Final = 400
 PEER_SEARCHES: Final = 4000
 SECONDS: Final = BisectionCosts(build=45.0, start=2.0, count=3.0)
 """A build of Redis on two processors without a cache, a start of both sides, and counting a commit."""

@@ -1,15 +1,8 @@
 """Derives verdicts from measurements, or that more are needed; reads no clock, file or process."""
 
 from zerolap.judge.batching import Batching, unequal_batching
-from zerolap.judge.bisection import (
-    BisectedCommit,
-    Bisection,
-    BisectionCosts,
-    BisectionNoise,
-    BisectionState,
-    LocatedChange,
-    Visit,
-)
+from zerolap.judge.bisected_commits import BisectedCommit, BisectionNoise
+from zerolap.judge.bisection import Bisection, BisectionCosts, BisectionState, LocatedChange, Visit
 from zerolap.judge.block_verdicts import (
     is_rare_change,
     judge_blocks,

@@ -12,18 +12,16 @@ binary segmentation (Vostrikova, Soviet Mathematics Doklady 24, 1981).
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from zerolap.judge.ledger import EVENT
-from zerolap.judge.wild_starts import bounded
+from zerolap.judge.bisected_commits import BisectedCommit, BisectionNoise, CommitLevels, prior_weights
+from zerolap.judge.visit_information import binary_information, most_information
 
 CERTAIN: Final = 0.95
 """The probability of a culprit at which the search ends."""
-WORK_WEIGHT: Final = 20.0
-"""How much likelier a commit that changed counted work is the culprit than one of which nothing is known."""
 VERIFIED: Final = 3.0
 """Standard errors by which two ends have to differ. They are looked at several times: as twice the error of 0.27 %."""
 SIGN: Final = 2.0
@@ -45,35 +43,6 @@ LEAST_INFORMATION: Final = 0.005
 """In bits: what no trial can exceed is not worth any."""
 LEVEL_SD: Final = 0.3
 """Standard deviation of the prior of a level, as a logarithm: wide."""
-PRIOR_DEGREES: Final = 4.0
-"""Degrees of freedom that the expected variance of starts counts as (moderated variance; Smyth 2004)."""
-LARGEST_LOGIT: Final = 30.0
-"""A probability beyond counts as certain."""
-SMALLEST_VARIANCE: Final = 1e-8
-EXACT_VARIANCE: Final = 1e-12
-"""Of the level of the first commit, which all others are measured against."""
-
-NODES: Final = tuple(-4.5 + 0.5 * step for step in range(19))
-"""Values of a standard normal variate at which its density is summed up; a sum at equal distances is exact enough for
-smooth integrands that vanish at both ends."""
-NODE_WEIGHTS: Final = tuple(0.5 * math.exp(-node * node / 2) / math.sqrt(2 * math.pi) for node in NODES)
-
-
-@dataclass(frozen=True)
-class BisectedCommit:
-    """What is known of a commit of the range.
-
-    `log_ratios` has one for each start: this commit over the first one. `code` is equal for commits that execute the
-    same, `work` is the logarithm of counted work. `weight` is how likely it is the culprit before anything is measured,
-    beside 1 for an ordinary commit. `is_skipped`: it cannot be built or measured.
-    """
-
-    log_ratios: tuple[float, ...] = ()
-    code: str | None = None
-    work: float | None = None
-    weight: float = 1.0
-    is_built: bool = False
-    is_skipped: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,17 +52,6 @@ class BisectionCosts:
     build: float
     start: float
     count: float = 0.0
-
-
-@dataclass(frozen=True)
-class BisectionNoise:
-    """How trials differ, as variances of log ratios.
-
-    `start` is what is expected of starts, `layout` what remains of a build however many starts it has.
-    """
-
-    start: float
-    layout: float
 
 
 @dataclass(frozen=True)
@@ -124,13 +82,14 @@ class BisectionState:
     """Where a search stands: the next visit, or none at its end.
 
     `outcome` of a search that has ended is `no difference` where the ends do not differ, else `located`. `changes` are
-    those that are located so far; where the search was given up, their credible sets. `log_change` is the whole
-    difference with its standard error.
+    those that are located so far; where the search was given up, their credible sets. `open_change` is the credible set
+    of the one that is looked for. `log_change` is the whole difference with its standard error.
     """
 
     outcome: Literal["searching", "no difference", "located"]
     visit: Visit | None
     changes: tuple[LocatedChange, ...]
+    open_change: LocatedChange | None
     log_change: float
     error: float
 
@@ -146,85 +105,29 @@ class Bisection:
     costs: BisectionCosts
     noise: BisectionNoise
     min_effect: float = 0.02
-    _located: list[LocatedChange] = field(default_factory=list, init=False, repr=False, compare=False)
-    _open: list["_Segment"] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @cached_property
+    def levels(self) -> CommitLevels:
+        """The levels of the commits."""
+        return CommitLevels(self.commits, self.noise)
 
     def state(self) -> BisectionState:
         """Return where the search stands; the same commits give the same state."""
-        self._located.clear()
-        self._open.clear()
         last = len(self.commits) - 1
         checked = self._checked(0, last) if any(prior_weights(self.commits)) else False
-        visit = checked if isinstance(checked, Visit) else None
-        if checked is True:
-            visit = self._searched(0, last)
+        searched = self._searched(0, last) if checked is True else _Searched(checked or None)
         outcome: Literal["searching", "no difference", "located"] = "searching"
-        if visit is None:
-            outcome = "located" if checked is True else "no difference"
-        change, variance = self._difference(0, last)
-        changes = tuple(sorted(self._located, key=lambda change: change.positions[0]))
-        return BisectionState(outcome, visit, changes, change, math.sqrt(variance))
+        if searched.visit is None:
+            outcome = "located" if checked else "no difference"
+        change, variance = self.levels.difference(0, last)
+        changes = tuple(sorted(searched.located, key=lambda change: change.positions[0]))
+        return BisectionState(outcome, searched.visit, changes, searched.open_change, change, math.sqrt(variance))
 
-    def open_changes(self) -> list[LocatedChange]:
-        """Return the credible set of the change that the last state is looking for."""
-        return [segment.credible() for segment in self._open]
-
-    def levels(self) -> list[tuple[int, int, float, float]]:
-        """Return position, starts, level and standard error of each commit that was timed."""
-        values, precisions = self._levels
-        return [
-            (position, self._starts(position), values[position], precisions[position] ** -0.5)
-            for position in range(1, len(self.commits))
-            if self._starts(position)
-        ]
-
-    # Levels.
-
-    @cached_property
-    def start_variance(self) -> float:
-        """The variance of starts of a commit, pooled over all of them and drawn towards what is expected."""
-        samples = self._bounded.values()
-        squares = math.fsum((value - _mean(sample)) ** 2 for sample in samples for value in sample)
-        degrees = sum(len(sample) - 1 for sample in samples)
-        pooled = (PRIOR_DEGREES * self.noise.start + squares) / (PRIOR_DEGREES + degrees)
-        return max(SMALLEST_VARIANCE, pooled)
-
-    @cached_property
-    def _bounded(self) -> dict[str, list[float]]:
-        """The starts by position, with bounds for wild ones."""
-        return bounded(
-            {str(position): one.log_ratios for position, one in enumerate(self.commits) if one.log_ratios and position}
-        )
-
-    @cached_property
-    def _levels(self) -> tuple[list[float], list[float]]:
-        """The level of each position, and the inverse of its variance, which is 0 where none was timed."""
-        values, precisions = [0.0] * len(self.commits), [0.0] * len(self.commits)
-        precisions[0] = 1.0 / EXACT_VARIANCE
-        for name, sample in self._bounded.items():
-            position = int(name)
-            values[position] = _mean(sample)
-            precisions[position] = 1.0 / (self.start_variance / len(sample) + self.noise.layout)
-        good = self.commits[0].code
-        for position, commit in enumerate(self.commits):
-            if good is not None and commit.code == good:
-                # The same code takes the same time.
-                values[position], precisions[position] = 0.0, precisions[0]
-        return values, precisions
-
-    def _starts(self, position: int) -> int:
-        return len(self.commits[position].log_ratios)
-
-    def _difference(self, first: int, last: int) -> tuple[float, float]:
-        """Return the change from one position to another, and its variance: infinite where one was not timed."""
-        values, precisions = self._levels
-        if not precisions[first] or not precisions[last]:
-            return 0.0, math.inf
-        return values[last] - values[first], 1 / precisions[first] + 1 / precisions[last]
+    # Differences.
 
     def _checked(self, first: int, last: int) -> bool | Visit:
         """Return whether two positions differ by what matters, or the visit that this takes."""
-        change, variance = self._difference(first, last)
+        change, variance = self.levels.difference(first, last)
         error = math.sqrt(variance)
         if math.isfinite(error):
             if abs(change) + EQUIVALENT * error < self.min_effect:
@@ -235,16 +138,15 @@ class Bisection:
 
     def _more_of(self, first: int, last: int, most: int = MOST_STARTS) -> Visit | None:
         """Return the visit that makes the difference of two positions better known; none if both had the most."""
-        precisions = self._levels[1]
         open_ends = [
             position
             for position in (first, last)
-            if precisions[position] < precisions[0] and self._starts(position) < most
+            if not self.levels.is_exact(position) and self.levels.starts(position) < most
         ]
         if not open_ends:
             return None
-        end = min(open_ends, key=lambda position: (precisions[position], -position))
-        return Visit(end, STARTS_OF_VISIT if self._starts(end) >= FIRST_STARTS else FIRST_STARTS)
+        end = min(open_ends, key=lambda position: (self.levels.precisions[position], -position))
+        return Visit(end, STARTS_OF_VISIT if self.levels.starts(end) >= FIRST_STARTS else FIRST_STARTS)
 
     def _rest(self, first: int, last: int) -> bool | Visit:
         """Return whether something is left of the difference on a side of a located change, or the visit this takes.
@@ -252,7 +154,7 @@ class Bisection:
         It is verified only where there is a sign of it. Both ends have enough starts for a sign of what matters, or as
         many as such a doubt is worth.
         """
-        change, variance = self._difference(first, last)
+        change, variance = self.levels.difference(first, last)
         error = math.sqrt(variance)
         visit = self._more_of(first, last, STARTS_FOR_REST)
         if error > self.min_effect / VERIFIED and visit is not None:
@@ -261,34 +163,40 @@ class Bisection:
 
     # The search.
 
-    def _searched(self, first: int, last: int) -> Visit | None:
-        """Locate the changes between two positions that differ, and return the next visit, none at the end."""
+    def _searched(self, first: int, last: int) -> "_Searched":
+        """Locate the changes between two positions that differ, as far as they are known."""
         segment = _Segment(self, first, last)
         group = segment.likeliest
         if group.probability < CERTAIN:
             visit = segment.best_visit()
-            if visit is not None:
-                self._open.append(segment)
-                return visit
-            self._located.append(segment.credible())
-            return None
+            credible = segment.credible()
+            return _Searched(None, (credible,)) if visit is None else _Searched(visit, (), credible)
         before = max(position for position in segment.measurable if position < group.positions[0])
         after = min(position for position in segment.measurable if position >= group.positions[-1])
         for end in (before, after):
-            if not self._levels[1][end]:
-                return Visit(end, STARTS_OF_VISIT)
-        change, variance = self._difference(before, after)
-        self._located.append(
-            LocatedChange(group.positions, group.probability, change, math.sqrt(variance), certain=True)
-        )
+            if not self.levels.precisions[end]:
+                return _Searched(Visit(end, STARTS_OF_VISIT), (), segment.credible())
+        change, variance = self.levels.difference(before, after)
+        culprit = LocatedChange(group.positions, group.probability, change, math.sqrt(variance), certain=True)
+        located: tuple[LocatedChange, ...] = (culprit,)
         for begin, end in ((first, before), (after, last)):
             if begin == end or not any(segment.weights[begin + 1 : end + 1]):
                 continue
-            checked = self._rest(begin, end)
-            visit = checked if isinstance(checked, Visit) else self._searched(begin, end) if checked else None
-            if visit is not None:
-                return visit
-        return None
+            rest = self._rest(begin, end)
+            searched = self._searched(begin, end) if rest is True else _Searched(rest or None)
+            located += searched.located
+            if searched.visit is not None:
+                return _Searched(searched.visit, located, searched.open_change)
+        return _Searched(None, located)
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """What a search in a part of the range came to; with a visit it goes on, for `open_change` if that is known."""
+
+    visit: Visit | None
+    located: tuple[LocatedChange, ...] = ()
+    open_change: LocatedChange | None = None
 
 
 @dataclass(frozen=True)
@@ -324,7 +232,7 @@ class _Segment:
     @cached_property
     def _sums(self) -> list[tuple["_Sum", "_Sum"]]:
         """The sums of levels before each candidate, and from it on."""
-        values, precisions = self.search._levels
+        values, precisions = self.search.levels.values, self.search.levels.precisions
         inside = [_Sum(precisions[at], precisions[at] * values[at]) for at in range(self.first, self.last + 1)]
         before = list(itertools.accumulate(inside))
         after = list(itertools.accumulate(reversed(inside)))[::-1]
@@ -366,7 +274,7 @@ class _Segment:
         ordered = sorted(candidates, key=lambda position: -self.probabilities[position])
         shares = list(itertools.accumulate(self.probabilities[position] for position in ordered))
         size = 1 + sum(share < CERTAIN for share in shares[:-1])
-        change, variance = self.search._difference(self.first, self.last)
+        change, variance = self.search.levels.difference(self.first, self.last)
         return LocatedChange(tuple(ordered[:size]), shares[size - 1], change, math.sqrt(variance), certain=False)
 
     @cached_property
@@ -383,7 +291,7 @@ class _Segment:
         best_rate, best = 0.0, None
         # Where the answer is least certain is most to be learned: what cannot be better is not computed.
         for position in sorted(self.measurable[1:], key=lambda position: abs(before[position] - 0.5)):
-            if self.search._starts(position) >= MOST_STARTS:
+            if self.search.levels.starts(position) >= MOST_STARTS:
                 continue
             for starts in PLANNED_STARTS:
                 distance, seconds = self._distance(position, starts), self._seconds(position, starts)
@@ -399,9 +307,9 @@ class _Segment:
 
         That what is learned of a commit depends on how well the levels are known is not in its information.
         """
-        precisions = self.search._levels[1]
+        precisions = self.search.levels.precisions
         end = min((self.first, self.last), key=lambda position: precisions[position])
-        is_known_less = precisions[end] <= precisions[visit.position] and self.search._starts(end) < MOST_STARTS
+        is_known_less = precisions[end] <= precisions[visit.position] and self.search.levels.starts(end) < MOST_STARTS
         return Visit(end, STARTS_OF_VISIT) if is_known_less else visit
 
     def _distance(self, position: int, starts: int) -> float:
@@ -409,8 +317,8 @@ class _Segment:
 
         What a build's layout adds is the same in all its starts: earlier ones have shown a part of it.
         """
-        layout, variance = self.search.noise.layout, self.search.start_variance
-        made = self.search._starts(position)
+        layout, variance = self.search.noise.layout, self.search.levels.start_variance
+        made = self.search.levels.starts(position)
         known = 0.0 if not made else layout / (layout + variance / made)
         return abs(self._step) * (1 - known) / math.sqrt(layout * (1 - known) + variance / starts)
 
@@ -441,60 +349,3 @@ class _Sum:
         prior = LEVEL_SD**2
         spread = 1 + prior * self.precision
         return (prior * self.total**2 / spread - math.log(spread)) / 2
-
-
-def prior_weights(commits: Sequence[BisectedCommit]) -> list[float]:
-    """Return how likely each position is the culprit before any is timed, as weights; the first one's is 0.
-
-    Between two commits that execute the same, none is. Where counted work changed, the weight of the commit that did it
-    is larger; which one it is of those between is not known.
-    """
-    weights = [0.0, *(commit.weight for commit in commits[1:])]
-    known = [position for position, commit in enumerate(commits) if commit.code is not None]
-    for before, after in itertools.pairwise(known):
-        between = slice(before + 1, after + 1)
-        inside = weights[between]
-        if commits[before].code == commits[after].code:
-            weights[between] = [0.0] * len(inside)
-            continue
-        work = commits[before].work, commits[after].work
-        if work[0] is not None and work[1] is not None and abs(work[1] - work[0]) > EVENT and any(inside):
-            total = math.fsum(inside)
-            weights[between] = [weight * (1 + (WORK_WEIGHT - 1) / total) for weight in inside]
-    return weights
-
-
-def binary_information(probability: float, distance: float) -> float:
-    """Return the bits that a normal variate says about a yes or no, by whose answer its mean differs.
-
-    `distance` is that difference in standard deviations, `probability` that of yes.
-    """
-    if not 0 < probability < 1 or distance <= 0:
-        return 0.0
-    logit = math.log(probability / (1 - probability))
-    half = distance * distance / 2
-    yes = _expected_entropy(logit + half + distance * node for node in NODES)
-    no = _expected_entropy(logit - half + distance * node for node in NODES)
-    return max(0.0, _entropy(logit) - probability * yes - (1 - probability) * no)
-
-
-def most_information(probability: float, distance: float) -> float:
-    """Return a bound of `binary_information`: what a normally distributed signal of the same variance could carry."""
-    return math.log2(1 + max(0.0, probability * (1 - probability)) * distance * distance) / 2
-
-
-def _expected_entropy(logits: Iterable[float]) -> float:
-    return sum(weight * _entropy(logit) for weight, logit in zip(NODE_WEIGHTS, logits, strict=True))
-
-
-def _entropy(logit: float) -> float:
-    """Return the entropy in bits of a yes whose odds have that logarithm."""
-    size = abs(logit)
-    if size > LARGEST_LOGIT:
-        return 0.0
-    rest = math.exp(-size)
-    return (math.log1p(rest) + size * rest / (1 + rest)) / math.log(2)
-
-
-def _mean(sample: Sequence[float]) -> float:
-    return math.fsum(sample) / len(sample)
