@@ -1,7 +1,12 @@
-"""What the search for change points costs: many series at once, and one point more on many series."""
+"""What the search for change points costs: many series at once, and one point more on many series.
+
+Times are those of the processor, of one thread: what a machine takes that does nothing else. The samples have the
+elapsed times, too.
+"""
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from benches.figures import Figure
@@ -15,14 +20,15 @@ POINTS: Final = 1000
 def seconds_400x1000(repetitions: int = 5) -> Figure:
     """Measure how long it takes to search 400 series of 1,000 points with two steps each, and to gather events."""
     levels = _series(400)
-    seconds = []
+    taken = []
     for _ in range(repetitions):
-        begun = time.perf_counter()
+        begun = _Begun.now()
         history_changes(levels)
-        seconds.append(time.perf_counter() - begun)
+        taken.append(begun.taken())
     answered = otava.answers([[1000 + value for value in each.values] for each in levels])
     peers = {} if answered is None else {otava.NAME: [answered.seconds]}
-    return Figure(min(seconds), "s", seconds, repetitions, peers, ["the quickest of all repetitions", *otava.notes()])
+    quickest, samples = min(seconds for seconds, _ in taken), list(map(list, taken))
+    return Figure(quickest, "s", samples, repetitions, peers, ["the quickest of all repetitions", *otava.notes()])
 
 
 def append_ms(points: int = 30) -> Figure:
@@ -36,18 +42,37 @@ def append_ms(points: int = 30) -> Figure:
         search.extend(each)
         search.changes()
         searches.append(search)
-    milliseconds = []
+    taken = []
     for number in range(points):
         new = [
             SeriesLevels("new", (POINTS + number,), (seeded("append", number, index).gauss(0, 1),))
             for index in range(len(searches))
         ]
-        begun = time.perf_counter()
+        begun = _Begun.now()
         for search, level in zip(searches, new, strict=True):
             search.extend(level)
             search.changes()
-        milliseconds.append((time.perf_counter() - begun) * 1000)
-    return Figure(sorted(milliseconds)[points // 2], "ms", milliseconds, points)
+        taken.append(begun.taken())
+    milliseconds = [[1000 * seconds for seconds in each] for each in taken]
+    note = "at lengths that are powers of two, and at those of the thresholds, all is computed again"
+    return Figure(sorted(milliseconds)[points // 2][0], "ms", milliseconds, points, {}, [note])
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """When something began, by the processor's clock and the wall's."""
+
+    processor: float
+    wall: float
+
+    @classmethod
+    def now(cls) -> "_Begun":
+        return cls(time.process_time(), time.perf_counter())
+
+    def taken(self) -> tuple[float, float]:
+        """Return the seconds since then."""
+        now = _Begun.now()
+        return now.processor - self.processor, now.wall - self.wall
 
 
 def _series(count: int) -> list[SeriesLevels]:

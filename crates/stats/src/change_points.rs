@@ -367,13 +367,20 @@ impl Points {
             .sum()
     }
 
-    /// The least sum of losses around one level, looked for from the given ones on and from their mean.
+    /// The least sum of losses around one level, looked for from the segments' mean on. Where their levels are so far apart
+    /// that points of one are outliers of another, it may have several minima: it is looked for from each level, too.
     fn least_loss(&self, segments: &[Segment]) -> f64 {
         let [first, .., last] = segments else { return 0.0 };
         let length = |segment: &Segment| (segment.end - segment.start) as f64;
         let mean = segments.iter().map(|segment| length(segment) * segment.level).sum::<f64>()
             / segments.iter().map(length).sum::<f64>();
-        let from = segments.iter().map(|segment| segment.level).chain([mean]);
+        let (lowest, highest) =
+            segments.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lowest, highest), segment| {
+                (lowest.min(segment.level), highest.max(segment.level))
+            });
+        let weight = self.weights[first.start..last.end].iter().copied().fold(0.0, f64::max);
+        let levels = if (highest - lowest) * weight.sqrt() <= OUTLIER { &[] } else { segments };
+        let from = levels.iter().map(|segment| segment.level).chain([mean]);
         from.map(|level| self.descend(first.start, last.end, level)).fold(f64::INFINITY, f64::min)
     }
 

@@ -163,8 +163,7 @@ class SeriesSearch:
             tuple(_level_change(change, at) for change in found.changes),
             tuple(at[index] for index in found.spikes),
             tuple(
-                DisturbedStretch(at[start], at[end - 1], p, goes_on=end == len(at))
-                for start, end, p in found.disturbed
+                DisturbedStretch(at[start], at[end - 1], p, goes_on=end == len(at)) for start, end, p in found.disturbed
             ),
             found.noise_sd,
             found.long_run_factor,
