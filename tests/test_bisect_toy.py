@@ -83,7 +83,12 @@ def test_two_steps_of_work_are_both_found(zerolap: Zerolap, source: ToySource) -
     edits = {3: (CHECKSUM_ONCE, CHECKSUM_TWICE), 6: (CHECKSUM_TWICE, thrice)}
     commits = grown(source, 8, edits, broken=frozenset())
     command = asked(source, zerolap.store, commits[0], commits[-1], "toy-get", "--engine", "counted")
+    short = zerolap(*command, "--budget", "0.01s").document()
+    assert short["outcome"] == "undecided"
+    assert [culprit["is_certain"] for culprit in short["culprits"]] == [False]
+    assert "the same command goes on" in short["notes"][0]
     document = zerolap(*command).document()
+    assert document["outcome"] == "found"
     assert [culprit["positions"] for culprit in document["culprits"]] == [[3], [6]]
     assert [culprit["confirmed"] for culprit in document["culprits"]] == [True, True]
 
