@@ -50,6 +50,7 @@ PLACED_SD: Final = 0.002
 FIXED_LAYOUT_SD: Final = 0.02
 """Of the layout of a program that cannot be linked again (docs/timed.md)."""
 BOUND: Final = 1.96
+UNTIMED: Final = "the case could not be timed: its starts failed, or other processes disturbed them"
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,9 @@ class RangeSearch:
             name = self._asked.commits[position].source.name
             raise BuildFailed(
                 f"`{name}`, an end of the range, cannot be measured: {failure}",
-                hint="name a commit beside it that builds and runs the case",
+                hint="--wait 5m waits for a quiet machine"
+                if failure == UNTIMED
+                else "name a commit beside it that builds and runs the case",
             )
 
     def _work_change(self, metric: str) -> float | None:
@@ -219,7 +222,7 @@ class RangeSearch:
         self._filling.compare_two(0, position, starts)
         made = len(self._log_ratios(metric)[position]) - before
         if made <= 0 and position not in self._failed:
-            self._filling.outcome.failures[position] = "the case could not be timed"
+            self._filling.outcome.failures[position] = UNTIMED
         self._timed_starts += max(0, made)
         self._timed_seconds += self._filling.outcome.machine_seconds - seconds
 
