@@ -1,15 +1,18 @@
 """Why work changed from one commit to another: from the call graphs of both, which their counts have left."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
-from zerolap.build import changes_between
+from zerolap.build import BuiltServer, changes_between
 from zerolap.history.asked import Asked
 from zerolap.lab import Explainer, Lab
 from zerolap.records import CallGraph, Finding, ZerolapError
 from zerolap.store import BlobDamaged, CountedPoint
 
 MOST_REASONS = 3
+MOST_EXPLAINERS: Final = 64
+"""Of those that are kept, each with the functions of both programs and the lines that differ."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,7 @@ class WorkReasons:
 
     asked: Asked
     lab: Lab
+    _explainers: dict[tuple[str, str], Explainer] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of(self, after: int, position: int, points: tuple[CountedPoint, CountedPoint]) -> tuple[str, ...]:
         """Return the reasons for a change between two commits as sentences; none where there is nothing to see."""
@@ -41,11 +45,19 @@ class WorkReasons:
 
     def _findings(self, after: int, position: int, base: CountedPoint, head: CountedPoint) -> Sequence[Finding]:
         builds = [self.lab.builds.find(point.build) for point in (base, head)]
-        blobs = self.lab.store.blobs
         if builds[0] is None or builds[1] is None or base.graph is None or head.graph is None:
             return []
-        sources = [self.asked.commits[of].source for of in (after, position)]
-        changes = changes_between(sources[0], sources[1], blobs)
-        explainer = Explainer(builds[0], builds[1], changes, blobs)
-        graphs = [CallGraph.model_validate_json(blobs.get(graph)) for graph in (base.graph, head.graph)]
+        explainer = self._explainer(after, position, builds[0], builds[1])
+        graphs = [CallGraph.model_validate_json(self.lab.store.blobs.get(graph)) for graph in (base.graph, head.graph)]
         return explainer.explain_work(graphs[0], graphs[1], base.series.metric)
+
+    def _explainer(self, after: int, position: int, base: BuiltServer, head: BuiltServer) -> Explainer:
+        """Return the explainer of two commits: all cases and metrics that changed there need the same one."""
+        key = base.record.build, head.record.build
+        if key not in self._explainers:
+            if len(self._explainers) >= MOST_EXPLAINERS:
+                self._explainers.pop(next(iter(self._explainers)))
+            sources = [self.asked.commits[of].source for of in (after, position)]
+            changes = changes_between(sources[0], sources[1], self.lab.store.blobs)
+            self._explainers[key] = Explainer(base, head, changes, self.lab.store.blobs)
+        return self._explainers[key]
