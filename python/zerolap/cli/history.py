@@ -102,6 +102,7 @@ def show(
     of_others: Imported = None,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Try again what failed or was invalid before.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Measure what is missing, and write the history."""
@@ -129,7 +130,7 @@ def show(
         if measure is not None:
             with Bar(quiet=quiet) as bar:
                 lab = Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox))
-                wanted = FillOptions(engines, options.seconds(budget), line)
+                wanted = FillOptions(engines, options.seconds(budget), line, retry=retry)
                 filled = Filling(asked, wanted, lab).fill()
             notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
             summary = Shown(line, filled.machine_seconds, notes)

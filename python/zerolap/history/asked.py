@@ -50,4 +50,10 @@ def failures_of(asked: Asked, store: Store) -> dict[int, str]:
     """Return why commits of a range could not be built or counted, by position."""
     failures = store.history.failures()
     topics = {asked.topic(position): position for position in range(len(asked.commits))}
-    return {topics[topic]: reason for topic, reason in failures.items() if topic in topics}
+    builds = store.history.builds([commit.revision.commit for commit in asked.commits])
+    built = {build.commit for build in builds if build.variant == asked.variant}
+    return {
+        topics[topic]: failure.reason
+        for topic, failure in failures.items()
+        if topic in topics and not (failure.is_build and asked.commits[topics[topic]].revision.commit in built)
+    }

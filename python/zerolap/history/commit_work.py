@@ -149,6 +149,8 @@ def _case_work(
         of_node.pop(segment := _segment(point), None)
         of_node[segment] = point
         newest = newest if point.comparison else point
+    of_instructions = by_metric.get(WORK[0], {})
+    invalid = {node: reason for node, reason in invalid.items() if node not in of_instructions}
     return CaseWork(
         case, nodes, {metric: WorkPoints(by_node) for metric, by_node in by_metric.items()}, newest, invalid
     )

@@ -27,9 +27,10 @@ from zerolap.records import (
     TrialFailed,
     Windows,
     ZerolapError,
+    digest_of,
 )
 from zerolap.sandbox import Cancellation
-from zerolap.store import CONFIRMING_TOPIC
+from zerolap.store import CONFIRMING_TOPIC, HISTORY_TOPIC
 
 INSTRUCTIONS: Final = "instructions_per_op"
 COUNTED, TIMED, SAMPLED = "counted", "timed", "sampled"
@@ -39,13 +40,15 @@ COUNTED, TIMED, SAMPLED = "counted", "timed", "sampled"
 class FillOptions:
     """What is measured, and for how long: `budget_seconds` is time in trials, builds apart; none for no limit.
 
-    `windows` are those of cases, by name, that are to be counted as in another history.
+    `windows` are those of cases, by name, that are to be counted as in another history. With `retry`, what failed is
+    tried again.
     """
 
     engines: Collection[str] = (COUNTED, TIMED)
     budget_seconds: float | None = None
     command_line: str = ""
     windows: Mapping[str, Windows] = field(default_factory=dict)
+    retry: bool = False
 
 
 @dataclass
@@ -67,7 +70,7 @@ class Filling:
         self._options = options
         self._lab = lab
         self._platform = fingerprint().fingerprint
-        self._filled = FillOutcome(failures=failures_of(asked, lab.store))
+        self._filled = FillOutcome(failures={} if options.retry else failures_of(asked, lab.store))
         self._read()
 
     def fill(self) -> FillOutcome:
@@ -136,7 +139,11 @@ class Filling:
         """Return the cases that are not counted of a node: all where it is not built."""
         if node is None:
             return list(self._asked.cases)
-        return [case for case in self._asked.cases if self._work[case.name].lacks(node)]
+        return [case for case in self._asked.cases if self._lacks(case, node)]
+
+    def _lacks(self, case: Case, node: int) -> bool:
+        work = self._work[case.name]
+        return work.lacks(node) or (self._options.retry and node in work.invalid)
 
     def _join_segments(self) -> None:
         """Count commits again whose neighbours were counted in another way: by other tools or in other windows."""
@@ -196,10 +203,13 @@ class Filling:
     def _time(self) -> None:
         self._read()
         times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
+        # What was compared and has no valid starts would have none again.
+        tried = set() if self._options.retry else self._lab.store.history.topics(HISTORY_TOPIC)
         for contrast in missing_contrasts(times, self._asked.releases):
             if self._is_over():
                 return
-            if {contrast.after, contrast.position} & set(self._filled.failures):
+            is_failed = {contrast.after, contrast.position} & set(self._filled.failures)
+            if is_failed or self._topic_of_contrast(contrast.after, contrast.position, contrast.cases) in tried:
                 continue
             measure = partial(self._compare, contrast.after, contrast.position, contrast.cases, STARTS)
             self._carry_out(contrast.position, measure)
@@ -214,6 +224,10 @@ class Filling:
             if self._topic_of_confirmation(after, position) not in tried:
                 self._carry_out(position, partial(self._compare, after, position, cases, None))
 
+    def _topic_of_contrast(self, after: int, position: int, names: Sequence[str]) -> str:
+        cases = digest_of(*sorted(case.digest for case in self._asked.cases if case.name in names))
+        return f"{self._asked.topic(position)}:{self._asked.commits[after].revision.commit}:{cases}"
+
     def _topic_of_confirmation(self, after: int, position: int) -> str:
         ends = (self._asked.commits[of].revision.commit for of in (after, position))
         return f"{CONFIRMING_TOPIC}{'..'.join(ends)}:{self._asked.variant}"
@@ -221,7 +235,7 @@ class Filling:
     def _compare(self, after: int, position: int, names: Sequence[str], most_starts: int | None) -> None:
         """Compare two commits in some cases: by few starts to get a contrast, else to confirm a change."""
         cases = [case for case in self._asked.cases if case.name in names]
-        engines, topic = [TIMED], f"{self._asked.topic(position)}:{self._asked.commits[after].revision.commit}"
+        engines, topic = [TIMED], self._topic_of_contrast(after, position, names)
         if most_starts is None:
             engines += [] if missing_for_sampling() else [SAMPLED]
             topic = self._topic_of_confirmation(after, position)

@@ -123,6 +123,14 @@ class AbsoluteTime:
     value: float
 
 
+@dataclass(frozen=True)
+class RecordedFailure:
+    """Why a request of a history has failed: its build did, or its trials."""
+
+    reason: str
+    is_build: bool
+
+
 class HistoryRecords:
     """Reads what histories are made of; each method is one transaction."""
 
@@ -259,21 +267,26 @@ class HistoryRecords:
                 for row in connection.execute(statement.where(of_side.in_(part)))
             ]
 
-    def failures(self) -> dict[str, str]:
-        """Return why builds or trials of the requests of histories have failed, by topic.
+    def failures(self) -> dict[str, RecordedFailure]:
+        """Return why the newest requests of histories have failed, by topic.
 
         What stopped the lab itself, such as a full disk, is no failure of a commit.
         """
         statement: Select[Any] = (
-            select(request.c.topic, job.c.failure)
-            .join(job, job.c.request_id == request.c.id)
-            .where(job.c.failure.is_not(None), request.c.topic.startswith(TOPIC, autoescape=True))
-            .where(request.c.state == "failed")
+            select(request.c.topic, request.c.state, job.c.kind, job.c.failure)
+            .outerjoin(job, and_(job.c.request_id == request.c.id, job.c.failure.is_not(None)))
+            .where(request.c.topic.startswith(TOPIC, autoescape=True))
             .order_by(request.c.number)
         )
+        failures: dict[str, RecordedFailure] = {}
         with self._database.reading() as connection:
-            rows = connection.execute(statement)
-            return {row.topic: read_stored(JobFailed, row.failure, "a failure").reason for row in rows}
+            for row in connection.execute(statement):
+                if row.state == "failed" and row.failure is not None:
+                    reason = read_stored(JobFailed, row.failure, "a failure").reason
+                    failures[row.topic] = RecordedFailure(reason, is_build=row.kind == "build")
+                elif row.state == "done":
+                    failures.pop(row.topic, None)
+        return failures
 
     def trial_seconds(self) -> float:
         """Return the seconds of machine time that all trials of histories have taken, those that failed left out."""
