@@ -13,9 +13,9 @@ app = typer.Typer(rich_markup_mode="rich")
 HELP = f"""{VERBS["bisect"]}
 
 GOOD and BAD are revisions of the repository; the commits between them are the first parents of BAD. Where the change \
-shows in counted work, counts find it, as they are exact. Else commits are timed against GOOD, several times where that \
-is worth it, until one has a probability of 95 %. Commits that do not build are skipped; several culprits are all found. \
-At last each is compared with its parent, which gives the reason.
+shows in counted work, counts find it, as they are exact. Else commits are timed against GOOD, several times where \
+that is worth it, until one has a probability of 95 %. Commits that do not build are skipped; several culprits are all \
+found. At last each is compared with its parent, which gives the reason.
 
 The search can be interrupted: the same command goes on, and measures nothing twice.
 
