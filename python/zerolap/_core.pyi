@@ -167,8 +167,8 @@ class ChangeSearch:
         """Add points in order; without variances and penalties these are 1 and 0.
 
         A penalty is what a change just before the point costs more than elsewhere, in units of the gain; it is infinite
-        where there can be none, minus infinite where one is known. Raises `ValueError` for a value that is not finite, a
-        variance not above 0, a penalty that is no number, or lengths that differ; the points before stay.
+        where there can be none, minus infinite where one is known. Raises `ValueError` for a value that is not finite,
+        a variance not above 0, a penalty that is no number, or lengths that differ; the points before stay.
         """
 
     def changes(self) -> Changes:
@@ -419,14 +419,15 @@ def system_call_filter(*, opens_connections: bool = True) -> bytes:
 def cusum(residuals: list[float], slack: float, limit: float) -> tuple[int, int, bool] | None:
     """When the cumulative sum of standardised residuals, each less `slack`, passes `limit`; none if it does not.
 
-    Returns the point of the alarm, the first point of the departure, and whether it is upwards. Raises `ValueError` for a
-    residual that is not finite, or a slack or limit not above 0.
+    Returns the point of the alarm, the first point of the departure, and whether it is upwards. Raises `ValueError`
+    for a residual that is not finite, or a slack or limit not above 0.
     """
 
 def slope(positions: list[float], values: list[float], long_run_factor: float) -> tuple[float, float, float]:
     """The median of the slopes between all points, with the ends of its interval of 95 % (Theil and Sen).
 
-    Raises `ValueError` when lengths differ, a number is not finite or fewer than three points are at different positions.
+    Raises `ValueError` when lengths differ, a number is not finite or fewer than three points are at different
+    positions.
     """
 
 def equivalence(change: float, error: float, degrees: float, margin: float) -> tuple[float, float]:
