@@ -44,13 +44,13 @@ def commits_of(repository: Path, text: str) -> list[RangedCommit]:
     no commits.
     """
     if text == BRANCH:
-        return _listed(repository, text, ["HEAD"])
+        return _listed(repository, text, [_commit(repository, "HEAD")])
     if text.startswith("tags:"):
         return _releases(repository, *_ends(text, text.removeprefix("tags:")))
     if text.startswith("dates:"):
         since, until = _ends(text, text.removeprefix("dates:"))
         first, last = _time(text, since, time.min), _time(text, until, time.max)
-        return _listed(repository, text, ["HEAD", f"--since={first}", f"--until={last}"])
+        return _listed(repository, text, [_commit(repository, "HEAD"), f"--since={first}", f"--until={last}"])
     base, head = _ends(text, text)
     first, last = _commit(repository, base), _commit(repository, head)
     commits = _listed(repository, text, [last, f"^{first}"], may_be_empty=True) if first != last else []
