@@ -130,7 +130,7 @@ def test_a_directory_without_a_repository_and_one_without_commits_are_refused(tm
     with pytest.raises(UsageError, match="is not a git repository"):
         commits_of(tmp_path, "A..B")
     empty = Repository(tmp_path / "empty")
-    empty.refuses("branch", "git cannot list `branch`")
+    empty.refuses("branch", "no revision `HEAD`")
     empty.refuses("main~1..main", "no revision `main~1`")
 
 
