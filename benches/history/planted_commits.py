@@ -20,8 +20,8 @@ COMMITS_VARIABLE: Final = "ZEROLAP_BENCH_COMMITS"
 REQUEST_BEGINS: Final = "void call(client *c, int flags) {\n"
 GET_BEGINS: Final = "int getGenericCommand(client *c) {\n"
 XADD_REPLIES: Final = "    sds replyid = createStreamIDString(&id);\n"
-DRIFT_INSTRUCTIONS: Final = 2
-"""Of each commit of the drift: a tenth of a percent of the cheapest requests."""
+DRIFT_INSTRUCTIONS: Final = 4
+"""Of each commit of the drift: about a tenth of a percent of the cheapest requests."""
 TURNS_OF_STEP: Final = 20
 NOT_CUMULATIVE: Final = ("functions of", "unused functions in all")
 """Edits that do not follow others."""

@@ -21,7 +21,7 @@ from zerolap.build import commits_of
 from zerolap.cases import core_suite
 from zerolap.history import Asked, Filling, FillOptions, Shown, history_of
 from zerolap.lab import Lab
-from zerolap.records import Event, History, Note
+from zerolap.records import BASE, HEAD, Event, History, Note
 from zerolap.store import Store
 
 RANGE_VARIABLE: Final = "ZEROLAP_BENCH_RANGE"
@@ -42,24 +42,37 @@ class MeasuredRange:
 
 
 def ledger_error() -> Figure:
-    """Measure how far the sum of all steps is from a comparison of both ends by itself; the largest of all cases."""
+    """Measure how far the sum of all steps is from a comparison of both ends by itself; the largest of all cases.
+
+    The comparison chooses its own windows. Its first block has the seed of the history: what a command costs depends on
+    what it gets, so that the change over several seeds, which the samples have too, may be another one.
+    """
     measured = _counted()
     first, last = measured.history.commits[0].commit, measured.history.commits[-1].commit
-    options = Options(engines=["counted"], seed=7)
+    options = Options(engines=["counted"], seed=0)
     comparison = compare(first, last, repo=measured.repository, options=options, store=PLACE / "store")
-    by_itself = {
+    over_seeds = {
         result.case: verdict.change
         for result in comparison.cases
         for verdict in result.verdicts
         if verdict.metric == INSTRUCTIONS
     }
+    counts: dict[str, dict[str, float]] = {}
+    with Store.open(str(PLACE / "store")) as store:
+        for trial, measurement in store.measurements(comparison.id):
+            if trial.block == 0 and trial.engine == "counted":
+                counts.setdefault(trial.case, {})[trial.side] = measurement.metrics[INSTRUCTIONS]
+    by_itself = {case: sides[HEAD] / sides[BASE] - 1.0 for case, sides in counts.items() if len(sides) == 2}
     errors = {
         series.case: math.expm1(series.points[-1].level) - by_itself[series.case]
         for series in measured.history.series
         if series.metric == INSTRUCTIONS and series.case in by_itself
     }
     worst = max(errors, key=lambda case: abs(errors[case]))
-    samples = [{"case": case, "error": error, "by_itself": by_itself[case]} for case, error in errors.items()]
+    samples = [
+        {"case": case, "error": error, "by_itself": by_itself[case], "over_seeds": over_seeds.get(case)}
+        for case, error in errors.items()
+    ]
     commits = len(measured.history.commits)
     return Figure(abs(errors[worst]), "of the work", samples, commits, notes=[f"{worst}, over {commits} commits"])
 
