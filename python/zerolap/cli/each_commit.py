@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 from zerolap.cli.bar import Bar
 from zerolap.cli.options import FailOn
 from zerolap.cli.output import HistoryReports, write_shares
-from zerolap.history import Asked, Filling, FillOptions, Shown, history_of
+from zerolap.history import Asked, Filling, FillOptions, Shown, fails_on, history_of
 from zerolap.lab import Lab
-from zerolap.records import History
 from zerolap.store import Store
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ def show_shares_of_commits(asked: Asked, wanted: SharesOptions, policy: "Sandbox
         notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
         document = history_of(asked, Lab(results), Shown(wanted.command_line, filled.machine_seconds, notes))
         write_shares(document, HistoryReports(wanted.json, wanted.markdown, None, wanted.quiet))
-    return int(wanted.fail_on is not FailOn.NEVER and wanted.fail_on is not FailOn.TIME and _is_worse(document))
-
-
-def _is_worse(history: History) -> bool:
-    return any(series.open_regressions for series in history.series)
+    # Only work is counted; what others have timed of the range is no answer to this command.
+    is_of_work = wanted.fail_on not in (FailOn.NEVER, FailOn.TIME)
+    return int(is_of_work and fails_on(document, FailOn.WORK.value))

@@ -91,7 +91,7 @@ def report(
     from zerolap.build import BRANCH
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.output import HistoryReports, write_history
-    from zerolap.history import Shown, history_of, of_built_commits, open_changes
+    from zerolap.history import Shown, fails_on, history_of, of_built_commits, open_changes
     from zerolap.lab import Lab
     from zerolap.store import Store
 
@@ -103,5 +103,4 @@ def report(
             asked = of_built_commits(asked, results)
         document = open_changes(history_of(asked, Lab(results), Shown(options.command_line(context))))
         write_history(document, HistoryReports(json, markdown, None, quiet))
-    is_failing = fail_on is not options.FailOn.NEVER and any(series.changes for series in document.series)
-    raise typer.Exit(int(is_failing))
+    raise typer.Exit(int(fails_on(document, fail_on.value)))

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.build import RangedCommit
-from zerolap.records import Case
+from zerolap.host import fingerprint
+from zerolap.records import Case, digest_of
 from zerolap.store import HISTORY_TOPIC, Store
 
 WORK: Final = ("instructions_per_op", "instructions_alone_per_op", "syscalls_per_op", "allocations_per_op")
@@ -34,7 +35,13 @@ class Asked:
 
     def topic(self, position: int) -> str:
         """Return the topic of the requests that count a commit."""
-        return f"{HISTORY_TOPIC}{self.commits[position].revision.commit}:{self.variant}"
+        return f"{HISTORY_TOPIC}{self.commits[position].revision.commit}:{self.conditions}"
+
+    @property
+    def conditions(self) -> str:
+        """A digest of all but the commits and cases that a measurement depends on: machine, variant and settings."""
+        topologies = sorted({case.topology.name for case in self.cases})
+        return digest_of(fingerprint().fingerprint, self.variant, str(sorted(self.config.items())), *topologies)
 
     @property
     def releases(self) -> frozenset[int]:

@@ -63,7 +63,7 @@ class CaseTimes:
         known = [group for group in self.groups if group is not None]
         if not contrasts or not known:
             return None
-        count, reference = max(known) + 1, known[0]
+        count, reference = max(known) + 1, self.reference(metric)
         joined = levels_of(count, contrasts, reference).nodes
         positions = [
             position for position, group in enumerate(self.groups) if group is not None and joined[group] is not None
@@ -78,7 +78,18 @@ class CaseTimes:
         known = [group for group in self.groups if group is not None]
         if groups[0] is None or groups[1] is None:
             return None
-        return levels_of(max(known) + 1, self.contrasts.get(metric, ()), known[0], [(groups[0], groups[1])]).steps[0]
+        contrasts, reference = self.contrasts.get(metric, ()), self.reference(metric)
+        return levels_of(max(known) + 1, contrasts, reference, [(groups[0], groups[1])]).steps[0]
+
+    def reference(self, metric: str) -> int:
+        """Return the group that levels are relative to: the first of those that most contrasts join."""
+        known = list(dict.fromkeys(group for group in self.groups if group is not None))
+        joined = {group: {group} for group in known}
+        for contrast in self.contrasts.get(metric, ()):
+            if contrast.base in joined and contrast.head in joined:
+                together = joined[contrast.base] | joined[contrast.head]
+                joined |= dict.fromkeys(together, together)
+        return max(known, key=lambda group: len(joined[group]))
 
 
 @dataclass(frozen=True)
@@ -107,7 +118,8 @@ def read_times(
         fresh = []
         for contrast in by_case.get(case.name, []):
             base, head = (group_of_node[nodes.builds[build]] for build in (contrast.base_build, contrast.head_build))
-            if base != head and contrast.topology == case.topology.name:
+            is_same_case = (contrast.topology, contrast.case_digest) == (case.topology.name, case.digest)
+            if base != head and is_same_case:
                 of_metrics.setdefault(contrast.metric, []).append(Contrast(base, head, contrast.log_ratios))
                 if not contrast.is_of_history:
                     fresh.append(FreshContrast(base, head, contrast))

@@ -1,7 +1,7 @@
 """Counted work over a range: its points, and the step from each measured commit to the next."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zerolap.history.asked import WORK, Asked
@@ -53,8 +53,28 @@ class CaseWork:
 
     def positions(self, metric: str) -> list[int]:
         """Return the positions of the commits that are counted, themselves or as an equal program."""
-        by_node = self.points[metric].by_node if metric in self.points else {}
-        return [position for position, node in enumerate(self.nodes.of_commits) if node in by_node]
+        if metric not in self.points:
+            return []
+        points = self.points[metric]
+        known = [position for position, node in enumerate(self.nodes.of_commits) if node in points.by_node]
+        own = {position for position in known if points.is_counted(self.nodes.of_commits[position] or 0)}
+        return self._joined(metric, known, own) if own else known
+
+    def _joined(self, metric: str, known: Sequence[int], own: Collection[int]) -> list[int]:
+        """Return the positions that a history has counted, and those that comparisons join to the one before.
+
+        A comparison of two commits between others is no part of a series that it is not joined to.
+        """
+        joined: list[int] = []
+        for position in known:
+            if position in own:
+                # Whatever comparisons led to after the last counted commit gives way to a step from that commit.
+                while joined and joined[-1] not in own and self.step(metric, joined[-1], position) is None:
+                    joined.pop()
+                joined.append(position)
+            elif joined and self.step(metric, joined[-1], position) is not None:
+                joined.append(position)
+        return joined
 
     def steps(self, metric: str, accepted: frozenset[int] = frozenset()) -> list[WorkStep]:
         """Return the steps between neighbouring counted commits; those at `accepted` positions are marked so.
@@ -150,7 +170,8 @@ def _case_work(
         of_node[segment] = point
         newest = newest if point.comparison else point
     of_instructions = by_metric.get(WORK[0], {})
-    invalid = {node: reason for node, reason in invalid.items() if node not in of_instructions}
+    counted = WorkPoints(of_instructions)
+    invalid = {node: reason for node, reason in invalid.items() if not counted.is_counted(node)}
     return CaseWork(
         case, nodes, {metric: WorkPoints(by_node) for metric, by_node in by_metric.items()}, newest, invalid
     )

@@ -78,6 +78,8 @@ class Filling:
         if COUNTED in self._options.engines:
             self._count()
         if TIMED in self._options.engines:
+            if COUNTED not in self._options.engines:
+                self._build()
             self._time()
             self._confirm()
         return self._filled
@@ -115,7 +117,18 @@ class Filling:
         self._carry_out(position, lambda: self._compare(after, position, names, starts))
         self._read()
 
-    # Counts.
+    # Builds and counts.
+
+    def _build(self) -> None:
+        """Build what is not built: commits are compared only where it is known that their programs differ."""
+        for position, node in enumerate(self._nodes.of_commits):
+            if node is None and position not in self._filled.failures:
+                request = run_request(self._server(position), self._asked.cases, Options(engines=[TIMED], seed=SEED))
+                topic = self._asked.topic(position)
+                of_history = {"objects_of": self._built_before(position), **self._of_history(topic)}
+                build = partial(run_unless, lambda _: True, request.model_copy(update=of_history), self._own_lab())
+                self._carry_out(position, build)
+                self._read()
 
     def _count(self) -> None:
         positions = list(range(len(self._asked.commits)))
@@ -217,20 +230,23 @@ class Filling:
     def _confirm(self) -> None:
         """Compare both commits of each candidate anew, with seeds and layouts that did not make it a candidate."""
         times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
-        tried = self._lab.store.history.topics(CONFIRMING_TOPIC)
+        tried = set[str]() if self._options.retry else self._lab.store.history.topics(CONFIRMING_TOPIC)
         for (after, position), cases in unconfirmed(time_changes(times, self._asked.releases)).items():
             if self._is_over():
                 return
-            if self._topic_of_confirmation(after, position) not in tried:
+            if self._topic_of_confirmation(after, position, cases) not in tried:
                 self._carry_out(position, partial(self._compare, after, position, cases, None))
 
     def _topic_of_contrast(self, after: int, position: int, names: Sequence[str]) -> str:
-        cases = digest_of(*sorted(case.digest for case in self._asked.cases if case.name in names))
-        return f"{self._asked.topic(position)}:{self._asked.commits[after].revision.commit}:{cases}"
+        return f"{self._asked.topic(position)}:{self._asked.commits[after].revision.commit}:{self._digest(names)}"
 
-    def _topic_of_confirmation(self, after: int, position: int) -> str:
+    def _topic_of_confirmation(self, after: int, position: int, names: Sequence[str]) -> str:
         ends = (self._asked.commits[of].revision.commit for of in (after, position))
-        return f"{CONFIRMING_TOPIC}{'..'.join(ends)}:{self._asked.variant}"
+        return f"{CONFIRMING_TOPIC}{'..'.join(ends)}:{self._asked.conditions}:{self._digest(names)}"
+
+    def _digest(self, names: Sequence[str]) -> str:
+        cases = (case for case in self._asked.cases if case.name in names)
+        return digest_of(*sorted(f"{case.name} {case.digest}" for case in cases))
 
     def _compare(self, after: int, position: int, names: Sequence[str], most_starts: int | None) -> None:
         """Compare two commits in some cases: by few starts to get a contrast, else to confirm a change."""
@@ -238,7 +254,7 @@ class Filling:
         engines, topic = [TIMED], self._topic_of_contrast(after, position, names)
         if most_starts is None:
             engines += [] if missing_for_sampling() else [SAMPLED]
-            topic = self._topic_of_confirmation(after, position)
+            topic = self._topic_of_confirmation(after, position, names)
         base, head = self._server(after), self._server(position)
         request = comparison_request(base, head, cases, Options(engines=engines), self._options.command_line)
         of_history = {"most_starts": most_starts, **self._of_history(topic)}
@@ -260,7 +276,7 @@ class Filling:
     def _of_history(self, topic: str) -> dict[str, object]:
         return {"topic": topic, "trigger": "history", "priority": "backfill"}
 
-    def _carry_out(self, position: int, measure: Callable[[], None]) -> None:
+    def _carry_out(self, position: int, measure: Callable[[], object]) -> None:
         """Measure; a commit that does not build, or whose trials fail, fails alone."""
         try:
             measure()

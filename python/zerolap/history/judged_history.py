@@ -14,10 +14,11 @@ from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
 from zerolap.history.uncounted import notes_of_uncounted
 from zerolap.host import fingerprint
-from zerolap.judge import BOUNDS_95, EVENT, Ledger, Level, WorkStep, drift_of
+from zerolap.judge import BOUNDS_95, EVENT, Ledger, Level, WorkStep, drifts_of
 from zerolap.lab import Lab
 from zerolap.records import (
     SHORT_COMMIT,
+    FailOn,
     History,
     HistoryChange,
     HistoryCommit,
@@ -84,23 +85,30 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
 
 
 def open_changes(history: History) -> History:
-    """Return a history of the series alone that have open regressions, with these alone.
+    """Return a history with its open regressions as the only changes.
 
     A step that a later one of the same series has made good is not open any more.
     """
     series = [
-        of_one.model_copy(update={"changes": tuple(left)})
+        of_one.model_copy(
+            update={"changes": tuple(change for change in of_one.open_regressions if not _is_made_good(of_one, change))}
+        )
         for of_one in history.series
-        if (left := [change for change in of_one.open_regressions if not _is_made_good(of_one, change)])
     ]
     return history.model_copy(update={"series": tuple(series)})
 
 
+def fails_on(history: History, when: FailOn) -> bool:
+    """Return whether a history counts as failed: it has an open regression of work, of time, or of either."""
+    engines = {"never": (), "work": ("counted",), "time": ("timed",)}.get(when, ("counted", "timed"))
+    return any(series.changes and series.engine in engines for series in open_changes(history).series)
+
+
 def _is_made_good(series: HistorySeries, change: HistoryChange) -> bool:
-    """Whether the metric went back to what it was before a step, or further."""
+    """Whether the metric certainly went back to what it was before a step, or further."""
     levels = {point.position: point for point in series.points}
     before, last = levels[change.after], series.points[-1]
-    return last.position > change.position and last.low <= before.level + EVENT
+    return last.position > change.position and last.high <= before.level + EVENT
 
 
 @dataclass(frozen=True)
@@ -152,8 +160,9 @@ class _SeriesBuilder:
             )
         changes = [self._work_change(work, metric, step) for step in steps if step.is_reported]
         since = self._since(positions, steps)
-        drift = drift_of(steps, max((step.position for step in steps if step.accepted), default=positions[0]))
-        if drift is not None:
+        accepted = (step.position for step in steps if step.accepted and step.is_event)
+        drifts = drifts_of(steps, max(accepted, default=positions[0]))
+        for drift in drifts:
             named = [self._named_part(step.position, step.log_change) for step in drift.steps[:MOST_STEPS_NAMED]]
             changes.append(
                 self._change(
@@ -185,7 +194,7 @@ class _SeriesBuilder:
     def _since(self, positions: Sequence[int], steps: Sequence[WorkStep]) -> int:
         """Return the position that the ledger begins at: of the last release or accepted change before the end."""
         begins = [position for position in positions[:-1] if self.asked.commits[position].tags]
-        begins += [step.position for step in steps if step.accepted]
+        begins += [step.position for step in steps if step.accepted and step.is_event]
         return max(begins, default=positions[0])
 
     # Time.

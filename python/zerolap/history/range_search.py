@@ -259,7 +259,8 @@ class RangeSearch:
         nodes, store = self._filling.nodes, self._lab.store
         by_node: dict[int, list[float]] = {}
         for contrast in store.history.contrasts(list(nodes.builds), self._platform.fingerprint, [metric]):
-            is_meant = contrast.case == self._case.name and contrast.topology == self._case.topology.name
+            of_case = contrast.case, contrast.topology, contrast.case_digest
+            is_meant = of_case == (self._case.name, self._case.topology.name, self._case.digest)
             has_config = contrast.base_config == contrast.head_config == dict(self._asked.config)
             if not is_meant or not has_config or contrast.engine != TIMED:
                 continue
@@ -313,7 +314,8 @@ class RangeSearch:
 
     def _compared(self, parent: int, child: int) -> tuple[CaseResult, str]:
         """Return what a comparison of two commits concludes; one of an earlier search is not repeated."""
-        topic = f"{self._asked.topic(child)}:bisect:{self._asked.commits[parent].revision.commit}:{self._case.digest}"
+        parent_commit, wanted = self._asked.commits[parent].revision.commit, ",".join(self._options.engines or ["all"])
+        topic = f"{self._asked.topic(child)}:bisect:{parent_commit}:{self._case.digest}:{wanted}"
         identity = self._lab.store.history.comparison_of(topic)
         if identity is not None:
             comparison = read_comparison(self._lab.store, identity)

@@ -8,10 +8,12 @@ made for it, with seeds and layouts of its own, or by one that somebody else has
 
 import itertools
 import math
+import statistics
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from zerolap import _core
 from zerolap.history.asked import TIME
 from zerolap.history.commit_times import CaseTimes
 from zerolap.judge import BOUNDS_95, SeriesLevels, history_changes, series_changes, time_drift
@@ -25,8 +27,11 @@ FEWEST_SEARCHED: Final = 12
 """Points of a series that is searched for change points."""
 DRIFT: Final = math.log(1.02)
 """What steps that are not reported add up to since a release, at least, where that is a drift."""
+FEWEST_STARTS: Final = 6
+"""Of a comparison that confirms a drift."""
 FEWEST_OF_DRIFT: Final = 4
 """Commits with other code in it; fewer have steps."""
+NEXT_TO_NOTHING: Final = 1e-12
 CERTAIN: Final = 4.0
 """Standard errors from 0 at which what has added up is a candidate; a cumulative sum notices longer drifts before."""
 
@@ -37,7 +42,8 @@ class TimeChange:
 
     `p` is the probability of a candidate by chance. `comparison` is the one that has confirmed it, none before. A
     `drift` is what has added up from a release to the last commit, beside the steps that are reported; the steps that
-    make it up are `parts`: positions and logarithms, the largest first.
+    make it up are `parts`: positions and logarithms, the largest first; `beside` is the sum of the steps that are
+    reported by themselves.
     """
 
     case: str
@@ -51,6 +57,7 @@ class TimeChange:
     comparison: str | None = None
     kind: Literal["step", "drift"] = "step"
     parts: tuple[tuple[int, float], ...] = ()
+    beside: float = 0.0
 
 
 def time_changes(times: Mapping[str, CaseTimes], releases: Collection[int] = ()) -> list[TimeChange]:
@@ -80,11 +87,19 @@ class _Step:
     position: int
     log_change: float
     error: float
+    degrees: float
 
     @property
     def p(self) -> float:
-        """The two-sided probability of such a step by chance."""
-        return math.erfc(abs(self.log_change) / self.error / math.sqrt(2.0)) if self.error > 0 else 0.0
+        """The two-sided probability of such a step by chance, by Student's t."""
+        return _two_sided(self.log_change, self.error, self.degrees)
+
+
+def _two_sided(log_change: float, error: float, degrees: float) -> float:
+    if error <= 0.0 or degrees <= 0.0:
+        return 1.0
+    # The one-sided tests against a margin of next to nothing are those against 0.
+    return min(1.0, 2.0 * min(_core.equivalence(abs(log_change), error, degrees, NEXT_TO_NOTHING)))
 
 
 def _steps(times: Mapping[str, CaseTimes]) -> Iterator[_Step]:
@@ -94,9 +109,11 @@ def _steps(times: Mapping[str, CaseTimes]) -> Iterator[_Step]:
             if known is None:
                 continue
             levels, positions = known
+            degrees = float(sum(len(contrast.log_ratios) - 1 for contrast in of_case.contrasts[metric]))
             for (after, position), step in zip(itertools.pairwise(positions), levels.steps, strict=True):
                 if step is not None and of_case.groups[after] != of_case.groups[position]:
-                    yield _Step(case, metric, after, position, step.value, math.sqrt(step.variance))
+                    error = math.sqrt(step.variance)
+                    yield _Step(case, metric, after, position, step.value, error, degrees)
 
 
 def _of_steps(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
@@ -162,9 +179,10 @@ def _drift(
     steps = [step for step in _steps({times.case.name: times}) if step.metric == metric and step.after >= since]
     known = {position for case, of_metric, position in changed if (case, of_metric) == (times.case.name, metric)}
     parts = [step for step in steps if step.position not in known]
-    if whole is None or len(parts) < FEWEST_OF_DRIFT:
+    if whole is None or whole.variance <= 0.0 or len(parts) < FEWEST_OF_DRIFT:
         return None
-    rest = whole.value - math.fsum(step.log_change for step in steps if step.position in known)
+    beside = math.fsum(step.log_change for step in steps if step.position in known)
+    rest = whole.value - beside
     error = math.sqrt(whole.variance)
     if abs(rest) < DRIFT or not (abs(rest) >= CERTAIN * error or _is_noticed(levels, since)):
         return None
@@ -179,6 +197,7 @@ def _drift(
         high=rest + BOUNDS_95 * error,
         p=math.erfc(abs(rest) / error / math.sqrt(2.0)),
         kind="drift",
+        beside=beside,
         parts=tuple((step.position, step.log_change) for step in ordered),
     )
 
@@ -230,16 +249,26 @@ def _confirmed(change: TimeChange, times: CaseTimes) -> TimeChange:
         if contrast.recorded.metric != change.metric or set(between) != set(ends):
             continue
         sign = 1.0 if between == ends else -1.0
-        if _agrees(contrast.recorded, sign * change.log_change):
+        log_ratios = [sign * ratio for ratio in contrast.recorded.log_ratios]
+        is_step = change.kind == "step"
+        if _agrees(contrast.recorded, change, log_ratios) if is_step else _shows(change, log_ratios):
             return replace(change, comparison=contrast.recorded.comparison)
     return change
 
 
-def _agrees(contrast: RecordedContrast, log_change: float) -> bool:
-    if contrast.verdict not in ("regression", "improvement"):
+def _agrees(contrast: RecordedContrast, change: TimeChange, log_ratios: Sequence[float]) -> bool:
+    """Whether a comparison found a change in the direction of a step."""
+    is_changed = contrast.verdict in ("regression", "improvement")
+    return is_changed and statistics.fmean(log_ratios) * change.log_change > 0
+
+
+def _shows(drift: TimeChange, log_ratios: Sequence[float]) -> bool:
+    """Whether a comparison of both ends of a drift shows it beside the steps that are reported by themselves."""
+    if len(log_ratios) < FEWEST_STARTS:
         return False
-    mean = sum(contrast.log_ratios) / len(contrast.log_ratios)
-    return mean * log_change > 0
+    rest = (statistics.fmean(log_ratios) - drift.beside) * math.copysign(1.0, drift.log_change)
+    error = statistics.stdev(log_ratios) / math.sqrt(len(log_ratios))
+    return rest >= DRIFT and rest > BOUNDS_95 * error
 
 
 def unconfirmed(changes: Sequence[TimeChange]) -> dict[tuple[int, int], list[str]]:

@@ -85,15 +85,23 @@ class Ledger:
 
 
 def drift_of(steps: Sequence[WorkStep], since: int) -> Drift | None:
-    """Return the drift after a position: the stretch of small changes with the largest sum, if that is large enough.
+    """Return the largest drift after a position, in either direction."""
+    return max(drifts_of(steps, since), key=lambda drift: abs(drift.log_change), default=None)
 
-    Changes that are reported by themselves, or accepted, are no part of it. The stretch is that of Kadane (in Bentley,
-    Programming Pearls, 1986): the largest sum of neighbouring steps, in either direction.
+
+def drifts_of(steps: Sequence[WorkStep], since: int) -> list[Drift]:
+    """Return the drifts after a position: of each direction the small changes with the largest sum, if it is enough.
+
+    Changes that are reported by themselves, or accepted, are no part of it. A drift is the stretch of Kadane (in
+    Bentley, Programming Pearls, 1986): the largest sum of neighbouring steps.
     """
     open_steps = [step for step in steps if step.after >= since and not step.accepted]
     small = [step for step in open_steps if not step.is_reported and not step.is_rare]
-    stretches = [_largest(small, sign) for sign in (1.0, -1.0)]
-    stretch = max(stretches, key=lambda chosen: abs(_sum(chosen)))
+    drifts = (_drift(_largest(small, sign)) for sign in (1.0, -1.0))
+    return [drift for drift in drifts if drift is not None]
+
+
+def _drift(stretch: Sequence[WorkStep]) -> Drift | None:
     events = [step for step in stretch if step.is_event]
     if abs(_sum(stretch)) < LOG_DRIFT or len(events) < FEWEST_STEPS_OF_DRIFT:
         return None

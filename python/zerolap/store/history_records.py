@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, and_, delete, func, or_, select
 from sqlalchemy import case as when
 
-from zerolap.records import BASE, Case, JobFailed, RunCase, SeriesKey, now, read_stored
+from zerolap.records import BASE, Case, JobFailed, Request, RunCase, SeriesKey, now, read_stored
 from zerolap.store.database import Database, insert_of
 from zerolap.store.tables import (
     accepted_change,
@@ -80,6 +80,7 @@ class RecordedContrast:
 
     `base_config` and `head_config` are the settings of both servers, `verdict` is what the comparison concluded of the
     metric. `is_of_history`: a history has made the comparison to get the contrast, not to confirm what others showed.
+    `case_digest` is that of what the case sent and stored then.
     """
 
     comparison: str
@@ -94,6 +95,7 @@ class RecordedContrast:
     head_config: Mapping[str, str]
     verdict: str = ""
     is_of_history: bool = False
+    case_digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,14 @@ class HistoryRecords:
         """Return what comparisons of these builds with each other on a platform say about timed metrics."""
         wanted = set(builds)
         statement: Select[Any] = (
-            select(document.c.id, document.c.base_build, document.c.head_build, document.c.document, request.c.topic)
+            select(
+                document.c.id,
+                document.c.base_build,
+                document.c.head_build,
+                document.c.document,
+                request.c.topic,
+                request.c.document.label("asked"),
+            )
             .join(request, request.c.id == document.c.id)
             .where(document.c.kind == "compare", document.c.platform_fingerprint == platform)
             .order_by(document.c.number)
@@ -406,6 +415,8 @@ def _contrasts_of(connection: Connection, row: Row[Any], names: Sequence[str]) -
     if not starts:
         return
     servers = json.loads(row.document)
+    asked_cases = read_stored(Request, row.asked, f"the request {row.id}").cases
+    digests = {case.name: case.digest for case in asked_cases}
     configs = [dict(servers[side].get("config", {})) for side in ("base", "head")]
     for (case, name, engine, topology), ratios in starts.items():
         yield RecordedContrast(
@@ -421,6 +432,7 @@ def _contrasts_of(connection: Connection, row: Row[Any], names: Sequence[str]) -
             head_config=configs[1],
             verdict=concluded.get((case, name), ""),
             is_of_history=row.topic.startswith(TOPIC) and not row.topic.startswith(CONFIRMING),
+            case_digest=digests.get(case, ""),
         )
 
 
