@@ -13,9 +13,10 @@ from zerolap.judge import (
     EVENT,
     REPORTED,
     Contrast,
+    Drift,
     Ledger,
     WorkStep,
-    drift_of,
+    drifts_of,
     is_rare_change,
     levels_of,
     log_change,
@@ -217,6 +218,11 @@ def test_changes_from_none_and_to_none_add_up() -> None:
 
 
 # Drifts
+
+
+def drift_of(steps: Sequence[WorkStep], since: int) -> Drift | None:
+    """Return the largest drift after a position."""
+    return max(drifts_of(steps, since), key=lambda drift: abs(drift.log_change), default=None)
 
 
 def test_small_changes_of_one_direction_are_a_drift_once_they_add_up() -> None:

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from zerolap.exchange.collected_points import (
@@ -61,7 +61,7 @@ def read_lines(lines: Iterable[str], case: str, points: CollectedPoints) -> None
     table = _Table.of(columns, case)
     for line in following:
         if line.strip():
-            _take(lambda line=line: table.read(_row(line, len(columns)), points), points)  # type: ignore[misc]
+            _take(partial(_read_row, table, line, len(columns), points), points)
 
 
 def _take(read: Callable[[], None], points: CollectedPoints) -> None:
@@ -70,6 +70,10 @@ def _take(read: Callable[[], None], points: CollectedPoints) -> None:
         read()
     except PointRefused as refused:
         points.refuse(str(refused))
+
+
+def _read_row(table: "_Table", line: str, columns: int, points: CollectedPoints) -> None:
+    table.read(_row(line, columns), points)
 
 
 def _row(line: str, columns: int) -> list[str]:
@@ -188,7 +192,7 @@ def _read_histograms(head: Sequence[str], lines: Iterator[str], points: Collecte
 
     for line in (head[-1], *lines):
         if line.strip() and not line.startswith("#"):
-            _take(lambda line=line: read(line), points)  # type: ignore[misc]
+            _take(partial(read, line), points)
 
 
 def _no_series(why: str) -> UsageError:

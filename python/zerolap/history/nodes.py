@@ -87,7 +87,9 @@ def _root(joined: dict[str, str], name: str) -> str:
 
 
 def of_built_commits(asked: Asked, store: Store) -> Asked:
-    """Return what is asked, of the commits alone that are built in the variant."""
-    nodes = read_nodes(asked, store)
-    built = [commit for commit, node in zip(asked.commits, nodes.of_commits, strict=True) if node is not None]
-    return replace(asked, commits=built)
+    """Return what is asked, of the commits from the first to the last that is built in the variant.
+
+    Those between stay, also where they are not built: a step over them is of none of them alone.
+    """
+    built = [position for position, node in enumerate(read_nodes(asked, store).of_commits) if node is not None]
+    return replace(asked, commits=asked.commits[built[0] : built[-1] + 1] if built else [])

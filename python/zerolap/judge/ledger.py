@@ -84,11 +84,6 @@ class Ledger:
         return cls(since, total, reported, total - reported, (total - reported) / commits if commits else 0.0)
 
 
-def drift_of(steps: Sequence[WorkStep], since: int) -> Drift | None:
-    """Return the largest drift after a position, in either direction."""
-    return max(drifts_of(steps, since), key=lambda drift: abs(drift.log_change), default=None)
-
-
 def drifts_of(steps: Sequence[WorkStep], since: int) -> list[Drift]:
     """Return the drifts after a position: of each direction the small changes with the largest sum, if it is enough.
 
