@@ -8,7 +8,7 @@ from typing import Final
 from benches.figures import Figure
 from benches.history.series import levels_of, seeded
 from zerolap.judge import series_changes, time_drift
-from zerolap.judge.ledger import WorkStep, drift_of
+from zerolap.judge.ledger import WorkStep, drifts_of
 
 LOSS: Final = 0.0005
 """A commit, as a logarithm."""
@@ -56,7 +56,7 @@ def _named_at(deviation: float, loss: float, number: int) -> float:
 def _work_named_at() -> float:
     steps = [WorkStep(commit, commit + 1, LOSS) for commit in range(COMMITS)]
     for count in range(1, COMMITS + 1):
-        if drift_of(steps[:count], 0) is not None:
+        if drifts_of(steps[:count], 0):
             return LOSS * count
     return NOT_NAMED
 
