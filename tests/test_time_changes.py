@@ -183,3 +183,15 @@ def test_a_step_of_all_cases_of_one_build_is_one_event_of_the_platform() -> None
 
 def test_a_platform_that_stays_as_it_is_has_no_events() -> None:
     assert events_of(absolute_times(step_at=None)) == []
+
+
+def test_an_accepted_drift_of_time_stays_accepted_when_the_range_goes_on() -> None:
+    times = {CASE.name: times_of([0.003 * min(position, 15) for position in range(22)])}
+
+    def beginnings(accepted: tuple[str, str]) -> list[int]:
+        changes = time_changes(times, accepted=lambda case, metric: [15] if (case, metric) == accepted else [])
+        return [change.after for change in changes if change.kind == "drift"]
+
+    assert beginnings(("another-case", CPU)) == [0]
+    assert beginnings((CASE.name, "elapsed_ns_per_op")) == [0]
+    assert beginnings((CASE.name, CPU)) == []

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from zerolap.engines import missing_for_sampling
+from zerolap.history.accepted_changes import read_accepted
 from zerolap.history.asked import SEED, Asked, failures_of
 from zerolap.history.commit_times import STARTS, missing_contrasts, read_times
 from zerolap.history.commit_work import CaseWork, read_work, windows_of
@@ -231,7 +232,9 @@ class Filling:
         """Compare both commits of each candidate anew, with seeds and layouts that did not make it a candidate."""
         times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
         tried = set[str]() if self._options.retry else self._lab.store.history.topics(CONFIRMING_TOPIC)
-        for (after, position), cases in unconfirmed(time_changes(times, self._asked.releases)).items():
+        accepted = read_accepted(self._asked, self._lab.store)
+        changes = time_changes(times, self._asked.releases, accepted.positions)
+        for (after, position), cases in unconfirmed(changes).items():
             if self._is_over():
                 return
             if self._topic_of_confirmation(after, position, cases) not in tried:

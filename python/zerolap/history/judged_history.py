@@ -1,10 +1,11 @@
 """The document of a history: what the store knows of a range, judged and explained."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.history.accepted_changes import AcceptedChanges, read_accepted
 from zerolap.history.asked import TIME, WORK, Asked, failures_of
 from zerolap.history.commit_times import CaseTimes, read_times
 from zerolap.history.commit_work import CaseWork, read_work
@@ -27,7 +28,6 @@ from zerolap.records import (
     HistorySeries,
     now,
 )
-from zerolap.store import AcceptedChange
 
 INSTRUCTIONS: Final = "instructions_per_op"
 ALONE: Final = "instructions_alone_per_op"
@@ -50,8 +50,8 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
     nodes = read_nodes(asked, lab.store)
     work = read_work(asked, nodes, lab.store, platform.fingerprint)
     times = read_times(asked, nodes, work, lab.store, platform.fingerprint)
-    changes_of_time = time_changes(times, asked.releases)
-    accepted = lab.store.history.accepted([commit.revision.commit for commit in asked.commits])
+    accepted = read_accepted(asked, lab.store)
+    changes_of_time = time_changes(times, asked.releases, accepted.positions)
     builder = _SeriesBuilder(asked, accepted, WorkReasons(asked, lab))
     series = [
         *(one for case in asked.cases for one in builder.of_work(work[case.name])),
@@ -116,7 +116,7 @@ class _SeriesBuilder:
     """Makes series of what is measured."""
 
     asked: Asked
-    accepted: Sequence[AcceptedChange]
+    accepted: AcceptedChanges
     reasons: WorkReasons
 
     # Work.
@@ -128,7 +128,7 @@ class _SeriesBuilder:
             positions = work.positions(metric) if metric in work.points else []
             if not positions:
                 continue
-            steps = work.steps(metric, self._accepted_positions(work.case.name, metric))
+            steps = work.steps(metric, self.accepted.positions(work.case.name, metric))
             events = {step.position for step in steps if step.is_event}
             # A request that comes alone executes what a pipelined one does, and what a turn of the event loop takes.
             if metric == INSTRUCTIONS or events - (explained if metric == ALONE else set()):
@@ -302,23 +302,9 @@ class _SeriesBuilder:
                 "low": math.expm1(log_change - EVENT),
                 "high": math.expm1(log_change + EVENT),
                 "reasons": reasons,
-                "accepted": self._acceptance(commit, case, metric),
+                "accepted": self.accepted.reason(commit, case, metric),
             }
         )
-
-    def _acceptance(self, commit: str, case: str, metric: str) -> str | None:
-        reasons = [
-            one.reason
-            for one in self.accepted
-            if one.commit == commit and one.case in ("", case) and one.metric in ("", metric)
-        ]
-        return reasons[-1] if reasons else None
-
-    def _accepted_positions(self, case: str, metric: str) -> frozenset[int]:
-        is_accepted: Callable[[int], bool] = lambda position: (  # noqa: E731 - used once, in the next line
-            self._acceptance(self.asked.commits[position].revision.commit, case, metric) is not None
-        )
-        return frozenset(position for position in range(len(self.asked.commits)) if is_accepted(position))
 
 
 def _time_point(position: int, level: Level, *, same_code: bool) -> HistoryPoint:

@@ -9,7 +9,7 @@ made for it, with seeds and layouts of its own, or by one that somebody else has
 import itertools
 import math
 import statistics
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -60,10 +60,15 @@ class TimeChange:
     beside: float = 0.0
 
 
-def time_changes(times: Mapping[str, CaseTimes], releases: Collection[int] = ()) -> list[TimeChange]:
+def time_changes(
+    times: Mapping[str, CaseTimes],
+    releases: Collection[int] = (),
+    accepted: Callable[[str, str], Collection[int]] = lambda _case, _metric: (),
+) -> list[TimeChange]:
     """Return the candidates of all cases, confirmed or not, in the order of commits.
 
-    `releases` are the positions that drifts are looked for from: the last one, or the first commit.
+    `releases` are the positions that drifts are looked for from, as are those at which a change of a case and metric is
+    `accepted`: the last of them, or the first commit.
     """
     of_steps = {(change.case, change.metric, change.position): change for change in _of_steps(times)}
     of_searches = {(change.case, change.metric, change.position): change for change in _of_searches(times)}
@@ -72,7 +77,11 @@ def time_changes(times: Mapping[str, CaseTimes], releases: Collection[int] = ())
     steps = set(of_steps) | {
         (change.case, change.metric, change.position) for change in changes if change.comparison is not None
     }
-    drifts = (_drift(of_case, metric, steps, releases) for of_case in times.values() for metric in TIME)
+    drifts = (
+        _drift(of_case, metric, steps, {*releases, *accepted(of_case.case.name, metric)})
+        for of_case in times.values()
+        for metric in TIME
+    )
     changes += [_confirmed(drift, times[drift.case]) for drift in drifts if drift is not None]
     return sorted(changes, key=lambda change: (change.position, change.case, change.metric))
 
@@ -167,13 +176,13 @@ def _of_searches(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
 
 
 def _drift(
-    times: CaseTimes, metric: str, changed: Collection[tuple[str, str, int]], releases: Collection[int]
+    times: CaseTimes, metric: str, changed: Collection[tuple[str, str, int]], beginnings: Collection[int]
 ) -> TimeChange | None:
-    """Return what has added up since the last release, without the steps at `changed` cases, metrics and positions."""
+    """Return what has added up since the last beginning, without the steps of `changed` case, metric and position."""
     levels = _series_levels(times, metric)
     if levels is None:
         return None
-    since = max((release for release in releases if release < levels.positions[-1]), default=levels.positions[0])
+    since = max((start for start in beginnings if start < levels.positions[-1]), default=levels.positions[0])
     last = levels.positions[-1]
     whole = times.step(metric, since, last)
     steps = [step for step in _steps({times.case.name: times}) if step.metric == metric and step.after >= since]
