@@ -968,6 +968,15 @@ def test_builds_stay_when_histories_are_added(store_of_0011: Store, database: Da
         assert replace(accepted, created="") == change
 
 
+def test_builds_of_other_architectures_are_left_out(store: Store) -> None:
+    insert_into(store, "revision", repository="/r", commit="1" * 40, time="2026-11-20T21:00:00Z", subject="first")
+    for architecture in ("", "aarch64", "riscv64"):
+        insert_into(store, "build", build=f"b-{architecture}", variant="default", architecture=architecture)
+        insert_into(store, "revision_build", repository="/r", commit="1" * 40, build=f"b-{architecture}")
+    assert [build.build for build in store.history.builds(["1" * 40], ["aarch64"])] == ["b-", "b-aarch64"]
+    assert len(store.history.builds(["1" * 40])) == 3
+
+
 def test_an_accepted_change_is_replaced_and_withdrawn(store: Store) -> None:
     change = AcceptedChange("/r", "1" * 40, "needed", "get", "instructions_per_op")
     of_commit = AcceptedChange("/r", "1" * 40, "all of it")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.build import RangedCommit
-from zerolap.host import fingerprint
+from zerolap.host import fingerprint, runnable_architectures
 from zerolap.records import Case, digest_of
 from zerolap.store import HISTORY_TOPIC, Store
 
@@ -57,7 +57,7 @@ def failures_of(asked: Asked, store: Store) -> dict[int, str]:
     """Return why commits of a range could not be built or counted, by position."""
     failures = store.history.failures()
     topics = {asked.topic(position): position for position in range(len(asked.commits))}
-    builds = store.history.builds([commit.revision.commit for commit in asked.commits])
+    builds = store.history.builds([commit.revision.commit for commit in asked.commits], runnable_architectures())
     built = {build.commit for build in builds if build.variant == asked.variant}
     return {
         topics[topic]: failure.reason

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from zerolap.history.asked import Asked
+from zerolap.host import runnable_architectures
 from zerolap.store import CommitBuild, Store
 
 
@@ -38,9 +39,10 @@ class Nodes:
 
 
 def read_nodes(asked: Asked, store: Store) -> Nodes:
-    """Return the nodes of a range by the builds that the store knows."""
+    """Return the nodes of a range by the builds that the store knows and that this machine can execute."""
     commits = [commit.revision.commit for commit in asked.commits]
-    known = [build for build in store.history.builds(commits) if build.variant == asked.variant]
+    builds = store.history.builds(commits, runnable_architectures())
+    known = [build for build in builds if build.variant == asked.variant]
     return nodes_of(commits, known)
 
 

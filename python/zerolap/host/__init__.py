@@ -8,7 +8,7 @@ from zerolap.host.machine_settings import available_bytes
 from zerolap.host.neighbours import Neighbours, watch_neighbours
 from zerolap.host.noise import MachineTimes, Noise, measure_noise, noise_between, read_counters, stolen_seconds
 from zerolap.host.pinning import Pinning, Sharing, choose_pinning
-from zerolap.host.platform_identity import fingerprint
+from zerolap.host.platform_identity import fingerprint, runnable_architectures
 from zerolap.host.probes.programs import version_of
 from zerolap.host.processors import Processor, Processors, read_processors
 
@@ -36,6 +36,7 @@ __all__ = [
     "noise_between",
     "read_counters",
     "read_processors",
+    "runnable_architectures",
     "stolen_seconds",
     "version_of",
     "watch",

@@ -4,12 +4,17 @@ import hashlib
 import json
 import os
 import platform
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from zerolap.host import machine_settings as settings
 from zerolap.host.processors import Processors, read_processors
 from zerolap.host.readings import ROOT, read_text
 from zerolap.records import Platform
+
+NARROWER: Final[Mapping[str, tuple[str, ...]]] = {"x86_64": ("i686",), "aarch64": ("armv7l",)}
+"""Architectures whose programs an architecture executes beside its own."""
 
 
 def fingerprint(machine: Processors | None = None, root: Path = ROOT) -> Platform:
@@ -39,6 +44,12 @@ def hardware(machine: Processors, root: Path = ROOT) -> dict[str, object]:
         "memory_gib": round(settings.memory_bytes(root).get("MemTotal", 0) / 2**30),
         "virtualisation": settings.virtualisation(root),
     }
+
+
+def runnable_architectures() -> tuple[str, ...]:
+    """Return the architectures of the programs that this machine can execute, its own first."""
+    machine = os.uname().machine
+    return (machine, *NARROWER.get(machine, ()))
 
 
 def software(root: Path = ROOT) -> dict[str, object]:

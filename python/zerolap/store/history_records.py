@@ -1,11 +1,11 @@
 """What the history of commits is made of: their builds, counts and contrasts, and what their team has accepted."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, and_, delete, func, or_, select
+from sqlalchemy import Connection, Row, Select, and_, delete, func, or_, select, true
 from sqlalchemy import case as when
 
 from zerolap.records import BASE, Case, JobFailed, Request, RunCase, SeriesKey, now, read_stored
@@ -139,8 +139,8 @@ class HistoryRecords:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def builds(self, commits: Sequence[str]) -> list[CommitBuild]:
-        """Return the builds of commits."""
+    def builds(self, commits: Sequence[str], architectures: Collection[str] | None = None) -> list[CommitBuild]:
+        """Return the builds of commits, of these architectures: in a shared store other machines have their own."""
         columns = (revision_build.c.commit, build.c.build, build.c.image, build.c.variant, build.c.flags)
         with self._database.reading() as connection:
             return [
@@ -149,7 +149,10 @@ class HistoryRecords:
                 for row in connection.execute(
                     select(*columns)
                     .join(build, build.c.build == revision_build.c.build)
-                    .where(revision_build.c.commit.in_(part))
+                    .where(
+                        revision_build.c.commit.in_(part),
+                        true() if architectures is None else build.c.architecture.in_(["", *architectures]),
+                    )
                     .order_by(revision_build.c.commit, build.c.build)
                 )
             ]
