@@ -201,6 +201,27 @@ def test_platforms_count_the_same_though_an_agent_is_killed(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("valgrind")
+def test_a_history_is_measured_by_a_platform_and_explained_by_its_builds(
+    fleet: FleetOfMachines, compiler: None, tmp_path: Path, zerolap: Zerolap
+) -> None:
+    fleet.start()
+    source = ToySource(tmp_path / "source")
+    source.replace("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE)
+    source.commit("checksum | twice")
+    asked: list[str | Path] = ["history", "toy-get", "--repo", source.path, "--cases", CASES, "--store", fleet.store]
+    where: list[str | Path] = ["--measure", "HEAD~1..HEAD", "--engine", "counted", "--platform", "alpha", "--json", "-"]
+    wait_until(lambda: zerolap(*asked, "--platform", "alpha").code == 0, fleet.check)
+    ended = zerolap(*asked, *where)
+    assert ended.code == 0, ended.err
+    [series] = [one for one in ended.document()["series"] if one["metric"] == "instructions_per_op"]
+    [step] = series["changes"]
+    assert "`checksum_value`" in step["reasons"][0]
+    assert zerolap(*asked, "--platform", "beta", "--json", "-").document()["series"] == []
+    zerolap(*asked, "--platform", "delta").fails_with(2, "no platform `delta`", "platforms: alpha, beta, gamma")
+
+
+@pytest.mark.slow
 def test_server_and_load_are_on_two_machines(fleet: FleetOfMachines, redis_server: Path, zerolap: Zerolap) -> None:
     fleet.start()
     head = other_build(redis_server, zerolap.directory / "head")

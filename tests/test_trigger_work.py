@@ -148,6 +148,24 @@ def test_a_branch_that_went_back_is_compared_with_what_it_was(lab: Lab) -> None:
     assert lab.compared(lab.push(dropped, lab.source.first)) == [(dropped, lab.source.first)]
 
 
+def test_a_push_is_measured_commit_by_commit_where_that_is_set(store: Store, source: ToySource, tmp_path: Path) -> None:
+    settings = checked_settings({"repository": [entry(HELD_UP, source.path, each_commit=True)]}, tmp_path)
+    lab = Lab(store, source, TriggerWork(store, settings, tmp_path / "mirrors", None))
+    commits = [source.first]
+    for number in range(3):
+        with (source.path / "src" / "commands.c").open("a") as commands:
+            commands.write(f"/* {number} */\n")
+        commits.append(source.commit(f"change {number}"))
+    whole = lab.push(commits[0], commits[-1])
+    assert (whole.state, whole.requests) == ("done", ())
+    assert whole.reason == "each of its 3 commits is compared with the one before it"
+    store.triggers.put_back(whole.id)
+    assert asyncio.run(lab.work.work_on(whole)), "after a kill they are recorded once all the same"
+    [waiting] = asyncio.run(lab.work.waiting()).values()
+    assert [asyncio.run(lab.work.work_on(stored)) for stored in waiting] == [True] * 3
+    assert [lab.compared(lab.ended(stored)) for stored in waiting] == [[pair] for pair in itertools.pairwise(commits)]
+
+
 def test_what_is_asked_for_again_has_another_seed(lab: Lab) -> None:
     head = lab.source.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
     lab.source.git("branch", "unstable", lab.source.first)

@@ -30,7 +30,7 @@ A range is A..B, the first parents of B since A; tags:A..B, the releases from A 
 parents of HEAD of that time. Work is counted at each commit, with the same requests and seeds, so that every \
 difference is exact; small ones are summed in a ledger since the last release. Time is never compared across days: \
 commits are compared with their neighbour and with the release before. Commits whose programs are equal are measured \
-once. Measuring can be interrupted and begun again.
+once. Measurer can be interrupted and begun again.
 
 Other commands: report lists what is open, ack accepts a change, table shows versions and commands, import and export \
 exchange series with other tools, imported shows series of others. Each has its own --help.
@@ -44,6 +44,8 @@ Examples:
     zerolap history 'hash-*' --repo ~/redis --measure tags:6.0.0..unstable --budget 30m
 
     zerolap history --repo ~/redis --range HEAD~60..HEAD --csv points.csv --markdown -
+
+    zerolap history --repo ~/redis --measure HEAD~60..HEAD --platform arm --store postgresql://lab@db/zerolap
 
     zerolap history report --repo ~/redis --range HEAD~60..HEAD
 
@@ -101,6 +103,7 @@ def show(
     benchfmt: Benchfmt = None,
     of_others: Imported = None,
     store: options.StoreLocation = None,
+    platform: options.MeasuredOn = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     retry: Annotated[bool, typer.Option("--retry", help="Try again what failed or was invalid before.")] = False,
     quiet: options.Quiet = False,
@@ -111,7 +114,7 @@ def show(
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.output import HistoryReports, write_history
     from zerolap.errors import UsageError
-    from zerolap.history import Filling, FillOptions, Shown, history_of, of_built_commits
+    from zerolap.history import Filling, FillOptions, Shown, history_of, measurer_for, of_built_commits
     from zerolap.lab import Lab
     from zerolap.store import Store
 
@@ -126,12 +129,13 @@ def show(
     asked = options.history_range(repo, measure or shown or BRANCH, selected, variant, options.server_settings(config))
     line = options.command_line(context)
     with Store.open(store) as results:
+        asked = options.on_platform(asked, platform, results)
         summary = Shown(line)
         if measure is not None:
             with Bar(quiet=quiet) as bar:
                 lab = Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox))
                 wanted = FillOptions(engines, options.seconds(budget), line, retry=retry)
-                filled = Filling(asked, wanted, lab).fill()
+                filled = Filling(asked, wanted, lab, measurer_for(asked, lab)).fill()
             notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
             summary = Shown(line, filled.machine_seconds, notes)
         if asked.text == BRANCH:

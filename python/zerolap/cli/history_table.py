@@ -63,6 +63,7 @@ def table(
     json: options.Json = None,
     markdown: options.Markdown = None,
     store: options.StoreLocation = None,
+    platform: options.MeasuredOn = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -95,11 +96,14 @@ def table(
     asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
     policy = options.sandbox_policy(unsafe_no_sandbox)
     with Store.open(store) as results, Bar(quiet=quiet or not split_builds) as bar:
+        asked = options.on_platform(asked, platform, results)
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
         lab = Lab(results, bar, policy)
         history = history_of(asked, lab, Shown(question.command_line))
         positions = table_positions(history, metric)
+        if split_builds and platform is not None:
+            raise UsageError("`--split-builds` measures on this machine", hint="leave --platform out")
         if split_builds:
             BuildSplit(asked, positions, metric, lab).measure(options.seconds(budget), question.command_line)
         shares = BuildSplit(asked, positions, metric, lab).shares()

@@ -85,6 +85,7 @@ def report(
     markdown: options.Markdown = None,
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
+    platform: options.MeasuredOn = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Write what is open."""
@@ -99,6 +100,7 @@ def report(
     selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
     asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
     with Store.open(store) as results:
+        asked = options.on_platform(asked, platform, results)
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
         document = open_changes(history_of(asked, Lab(results), Shown(options.command_line(context))))

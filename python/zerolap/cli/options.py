@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from zerolap.history import Asked
     from zerolap.records import Case
     from zerolap.sandbox import SandboxPolicy
-    from zerolap.store import Retention
+    from zerolap.store import Retention, Store
 
 ENGINES = ("counted", "timed", "sampled")
 PRIORITIES = ("release", "pull", "backfill")
@@ -149,6 +150,14 @@ UnsafeNoSandbox = Annotated[
     typer.Option(
         "--unsafe-no-sandbox",
         help="If no sandbox is available, run code of repositories with your own permissions.",
+    ),
+]
+MeasuredOn = Annotated[
+    str | None,
+    typer.Option(
+        "--platform",
+        help="A platform of a fleet, or another machine whose results the store has; by default this machine.",
+        metavar="NAME",
     ),
 ]
 Platform = Annotated[
@@ -374,6 +383,19 @@ def command_line(context: typer.Context) -> str:
         for item in value if isinstance(value, list | tuple) else [value]:
             words += [option] if item is True else [option, str(item)] if item is not False else []
     return shlex.join(word.encode(errors="surrogateescape").decode(errors="backslashreplace") for word in words)
+
+
+def on_platform(asked: "Asked", name: str | None, store: "Store") -> "Asked":
+    """Return what is asked of a platform's measurements instead of this machine's, if it is named.
+
+    Raises `UsageError` for a name that the store does not know.
+    """
+    if name is None:
+        return asked
+    from zerolap.fleet import machine_named
+
+    machine = machine_named(name, store)
+    return replace(asked, platform=machine.platform, builder=machine.builder)
 
 
 def history_range(

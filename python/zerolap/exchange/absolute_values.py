@@ -22,7 +22,7 @@ def with_absolute_values(history: History, asked: Asked, store: Store) -> Histor
     position = {commit: number for number, commit in enumerate(commits)}
     node_of_build = {
         build.build: history.commits[position[build.commit]].node
-        for build in store.history.builds(commits)
+        for build in store.history.builds(commits, asked.architectures)
         if build.variant == asked.variant
     }
     configs = {case.name: dict(asked.config_of(case)) for case in asked.cases}

@@ -4,6 +4,7 @@ from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
 from zerolap.fleet.conductor import Conductor, Pace
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcess
+from zerolap.fleet.known_platforms import KnownMachine, machine_named
 from zerolap.fleet.membership import follow_configuration
 from zerolap.fleet.remote_agent import AgentMachine, work
 from zerolap.fleet.roster import ServedPlatform, served_platforms
@@ -18,10 +19,12 @@ __all__ = [
     "FilesAreHere",
     "Grant",
     "InProcess",
+    "KnownMachine",
     "Pace",
     "ServedPlatform",
     "Tokens",
     "follow_configuration",
+    "machine_named",
     "served_platforms",
     "work",
 ]

@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from zerolap.build import Builds, unpack_build
+from zerolap.build import Builds
 from zerolap.fleet.roster import Roster, RosterSnapshot
-from zerolap.lab import Execution, KnownAbilities, KnownPlatform, Lab, Plan, PlatformAway, specs_of
+from zerolap.lab import Execution, KnownAbilities, KnownPlatform, Lab, Plan, PlatformAway, specs_of, with_builds
 from zerolap.records import (
     Abilities,
     Build,
@@ -25,7 +25,6 @@ from zerolap.records import (
     Side,
     TrialDone,
     TrialsJob,
-    UsageError,
 )
 from zerolap.store import Artifact, Store
 
@@ -220,24 +219,6 @@ def is_built(spec: BuildSpec, builder: str, lab: Lab) -> bool:
 
 def _is_there(artifact: Artifact, builds: Builds) -> bool:
     return artifact.blob is not None or builds.find(artifact.build.build) is not None
-
-
-def with_builds(artifacts: Sequence[Artifact], lab: Lab) -> Lab:
-    """Return the lab with these builds: those of this machine, or what a builder has sent, unpacked.
-
-    Raises `UsageError` for a build that was not sent.
-    """
-    if all(artifact.blob is None for artifact in artifacts):
-        return lab
-    [builder] = {artifact.builder for artifact in artifacts}
-    lab = replace(lab, builder=builder)
-    for artifact in artifacts:
-        digest = artifact.build.build
-        if artifact.blob is None:
-            raise UsageError(f"{builder} has not sent the build {digest}")
-        if lab.builds.find(digest) is None:
-            unpack_build(lab.builds, digest, lab.store.blobs.get(artifact.blob))
-    return lab
 
 
 def record_build(event: BuildDone, job: BuildJob, builder: str, store: Store) -> None:

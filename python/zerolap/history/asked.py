@@ -7,7 +7,7 @@ from typing import Final
 
 from zerolap.build import RangedCommit
 from zerolap.host import fingerprint, runnable_architectures
-from zerolap.records import Case, digest_of
+from zerolap.records import Case, Platform, digest_of
 from zerolap.store import HISTORY_TOPIC, Store
 
 WORK: Final = ("instructions_per_op", "instructions_alone_per_op", "syscalls_per_op", "allocations_per_op")
@@ -23,7 +23,8 @@ class Asked:
     """The range of a history and what is measured of its commits.
 
     `text` is the range as it was written; `config` are the server's settings beside those of the cases, `variant` is
-    the name of the variant in which all commits are built.
+    the name of the variant in which all commits are built. `platform` is the machine whose measurements count, by
+    default this one; `builder` is the platform of a fleet whose agents build for it, empty for this machine.
     """
 
     repository: Path
@@ -32,6 +33,8 @@ class Asked:
     cases: Sequence[Case]
     variant: str = "default"
     config: Mapping[str, str] = field(default_factory=dict)
+    platform: Platform = field(default_factory=fingerprint)
+    builder: str = ""
 
     def topic(self, position: int) -> str:
         """Return the topic of the requests that count a commit."""
@@ -41,7 +44,12 @@ class Asked:
     def conditions(self) -> str:
         """A digest of all but the commits and cases that a measurement depends on: machine, variant and settings."""
         topologies = sorted({case.topology.name for case in self.cases})
-        return digest_of(fingerprint().fingerprint, self.variant, str(sorted(self.config.items())), *topologies)
+        return digest_of(self.platform.fingerprint, self.variant, str(sorted(self.config.items())), *topologies)
+
+    @property
+    def architectures(self) -> tuple[str, ...]:
+        """The architectures of the programs that the platform can execute."""
+        return runnable_architectures(self.platform)
 
     @property
     def releases(self) -> frozenset[int]:
@@ -57,7 +65,7 @@ def failures_of(asked: Asked, store: Store) -> dict[int, str]:
     """Return why commits of a range could not be built or counted, by position."""
     failures = store.history.failures()
     topics = {asked.topic(position): position for position in range(len(asked.commits))}
-    builds = store.history.builds([commit.revision.commit for commit in asked.commits], runnable_architectures())
+    builds = store.history.builds([commit.revision.commit for commit in asked.commits], asked.architectures)
     built = {build.commit for build in builds if build.variant == asked.variant}
     return {
         topics[topic]: failure.reason

@@ -16,7 +16,6 @@ from zerolap.history.commit_work import CaseWork, WorkPoints, read_work, windows
 from zerolap.history.fill_range import COUNTED, TIMED, Filling, FillOptions
 from zerolap.history.nodes import Nodes, read_nodes
 from zerolap.history.version_changes import BuildShares, LogChange
-from zerolap.host import fingerprint
 from zerolap.judge import BOUNDS_95, EVENT, Contrast, levels_of
 from zerolap.lab import Lab, Options, compare, comparison_request
 from zerolap.records import (
@@ -57,7 +56,7 @@ class BuildSplit:
         self._positions = positions
         self._metric = metric
         self._lab = lab
-        self._platform = fingerprint().fingerprint
+        self._platform = asked.platform.fingerprint
         self._nodes = read_nodes(asked, lab.store)
         self._work = read_work(asked, self._nodes, lab.store, self._platform)
 

@@ -5,7 +5,7 @@ request of its own.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -14,11 +14,11 @@ from zerolap.history.accepted_changes import read_accepted
 from zerolap.history.asked import SEED, Asked, failures_of
 from zerolap.history.commit_times import STARTS, missing_contrasts, read_times
 from zerolap.history.commit_work import CaseWork, read_work, windows_of
+from zerolap.history.measurers import LocalMeasurer, Measurer
 from zerolap.history.nodes import Nodes, read_nodes
 from zerolap.history.order import bisecting_order
 from zerolap.history.time_changes import time_changes, unconfirmed
-from zerolap.host import fingerprint
-from zerolap.lab import Lab, Options, compare, comparison_request, run_request, run_unless
+from zerolap.lab import Lab, Options, comparison_request, run_request
 from zerolap.records import (
     Build,
     BuildFailed,
@@ -30,7 +30,6 @@ from zerolap.records import (
     ZerolapError,
     digest_of,
 )
-from zerolap.sandbox import Cancellation
 from zerolap.store import CONFIRMING_TOPIC, HISTORY_TOPIC
 
 INSTRUCTIONS: Final = "instructions_per_op"
@@ -64,13 +63,14 @@ class FillOutcome:
 
 
 class Filling:
-    """Fills one history on this machine."""
+    """Fills one history, on this machine or where `measurer` does."""
 
-    def __init__(self, asked: Asked, options: FillOptions, lab: Lab) -> None:
+    def __init__(self, asked: Asked, options: FillOptions, lab: Lab, measurer: Measurer | None = None) -> None:
         self._asked = asked
         self._options = options
         self._lab = lab
-        self._platform = fingerprint().fingerprint
+        self._measurer: Measurer = LocalMeasurer(lab) if measurer is None else measurer
+        self._platform = asked.platform.fingerprint
         self._filled = FillOutcome(failures={} if options.retry else failures_of(asked, lab.store))
         self._read()
 
@@ -127,7 +127,7 @@ class Filling:
                 request = run_request(self._server(position), self._asked.cases, Options(engines=[TIMED], seed=SEED))
                 topic = self._asked.topic(position)
                 of_history = {"objects_of": self._built_before(position), **self._of_history(topic)}
-                build = partial(run_unless, lambda _: True, request.model_copy(update=of_history), self._own_lab())
+                build = partial(self._measurer.run_unless, lambda _: True, request.model_copy(update=of_history))
                 self._carry_out(position, build)
                 self._read()
 
@@ -195,16 +195,16 @@ class Filling:
         request = run_request(self._server(position), cases, options, self._options.command_line).model_copy(
             update=asked_for
         )
-        report = run_unless((lambda _: False) if again else self._is_counted, request, self._own_lab())
+        report = self._measurer.run_unless((lambda _: False) if again else self._is_counted, request)
         if report is not None:
             self._filled.commits += 1
             self._filled.machine_seconds += report.machine_seconds
 
     def _built_before(self, position: int) -> str | None:
-        """Return the build of the nearest earlier commit that is built here, if any."""
+        """Return the build of the nearest earlier commit whose objects are there, if any."""
         nodes = (self._nodes.of_commits[before] for before in reversed(range(position)))
         builds = (build for node in nodes if node is not None for build in self._nodes.builds_of(node))
-        return next((build for build in builds if self._lab.builds.find(build) is not None), None)
+        return next((build for build in builds if self._measurer.has_objects(build)), None)
 
     def _is_counted(self, build: Build) -> bool:
         """Whether an equal program is counted in all cases."""
@@ -261,7 +261,7 @@ class Filling:
         base, head = self._server(after), self._server(position)
         request = comparison_request(base, head, cases, Options(engines=engines), self._options.command_line)
         of_history = {"most_starts": most_starts, **self._of_history(topic)}
-        comparison = compare(request.model_copy(update=of_history), self._own_lab())
+        comparison = self._measurer.compare(request.model_copy(update=of_history))
         self._filled.comparisons += 1
         self._filled.machine_seconds += comparison.summary.machine_seconds
 
@@ -271,10 +271,6 @@ class Filling:
         asked = self._asked
         source = asked.commits[position].source
         return RequestedServer(source=source, variant=asked.variant, config=dict(asked.config))
-
-    def _own_lab(self) -> Lab:
-        """Return the lab for a single request: a failure cancels what it is cancelled by."""
-        return replace(self._lab, cancellation=Cancellation())
 
     def _of_history(self, topic: str) -> dict[str, object]:
         return {"topic": topic, "trigger": "history", "priority": "backfill"}

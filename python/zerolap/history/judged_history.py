@@ -14,7 +14,6 @@ from zerolap.history.platform_series import platform_events
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
 from zerolap.history.uncounted import notes_of_uncounted
-from zerolap.host import fingerprint
 from zerolap.judge import BOUNDS_95, EVENT, Ledger, Level, WorkStep, drifts_of
 from zerolap.lab import Lab
 from zerolap.records import (
@@ -46,7 +45,7 @@ class Shown:
 
 def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
     """Return the history of a range, as far as it is measured on this machine."""
-    platform = fingerprint()
+    platform = asked.platform
     nodes = read_nodes(asked, lab.store)
     work = read_work(asked, nodes, lab.store, platform.fingerprint)
     times = read_times(asked, nodes, work, lab.store, platform.fingerprint)

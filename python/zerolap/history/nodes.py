@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from zerolap.history.asked import Asked
-from zerolap.host import runnable_architectures
 from zerolap.store import CommitBuild, Store
 
 
@@ -39,9 +38,9 @@ class Nodes:
 
 
 def read_nodes(asked: Asked, store: Store) -> Nodes:
-    """Return the nodes of a range by the builds that the store knows and that this machine can execute."""
+    """Return the nodes of a range by the builds that the store knows and that its platform can execute."""
     commits = [commit.revision.commit for commit in asked.commits]
-    builds = store.history.builds(commits, runnable_architectures())
+    builds = store.history.builds(commits, asked.architectures)
     known = [build for build in builds if build.variant == asked.variant]
     return nodes_of(commits, known)
 

@@ -13,7 +13,6 @@ from typing import Final
 from zerolap.history.asked import TIME, WORK, Asked
 from zerolap.history.commit_work import CaseWork
 from zerolap.history.fill_range import COUNTED, INSTRUCTIONS, TIMED, Filling, FillOptions
-from zerolap.host import fingerprint
 from zerolap.judge import (
     BisectedCommit,
     Bisection,
@@ -92,7 +91,7 @@ class RangeSearch:
         self._last = len(asked.commits) - 1
         filling = FillOptions(options.engines, options.budget_seconds, options.command_line)
         self._filling = Filling(asked, filling, lab)
-        self._platform = fingerprint()
+        self._platform = asked.platform
         # Positions whose counts were tried and say nothing.
         self._uncountable: set[int] = set()
         self._timed_starts = 0

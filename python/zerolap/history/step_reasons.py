@@ -6,7 +6,7 @@ from typing import Final
 
 from zerolap.build import BuiltServer, changes_between
 from zerolap.history.asked import Asked
-from zerolap.lab import Explainer, Lab
+from zerolap.lab import Explainer, Lab, with_builds
 from zerolap.records import CallGraph, Finding, ZerolapError
 from zerolap.store import BlobDamaged, CountedPoint
 
@@ -44,12 +44,20 @@ class WorkReasons:
         return tuple(finding.text for finding in findings)[:MOST_REASONS]
 
     def _findings(self, after: int, position: int, base: CountedPoint, head: CountedPoint) -> Sequence[Finding]:
-        builds = [self.lab.builds.find(point.build) for point in (base, head)]
+        builds = self._builds([point.build for point in (base, head)])
         if builds[0] is None or builds[1] is None or base.graph is None or head.graph is None:
             return []
         explainer = self._explainer(after, position, builds[0], builds[1])
         graphs = [CallGraph.model_validate_json(self.lab.store.blobs.get(graph)) for graph in (base.graph, head.graph)]
         return explainer.explain_work(graphs[0], graphs[1], base.series.metric)
+
+    def _builds(self, digests: Sequence[str]) -> list[BuiltServer | None]:
+        """Return builds as far as the lab has them: those of a fleet's builder are unpacked here."""
+        lab = self.lab
+        if self.asked.builder:
+            artifacts = lab.store.fleet.artifacts(digests, self.asked.builder)
+            lab = with_builds(list(artifacts.values()), lab)
+        return [lab.builds.find(digest) for digest in digests]
 
     def _explainer(self, after: int, position: int, base: BuiltServer, head: BuiltServer) -> Explainer:
         """Return the explainer of two commits: all cases and metrics that changed there need the same one."""

@@ -46,10 +46,10 @@ def hardware(machine: Processors, root: Path = ROOT) -> dict[str, object]:
     }
 
 
-def runnable_architectures() -> tuple[str, ...]:
-    """Return the architectures of the programs that this machine can execute, its own first."""
-    machine = os.uname().machine
-    return (machine, *NARROWER.get(machine, ()))
+def runnable_architectures(machine: Platform) -> tuple[str, ...]:
+    """Return the architectures of the programs that a platform can execute, its own first."""
+    architecture = machine.facts.get("architecture", "")
+    return (architecture, *NARROWER.get(architecture, ()))
 
 
 def software(root: Path = ROOT) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from zerolap.lab.check import CheckRequest, check
 from zerolap.lab.execution import Execution, Plan, recorded_results
-from zerolap.lab.lab import BUILDERS, Lab
+from zerolap.lab.lab import BUILDERS, Lab, with_builds
 from zerolap.lab.local import compare, resume, run, run_unless
 from zerolap.lab.picture_data import read_pictures, read_run_pictures
 from zerolap.lab.platforms import LocalPlatform, PlatformAway, PlatformView
@@ -44,4 +44,5 @@ __all__ = [
     "run_request",
     "run_unless",
     "specs_of",
+    "with_builds",
 ]

@@ -90,6 +90,11 @@ class Execution:
         self._results = recorded_results(resolved, self._lab.store)
         specs = {side: server.spec for side, server in resolved.servers.items()}
         self._results.builds |= self._platform.builds(specs)
+        for side, server in resolved.servers.items():
+            # Another commit of the same content may have been built, for another request.
+            build = self._results.builds.get(specs[side].digest)
+            if build is not None:
+                self._lab.store.record_build(build, server.source)
         self._planner = Planner(resolved, read_bank(self._lab.store, resolved.platform.fingerprint))
         self.record("running", reasons=False)
 

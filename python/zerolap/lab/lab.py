@@ -1,15 +1,15 @@
 """What work on requests needs: the store, a worker, this machine."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from zerolap.build import Builds
+from zerolap.build import Builds, unpack_build
 from zerolap.engines import Place
 from zerolap.host import read_processors
 from zerolap.lab.worker import Worker
-from zerolap.records import Event
+from zerolap.records import Event, UsageError
 from zerolap.sandbox import Cancellation, SandboxPolicy
-from zerolap.store import Store
+from zerolap.store import Artifact, Store
 
 BUILDERS = "builds-of"
 """The directory, beside that of this machine's builds, with those of the builders of a fleet."""
@@ -41,3 +41,21 @@ class Lab:
     def place(self) -> Place:
         """This machine as a place for jobs."""
         return Place(self.builds, self.store.blobs, read_processors(), self.cancellation)
+
+
+def with_builds(artifacts: Sequence[Artifact], lab: Lab) -> Lab:
+    """Return the lab with these builds: those of this machine, or what a builder has sent, unpacked.
+
+    Raises `UsageError` for a build that was not sent.
+    """
+    if all(artifact.blob is None for artifact in artifacts):
+        return lab
+    [builder] = {artifact.builder for artifact in artifacts}
+    lab = replace(lab, builder=builder)
+    for artifact in artifacts:
+        digest = artifact.build.build
+        if artifact.blob is None:
+            raise UsageError(f"{builder} has not sent the build {digest}")
+        if lab.builds.find(digest) is None:
+            unpack_build(lab.builds, digest, lab.store.blobs.get(artifact.blob))
+    return lab

@@ -12,6 +12,7 @@ from zerolap.records import BASE, Case, JobFailed, Request, RunCase, SeriesKey, 
 from zerolap.store.database import Database, insert_of
 from zerolap.store.tables import (
     accepted_change,
+    attempt,
     build,
     case_result,
     document,
@@ -284,8 +285,21 @@ class HistoryRecords:
 
         What stopped the lab itself, such as a full disk, is no failure of a commit.
         """
+        # Of a build that an agent of a fleet has tried, its attempt has failed; that it was given up is of the fleet.
+        tried_builds = (
+            select(attempt.c.request_id)
+            .join(job, job.c.id == attempt.c.job_id)
+            .where(attempt.c.request_id == request.c.id, attempt.c.state == "failed", job.c.kind == "build")
+        )
         statement: Select[Any] = (
-            select(request.c.topic, request.c.state, job.c.kind, job.c.failure)
+            select(
+                request.c.topic,
+                request.c.state,
+                request.c.reason,
+                job.c.kind,
+                job.c.failure,
+                tried_builds.exists().label("is_build_of_agent"),
+            )
             .outerjoin(job, and_(job.c.request_id == request.c.id, job.c.failure.is_not(None)))
             .where(request.c.topic.startswith(TOPIC, autoescape=True))
             .order_by(request.c.number)
@@ -296,6 +310,8 @@ class HistoryRecords:
                 if row.state == "failed" and row.failure is not None:
                     reason = read_stored(JobFailed, row.failure, "a failure").reason
                     failures[row.topic] = RecordedFailure(reason, is_build=row.kind == "build")
+                elif row.state == "failed" and row.is_build_of_agent:
+                    failures[row.topic] = RecordedFailure(row.reason, is_build=True)
                 elif row.state == "done":
                     failures.pop(row.topic, None)
         return failures

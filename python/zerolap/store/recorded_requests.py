@@ -1,5 +1,6 @@
 """Requests as they were asked for, what they mean on their platform, and their states."""
 
+import contextlib
 import json
 import time
 from collections.abc import Iterable, Mapping
@@ -30,6 +31,7 @@ LATEST: Final = "latest"
 NAMED_IN_ERRORS: Final = 5
 LAST_CHARACTER: Final = "\U0010ffff"
 OPEN_STATES: Final = ("waiting", "running")
+_FACTS: Final = TypeAdapter(dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -316,6 +318,29 @@ def keep_platform(connection: Connection, new_platform: Platform) -> None:
             first_seen=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     )
+
+
+def read_platforms(connection: Connection) -> list[Platform]:
+    """Return the platforms that are recorded, each with its newest facts, the newest first."""
+    statement = (
+        select(platform, platform_facts.c.kernel, platform_facts.c.facts, platform_facts.c.first_seen)
+        .join(platform_facts, platform_facts.c.fingerprint == platform.c.fingerprint)
+        .order_by(platform_facts.c.first_seen.desc(), platform.c.fingerprint)
+    )
+    newest: dict[str, Platform] = {}
+    for row in connection.execute(statement):
+        if row.fingerprint not in newest:
+            # A damaged row of facts leaves those before it.
+            with contextlib.suppress(UnreadableRecord):
+                newest[row.fingerprint] = Platform(
+                    name=row.name,
+                    fingerprint=row.fingerprint,
+                    cpu=row.cpu,
+                    cores=row.cores,
+                    kernel=row.kernel,
+                    facts=read_stored(_FACTS, row.facts, f"the facts of {row.name}"),
+                )
+    return list(newest.values())
 
 
 def keep_revision(connection: Connection, new_revision: Revision) -> None:

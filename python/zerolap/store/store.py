@@ -328,6 +328,11 @@ class Store:
         with self._database.writing(is_change=False) as connection:
             requests.keep_platform(connection, platform)
 
+    def platforms(self) -> list[Platform]:
+        """Return the machines that are recorded, each with its newest facts, the newest first."""
+        with self._database.reading() as connection:
+            return requests.read_platforms(connection)
+
     def record_build(self, build: Build, source: Source | None = None) -> None:
         """Record a build and, if its source is a commit, the relation of the commit to the build."""
         with self._database.writing() as connection:

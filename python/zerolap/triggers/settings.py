@@ -114,6 +114,8 @@ class Measuring(_Part):
 
     `platforms` are names; an empty tuple means all platforms. `cases` are names or globs; `cases_directory` is a
     directory or file of cases, or the name of a suite, instead of the core suite. `budget_seconds` is for trials.
+    With `each_commit`, every commit of a branch is compared with the commit before it. Otherwise the newest commit is
+    compared with the commit that was measured last, and supersedes the commits between them.
     """
 
     platforms: tuple[str, ...] = ()
@@ -124,6 +126,7 @@ class Measuring(_Part):
     fail_on: FailOn = "regression"
     variant: Annotated[str, AfterValidator(_checked_variant)] = "default"
     notify: Notification = Notification()
+    each_commit: bool = False
 
 
 class RepositorySettings(Measuring):
@@ -195,18 +198,13 @@ class ScheduleSettings(_Part):
 
 
 class WatchSettings(Measuring):
-    """A git remote that is polled for new commits every `every_seconds`; `name` is its name in reports.
-
-    With `each_commit`, every commit is compared with the commit before it. Otherwise the newest commit is compared with
-    the commit that was measured last, and supersedes the commits between them.
-    """
+    """A git remote that is polled for new commits every `every_seconds`; `name` is its name in reports."""
 
     remote: Annotated[Remote, Field(min_length=1)]
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$")] | None = None
     branches: tuple[Glob, ...] = ()
     tags: tuple[Glob, ...] = ()
     every_seconds: Annotated[float, Field(ge=1, le=86_400)] = 60.0
-    each_commit: bool = False
 
     @property
     def repository(self) -> str:

@@ -1,6 +1,7 @@
 """From triggers to requests: what is compared with what, by which cases, on which platforms."""
 
 import asyncio
+import itertools
 import re
 import shlex
 import time
@@ -49,7 +50,7 @@ from zerolap.triggers.trigger import (
 )
 from zerolap.triggers.versions import tag_before
 from zerolap.triggers.webhooks.admission import logged
-from zerolap.triggers.webhooks.admission_state import PULL_REQUEST_KINDS
+from zerolap.triggers.webhooks.admission_state import PULL_REQUEST_KINDS, stored_trigger
 
 RETRY_SECONDS: Final = 10.0
 PATIENCE_SECONDS: Final = 3600.0
@@ -57,6 +58,8 @@ PATIENCE_SECONDS: Final = 3600.0
 MOST_TRIES: Final = 5
 """A trigger is given up after the process was killed so often during it, for example for lack of memory."""
 REASON_CHARACTERS: Final = 200
+MOST_COMMITS_OF_PUSH: Final = 100
+"""A push of more commits is compared as a whole though each commit is to be measured, such as a branch's first."""
 COMPARING: Final = (PullRequestTrigger, PushTrigger, TagTrigger, AskedTrigger)
 """The triggers that lead to comparisons, unless they can affect no case."""
 ON_REQUEST: Final = "/run "
@@ -68,6 +71,10 @@ log = structlog.get_logger("zerolap.triggers")
 
 class NotPermitted(Exception):
     """A trigger is refused: its actor has no permission, or the trigger is out of date."""
+
+
+class SplitIntoCommits(Exception):
+    """A push is measured commit by commit: each has a trigger of its own now."""
 
 
 class TooManyTries(ZerolapError):
@@ -129,6 +136,9 @@ class TriggerWork:
                 trigger = read_trigger(stored.document)
                 await asyncio.to_thread(self._require_newest, stored, trigger)
                 requests = await self._requests(stored, trigger)
+            except SplitIntoCommits as parts:
+                log.info("split", reason=str(parts))
+                await self._end(stored, "done", str(parts))
             except NotPermitted as reason:
                 log.info("refused", reason=str(reason))
                 await self._end(stored, "refused", str(reason))
@@ -182,7 +192,7 @@ class TriggerWork:
     def _require_newest(self, stored: StoredTrigger, trigger: Trigger) -> None:
         """Raise `NotPermitted` for a trigger that waited while a newer trigger of its subject was carried out."""
         measuring = self._settings.measured(trigger.repository)
-        if isinstance(measuring, WatchSettings) and measuring.each_commit:
+        if isinstance(trigger, PushTrigger) and _is_of_each_commit(trigger, measuring):
             return
         kinds = PULL_REQUEST_KINDS if stored.kind in PULL_REQUEST_KINDS else (stored.kind,)
         if isinstance(trigger, CommandTrigger) or (isinstance(trigger, AskedTrigger) and not trigger.topic):
@@ -219,6 +229,7 @@ class TriggerWork:
             case UnmeasuredTrigger():
                 await self._write_check_again(trigger.subject, trigger.head)
             case PushTrigger():
+                await asyncio.to_thread(self._split, stored, trigger)
                 plan = await asyncio.to_thread(self._plan_push, trigger)
             case TagTrigger():
                 plan = await asyncio.to_thread(self._plan_tag, trigger)
@@ -328,9 +339,28 @@ class TriggerWork:
 
     # Branches and tags.
 
+    def _split(self, stored: StoredTrigger, trigger: PushTrigger) -> None:
+        """Record a trigger for each commit of a push, where each is to be measured; raises `SplitIntoCommits` then.
+
+        A branch that was rewritten, or got more than `MOST_COMMITS_OF_PUSH` at once, is compared as a whole.
+        """
+        measuring, mirror = self._measuring(trigger.repository)
+        if trigger.before is None or not _is_of_each_commit(trigger, measuring):
+            return
+        mirror.fetch([trigger.after])
+        if not mirror.can_have(trigger.before) or not mirror.is_ancestor(trigger.before, trigger.after):
+            return
+        commits = mirror.commits_between(trigger.before, trigger.after)
+        if not 1 < len(commits) <= MOST_COMMITS_OF_PUSH:
+            return
+        for before, after in itertools.pairwise([trigger.before, *commits]):
+            of_commit = trigger.model_copy(update={"before": before, "after": after})
+            self._store.triggers.add(stored_trigger(of_commit, f"{stored.id} {before} {after}", time.time()))
+        raise SplitIntoCommits(f"each of its {len(commits)} commits is compared with the one before it")
+
     def _plan_push(self, trigger: PushTrigger) -> ComparisonPlan | None:
         measuring, mirror = self._measuring(trigger.repository)
-        is_alone = isinstance(measuring, WatchSettings) and measuring.each_commit
+        is_alone = _is_of_each_commit(trigger, measuring)
         before = trigger.before if is_alone else self._last_measured(trigger) or trigger.before
         mirror.fetch([trigger.after])
         if before is not None and not mirror.can_have(before):
@@ -437,6 +467,11 @@ class TriggerWork:
             fault = f"not served: the platform {absent[0]}" if absent else "no platform is served"
             raise EnvironmentMissing(fault, hint="zerolap fleet status")
         return measuring.platforms or served
+
+
+def _is_of_each_commit(trigger: PushTrigger, measuring: Measuring | None) -> bool:
+    """Whether a push is measured commit by commit; a schedule measures a branch as it is."""
+    return measuring is not None and measuring.each_commit and not trigger.schedule
 
 
 def cases_of(measuring: Measuring, patterns: Sequence[str] = ()) -> list[Case]:
