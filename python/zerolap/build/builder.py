@@ -50,8 +50,8 @@ from zerolap.store import Blobs
 PROGRAM, RECORD, OBJECTS, CONFINED, ARCHIVE = "server", "build.json", "objects", "confined", "archive"
 KEPT_OBJECTS = 16
 """Builds whose objects are kept, of some 20 MB each: those that were made last."""
-KEPT_TREES = 3
-"""The same of trees, of some 150 MB each."""
+KEPT_TREES = 6
+"""The same of trees, of some 110 MB each: a history builds commits far apart, and each begins with the nearest."""
 WORK_PREFIX, READY_PREFIX = "w-", "k-"
 KEPT_MODE = 0o755
 ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
@@ -120,6 +120,17 @@ class Builds:
             return (self.directory / digest / ARCHIVE).read_text()
         except (OSError, UnicodeDecodeError):
             return None
+
+    def best_begun_with(self, digests: Sequence[str]) -> str | None:
+        """Return the build that another one takes least to be made from; `digests` are in the order of likeness.
+
+        A tree needs make to compile what differs, objects alone save the compiling of what does not. None has either.
+        """
+        for name in (TREE, OBJECTS):
+            for digest in digests:
+                if (self.directory / digest / name).is_dir():
+                    return digest
+        return None
 
     def relinking(self, digest: str) -> Relinking:
         """Return how placements of a build are linked, or why there are none."""

@@ -201,10 +201,11 @@ class Filling:
             self._filled.machine_seconds += report.machine_seconds
 
     def _built_before(self, position: int) -> str | None:
-        """Return the build of the nearest earlier commit whose objects are there, if any."""
-        nodes = (self._nodes.of_commits[before] for before in reversed(range(position)))
-        builds = (build for node in nodes if node is not None for build in self._nodes.builds_of(node))
-        return next((build for build in builds if self._measurer.has_objects(build)), None)
+        """Return the build that the one of a commit is begun with: the nearest, where it has what helps most."""
+        of_commits = self._nodes.of_commits
+        nearest = sorted(range(len(of_commits)), key=lambda other: abs(other - position))
+        nodes = dict.fromkeys(node for other in nearest if (node := of_commits[other]) is not None)
+        return self._measurer.best_begun_with([build for node in nodes for build in self._nodes.builds_of(node)])
 
     def _is_counted(self, build: Build) -> bool:
         """Whether an equal program is counted in all cases."""

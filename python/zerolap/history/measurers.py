@@ -1,7 +1,7 @@
 """What carries out the requests of a history: this machine, or the agents of a platform of a fleet."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -35,8 +35,8 @@ class Measurer(Protocol):
     def compare(self, request: Request) -> Comparison:
         """Build both servers, measure them and return the verdicts."""
 
-    def has_objects(self, build: str) -> bool:
-        """Whether a build is there whose objects another one can begin with."""
+    def best_begun_with(self, builds: Sequence[str]) -> str | None:
+        """Return which of these builds, the most alike first, the next one is begun with; none where none is there."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class LocalMeasurer:
         """Carry out a comparison here."""
         return compare(request, self._own_lab())
 
-    def has_objects(self, build: str) -> bool:
-        """Whether the build is on this machine."""
-        return self.lab.builds.find(build) is not None
+    def best_begun_with(self, builds: Sequence[str]) -> str | None:
+        """Return the best of those that this machine has."""
+        return self.lab.builds.best_begun_with(builds)
 
     def _own_lab(self) -> Lab:
         """Return the lab for a single request: a failure cancels what it is cancelled by."""
@@ -84,9 +84,9 @@ class FleetMeasurer:
         """Have the servers built and compared."""
         return read_comparison(self.lab.store, self._ended(request))
 
-    def has_objects(self, build: str) -> bool:
-        """Return false: which builder makes a build is not known beforehand."""
-        return False
+    def best_begun_with(self, builds: Sequence[str]) -> str | None:
+        """Return none: which builder makes a build is not known beforehand."""
+        return None
 
     def _ended(self, request: Request) -> str:
         """Have a request carried out, and return its id."""
