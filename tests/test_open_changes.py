@@ -171,3 +171,9 @@ def test_a_drift_is_confirmed_by_what_is_left_of_a_comparison_without_the_steps(
     beside = -0.06 if whole < 0 else 0.0
     drift = TimeChange(CASE.name, CPU, 0, 9, 0.03, 0.02, 0.04, 0.001, kind="drift", beside=beside)
     assert _shows(drift, starts(whole)) == is_shown
+
+
+def test_the_steps_of_a_drift_that_go_its_way_are_named_first() -> None:
+    changes = [0.004, 0.004, -0.0045, 0.003, 0.004, 0.004, 0.004, 0.004, 0.004]
+    [drift] = drifts_of([WorkStep(at, at + 1, change) for at, change in enumerate(changes)], 0)
+    assert [step.log_change for step in drift.steps][-2:] == [0.003, -0.0045]

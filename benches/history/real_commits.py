@@ -37,6 +37,7 @@ class MeasuredRange:
 
     history: History
     repository: Path
+    store: Path
     planted: PlantedRepository | None
     machine_seconds: float
 
@@ -50,7 +51,7 @@ def ledger_error() -> Figure:
     measured = _counted()
     first, last = measured.history.commits[0].commit, measured.history.commits[-1].commit
     options = Options(engines=["counted"], seed=0)
-    comparison = compare(first, last, repo=measured.repository, options=options, store=PLACE / "store")
+    comparison = compare(first, last, repo=measured.repository, options=options, store=measured.store)
     over_seeds = {
         result.case: verdict.change
         for result in comparison.cases
@@ -58,7 +59,7 @@ def ledger_error() -> Figure:
         if verdict.metric == INSTRUCTIONS
     }
     counts: dict[str, dict[str, float]] = {}
-    with Store.open(str(PLACE / "store")) as store:
+    with Store.open(str(measured.store)) as store:
         for trial, measurement in store.measurements(comparison.id):
             if trial.block == 0 and trial.engine == "counted":
                 counts.setdefault(trial.case, {})[trial.side] = measurement.metrics[INSTRUCTIONS]
@@ -115,13 +116,15 @@ def _filled(engines: tuple[str, ...]) -> MeasuredRange:
     text = text or (planted.range if planted else "HEAD~200..HEAD")
     asked = Asked(repository.resolve(), text, commits_of(repository, text), core_suite())
     budget = os.environ.get(BUDGET_VARIABLE)
-    with Store.open(str(PLACE / "store")) as store:
+    # Machine seconds are those of all trials of a store: another repository has its own.
+    place = PLACE / (f"store-of-{repository.resolve().parent.name}" if source else "store")
+    with Store.open(str(place)) as store:
         wanted = FillOptions(engines, None if budget is None else float(budget))
         outcome = Filling(asked, wanted, Lab(store, _show)).fill()
         seconds = store.history.trial_seconds()
         notes = ("the budget was used up before all was measured",) if outcome.is_over_budget else ()
         history = history_of(asked, Lab(store), Shown("bench-history", outcome.machine_seconds, notes))
-    return MeasuredRange(history, repository, planted, seconds)
+    return MeasuredRange(history, repository, place, planted, seconds)
 
 
 def _show(event: Event) -> None:

@@ -54,7 +54,7 @@ class WorkStep:
 class Drift:
     """Many changes of one direction, from the commit `after` to `position`, which add up to `log_change`.
 
-    `slope` is the change a commit; `steps` are those that make it up, the largest first.
+    `slope` is the change a commit; `steps` are those that make it up, the largest in its direction first.
     """
 
     after: int
@@ -102,7 +102,8 @@ def _drift(stretch: Sequence[WorkStep]) -> Drift | None:
         return None
     after, position = events[0].after, events[-1].position
     total = _sum(stretch)
-    ordered = tuple(sorted(events, key=lambda step: abs(step.log_change), reverse=True))
+    direction = math.copysign(1.0, total)
+    ordered = tuple(sorted(events, key=lambda step: direction * step.log_change, reverse=True))
     return Drift(after, position, total, total / (position - after), ordered)
 
 
