@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.records import History, HistoryChange, HistoryPoint, HistorySeries
+from zerolap.report.format import metric_label
 
 WIDTH: Final = 760
 LEFT, RIGHT, TOP, BOTTOM = 54, 18, 26, 34
@@ -36,7 +37,7 @@ class _Row:
 
     def drawn(self) -> list[str]:
         """Return the row as SVG elements."""
-        title = f"{self._series.case}, {self._series.metric}"
+        title = f"{self._series.case}, {metric_label(self._series.metric)}"
         return [
             f'<text x="{LEFT}" y="{self._top - 8}" font-weight="bold">{escape(title)}</text>',
             *self._levels(),
@@ -61,8 +62,9 @@ class _Row:
         parts = []
         for percent in (number * width for number in range(first, last + 1)):
             y, stroke = self._y(percent), "#888" if abs(percent) < width / 2 else "#ddd"
+            label = "0" if abs(percent) < width / 2 else f"{percent:+g}"
             parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{stroke}"/>')
-            parts.append(f'<text x="{LEFT - 6}" y="{y + 3:.1f}" font-size="9" text-anchor="end">{percent:+g} %</text>')
+            parts.append(f'<text x="{LEFT - 6}" y="{y + 3:.1f}" font-size="9" text-anchor="end">{label} %</text>')
         return parts
 
     def _releases(self) -> list[str]:
@@ -85,7 +87,10 @@ class _Row:
                 f'<rect x="{x:.1f}" y="{self._top}" width="{end - x:.1f}" height="{PLOT_HEIGHT}"'
                 f' fill="{_colour(drift)}" fill-opacity="0.08"/>'
             )
-            parts.append(self._label((x + end) / 2, f"drift {drift.change:+.1%}", drift))
+            parts.append(
+                f'<text x="{x + 4:.1f}" y="{self._top + 10}" font-size="10" fill="{_colour(drift)}">'
+                f"drift {drift.change:+.1%}</text>"
+            )
         return parts
 
     def _points(self) -> list[str]:
