@@ -41,6 +41,8 @@ const RAMP_SCORE: f64 = 4.0;
 const LEVEL_ROUNDS: usize = 20;
 /// A round that lowers the sum of losses by less is the last.
 const LOSS_TOLERANCE: f64 = 1e-6;
+/// Sums of losses that are computed side by side.
+const LANES: usize = 4;
 
 /// One point of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -127,8 +129,7 @@ pub struct ChangeSearch {
     segmentation: Segmentation,
     /// What the segmentation was computed with.
     terms: Option<Terms>,
-    /// Gains of the last segmentation: those of segments that stayed as they were are not computed again.
-    gains: KnownGains,
+    known: KnownSegments,
 }
 
 /// What the cost of a segmentation depends on, beside the points.
@@ -157,7 +158,7 @@ impl ChangeSearch {
             points: Points::default(),
             segmentation: Segmentation::default(),
             terms: None,
-            gains: KnownGains::default(),
+            known: KnownSegments::default(),
         })
     }
 
@@ -201,20 +202,16 @@ impl ChangeSearch {
         let penalty = thresholds::gain(self.level, self.len(), self.known_variances);
         let segments = self.segments(Terms { noise, penalty });
         let factor = noise.long_run_factor;
-        let gains = self.gains.of_changes(&self.points, &segments);
-        let points = &self.points;
-        let mut changes: Vec<_> = segments
-            .windows(2)
-            .zip(gains)
-            .map(|(pair, gain)| self.change(pair[0], pair[1], gain / factor, factor))
-            .collect();
-        mark_ramps(points, &segments, &mut changes, factor);
-        let spikes: Vec<_> = segments
+        self.known.update(&self.points, &segments, PLACE_95 * factor);
+        let mut changes: Vec<_> = self
+            .known
+            .gains()
             .iter()
-            .flat_map(|segment| (segment.start..segment.end).map(|index| (index, segment.level)))
-            .filter(|&(index, level)| points.loss(index, level) >= OUTLIER * OUTLIER)
-            .map(|(index, _)| index)
+            .enumerate()
+            .map(|(first, gain)| self.change(first, gain / factor, factor))
             .collect();
+        mark_ramps(&self.points, &segments, &mut changes, factor);
+        let spikes = self.known.spikes.clone();
         let disturbed = disturbed(&spikes, self.len(), penalty * factor, CONFIRMATION)
             .iter()
             .map(|stretch| Disturbed { start: stretch.start, end: stretch.end, p: self.p(stretch.gain / factor) })
@@ -244,7 +241,7 @@ impl ChangeSearch {
     fn segments(&mut self, terms: Terms) -> Vec<Segment> {
         if self.terms != Some(terms) {
             self.segmentation.clear();
-            self.gains = KnownGains::default();
+            self.known = KnownSegments::default();
             self.terms = Some(terms);
         }
         let Terms { noise, penalty } = terms;
@@ -267,14 +264,16 @@ impl ChangeSearch {
         thresholds::probability(gain, self.len(), self.known_variances)
     }
 
-    fn change(&self, before: Segment, after: Segment, gain: f64, factor: f64) -> ChangePoint {
-        let points = &self.points;
+    /// The change from one of the known segments to the next.
+    fn change(&self, first: usize, gain: f64, factor: f64) -> ChangePoint {
+        let known = &self.known;
+        let (before, after) = (known.segments[first], known.segments[first + 1]);
         let change = after.level - before.level;
-        let error = (factor * (1.0 / points.weight(before) + 1.0 / points.weight(after))).sqrt();
+        let error = (factor * (1.0 / known.weights[first] + 1.0 / known.weights[first + 1])).sqrt();
         let origin = self.noise.values()[0];
         ChangePoint {
             index: after.start,
-            places: points.places(before, after, PLACE_95 * factor),
+            places: known.places[first],
             before: before.level + origin,
             after: after.level + origin,
             interval: (change - NORMAL_95 * error, change + NORMAL_95 * error),
@@ -285,29 +284,56 @@ impl ChangeSearch {
     }
 }
 
-/// Gains of neighbouring segments, two and three at a time.
+/// The last segmentation and what was computed of it: of segments that stay as they were nothing is computed again.
 #[derive(Debug, Clone, Default)]
-struct KnownGains {
+struct KnownSegments {
     segments: Vec<Segment>,
+    /// Gains of neighbouring segments, two at a time.
     of_two: Vec<f64>,
+    /// The same of three.
     of_three: Vec<f64>,
+    /// Weights of the segments' points without outliers.
+    weights: Vec<f64>,
+    /// Between neighbouring segments, where the second one can begin.
+    places: Vec<(usize, usize)>,
+    /// The outliers of all segments.
+    spikes: Vec<usize>,
 }
 
-impl KnownGains {
-    /// What each change lowers the sum of losses by, at the penalty at which it would be given up.
-    ///
-    /// That is its own gain, but where it is one of two ends of a stretch: if both are clear by themselves, they are given
-    /// up together, at half of what they gain together; if the other is given up before, this one gains what is left.
-    fn of_changes(&mut self, points: &Points, segments: &[Segment]) -> Vec<f64> {
+impl KnownSegments {
+    /// Takes a new segmentation; `place_limit` is what another place of a change may cost.
+    fn update(&mut self, points: &Points, segments: &[Segment], place_limit: f64) {
         let same = self.segments.iter().zip(segments).take_while(|(known, segment)| known == segment).count();
-        self.of_two.truncate(same.saturating_sub(1));
-        self.of_two.extend(segments.windows(2).skip(self.of_two.len()).map(|two| points.gain(two)));
+        let pairs = same.saturating_sub(1);
+        self.of_two.truncate(pairs);
+        self.of_two.extend(segments.windows(2).skip(pairs).map(|two| points.gain(two)));
+        self.places.truncate(pairs);
+        self.places.extend(segments.windows(2).skip(pairs).map(|two| points.places(two[0], two[1], place_limit)));
         self.of_three.truncate(same.saturating_sub(2));
         self.of_three.extend(segments.windows(3).skip(self.of_three.len()).map(|three| {
             let turns = (three[1].level > three[0].level) != (three[2].level > three[1].level);
             if turns { 2.0 * points.gain(three) } else { f64::INFINITY }
         }));
+        self.weights.truncate(same);
+        self.weights.extend(segments.iter().skip(same).map(|segment| points.weight(*segment)));
+        let start = segments[..same].last().map_or(0, |segment| segment.end);
+        self.spikes.truncate(self.spikes.partition_point(|&spike| spike < start));
+        self.spikes.extend(
+            segments
+                .iter()
+                .skip(same)
+                .flat_map(|segment| (segment.start..segment.end).map(|index| (index, segment.level)))
+                .filter(|&(index, level)| !points.is_near(index, level))
+                .map(|(index, _)| index),
+        );
         self.segments = segments.to_vec();
+    }
+
+    /// What each change lowers the sum of losses by, at the penalty at which it would be given up.
+    ///
+    /// That is its own gain, but where it is one of two ends of a stretch: if both are clear by themselves, they are given
+    /// up together, at half of what they gain together; if the other is given up before, this one gains what is left.
+    fn gains(&self) -> Vec<f64> {
         let mut gains = self.of_two.clone();
         for (first, both) in self.of_three.iter().enumerate() {
             for (change, other) in [(first, first + 1), (first + 1, first)] {
@@ -411,8 +437,8 @@ impl Points {
     }
 
     fn loss_sums(&self, start: usize, end: usize, level: f64) -> LossSums {
-        // Four sums side by side: the processor computes them at once.
-        let mut sums = [LossSums::default(); 4];
+        // Four sums side by side, of chunks whose length is known: the processor computes them at once.
+        let mut sums = [LossSums::default(); LANES];
         let mut add = |lane: usize, value: f64, weight: f64| {
             let loss = weight * (value - level) * (value - level);
             let near = if loss < OUTLIER * OUTLIER { weight } else { 0.0 };
@@ -420,11 +446,15 @@ impl Points {
             sums[lane].weight += near;
             sums[lane].weighted += near * value;
         };
-        let (values, weights) = (&self.values[start..end], &self.weights[start..end]);
-        for (values, weights) in values.chunks(4).zip(weights.chunks(4)) {
-            for (lane, (value, weight)) in values.iter().zip(weights).enumerate() {
-                add(lane, *value, *weight);
+        let (values, rest_of_values) = self.values[start..end].as_chunks::<LANES>();
+        let (weights, rest_of_weights) = self.weights[start..end].as_chunks::<LANES>();
+        for (values, weights) in values.iter().zip(weights) {
+            for lane in 0..LANES {
+                add(lane, values[lane], weights[lane]);
             }
+        }
+        for (lane, (value, weight)) in rest_of_values.iter().zip(rest_of_weights).enumerate() {
+            add(lane, *value, *weight);
         }
         sums.iter().fold(LossSums::default(), |all, lane| LossSums {
             losses: all.losses + lane.losses,
