@@ -116,9 +116,10 @@ def read_times(
         groups = tuple(None if node is None or node in invalid else group_of_node[node] for node in nodes.of_commits)
         of_metrics: dict[str, list[Contrast]] = {}
         fresh = []
+        of_case = (case.topology.name, case.digest)
         for contrast in by_case.get(case.name, []):
             base, head = (group_of_node[nodes.builds[build]] for build in (contrast.base_build, contrast.head_build))
-            is_same_case = (contrast.topology, contrast.case_digest) == (case.topology.name, case.digest)
+            is_same_case = (contrast.topology, contrast.case_digest) == of_case
             if base != head and is_same_case:
                 of_metrics.setdefault(contrast.metric, []).append(Contrast(base, head, contrast.log_ratios))
                 if not contrast.is_of_history:

@@ -160,9 +160,10 @@ def _case_work(
 ) -> CaseWork:
     by_metric: dict[str, dict[int, dict[str, CountedPoint]]] = {}
     newest = None
+    of_case = (case.digest, asked.config_of(case), case.topology.name)
     for point in points:
         key = point.series
-        if (key.case_digest, key.config, key.topology) != (case.digest, asked.config_of(case), case.topology.name):
+        if (key.case_digest, key.config, key.topology) != of_case:
             continue
         of_node = by_metric.setdefault(key.metric, {}).setdefault(nodes.builds[point.build], {})
         # A point that is counted again is the newest one of its node.
