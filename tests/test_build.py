@@ -759,6 +759,26 @@ def test_objects_of_the_last_builds_are_kept(toy: ToySource, tmp_path: Path, mon
     assert all(builder.builds.get(digest).program.path.is_file() for digest in digests)
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_comment_elsewhere_is_not_in_the_program_as_uncommitted_changes(toy: ToySource, tmp_path: Path) -> None:
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    (toy.path / "deps").mkdir()
+    (toy.path / "deps" / "library.c").write_text("int library;\n")
+    toy.replace(
+        "Makefile",
+        "\t$(CC) -g -o $@",
+        '\techo "const char *dirty = \\"`git diff --no-ext-diff -- ../src ../deps | wc -l` lines differ\\";" > dirty.c'
+        " && $(CC) -g -c dirty.c && $(CC) -g -o $@ dirty.o",
+    )
+    base = toy.commit("asks git")
+    (toy.path / "deps" / "library.c").write_text("/* A comment. */\nint library;\n")
+    head = toy.commit("comment")
+    builder = Builder(tmp_path)
+    built = [builder.build(revision_source(name, toy.path, name)) for name in (base, head)]
+    assert all(b"0 lines differ" in server.program.path.read_bytes() for server in built)
+    assert built[0].record.image == built[1].record.image
+
+
 def test_a_source_gives_the_same_program_wherever_it_is_built(toy: ToySource, tmp_path: Path) -> None:
     revision = revision_source("base", toy.path, toy.first)
     here, elsewhere = (Builder(tmp_path / name).build(revision) for name in ("here", "a/longer/path"))

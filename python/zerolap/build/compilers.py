@@ -73,6 +73,13 @@ LARGEST_CACHE_BYTES = 256 << 20
 MOST_COPIED_BYTES = 2 * LARGEST_CACHE_BYTES
 LONGEST_CACHED_PATH_BYTES = 256
 
+GIT = f"""#!/bin/sh
+[ "$1" = diff ] && exit 128
+PATH={shlex.quote(BUILD_PATH)} exec git "$@"
+"""
+"""Builds are made outside of any repository. There `git diff` compares any two directories that it is given, instead of
+failing, and servers take its lines for uncommitted changes: every commit would have a number of its own in its code."""
+
 
 @dataclass(frozen=True)
 class Compilers:
@@ -104,6 +111,9 @@ class Compilers:
             program = compilers.programs / name
             program.write_text(compilers._script(name, has_notes=has_notes))
             program.chmod(0o755)
+        git = compilers.programs / "git"
+        git.write_text(GIT)
+        git.chmod(0o755)
         return compilers
 
     @property

@@ -157,7 +157,7 @@ def _applies(remedy: Remedy, tree: Path) -> bool:
     return re.search(remedy.pattern, text, re.MULTILINE) is not None
 
 
-RECIPE_REVISION = 6
+RECIPE_REVISION = 7
 """Part of a build's digest: to be raised when a recipe builds differently."""
 
 
