@@ -86,11 +86,12 @@ def test_a_platform_of_a_fleet_measures_a_range(served: ServedRange) -> None:
     assert "checksum | twice" in report.out
 
 
-def test_a_command_that_was_killed_leaves_its_request_to_the_next_one(served: ServedRange) -> None:
+@pytest.mark.parametrize("requests", [1, 2])
+def test_a_command_that_was_killed_leaves_its_request_to_the_next_one(served: ServedRange, requests: int) -> None:
     measuring = ("--measure", "HEAD~2..HEAD~2", *COUNTED, "--platform", SERVED)
     common = ("--repo", served.repository, "--cases", CASES, "--store", served.zerolap.store, "toy-get")
     child = served.zerolap.start("history", *common, *measuring)
-    wait_until(lambda: served.requests().total() > 0 or child.poll() is not None)
+    wait_until(lambda: served.requests().total() >= requests or child.poll() is not None)
     child.kill()
     child.communicate()
     ended = served(*measuring, "--json", "-")

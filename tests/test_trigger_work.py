@@ -432,3 +432,19 @@ def test_the_first_tag_of_a_watched_remote_is_new(store: Store, source: ToySourc
         "watched/toy@release-1",
         "watched/toy@tag:v1",
     ]
+
+
+def test_a_push_that_another_one_followed_is_measured_as_a_whole(
+    store: Store, source: ToySource, tmp_path: Path
+) -> None:
+    settings = checked_settings({"repository": [entry(HELD_UP, source.path, each_commit=True)]}, tmp_path)
+    lab = Lab(store, source, TriggerWork(store, settings, tmp_path / "mirrors", None))
+    commits = [source.first]
+    for number in range(3):
+        with (source.path / "src" / "commands.c").open("a") as commands:
+            commands.write(f"/* {number} */\n")
+        commits.append(source.commit(f"change {number}"))
+    earlier = pushed(store, HELD_UP, commits[0], commits[2])
+    pushed(store, HELD_UP, commits[2], commits[3])
+    assert asyncio.run(lab.work.work_on(earlier))
+    assert lab.compared(lab.ended(earlier)) == [(commits[0], commits[2])]

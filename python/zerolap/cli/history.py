@@ -30,7 +30,7 @@ A range is A..B, the first parents of B since A; tags:A..B, the releases from A 
 parents of HEAD of that time. Work is counted at each commit, with the same requests and seeds, so that every \
 difference is exact; small ones are summed in a ledger since the last release. Time is never compared across days: \
 commits are compared with their neighbour and with the release before. Commits whose programs are equal are measured \
-once. Measurer can be interrupted and begun again.
+once. Measuring can be interrupted and begun again.
 
 Other commands: report lists what is open, ack accepts a change, table shows versions and commands, import and export \
 exchange series with other tools, imported shows series of others. Each has its own --help.

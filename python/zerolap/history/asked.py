@@ -14,6 +14,8 @@ WORK: Final = ("instructions_per_op", "instructions_alone_per_op", "syscalls_per
 """The counted metrics that a history follows; less is better in all of them."""
 TIME: Final = ("cpu_ns_per_op", "elapsed_ns_per_op")
 """The timed ones."""
+OF_FLEET: Final = ":fleet:"
+"""Ends the topic of a commit in those of requests to a fleet, which has one for the build and one for these cases."""
 SEED: Final = 0
 """Of all counted trials of a history: what they draw must not differ between commits."""
 
@@ -47,8 +49,8 @@ class Asked:
         return digest_of(self.platform.fingerprint, self.variant, str(sorted(self.config.items())), *topologies)
 
     @property
-    def architectures(self) -> tuple[str, ...]:
-        """The architectures of the programs that the platform can execute."""
+    def architectures(self) -> tuple[str, ...] | None:
+        """The architectures of the programs that the platform can execute; none where that is not known."""
         return runnable_architectures(self.platform)
 
     @property
@@ -63,7 +65,7 @@ class Asked:
 
 def failures_of(asked: Asked, store: Store) -> dict[int, str]:
     """Return why commits of a range could not be built or counted, by position."""
-    failures = store.history.failures()
+    failures = {_topic_of_commit(topic): failure for topic, failure in store.history.failures().items()}
     topics = {asked.topic(position): position for position in range(len(asked.commits))}
     builds = store.history.builds([commit.revision.commit for commit in asked.commits], asked.architectures)
     built = {build.commit for build in builds if build.variant == asked.variant}
@@ -72,3 +74,9 @@ def failures_of(asked: Asked, store: Store) -> dict[int, str]:
         for topic, failure in failures.items()
         if topic in topics and not (failure.is_build and asked.commits[topics[topic]].revision.commit in built)
     }
+
+
+def _topic_of_commit(topic: str) -> str:
+    """Return the topic of a commit for those of its requests to a fleet."""
+    begin, separator, _ = topic.partition(OF_FLEET)
+    return begin if separator else topic

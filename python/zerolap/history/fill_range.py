@@ -201,10 +201,12 @@ class Filling:
             self._filled.machine_seconds += report.machine_seconds
 
     def _built_before(self, position: int) -> str | None:
-        """Return the build that the one of a commit is begun with: the nearest, where it has what helps most."""
-        of_commits = self._nodes.of_commits
-        nearest = sorted(range(len(of_commits)), key=lambda other: abs(other - position))
-        nodes = dict.fromkeys(node for other in nearest if (node := of_commits[other]) is not None)
+        """Return the build that the one of a commit is begun with: the nearest earlier one that has what helps most.
+
+        Later commits are not trusted with it: what they leave among the objects would be in the program of this one.
+        """
+        of_commits = self._nodes.of_commits[:position]
+        nodes = dict.fromkeys(node for node in reversed(of_commits) if node is not None)
         return self._measurer.best_begun_with([build for node in nodes for build in self._nodes.builds_of(node)])
 
     def _is_counted(self, build: Build) -> bool:

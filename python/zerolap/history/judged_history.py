@@ -234,8 +234,10 @@ class _SeriesBuilder:
     def _time_ledger(
         self, times: CaseTimes, metric: str, positions: Sequence[int], changes: Sequence[TimeChange]
     ) -> HistoryLedger | None:
-        """Return what time has come to since the last release, and the part of it that is in confirmed steps."""
-        since = max((position for position in positions[:-1] if position in self.asked.releases), default=positions[0])
+        """Return what time has come to since the last release or accepted change; `reported` is in confirmed steps."""
+        accepted = self.accepted.positions(times.case.name, metric).intersection(times.firsts)
+        begins = (position for position in positions[:-1] if position in self.asked.releases or position in accepted)
+        since = max(begins, default=positions[0])
         whole = times.step(metric, since, positions[-1])
         if whole is None:
             return None

@@ -1,11 +1,12 @@
 """What carries out the requests of a history: this machine, or the agents of a platform of a fleet."""
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from zerolap.history.asked import Asked
+from zerolap.history.asked import OF_FLEET, Asked
 from zerolap.host import fingerprint
 from zerolap.lab import (
     Lab,
@@ -16,7 +17,19 @@ from zerolap.lab import (
     read_run,
     run_unless,
 )
-from zerolap.records import Build, BuildFailed, Comparison, Note, Request, RunReport, TrialFailed, UsageError
+from zerolap.records import (
+    Build,
+    BuildFailed,
+    Comparison,
+    EnvironmentMissing,
+    Note,
+    Request,
+    RunReport,
+    TrialFailed,
+    UnreadableRecord,
+    UsageError,
+    digest_of,
+)
 from zerolap.sandbox import Cancellation
 
 POLL_SECONDS: Final = 0.5
@@ -74,56 +87,75 @@ class FleetMeasurer:
 
     def run_unless(self, is_known: Callable[[Build], bool], request: Request) -> RunReport | None:
         """Have the server built, by a request without trials, and measured by another unless its build is known."""
-        built = self._ended(request.model_copy(update={"cases": ()}))
-        build = self.lab.store.build(read_run(self.lab.store, built).server.build)
-        if build is not None and is_known(build):
-            return None
-        return read_run(self.lab.store, self._ended(request))
+        measuring = self._sent(request, digest_of(*(case.digest for case in request.cases)))
+        identity = self._open_one_of(measuring)
+        if identity is None:
+            building = self._sent(request.model_copy(update={"cases": ()}), "build")
+            built = self._ended(self._open_one_of(building) or self._submitted(building))
+            build = self.lab.store.build(read_run(self.lab.store, built).server.build)
+            if build is not None and is_known(build):
+                return None
+            identity = self._submitted(measuring)
+        return read_run(self.lab.store, self._ended(identity))
 
     def compare(self, request: Request) -> Comparison:
         """Have the servers built and compared."""
-        return read_comparison(self.lab.store, self._ended(request))
+        sent = self._sent(request, "")
+        identity = self._open_one_of(sent) or self._submitted(sent)
+        return read_comparison(self.lab.store, self._ended(identity))
 
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
         """Return none: which builder makes a build is not known beforehand."""
         return None
 
-    def _ended(self, request: Request) -> str:
-        """Have a request carried out, and return its id."""
-        store = self.lab.store
-        submitting = SubmissionOptions("backfill", request.topic, CAUSE)
-        [sent] = on_platforms(request, [self.platform], store.blobs, submitting)
-        identity = self._open_one_of(sent)
-        if identity is None:
-            store.submit([sent])
-            identity = sent.id
-            if sent.cases:
-                names = "..".join(server.source.name for server in sent.servers.values())
-                self.lab.listen(Note(text=f"{names}: {identity} on {self.platform}"))
-        short = store.fleet.in_short(identity)
-        while short is not None and short.ended is None:
+    def _sent(self, request: Request, part: str) -> Request:
+        """Return a request to the fleet; those of a commit that are open together have topics of their own."""
+        topic = f"{request.topic}{OF_FLEET}{part}" if part else request.topic
+        submitting = SubmissionOptions("backfill", topic, CAUSE)
+        [sent] = on_platforms(request, [self.platform], self.lab.store.blobs, submitting)
+        return sent
+
+    def _submitted(self, request: Request) -> str:
+        """Submit a request and return its id; raises `EnvironmentMissing` where nobody would work on it."""
+        if not self.lab.store.has_conductor():
+            raise EnvironmentMissing(
+                f"no conductor works on the store {self.lab.store.place}",
+                hint="start one: zerolap serve, with the same --store",
+            )
+        self.lab.store.submit([request])
+        return request.id
+
+    def _open_one_of(self, wanted: Request) -> str | None:
+        """Return the request that an earlier command, which was ended, has made of the same and that is still open."""
+        for short in self.lab.store.fleet.open_requests_on(wanted.topic):
+            if short.unreadable or (short.topic, short.platform) != (wanted.topic, wanted.platform):
+                continue
+            # One that is pruned meanwhile, or that another version has written, is asked for anew.
+            with contextlib.suppress(UnreadableRecord, UsageError):
+                if _content(self.lab.store.request(short.id).request) == _content(wanted):
+                    self.lab.listen(Note(text=f"following {short.id}, which was asked for before"))
+                    return short.id
+        return None
+
+    def _ended(self, identity: str) -> str:
+        """Wait until a request has ended, and return its id."""
+        store, shown = self.lab.store, ""
+        while (short := store.fleet.in_short(identity)) is not None and short.ended is None:
+            state = f"{identity} on {self.platform}: {short.state}{f', {short.reason}' if short.reason else ''}"
+            if state != shown:
+                self.lab.listen(Note(text=state))
+                shown = state
             time.sleep(POLL_SECONDS)
-            short = store.fleet.in_short(identity)
         if short is None:
             raise UsageError(f"{identity} is not in the store any more", hint="the same command asks for it again")
         if short.state == "done":
             return identity
         reason = f"on {self.platform}: {short.reason or short.state}"
-        if short.state == "failed":
-            failure = store.history.failures().get(sent.topic)
-            raise (BuildFailed if failure is not None and failure.is_build else TrialFailed)(reason)
-        raise UsageError(reason, hint="the same command asks for it again")
-
-    def _open_one_of(self, wanted: Request) -> str | None:
-        """Return the request that an earlier command, which was ended, has made of the same and that is still open."""
-        for short in self.lab.store.fleet.open_requests_on(wanted.topic):
-            if short.unreadable:
-                continue
-            there = self.lab.store.request(short.id).request
-            if there.platform == wanted.platform and _content(there) == _content(wanted):
-                self.lab.listen(Note(text=f"following {short.id}, which was asked for before"))
-                return short.id
-        return None
+        failure = store.history.failure_of(identity) if short.state == "failed" else None
+        if failure is None:
+            # A builder without room, say: other commits would fail like this one.
+            raise EnvironmentMissing(reason, hint="zerolap fleet status; the same command goes on")
+        raise (BuildFailed if failure.is_build else TrialFailed)(reason)
 
 
 def measurer_for(asked: Asked, lab: Lab) -> Measurer:

@@ -78,7 +78,7 @@ def time_changes(
         (change.case, change.metric, change.position) for change in changes if change.comparison is not None
     }
     drifts = (
-        _drift(of_case, metric, steps, {*releases, *accepted(of_case.case.name, metric)})
+        _drift(of_case, metric, steps, releases, accepted(of_case.case.name, metric))
         for of_case in times.values()
         for metric in TIME
     )
@@ -176,12 +176,20 @@ def _of_searches(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
 
 
 def _drift(
-    times: CaseTimes, metric: str, changed: Collection[tuple[str, str, int]], beginnings: Collection[int]
+    times: CaseTimes,
+    metric: str,
+    changed: Collection[tuple[str, str, int]],
+    releases: Collection[int],
+    accepted: Collection[int],
 ) -> TimeChange | None:
-    """Return what has added up since the last beginning, without the steps of `changed` case, metric and position."""
+    """Return what has added up since it began anew, without the steps of `changed` case, metric and position.
+
+    That is at the last release, or at an accepted commit that has other code and a level of its own.
+    """
     levels = _series_levels(times, metric)
     if levels is None:
         return None
+    beginnings = {*releases, *(position for position in accepted if position in levels.positions)}
     since = max((start for start in beginnings if start < levels.positions[-1]), default=levels.positions[0])
     last = levels.positions[-1]
     whole = times.step(metric, since, last)

@@ -13,8 +13,14 @@ from zerolap.host.processors import Processors, read_processors
 from zerolap.host.readings import ROOT, read_text
 from zerolap.records import Platform
 
-NARROWER: Final[Mapping[str, tuple[str, ...]]] = {"x86_64": ("i686",), "aarch64": ("armv7l",)}
-"""Architectures whose programs an architecture executes beside its own."""
+EXECUTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "x86_64": ("x86_64", "i686"),
+    "aarch64": ("aarch64", "armv7l"),
+    "riscv64": ("riscv64",),
+    **dict.fromkeys(("i386", "i486", "i586", "i686"), ("i686",)),
+    **dict.fromkeys(("armv6l", "armv7l", "armv8l"), ("armv7l",)),
+}
+"""The architectures of programs, as their files name them, that a machine executes, by what the kernel calls it."""
 
 
 def fingerprint(machine: Processors | None = None, root: Path = ROOT) -> Platform:
@@ -46,10 +52,9 @@ def hardware(machine: Processors, root: Path = ROOT) -> dict[str, object]:
     }
 
 
-def runnable_architectures(machine: Platform) -> tuple[str, ...]:
-    """Return the architectures of the programs that a platform can execute, its own first."""
-    architecture = machine.facts.get("architecture", "")
-    return (architecture, *NARROWER.get(architecture, ()))
+def runnable_architectures(machine: Platform) -> tuple[str, ...] | None:
+    """Return the architectures of the programs that a platform can execute, its own first; none where not known."""
+    return EXECUTED.get(machine.facts.get("architecture", ""))
 
 
 def software(root: Path = ROOT) -> dict[str, object]:

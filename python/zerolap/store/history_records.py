@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, and_, delete, func, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, or_, select, true
 from sqlalchemy import case as when
 
 from zerolap.records import BASE, Case, JobFailed, Request, RunCase, SeriesKey, now, read_stored
@@ -285,6 +285,20 @@ class HistoryRecords:
 
         What stopped the lab itself, such as a full disk, is no failure of a commit.
         """
+        failures: dict[str, RecordedFailure] = {}
+        for topic, failure, is_done in self._failures(request.c.topic.startswith(TOPIC, autoescape=True)):
+            if failure is not None:
+                failures[topic] = failure
+            elif is_done:
+                failures.pop(topic, None)
+        return failures
+
+    def failure_of(self, identity: str) -> RecordedFailure | None:
+        """Return why the request with that id has failed; none where that is not by its commit."""
+        return next((failure for _, failure, _ in self._failures(request.c.id == identity) if failure), None)
+
+    def _failures(self, which: ColumnElement[bool]) -> list[tuple[str, RecordedFailure | None, bool]]:
+        """Return of requests, the oldest first, the topic, why it has failed by its commit, and whether it is done."""
         # Of a build that an agent of a fleet has tried, its attempt has failed; that it was given up is of the fleet.
         tried_builds = (
             select(attempt.c.request_id)
@@ -301,20 +315,11 @@ class HistoryRecords:
                 tried_builds.exists().label("is_build_of_agent"),
             )
             .outerjoin(job, and_(job.c.request_id == request.c.id, job.c.failure.is_not(None)))
-            .where(request.c.topic.startswith(TOPIC, autoescape=True))
+            .where(which)
             .order_by(request.c.number)
         )
-        failures: dict[str, RecordedFailure] = {}
         with self._database.reading() as connection:
-            for row in connection.execute(statement):
-                if row.state == "failed" and row.failure is not None:
-                    reason = read_stored(JobFailed, row.failure, "a failure").reason
-                    failures[row.topic] = RecordedFailure(reason, is_build=row.kind == "build")
-                elif row.state == "failed" and row.is_build_of_agent:
-                    failures[row.topic] = RecordedFailure(row.reason, is_build=True)
-                elif row.state == "done":
-                    failures.pop(row.topic, None)
-        return failures
+            return [(row.topic, _failure(row), row.state == "done") for row in connection.execute(statement)]
 
     def trial_seconds(self) -> float:
         """Return the seconds of machine time that all trials of histories have taken, those that failed left out."""
@@ -463,3 +468,12 @@ def _verdicts_of(connection: Connection, identity: str) -> dict[tuple[str, str],
         .where(case_result.c.document_id == identity, verdict.c.engine == "timed")
     )
     return {(row.case, row.metric): row.verdict for row in connection.execute(statement)}
+
+
+def _failure(row: Row[Any]) -> RecordedFailure | None:
+    """Return why a request has failed by its commit, in its builds or trials."""
+    if row.state != "failed":
+        return None
+    if row.failure is not None:
+        return RecordedFailure(read_stored(JobFailed, row.failure, "a failure").reason, is_build=row.kind == "build")
+    return RecordedFailure(row.reason, is_build=True) if row.is_build_of_agent else None

@@ -342,7 +342,8 @@ class TriggerWork:
     def _split(self, stored: StoredTrigger, trigger: PushTrigger) -> None:
         """Record a trigger for each commit of a push, where each is to be measured; raises `SplitIntoCommits` then.
 
-        A branch that was rewritten, or got more than `MOST_COMMITS_OF_PUSH` at once, is compared as a whole.
+        A branch that was rewritten, or got more than `MOST_COMMITS_OF_PUSH` at once, is compared as a whole. So is a
+        push after which another came already: what is reported of a branch goes by the order of triggers.
         """
         measuring, mirror = self._measuring(trigger.repository)
         if trigger.before is None or not _is_of_each_commit(trigger, measuring):
@@ -353,9 +354,19 @@ class TriggerWork:
         commits = mirror.commits_between(trigger.before, trigger.after)
         if not 1 < len(commits) <= MOST_COMMITS_OF_PUSH:
             return
-        for before, after in itertools.pairwise([trigger.before, *commits]):
-            of_commit = trigger.model_copy(update={"before": before, "after": after})
-            self._store.triggers.add(stored_trigger(of_commit, f"{stored.id} {before} {after}", time.time()))
+        parts = [
+            stored_trigger(
+                trigger.model_copy(update={"before": before, "after": after}),
+                f"{stored.id} {before} {after}",
+                time.time(),
+            )
+            for before, after in itertools.pairwise([trigger.before, *commits])
+        ]
+        [newest] = self._store.triggers.of_subject(trigger.subject, [stored.kind], limit=1)
+        if newest.id not in {stored.id, *(part.id for part in parts)}:
+            return
+        for part in parts:
+            self._store.triggers.add(part)
         raise SplitIntoCommits(f"each of its {len(commits)} commits is compared with the one before it")
 
     def _plan_push(self, trigger: PushTrigger) -> ComparisonPlan | None:
