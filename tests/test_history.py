@@ -138,6 +138,12 @@ def test_a_step_is_named_with_its_commit_and_reason(document: Any) -> None:
 
 
 @pytest.mark.slow
+def test_a_program_that_was_counted_for_a_commit_before_the_range_is_known(whole: Range) -> None:
+    document = whole.shown("toy-get", "--range", f"HEAD~{LAST - DOCUMENTED}..HEAD~{LAST - TWICE}")
+    assert [point["position"] for point in series_of(document, "toy-get")["points"]] == [0, 1]
+
+
+@pytest.mark.slow
 def test_changes_that_are_too_small_to_be_reported_are_a_drift(document: Any) -> None:
     [drift] = series_of(document, "toy-work")["changes"]
     assert (drift["kind"], drift["after"], drift["position"]) == ("drift", REPAIRED, LAST)

@@ -45,7 +45,7 @@ Examples:
 
     zerolap history --repo ~/redis --range HEAD~60..HEAD --csv points.csv --markdown -
 
-    zerolap history --repo ~/redis --measure HEAD~60..HEAD --platform arm --store postgresql://lab@db/zerolap
+    zerolap history --repo ~/redis --measure HEAD~60..HEAD --platform arm
 
     zerolap history report --repo ~/redis --range HEAD~60..HEAD
 

@@ -12,7 +12,7 @@ from zerolap.store import CommitBuild, Store
 class Nodes:
     """The nodes of a range by position; none where a commit is not built.
 
-    `builds` are all builds of the range in the variant, with the node of each.
+    `builds` are all builds of the range in the variant, and those that are equal to one of them, with the node of each.
     """
 
     of_commits: tuple[int | None, ...]
@@ -42,7 +42,14 @@ def read_nodes(asked: Asked, store: Store) -> Nodes:
     commits = [commit.revision.commit for commit in asked.commits]
     builds = store.history.builds(commits, asked.architectures)
     known = [build for build in builds if build.variant == asked.variant]
-    return nodes_of(commits, known)
+    nodes = nodes_of(commits, known)
+    # A commit before the range may have been measured for an equal program.
+    node_of_image = {build.image: nodes.builds[build.build] for build in known if build.image}
+    equal = {
+        build: node_of_image[image]
+        for build, image in store.history.builds_of_images(list(node_of_image), asked.variant).items()
+    }
+    return replace(nodes, builds=equal | nodes.builds)
 
 
 def nodes_of(commits: Sequence[str], builds: Sequence[CommitBuild]) -> Nodes:

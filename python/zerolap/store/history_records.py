@@ -158,6 +158,17 @@ class HistoryRecords:
                 )
             ]
 
+    def builds_of_images(self, images: Sequence[str], variant: str) -> dict[str, str]:
+        """Return the builds in a variant whose programs are these, with the image of each."""
+        with self._database.reading() as connection:
+            return {
+                row.build: row.image
+                for part in _parts(images)
+                for row in connection.execute(
+                    select(build.c.build, build.c.image).where(build.c.image.in_(part), build.c.variant == variant)
+                )
+            }
+
     def counted_points(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[CountedPoint]:
         """Return the counted metrics of builds on a platform, the oldest first.
 
