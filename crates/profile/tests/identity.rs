@@ -77,6 +77,21 @@ fn more_that_is_executed_or_oftener_is_a_difference() {
 }
 
 #[test]
+fn what_few_requests_execute_is_executed_in_a_window_or_before_it_by_chance() {
+    let rare = |times: u64| {
+        let mut executed = listed(DUMP, DUMP);
+        executed.requests = [1000, 0, 1000];
+        let node = executed.nodes.iter_mut().find(|node| !node.lines.is_empty()).expect("an executed function");
+        node.lines[0].1 = [times, 0, 0];
+        executed
+    };
+    assert!(matches!(compare(&rare(0), &rare(5)), Identity::Identical { .. }));
+    assert!(matches!(compare(&rare(0), &rare(50)), Identity::Different { .. }));
+    assert_eq!(canonical_digest(&rare(0)), canonical_digest(&rare(5)));
+    assert_ne!(canonical_digest(&rare(0)), canonical_digest(&rare(50)));
+}
+
+#[test]
 fn libraries_may_take_other_paths_by_the_addresses_of_strings_and_the_program_may_not() {
     let of = |own: u64, library: u64| {
         let libraries =

@@ -1,18 +1,19 @@
 //! A digest of what a server executed, equal in every process for programs that [`super::compare`] takes for identical.
 //!
 //! Nodes get a digest of what they do, which is refined by those of the nodes that they refer to and that refer to them, until that distinguishes no
-//! further nodes: the classes of a comparison, by content instead of number. How often something was executed and
-//! what it is called are not in it.
+//! further nodes: the classes of a comparison, by content instead of number. How often something was executed, but for
+//! whether requests usually do, and what it is called are not in it.
 
 use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
 
+use super::comparison::REQUESTS_SHARE;
 use super::{Executed, Node, Times};
 use crate::elf::hexadecimal;
 
 /// Raised when the same executed instructions would get another digest.
-const VERSION: &[u8] = b"zerolap.executed-code/1";
+const VERSION: &[u8] = b"zerolap.executed-code/2";
 /// As many as in a comparison.
 const ROUNDS_LIMIT: usize = 256;
 
@@ -98,7 +99,10 @@ fn own(executed: &Executed, node: &Node) -> Signature {
     let mut hash = Sha256::new_with_prefix([u8::from(node.code)]);
     for line in &node.lines {
         add(&mut hash, executed.texts[line.0 as usize].as_bytes());
-        hash.update(line.1.map(|times| u8::from(times > 0)));
+        for (times, requests) in line.1.iter().zip(executed.requests) {
+            // What few requests execute, such as an allocator's flush, is executed in a window or not by chance.
+            hash.update([u8::from(*times as f64 > requests as f64 * REQUESTS_SHARE)]);
+        }
         hash.update((line.2.len() as u64).to_le_bytes());
     }
     hash.finalize().into()
