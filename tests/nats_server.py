@@ -195,13 +195,14 @@ class RawClient:
             inbox_prefix=f"_INBOX_{agent}",
             error_cb=refused,
             allow_reconnect=False,
+            connect_timeout=int(PATIENCE_SECONDS),
         )
 
     async def settled(self) -> None:
         """Wait until the server has taken all that was sent, and has said what it refuses of it."""
         # The client sends the first one's PING before what it has buffered.
-        await self.nats.flush()
-        await self.nats.flush()
+        await self.nats.flush(int(PATIENCE_SECONDS))
+        await self.nats.flush(int(PATIENCE_SECONDS))
 
     async def subscribed(self, subject: str) -> "asyncio.Queue[Msg]":
         """Subscribe to a subject, and return where its messages come in once the server knows of it."""
