@@ -23,6 +23,7 @@ class ServedRange:
 
     def __init__(self, zerolap: Zerolap) -> None:
         self.zerolap = zerolap
+        self._lab = zerolap.start("serve", "--listen", "127.0.0.1:0", "--store", zerolap.store)
         source = ToySource(zerolap.directory / "source")
         self.repository = source.path
         (source.path / "README").write_text("What it is for.\n")
@@ -40,6 +41,11 @@ class ServedRange:
         common = ("--repo", self.repository, "--cases", CASES, "--store", self.zerolap.store, "toy-get")
         return self.zerolap("history", *common, *arguments)
 
+    def stop(self) -> None:
+        """End the conductor."""
+        self._lab.send_signal(signal.SIGTERM)
+        self._lab.communicate()
+
     def requests(self) -> Counter[tuple[str, str]]:
         """Return how many requests there are of each state on each platform."""
         with closing(sqlite3.connect(self.zerolap.store / "zerolap.db")) as connection:
@@ -48,14 +54,19 @@ class ServedRange:
 
 @pytest.fixture
 def served(zerolap: Zerolap, compiler: None) -> Iterator[ServedRange]:
-    lab = zerolap.start("serve", "--listen", "127.0.0.1:0", "--store", zerolap.store)
+    there = ServedRange(zerolap)
     try:
-        there = ServedRange(zerolap)
         wait_until(lambda: there("--range", "HEAD~4..HEAD", "--platform", SERVED).code == 0)
         yield there
     finally:
-        lab.send_signal(signal.SIGTERM)
-        lab.communicate()
+        there.stop()
+
+
+def test_nothing_is_asked_of_a_fleet_that_no_conductor_serves_any_more(served: ServedRange) -> None:
+    served.stop()
+    ended = served("--measure", "HEAD~1..HEAD", *COUNTED, "--platform", SERVED)
+    ended.fails_with(3, "no conductor works on the store", "hint: start one: zerolap serve")
+    assert served.requests() == {}
 
 
 def test_a_platform_of_a_fleet_measures_a_range(served: ServedRange) -> None:

@@ -148,18 +148,29 @@ def test_a_branch_that_went_back_is_compared_with_what_it_was(lab: Lab) -> None:
     assert lab.compared(lab.push(dropped, lab.source.first)) == [(dropped, lab.source.first)]
 
 
-def test_a_push_is_measured_commit_by_commit_where_that_is_set(store: Store, source: ToySource, tmp_path: Path) -> None:
+@pytest.fixture
+def lab_of_each_commit(store: Store, source: ToySource, tmp_path: Path) -> Lab:
     settings = checked_settings({"repository": [entry(HELD_UP, source.path, each_commit=True)]}, tmp_path)
-    lab = Lab(store, source, TriggerWork(store, settings, tmp_path / "mirrors", None))
+    return Lab(store, source, TriggerWork(store, settings, tmp_path / "mirrors", None))
+
+
+def three_commits(source: ToySource) -> list[str]:
+    """Make three commits, and return them after the one before."""
     commits = [source.first]
     for number in range(3):
         with (source.path / "src" / "commands.c").open("a") as commands:
             commands.write(f"/* {number} */\n")
         commits.append(source.commit(f"change {number}"))
+    return commits
+
+
+def test_a_push_is_measured_commit_by_commit_where_that_is_set(lab_of_each_commit: Lab) -> None:
+    lab = lab_of_each_commit
+    commits = three_commits(lab.source)
     whole = lab.push(commits[0], commits[-1])
     assert (whole.state, whole.requests) == ("done", ())
     assert whole.reason == "each of its 3 commits is compared with the one before it"
-    store.triggers.put_back(whole.id)
+    lab.store.triggers.put_back(whole.id)
     assert asyncio.run(lab.work.work_on(whole)), "after a kill they are recorded once all the same"
     [waiting] = asyncio.run(lab.work.waiting()).values()
     assert [asyncio.run(lab.work.work_on(stored)) for stored in waiting] == [True] * 3
@@ -434,17 +445,10 @@ def test_the_first_tag_of_a_watched_remote_is_new(store: Store, source: ToySourc
     ]
 
 
-def test_a_push_that_another_one_followed_is_measured_as_a_whole(
-    store: Store, source: ToySource, tmp_path: Path
-) -> None:
-    settings = checked_settings({"repository": [entry(HELD_UP, source.path, each_commit=True)]}, tmp_path)
-    lab = Lab(store, source, TriggerWork(store, settings, tmp_path / "mirrors", None))
-    commits = [source.first]
-    for number in range(3):
-        with (source.path / "src" / "commands.c").open("a") as commands:
-            commands.write(f"/* {number} */\n")
-        commits.append(source.commit(f"change {number}"))
-    earlier = pushed(store, HELD_UP, commits[0], commits[2])
-    pushed(store, HELD_UP, commits[2], commits[3])
+def test_a_push_that_another_one_followed_is_measured_as_a_whole(lab_of_each_commit: Lab) -> None:
+    lab = lab_of_each_commit
+    commits = three_commits(lab.source)
+    earlier = pushed(lab.store, HELD_UP, commits[0], commits[2])
+    pushed(lab.store, HELD_UP, commits[2], commits[3])
     assert asyncio.run(lab.work.work_on(earlier))
     assert lab.compared(lab.ended(earlier)) == [(commits[0], commits[2])]
