@@ -101,7 +101,7 @@ Cases: TypeAlias = Sequence[CaseData]
 
 def data_of(comparison: ClockedComparison, store: Path, **more: Any) -> Data:
     """Return the data of a sample: a comparison's cases with their starts, its seconds, and what else is given."""
-    starts = starts_of([comparison], store)
+    starts = starts_of(comparison.document.id, store)
     cases = [CaseData.of(case, starts.get(case.case, ())) for case in comparison.document.cases]
     return {
         "comparison": comparison.document.id,

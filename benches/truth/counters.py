@@ -14,7 +14,7 @@ from zerolap import Options
 from zerolap.host import hardware_counters
 
 CYCLES = "cycles_per_op"
-LENGTHS = (0, 10, 25)
+LENGTHS = (0, 450, 1080)
 COMPARISONS = 2
 """Of each length of a planted chain."""
 
@@ -38,7 +38,7 @@ def _plan(directory: Path) -> list[PlannedSample]:
     ]
 
 
-EXPERIMENT = Experiment("counters", 1, ["planted.py"], _plan)
+EXPERIMENT = Experiment("counters", 2, ["planted.py"], _plan)
 
 
 def _agrees(case: CaseData) -> bool:

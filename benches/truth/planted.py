@@ -1,11 +1,14 @@
 """Changes of known size: chains of instructions planted in a command, whose time is measured outside of the server.
 
-A chain is a number of square roots, each of the result of the one before. No processor can shorten it, whatever else
-runs on the core hardly makes it longer, and its code is too short to take the server's from the caches. Fences before
-and after keep it apart from the code around; the base has the same fences without a chain. So the change is the chain's
-time and nothing else, and its instructions are its length. A program that executes nothing but fences and chains
-measures the time, before and after each comparison, on the processor of the servers, with a busy neighbour on that of
-the load generator.
+A chain is a number of square roots, each of the result of the one before. No processor can shorten it, and whatever
+else runs on the core hardly makes it longer. Fences before and after keep it apart from the code around. It is a loop,
+and the base has a chain of one square root: both sides have the same code but for the number of rounds. So the change
+is the chain's time and nothing else, and its instructions are its length. A program that executes nothing but fences
+and chains measures the time, before and after each comparison, on the processor of the servers, with a busy neighbour
+on that of the load generator.
+
+The command is one that takes the server far longer than the load generator. In a command that takes a microsecond, a
+slower server changes what its client does, and with it the cost of all else: 14 % planted in GET came to 15 %.
 """
 
 import statistics
@@ -30,32 +33,34 @@ from zerolap.host import choose_pinning, read_processors
 from zerolap.judge import DEFAULT_MIN_EFFECT, LOOKS, judge_timed, share_of_look, spread_of_starts, timed_looks
 from zerolap.records import Spread
 
-CASE = "get-100B"
-GET = "int getGenericCommand(client *c) {\n"
-LENGTHS = (0, 2, 4, 10, 25)
-"""Square roots; one takes about five nanoseconds."""
+CASE = "zrange-100-withscores"
+ZRANGE = "void zrangeCommand(client *c) {\n"
+LENGTHS = (0, 90, 180, 450, 1080)
+"""Square roots more than the base's; one takes about five nanoseconds, the command some ten thousand."""
+BASE_LENGTH = 1
+INSTRUCTIONS_PER_ROUND = 3
 COMPARISONS = 40
 """Of each length."""
 WAITED_NS = 500
 LEVEL = 0.95
-BLOCKS, CALLS = 40, 20_000
+BLOCKS, CALLS = 40, 2_000
 LARGEST_DOUBT = 0.003
 """Of the change: with more between before and after a comparison, its truth is not known well enough."""
 CHAIN = """
 #if defined(__x86_64__)
 #define PLANTED_FENCE "lfence\\n"
-#define PLANTED_LINK "sqrtsd %0, %0\\n"
+#define PLANTED_ROUND "sqrtsd %0, %0\\nsubl $1, %1\\njnz 1b\\n"
 #define PLANTED_REGISTER "+x"
 #elif defined(__aarch64__)
 #define PLANTED_FENCE "isb\\n"
-#define PLANTED_LINK "fsqrt %d0, %d0\\n"
+#define PLANTED_ROUND "fsqrt %d0, %d0\\nsubs %w1, %w1, #1\\nb.ne 1b\\n"
 #define PLANTED_REGISTER "+w"
 #else
 #error "no chain is known for this processor"
 #endif
-#define PLANTED_CHAIN(LENGTH) do { double value = 1; __asm__ volatile( \\
-    PLANTED_FENCE ".rept " #LENGTH "\\n" PLANTED_LINK ".endr\\n" PLANTED_FENCE \\
-    : PLANTED_REGISTER(value) : : "memory"); } while (0)
+#define PLANTED_CHAIN(LENGTH) do { double value = 1; int left = LENGTH; __asm__ volatile( \\
+    PLANTED_FENCE "1:\\n" PLANTED_ROUND PLANTED_FENCE \\
+    : PLANTED_REGISTER(value), "+r"(left) : : "memory", "cc"); } while (0)
 
 """
 CALIBRATION = """
@@ -85,31 +90,37 @@ int main(int count, char **arguments) {
 
 @dataclass(frozen=True)
 class Calibration:
-    """The times of a chain by its length, and of a wait of `WAITED_NS`, in nanoseconds: medians of blocks."""
+    """How much longer a chain takes than the base's, by length, and the time of a wait of `WAITED_NS`.
+
+    In nanoseconds: medians of blocks.
+    """
 
     chains_ns: Mapping[int, float]
     wait_ns: float
 
 
 def plant(length: int) -> Edit:
-    """Return an edit that plants a chain in GET; of no length the fences alone."""
-    return lambda source: insert(source, CHAIN, GET, f"    PLANTED_CHAIN({length});\n", name="t_string.c")
+    """Return an edit that plants a chain in ZRANGE, so much longer than the base's."""
+    return lambda source: insert(source, CHAIN, ZRANGE, _chain(length), name="t_zset.c")
 
 
 def replant(length: int) -> Edit:
-    """Return an edit that makes the fences that were planted a chain."""
+    """Return an edit that makes the base's chain longer."""
 
     def edit(source: Path) -> None:
-        file = source / "t_string.c"
-        text = file.read_text("latin-1")
-        file.write_text(text.replace("    PLANTED_CHAIN(0);\n", f"    PLANTED_CHAIN({length});\n"), "latin-1")
+        file = source / "t_zset.c"
+        file.write_text(file.read_text("latin-1").replace(_chain(0), _chain(length)), "latin-1")
 
     return edit
 
 
+def _chain(length: int) -> str:
+    return f"    PLANTED_CHAIN({BASE_LENGTH + length});\n"
+
+
 def calibration_program(directory: Path) -> Path:
     """Compile the program that measures chains and waits; raises `Unavailable` where that fails."""
-    works = [f'BLOCK("{length}", PLANTED_CHAIN({length}));' for length in LENGTHS]
+    works = [f'BLOCK("{length}", PLANTED_CHAIN({BASE_LENGTH + length}));' for length in LENGTHS]
     works.append(f'BLOCK("wait", waitNanoseconds({WAITED_NS}));')
     directory.mkdir(parents=True, exist_ok=True)
     source, program = directory / "calibration.c", directory / "calibration"
@@ -139,7 +150,7 @@ def calibrate(program: Path) -> Calibration:
 
 
 def edited(length: int, directory: Path) -> Edited:
-    """Return a clone whose base has the fences and whose head has a chain; of no length it has an unused function."""
+    """Return a clone whose head has a longer chain than its base; with no more length it has an unused function."""
     change = replant(length) if length else harmless_edits()["unused function of 8 lines in sds.c"]
     return Edited.make(directory / "edited" / str(length), plant(0), change)
 
@@ -171,9 +182,9 @@ def _plan_of_work(directory: Path) -> list[PlannedSample]:
 
 
 EXPERIMENT = Experiment(
-    "planted", 1, ["planted.py", "changes_in_time.py"], _plan, lambda data: truth_of(data) is not None
+    "planted", 2, ["planted.py", "changes_in_time.py"], _plan, lambda data: truth_of(data) is not None
 )
-WORK = Experiment("planted_work", 1, ["planted.py"], _plan_of_work)
+WORK = Experiment("planted_work", 2, ["planted.py"], _plan_of_work)
 
 
 @dataclass(frozen=True)
@@ -259,12 +270,12 @@ def exact_work(samples: Sequence[Sample]) -> Estimate:
     held, notes = 0, []
     for sample in samples:
         [case] = cases_of(sample)
-        metric, length = case.metric("instructions_per_op"), sample.data["length"]
+        metric, planted = case.metric("instructions_per_op"), INSTRUCTIONS_PER_ROUND * sample.data["length"]
         if metric is None or not metric.base or metric.change is None:
-            notes.append(f"{length} instructions: not counted")
+            notes.append(f"{planted} instructions: not counted")
             continue
-        held += metric.holds(length / metric.base)
-        notes.append(f"{length} instructions: {metric.base * metric.change:+.2f} counted")
+        held += metric.holds(planted / metric.base)
+        notes.append(f"{planted} instructions: {metric.base * metric.change:+.2f} counted")
     return Estimate(held / len(samples), len(samples), notes)
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from benches.comparing import ClockedComparison
 from zerolap import open_store
 from zerolap.judge import DEFAULT_MIN_EFFECT, LOOKS, Q, TimedPair, adjusted, judge_timed
-from zerolap.records import BASE, COUNTER_METRICS, HEAD, METRICS, Timeline
+from zerolap.records import COUNTER_METRICS, METRICS
 
 METRIC = "cpu_ns_per_op"
 DRAWS = 400
@@ -36,30 +35,14 @@ class PowerCost:
     notes: list[str]
 
 
-def starts_of(comparisons: Sequence[ClockedComparison], location: Path) -> dict[str, list[float]]:
-    """Return what the starts of comparisons came to, by case and in order: those at an equal rate where there are such.
-
-    Starts that something made unusable are left out, as verdicts leave them out.
-    """
-    starts: dict[tuple[str, bool], list[float]] = {}
+def starts_of(comparison: str, location: Path) -> dict[str, list[float]]:
+    """Return the starts that a comparison's verdicts on CPU time are of, by case and in order."""
+    starts: dict[str, list[float]] = {}
     with open_store(location) as store:
-        for comparison in comparisons:
-            measurements = {
-                (trial.case, trial.per_second is not None, trial.block, trial.side): measurement
-                for trial, measurement in store.measurements(comparison.document.id)
-                if trial.engine == "timed" and measurement.timeline is not None and measurement.validity.valid
-            }
-            for case, paced, block, side in sorted(measurements):
-                base, head = (measurements.get((case, paced, block, one)) for one in (BASE, HEAD))
-                if side != BASE or base is None or head is None:
-                    continue
-                of_base, of_head = (
-                    Timeline.model_validate_json(store.blobs.get(one.timeline or "")) for one in (base, head)
-                )
-                change = TimedPair.of(of_base, of_head).changes.get(METRIC)
-                if change is not None:
-                    starts.setdefault((case, paced), []).append(change)
-    return {case: ratios for (case, paced), ratios in starts.items() if paced or (case, True) not in starts}
+        for start in sorted(store.start_ratios(comparison), key=lambda start: start.block):
+            if start.metric == METRIC:
+                starts.setdefault(start.case, []).append(start.log_ratio)
+    return starts
 
 
 def _drawn(starts: Starts, chance: random.Random, count: int) -> dict[str, list[float]]:
