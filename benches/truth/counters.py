@@ -14,7 +14,7 @@ from zerolap import Options
 from zerolap.host import hardware_counters
 
 CYCLES = "cycles_per_op"
-LENGTHS = (0, 450, 1080)
+LENGTHS = (0, 185, 445)
 COMPARISONS = 2
 """Of each length of a planted chain."""
 

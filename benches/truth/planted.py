@@ -33,10 +33,10 @@ from zerolap.host import choose_pinning, read_processors
 from zerolap.judge import DEFAULT_MIN_EFFECT, LOOKS, judge_timed, share_of_look, spread_of_starts, timed_looks
 from zerolap.records import Spread
 
-CASE = "zrange-100-withscores"
-ZRANGE = "void zrangeCommand(client *c) {\n"
-LENGTHS = (0, 90, 180, 450, 1080)
-"""Square roots more than the base's; one takes about five nanoseconds, the command some ten thousand."""
+CASE = "geosearch-100km"
+GEOSEARCH = "void geosearchCommand(client *c) {\n"
+LENGTHS = (0, 37, 74, 185, 445)
+"""Square roots more than the base's; one takes about five nanoseconds, the command some ten to twenty thousand."""
 BASE_LENGTH = 1
 INSTRUCTIONS_PER_ROUND = 3
 COMPARISONS = 40
@@ -100,15 +100,15 @@ class Calibration:
 
 
 def plant(length: int) -> Edit:
-    """Return an edit that plants a chain in ZRANGE, so much longer than the base's."""
-    return lambda source: insert(source, CHAIN, ZRANGE, _chain(length), name="t_zset.c")
+    """Return an edit that plants a chain in GEOSEARCH, so much longer than the base's."""
+    return lambda source: insert(source, CHAIN, GEOSEARCH, _chain(length), name="geo.c")
 
 
 def replant(length: int) -> Edit:
     """Return an edit that makes the base's chain longer."""
 
     def edit(source: Path) -> None:
-        file = source / "t_zset.c"
+        file = source / "geo.c"
         file.write_text(file.read_text("latin-1").replace(_chain(0), _chain(length)), "latin-1")
 
     return edit
