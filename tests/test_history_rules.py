@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+import statistics
 from collections.abc import Sequence
 
 import pytest
@@ -358,6 +359,46 @@ def test_levels_are_as_far_from_the_truth_as_their_errors_say() -> None:
             beyond += abs(level.value) > 1.96 * math.sqrt(level.variance)
             count += 1
     assert 0.03 < beyond / count < 0.08
+
+
+def of_three_servers(drawn: random.Random, levels: Sequence[float]) -> list[Contrast]:
+    """Return contrasts as a history measures them: of the first node, the neighbour and the new one together."""
+    contrasts = [Contrast(0, 1, starts(drawn, levels[1] - levels[0]))]
+    for new in range(2, len(levels)):
+        nodes = (0, new - 1, new)
+        times = {node: starts(drawn, levels[node], deviation=0.01 / math.sqrt(2)) for node in nodes}
+        for base, head in itertools.combinations(nodes, 2):
+            ratios = tuple(of_head - of_base for of_base, of_head in zip(times[base], times[head], strict=True))
+            contrasts.append(Contrast(base, head, ratios, is_of_three=True))
+    return contrasts
+
+
+def test_levels_and_steps_of_three_servers_are_as_far_from_the_truth_as_their_errors_say() -> None:
+    drawn = random.Random(9)
+    beyond, count = 0, 0
+    for _ in range(300):
+        pairs = list(itertools.pairwise(range(10)))
+        levels = levels_of(10, of_three_servers(drawn, [0.0] * 10), 0, pairs)
+        for level in [*levels.nodes[1:], *levels.steps]:
+            assert level is not None
+            beyond += abs(level.value) > 1.96 * math.sqrt(level.variance)
+            count += 1
+    assert 0.03 < beyond / count < 0.08
+
+
+def test_three_servers_show_each_difference_with_the_variance_of_two() -> None:
+    """What each start of a server adds to both of its contrasts counts once."""
+    of_three = of_three_servers(random.Random(10), [0.0, 0.0, 0.02])[1:]
+    [together] = levels_of(3, of_three, 0, [(1, 2)]).steps
+    assert together is not None
+    alone = next(contrast for contrast in of_three if (contrast.base, contrast.head) == (1, 2))
+    assert together.value == pytest.approx(sum(alone.log_ratios) / len(alone.log_ratios))
+    spread = statistics.variance([ratio for contrast in of_three for ratio in centred(contrast.log_ratios)])
+    assert together.variance == pytest.approx(spread / len(alone.log_ratios), rel=0.5)
+
+
+def centred(ratios: Sequence[float]) -> list[float]:
+    return [ratio - statistics.fmean(ratios) for ratio in ratios]
 
 
 def test_one_wild_start_does_not_move_a_level_far() -> None:

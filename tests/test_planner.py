@@ -1,5 +1,6 @@
 """What is planned next, and what the loop makes of it: with an engine that makes its outcomes up."""
 
+import itertools
 import json
 import math
 import shutil
@@ -10,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from zerolap.build import resolve
 from zerolap.engines.simulated import Simulated
@@ -21,6 +23,7 @@ from zerolap.lab.identity import TIMED_SHARE, timed_nevertheless
 from zerolap.lab.planner import STARTS_AS_BUILT, Planner, build_jobs
 from zerolap.lab.results import Results
 from zerolap.records import (
+    ANCHOR,
     BASE,
     HEAD,
     ArchiveSource,
@@ -318,6 +321,45 @@ def test_what_each_start_says_is_recorded_for_all_metrics_with_a_verdict(bench: 
             of_case = {block: sides for (name, block), sides in values.items() if name == case}
             expected = {block: math.log(sides[HEAD] / sides[BASE]) for block, sides in of_case.items()}
             assert by_block == pytest.approx(expected)
+
+
+def test_an_anchor_is_timed_beside_both_sides_and_its_contrasts_are_stored(
+    store: Store, redis_server: Path, tmp_path: Path
+) -> None:
+    made = Bench(store, redis_server, tmp_path / "head", changes={"case-1": 0.06}, scatter=0.02)
+    anchor = tmp_path / "anchor"
+    anchor.write_bytes(redis_server.read_bytes() + b"anchor")
+    anchor.chmod(0o755)
+    request = comparison_request(
+        made.server,
+        made.head,
+        cases(2),
+        Options(engines=["timed"], seed=1),
+        anchor=RequestedServer(source=resolve(str(anchor), None)),
+    ).model_copy(update={"most_starts": LOOKS[0], "topic": "history:1"})
+    comparison = compare(request, made.lab())
+    assert [case.case for case in comparison.cases] == ["case-0", "case-1"]
+    assert any("anchor" in note for note in comparison.notes)
+    builds = {side: server.spec.digest for side, server in store.resolved(comparison.id).servers.items()}
+    values: dict[tuple[str, int], dict[str, float]] = {}
+    for trial, measured in store.measurements(comparison.id):
+        values.setdefault((trial.case, trial.block), {})[trial.side] = measured.metrics["cpu_ns_per_op"]
+    platform = comparison.platform.fingerprint
+    contrasts = store.history.contrasts(list(builds.values()), platform, ["cpu_ns_per_op"])
+    assert {contrast.is_of_three for contrast in contrasts} == {True}
+    for sides in itertools.combinations((ANCHOR, BASE, HEAD), 2):
+        pair = tuple(builds[side] for side in sides)
+        of_pair = [one for one in contrasts if (one.base_build, one.head_build) == pair]
+        assert [one.case for one in of_pair] == ["case-0", "case-1"]
+        for one in of_pair:
+            of_case = [times for (case, _), times in sorted(values.items()) if case == one.case]
+            assert one.log_ratios == pytest.approx([math.log(of[sides[1]] / of[sides[0]]) for of in of_case])
+    [alone] = store.history.contrasts([builds[ANCHOR], builds[HEAD]], platform, ["cpu_ns_per_op"])[:1]
+    assert not alone.is_of_three
+    with store._database.writing() as connection:  # Simulated trials have no date.
+        connection.execute(text("UPDATE trial SET began = '2026-01-01T00:00:00Z'"))
+    absolute = store.history.absolute_times([builds[ANCHOR]], platform)
+    assert {time.value for time in absolute} == {times[ANCHOR] for times in values.values()}
 
 
 def test_the_budget_ends_counting_and_leaves_time_for_timing(bench: Callable[..., Bench]) -> None:

@@ -31,6 +31,12 @@ def times_of(levels: Sequence[float], seed: int = 1, fresh: Sequence[FreshContra
     return CaseTimes(CASE, tuple(range(len(levels))), {CPU: contrasts}, fresh)
 
 
+def triples_of(times: CaseTimes, releases: Sequence[int] = ()) -> list[tuple[int | None, int, int]]:
+    """Return the anchor, the earlier and the later commit of each comparison that is missing, in their order."""
+    missing = missing_contrasts({CASE.name: times}, releases)
+    return [(contrast.anchor, contrast.after, contrast.position) for contrast in missing]
+
+
 def changes_of(levels: Sequence[float], seed: int = 1, releases: Sequence[int] = ()) -> list[TimeChange]:
     return time_changes({CASE.name: times_of(levels, seed)}, releases)
 
@@ -115,20 +121,27 @@ def test_a_fresh_comparison_of_both_commits_confirms_a_step(fresh: FreshContrast
 
 def test_commits_are_compared_with_their_anchor_and_their_neighbour() -> None:
     times = CaseTimes(CASE, (0, 1, 1, 2, 3), {})
-    pairs = [(missing.after, missing.position) for missing in missing_contrasts({CASE.name: times})]
-    assert pairs == [(0, 4), (0, 3), (1, 3), (0, 1), (3, 4)]
+    assert triples_of(times) == [(0, 3, 4), (0, 1, 3), (None, 0, 1)]
+
+
+def test_what_has_one_of_both_contrasts_is_compared_for_the_other_alone() -> None:
+    levels = [0.0, 0.01, 0.02]
+    measured = [contrast(levels, 0, 1, 1), contrast(levels, 0, 2, 1)]
+    assert triples_of(CaseTimes(CASE, (0, 1, 2), {CPU: measured})) == [(None, 1, 2)]
+
+
+def test_commits_that_execute_the_same_as_two_others_are_not_compared_again() -> None:
+    assert triples_of(CaseTimes(CASE, (0, 1, 0, 2), {})) == [(None, 0, 3), (None, 0, 1)]
 
 
 def test_the_anchor_is_the_release_before_and_releases_are_joined() -> None:
     times = CaseTimes(CASE, (0, 1, 2, 3, 4), {})
-    pairs = {(missing.after, missing.position) for missing in missing_contrasts({CASE.name: times}, releases=[0, 2])}
-    assert pairs == {(0, 1), (0, 2), (1, 2), (2, 3), (2, 4), (3, 4)}
+    assert triples_of(times, releases=[0, 2]) == [(0, 1, 2), (2, 3, 4), (None, 0, 1), (None, 2, 3)]
 
 
 def test_a_range_of_releases_has_its_first_one_as_the_anchor() -> None:
     times = CaseTimes(CASE, (0, 1, 2), {})
-    pairs = {(missing.after, missing.position) for missing in missing_contrasts({CASE.name: times}, releases=[0, 1, 2])}
-    assert pairs == {(0, 1), (0, 2), (1, 2)}
+    assert triples_of(times, releases=[0, 1, 2]) == [(0, 1, 2), (None, 0, 1)]
 
 
 def test_contrasts_that_have_their_starts_are_not_measured_again() -> None:

@@ -94,11 +94,17 @@ class CaseTimes:
 
 @dataclass(frozen=True)
 class MissingContrast:
-    """Two commits that are yet to be compared in these cases."""
+    """Two commits that are yet to be compared in these cases, and the anchor to be measured beside them."""
 
     after: int
     position: int
     cases: tuple[str, ...]
+    anchor: int | None = None
+
+    @property
+    def first(self) -> int:
+        """The earliest of the commits."""
+        return self.after if self.anchor is None else self.anchor
 
 
 def read_times(
@@ -121,7 +127,8 @@ def read_times(
             base, head = (group_of_node[nodes.builds[build]] for build in (contrast.base_build, contrast.head_build))
             is_same_case = (contrast.topology, contrast.case_digest) == of_case
             if base != head and is_same_case:
-                of_metrics.setdefault(contrast.metric, []).append(Contrast(base, head, contrast.log_ratios))
+                measured = Contrast(base, head, contrast.log_ratios, contrast.is_of_three)
+                of_metrics.setdefault(contrast.metric, []).append(measured)
                 if not contrast.is_of_history:
                     fresh.append(FreshContrast(base, head, contrast))
         times[case.name] = CaseTimes(case, groups, of_metrics, fresh)
@@ -178,18 +185,26 @@ def missing_contrasts(times: Mapping[str, CaseTimes], releases: Collection[int] 
     """Yield what is to be compared: each commit with other code against its anchor, and against its neighbour.
 
     The anchor is the release before it, in a range that has other commits than releases, else the first commit; it is
-    compared with the anchor before it. What lies furthest apart comes first: what a range has cost as a whole is known
-    before where it was lost.
+    compared with the anchor before it. Where a commit lacks both contrasts, all three are measured together. What lies
+    furthest apart comes first: what a range has cost as a whole is known before where it was lost.
     """
-    pairs: dict[tuple[int, int], list[str]] = {}
+    together: dict[tuple[int, int, int | None], list[str]] = {}
     for name, of_case in times.items():
-        starts = _starts(of_case)
+        known = {groups for groups, starts in _starts(of_case).items() if starts >= STARTS}
+        missing: dict[int, list[int]] = {}
         for after, position in _wanted(of_case, releases):
-            groups = of_case.groups[after], of_case.groups[position]
-            if groups[0] != groups[1] and starts.get(frozenset(groups), 0) < STARTS:
-                pairs.setdefault((after, position), []).append(name)
-    for pair in sorted(pairs, key=lambda pair: pair[0] - pair[1]):
-        yield MissingContrast(*pair, tuple(pairs[pair]))
+            groups = frozenset((of_case.groups[after], of_case.groups[position]))
+            if len(groups) > 1 and groups not in known:
+                # Later commits may execute the same as these two.
+                known.add(groups)
+                missing.setdefault(position, []).append(after)
+        for position, earlier in missing.items():
+            anchor = min(earlier) if len(earlier) > 1 else None
+            together.setdefault((max(earlier), position, anchor), []).append(name)
+    contrasts = [
+        MissingContrast(after, position, tuple(names), anchor) for (after, position, anchor), names in together.items()
+    ]
+    yield from sorted(contrasts, key=lambda contrast: contrast.first - contrast.position)
 
 
 def _wanted(times: CaseTimes, releases: Collection[int]) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from typing import Final
 from zerolap.engines import missing_for_sampling
 from zerolap.history.accepted_changes import read_accepted
 from zerolap.history.asked import SEED, Asked, failures_of
-from zerolap.history.commit_times import STARTS, missing_contrasts, read_times
+from zerolap.history.commit_times import STARTS, MissingContrast, missing_contrasts, read_times
 from zerolap.history.commit_work import CaseWork, read_work, windows_of
 from zerolap.history.measurers import LocalMeasurer, Measurer
 from zerolap.history.nodes import Nodes, read_nodes
@@ -24,6 +24,7 @@ from zerolap.records import (
     BuildFailed,
     Case,
     Note,
+    Request,
     RequestedServer,
     TrialFailed,
     Windows,
@@ -114,8 +115,8 @@ class Filling:
 
     def compare_two(self, after: int, position: int, starts: int) -> None:
         """Compare a commit with an earlier one in the time of all cases, by so many starts; its failure is kept."""
-        names = [case.name for case in self._asked.cases]
-        self._carry_out(position, lambda: self._compare(after, position, names, starts))
+        contrast = MissingContrast(after, position, tuple(case.name for case in self._asked.cases))
+        self._carry_out(position, partial(self._contrast, contrast, starts))
         self._read()
 
     # Builds and counts.
@@ -225,11 +226,9 @@ class Filling:
         for contrast in missing_contrasts(times, self._asked.releases):
             if self._is_over():
                 return
-            is_failed = {contrast.after, contrast.position} & set(self._filled.failures)
-            if is_failed or self._topic_of_contrast(contrast.after, contrast.position, contrast.cases) in tried:
-                continue
-            measure = partial(self._compare, contrast.after, contrast.position, contrast.cases, STARTS)
-            self._carry_out(contrast.position, measure)
+            is_failed = {contrast.first, contrast.after, contrast.position} & set(self._filled.failures)
+            if not is_failed and self._topic_of_contrast(contrast) not in tried:
+                self._carry_out(contrast.position, partial(self._contrast, contrast, STARTS))
 
     def _confirm(self) -> None:
         """Compare both commits of each candidate anew, with seeds and layouts that did not make it a candidate."""
@@ -241,10 +240,14 @@ class Filling:
             if self._is_over():
                 return
             if self._topic_of_confirmation(after, position, cases) not in tried:
-                self._carry_out(position, partial(self._compare, after, position, cases, None))
+                self._carry_out(position, partial(self._confirm_step, after, position, cases))
 
-    def _topic_of_contrast(self, after: int, position: int, names: Sequence[str]) -> str:
-        return f"{self._asked.topic(position)}:{self._asked.commits[after].revision.commit}:{self._digest(names)}"
+    def _topic_of_contrast(self, contrast: MissingContrast) -> str:
+        commits = [
+            self._asked.commits[of].revision.commit for of in (contrast.after, contrast.anchor) if of is not None
+        ]
+        topic = self._asked.topic(contrast.position)
+        return ":".join([topic, *commits, self._digest(contrast.cases)])
 
     def _topic_of_confirmation(self, after: int, position: int, names: Sequence[str]) -> str:
         ends = (self._asked.commits[of].revision.commit for of in (after, position))
@@ -254,17 +257,32 @@ class Filling:
         cases = (case for case in self._asked.cases if case.name in names)
         return digest_of(*sorted(f"{case.name} {case.digest}" for case in cases))
 
-    def _compare(self, after: int, position: int, names: Sequence[str], most_starts: int | None) -> None:
-        """Compare two commits in some cases: by few starts to get a contrast, else to confirm a change."""
+    def _contrast(self, contrast: MissingContrast, starts: int) -> None:
+        """Time two commits, and their anchor beside them, by so many starts: no verdict is wanted."""
+        anchor = None if contrast.anchor is None else self._server(contrast.anchor)
+        request = self._comparison(contrast.after, contrast.position, contrast.cases, [TIMED], anchor)
+        of_contrast = {"most_starts": starts, **self._of_history(self._topic_of_contrast(contrast))}
+        self._compare(request.model_copy(update=of_contrast))
+
+    def _confirm_step(self, after: int, position: int, names: Sequence[str]) -> None:
+        engines = [TIMED] if missing_for_sampling() else [TIMED, SAMPLED]
+        of_step = self._of_history(self._topic_of_confirmation(after, position, names))
+        self._compare(self._comparison(after, position, names, engines).model_copy(update=of_step))
+
+    def _comparison(
+        self,
+        after: int,
+        position: int,
+        names: Sequence[str],
+        engines: Sequence[str],
+        anchor: RequestedServer | None = None,
+    ) -> Request:
         cases = [case for case in self._asked.cases if case.name in names]
-        engines, topic = [TIMED], self._topic_of_contrast(after, position, names)
-        if most_starts is None:
-            engines += [] if missing_for_sampling() else [SAMPLED]
-            topic = self._topic_of_confirmation(after, position, names)
-        base, head = self._server(after), self._server(position)
-        request = comparison_request(base, head, cases, Options(engines=engines), self._options.command_line)
-        of_history = {"most_starts": most_starts, **self._of_history(topic)}
-        comparison = self._measurer.compare(request.model_copy(update=of_history))
+        base, head, options = self._server(after), self._server(position), Options(engines=engines)
+        return comparison_request(base, head, cases, options, self._options.command_line, anchor=anchor)
+
+    def _compare(self, request: Request) -> None:
+        comparison = self._measurer.compare(request)
         self._filled.comparisons += 1
         self._filled.machine_seconds += comparison.summary.machine_seconds
 

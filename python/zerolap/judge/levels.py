@@ -20,17 +20,27 @@ BOUNDS_95: Final = 1.959964
 FEWEST_STARTS: Final = 2
 SMALLEST_VARIANCE: Final = 1e-8
 """Of a start's log ratio; no timer resolves less."""
+OF_THREE: Final = 1.5
+"""By how much the variance of each of three contrasts grows that share their servers.
+
+Each server's starts are in two of them. Three independent contrasts of this variance give every difference of two
+servers the variance that it has: the effective resistance of a triangle is two thirds of that of its edges.
+"""
 
 MOST_DEGREES: Final = 1e6
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """What the starts of a comparison say of a metric: logarithms of the head node over the base node."""
+    """What the starts of a comparison say of a metric: logarithms of the head node over the base node.
+
+    `is_of_three`: it is one of the three contrasts of three servers that were measured together.
+    """
 
     base: int
     head: int
     log_ratios: tuple[float, ...]
+    is_of_three: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,12 @@ def levels_of(
     samples = [starts[str(number)] for number in range(len(usable))]
     variances = _moderated(samples)
     edges = [
-        (contrast.base, contrast.head, statistics.fmean(sample), variance / len(sample))
+        (
+            contrast.base,
+            contrast.head,
+            statistics.fmean(sample),
+            variance / len(sample) * (OF_THREE if contrast.is_of_three else 1.0),
+        )
         for contrast, sample, variance in zip(usable, samples, variances, strict=True)
     ]
     of_nodes, of_steps = _core.graph_levels(nodes, edges, reference, list(steps))

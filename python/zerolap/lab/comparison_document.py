@@ -9,6 +9,7 @@ from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import Results
 from zerolap.lab.unmeasured import untimed_notes
 from zerolap.records import (
+    ANCHOR,
     BASE,
     HEAD,
     Comparison,
@@ -46,10 +47,15 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
             invalid=words.count("invalid"),
             machine_seconds=results.machine_seconds,
         ),
-        notes=[*resolved.notes, *placement_notes(results), *untimed_notes(results)],
+        notes=[*resolved.notes, *_anchor_notes(resolved), *placement_notes(results), *untimed_notes(results)],
         cases=cases,
         skipped=list(resolved.skipped),
     )
+
+
+def _anchor_notes(resolved: Resolved) -> list[str]:
+    anchor = resolved.servers.get(ANCHOR)
+    return [] if anchor is None else [f"timed beside {anchor.source.name}, the anchor of their history"]
 
 
 def read_bank(store: Store, platform: str) -> Bank:

@@ -33,6 +33,7 @@ from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import AS_BUILT, FEWEST_STARTS, CaseResults, Results, TimedTrials, Trials
 from zerolap.lab.unmeasured import failed_sides, failure_text
 from zerolap.records import (
+    ANCHOR,
     BASE,
     CONTROL,
     COUNTER_METRICS,
@@ -152,17 +153,30 @@ def spreads_of(results: Results) -> dict[str, dict[tuple[str, str], Spread]]:
 
 
 def start_ratios_of(results: Results, cases: Sequence[CaseResult]) -> list[StartRatio]:
-    """Return what each start says about the timed metrics of which these cases have a verdict, before it is bounded."""
+    """Return what each start says about the timed metrics of which these cases have a verdict, before it is bounded.
+
+    Of the head over the base, and over the anchor where there is such a server.
+    """
+    anchor = results.resolved.servers.get(ANCHOR)
     judged = {(case.case, verdict.metric) for case in cases for verdict in case.verdicts if verdict.engine == "timed"}
     measured = [(metric, metric, _judged_trials(metric, results.timed)) for metric in JUDGED_TIMES]
     measured.append((COST_AT_FULL_SPEED, CPU_TIME, _batched_trials(results.timed)))
     measured.append((AS_BUILT_COST, CPU_TIME, _as_built_trials(results.timed)))
     return [
-        StartRatio(case=name, metric=metric, engine="timed", block=block, log_ratio=pair.changes[of_slices])
+        StartRatio(
+            case=name,
+            metric=metric,
+            engine="timed",
+            block=block,
+            log_ratio=pair.changes[of_slices],
+            anchor=over,
+        )
         for metric, of_slices, by_case in measured
         for name, trials in by_case.items()
         if (name, metric) in judged
-        for block, pair in zip(trials.paired_blocks, trials.pairs, strict=True)
+        for over, pairs in (("", trials.pairs), ("" if anchor is None else anchor.spec.digest, trials.anchored))
+        # Without an anchor nothing is anchored.
+        for block, pair in zip(trials.paired_blocks, pairs, strict=bool(pairs))
         if of_slices in pair.changes
     ]
 

@@ -12,6 +12,7 @@ from zerolap.engines import COMPARING, LOADED, missing_for_sampling, rules_of_pl
 from zerolap.judge import DEFAULT_MIN_EFFECT, PLUGIN_MIN_EFFECT, Q
 from zerolap.load.tools import OWN_TOOL, load_tool_named
 from zerolap.records import (
+    ANCHOR,
     BASE,
     HEAD,
     ArchiveSource,
@@ -66,10 +67,17 @@ class Options:
 
 
 def comparison_request(
-    base: RequestedServer, head: RequestedServer, cases: Sequence[Case], options: Options, command_line: str = ""
+    base: RequestedServer,
+    head: RequestedServer,
+    cases: Sequence[Case],
+    options: Options,
+    command_line: str = "",
+    *,
+    anchor: RequestedServer | None = None,
 ) -> Request:
     """Return the request for a comparison: cases are counted, timed, and sampled where they can be, unless chosen.
 
+    An `anchor` is measured beside both sides; the document's verdicts are not about it, its starts are stored.
     Raises `UsageError` for engines that together judge nothing, or settings that contradict the topology of a case,
     `PluginFault` for a plugin that cannot be used.
     """
@@ -88,7 +96,9 @@ def comparison_request(
     rules = rules_of_plugins(chosen)
     effects = {rule.engine: PLUGIN_MIN_EFFECT for rule in rules} | dict(options.min_effect)
     settings = replace(options, min_effect=effects).settings(chosen).model_copy(update={"plugin_metrics": rules})
-    made = _request("compare", {BASE: base, HEAD: head}, cases, settings, command_line)
+    # The oldest commit is first: the others may be built with its objects.
+    servers = {BASE: base, HEAD: head} if anchor is None else {ANCHOR: anchor, BASE: base, HEAD: head}
+    made = _request("compare", servers, cases, settings, command_line)
     return made.model_copy(
         update={"all_stacks": options.all_stacks, "notes": tuple(notes), "is_seed_drawn": options.seed is None}
     )

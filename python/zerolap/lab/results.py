@@ -9,6 +9,7 @@ from zerolap.engines import OF_TIMING
 from zerolap.judge import ALL_LOOKS, LOOKS, Batching, TimedPair, unequal_batching
 from zerolap.lab.identity import Identity, compare_executed, timed_nevertheless, why_unknown
 from zerolap.records import (
+    ANCHOR,
     BASE,
     HEAD,
     Amounts,
@@ -142,6 +143,8 @@ class Trials:
 class TimedTrials(Trials):
     """Starts of all sides, at full speed or at the equal rate `per_second`; `pairs` has one for each start.
 
+    With an anchor beside the sides, `anchored` has one of anchor and head for each.
+
     Those at an equal rate are `paced`, those of the programs as they were built `as_built`. `paired_blocks` are the
     numbers of the starts' blocks.
 
@@ -152,6 +155,7 @@ class TimedTrials(Trials):
 
     per_second: int | None = None
     pairs: list[TimedPair] = field(default_factory=list)
+    anchored: list[TimedPair] = field(default_factory=list)
     paired_blocks: list[int] = field(default_factory=list)
     disturbed: list[Check] = field(default_factory=list)
     settled: bool = False
@@ -221,15 +225,11 @@ class TimedTrials(Trials):
             return
         for side, measurement in measurements.items():
             self._keep(side, block, measurement)
-        base, head = measurements.get(BASE), measurements.get(HEAD)
-        if base is not None and head is not None and base.timeline is not None and head.timeline is not None:
-            whole = {
-                name: (base.metrics[name], head.metrics[name])
-                for name in OF_WHOLE_STARTS
-                if name in base.metrics and name in head.metrics
-            }
+        pair, anchored = (_pair(measurements.get(side), measurements.get(HEAD), blobs) for side in (BASE, ANCHOR))
+        if pair is not None:
             self.paired_blocks.append(block)
-            self.pairs.append(TimedPair.of(_timeline(base.timeline, blobs), _timeline(head.timeline, blobs), whole))
+            self.pairs.append(pair)
+            self.anchored += [] if anchored is None else [anchored]
 
     def batching(self) -> Batching | None:
         """Return how the requests of the sides came in unequal batches at full speed; none where they did not."""
@@ -530,6 +530,18 @@ def _shared_validity(valid: bool, checks: tuple[Check, ...]) -> Validity:
 @lru_cache(maxsize=1_000)
 def _shared_amounts(amounts: Amounts) -> Amounts:
     return amounts
+
+
+def _pair(base: Measurement | None, head: Measurement | None, blobs: Blobs) -> TimedPair | None:
+    """Return a start of two sides; none where one of them was not timed."""
+    if base is None or head is None or base.timeline is None or head.timeline is None:
+        return None
+    whole = {
+        name: (base.metrics[name], head.metrics[name])
+        for name in OF_WHOLE_STARTS
+        if name in base.metrics and name in head.metrics
+    }
+    return TimedPair.of(_timeline(base.timeline, blobs), _timeline(head.timeline, blobs), whole)
 
 
 def _timeline(digest: str, blobs: Blobs) -> Timeline:

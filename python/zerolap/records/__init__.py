@@ -135,7 +135,7 @@ from zerolap.records.skipped import Skipped, SkipReason
 from zerolap.records.spread import Spread, StartRatio
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
-from zerolap.records.trial import BASE, HEAD, Side, Trial
+from zerolap.records.trial import ANCHOR, BASE, HEAD, Side, Trial
 from zerolap.records.verdict import Verdict, VerdictWord
 from zerolap.records.version_table import (
     VERSION_TABLE_SCHEMA,
@@ -153,6 +153,7 @@ from zerolap.records.version_table import (
 )
 
 __all__ = [
+    "ANCHOR",
     "BASE",
     "BISECT_SCHEMA",
     "CHECK_SCHEMA",

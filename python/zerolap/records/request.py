@@ -41,9 +41,10 @@ class RequestedServer(Record):
 class Request(Record):
     """A comparison or a run as it is asked for, by a verb, the HTTP API, a trigger or Python.
 
-    `id` is also that of the document. `servers` are by side; a run has only a head. `cases` are not selected yet: what
-    can be measured is known once the servers are built. `platform` is the name of a fleet's platform, empty for this
-    machine. A newer request of the same `topic`, if that is not empty, supersedes an older one on the same platform.
+    `id` is also that of the document. `servers` are by side; a run has only a head, a comparison of a history can have
+    an anchor too. `cases` are not selected yet: what can be measured is known once the servers are built. `platform` is
+    the name of a fleet's platform, empty for this machine. A newer request of the same `topic`, if that is not empty,
+    supersedes an older one on the same platform.
     `trigger` is what caused it. With `all_stacks` every valid case is sampled, not only those that changed. `notes`
     belong to the result. `is_seed_drawn`: nobody chose the seed in the settings, so that another attempt at the same
     comparison has another one. `windows` are those of counted trials by case, where an earlier request has chosen them

@@ -13,10 +13,14 @@ class Spread(Record):
 
 
 class StartRatio(Record):
-    """What one start, of the number `block`, says about a metric of a case: the logarithm of head over base."""
+    """What one start, of the number `block`, says about a metric of a case: the logarithm of head over base.
+
+    With an `anchor`, the build of a third server, it is that of head over the anchor.
+    """
 
     case: str
     metric: str
     engine: str
     block: int
     log_ratio: FiniteFloat
+    anchor: str = ""

@@ -10,6 +10,8 @@ Side: TypeAlias = str
 BASE: Side = "base"
 HEAD: Side = "head"
 """The sides of a comparison; the server of a run is the head."""
+ANCHOR: Side = "anchor"
+"""The build that a segment of a history is measured against, timed beside both sides of its comparisons."""
 
 
 class Trial(Record):

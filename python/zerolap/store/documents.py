@@ -170,13 +170,13 @@ def keep_start_ratios(connection: Connection, identity: str, ratios: Sequence[St
 
 
 def read_start_ratios(connection: Connection, identity: str) -> Sequence[StartRatio]:
-    """Return what each start of a comparison says, by case, metric and block; raises `UsageError` for an unknown id."""
+    """Return what each start of a comparison says, by anchor, case, metric and block; raises `UsageError`."""
     row = find(connection, document, identity, "comparison")
     statement = select(start_ratio).where(start_ratio.c.document_id == row.id)
-    ordered = statement.order_by(start_ratio.c.case, start_ratio.c.metric, start_ratio.c.block)
+    columns = (start_ratio.c.anchor, start_ratio.c.case, start_ratio.c.metric, start_ratio.c.block)
     return [
-        StartRatio(case=one.case, metric=one.metric, engine=one.engine, block=one.block, log_ratio=one.log_ratio)
-        for one in connection.execute(ordered)
+        StartRatio.model_validate({name: getattr(row, name) for name in StartRatio.model_fields})
+        for row in connection.execute(statement.order_by(*columns))
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, or_, select, true
 from sqlalchemy import case as when
 
-from zerolap.records import BASE, Case, JobFailed, Request, RunCase, SeriesKey, now, read_stored
+from zerolap.records import ANCHOR, BASE, HEAD, Case, JobFailed, Request, RunCase, SeriesKey, now, read_stored
 from zerolap.store.database import Database, insert_of
 from zerolap.store.tables import (
     accepted_change,
@@ -80,8 +80,9 @@ class RecordedContrast:
     """What the starts of a comparison say about a metric of a case: logarithms of head over base.
 
     `base_config` and `head_config` are the settings of both servers, `verdict` is what the comparison concluded of the
-    metric. `is_of_history`: a history has made the comparison to get the contrast, not to confirm what others showed.
-    `case_digest` is that of what the case sent and stored then.
+    metric, where these are its base and head. `is_of_history`: a history has made the comparison to get the contrast,
+    not to confirm what others showed. `is_of_three`: the contrasts of three servers that were measured together, each
+    of which follows from the other two. `case_digest` is that of what the case sent and stored then.
     """
 
     comparison: str
@@ -96,6 +97,7 @@ class RecordedContrast:
     head_config: Mapping[str, str]
     verdict: str = ""
     is_of_history: bool = False
+    is_of_three: bool = False
     case_digest: str = ""
 
 
@@ -233,14 +235,16 @@ class HistoryRecords:
             ]
 
     def contrasts(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[RecordedContrast]:
-        """Return what comparisons of these builds with each other on a platform say about timed metrics."""
+        """Return what comparisons of these builds with each other on a platform say about timed metrics.
+
+        Of three servers that were measured together, these are the contrasts of those that are among the builds.
+        """
         wanted = set(builds)
         statement: Select[Any] = (
             select(
                 document.c.id,
                 document.c.base_build,
                 document.c.head_build,
-                document.c.document,
                 request.c.topic,
                 request.c.document.label("asked"),
             )
@@ -253,13 +257,17 @@ class HistoryRecords:
                 contrast
                 for part in _parts(builds)
                 for row in connection.execute(statement.where(document.c.head_build.in_(part)))
-                if row.base_build in wanted
-                for contrast in _contrasts_of(connection, row, names)
+                for contrast in _contrasts_of(connection, row, names, wanted)
             ]
 
     def absolute_times(self, builds: Sequence[str], platform: str) -> list[AbsoluteTime]:
         """Return the CPU time of all valid starts of builds in comparisons on a platform."""
-        of_side = when((trial.c.side == BASE, document.c.base_build), else_=document.c.head_build)
+        anchors = select(start_ratio.c.anchor).where(start_ratio.c.document_id == document.c.id).limit(1)
+        of_side = when(
+            (trial.c.side == BASE, document.c.base_build),
+            (trial.c.side == ANCHOR, anchors.where(start_ratio.c.anchor != "").scalar_subquery()),
+            else_=document.c.head_build,
+        )
         statement: Select[Any] = (
             select(
                 of_side.label("build"),
@@ -432,10 +440,12 @@ def _reason_of_result(result: RunCase) -> str:
     return "; ".join(failed) or "it is invalid"
 
 
-def _contrasts_of(connection: Connection, row: Row[Any], names: Sequence[str]) -> Iterator[RecordedContrast]:
-    columns = (start_ratio.c.case, start_ratio.c.metric, start_ratio.c.engine, start_ratio.c.log_ratio)
+def _contrasts_of(
+    connection: Connection, row: Row[Any], names: Sequence[str], builds: Collection[str]
+) -> Iterator[RecordedContrast]:
+    columns = (start_ratio.c.case, start_ratio.c.metric, start_ratio.c.engine, start_ratio.c.block)
     statement = (
-        select(*columns, case_result.c.topology)
+        select(*columns, start_ratio.c.anchor, start_ratio.c.log_ratio, case_result.c.topology)
         .join(
             case_result,
             (case_result.c.document_id == start_ratio.c.document_id) & (case_result.c.case == start_ratio.c.case),
@@ -444,31 +454,51 @@ def _contrasts_of(connection: Connection, row: Row[Any], names: Sequence[str]) -
         .order_by(start_ratio.c.case, start_ratio.c.metric, start_ratio.c.block)
     )
     concluded = _verdicts_of(connection, row.id)
-    starts: dict[tuple[str, str, str, str], list[float]] = {}
+    starts: dict[tuple[str, str, str, str], dict[str, dict[int, float]]] = {}
     for start in connection.execute(statement):
-        starts.setdefault((start.case, start.metric, start.engine, start.topology), []).append(start.log_ratio)
+        of_metric = starts.setdefault((start.case, start.metric, start.engine, start.topology), {})
+        of_metric.setdefault(start.anchor or row.base_build, {})[start.block] = start.log_ratio
     if not starts:
         return
-    servers = json.loads(row.document)
-    asked_cases = read_stored(Request, row.asked, f"the request {row.id}").cases
-    digests = {case.name: case.digest for case in asked_cases}
-    configs = [dict(servers[side].get("config", {})) for side in ("base", "head")]
-    for (case, name, engine, topology), ratios in starts.items():
-        yield RecordedContrast(
-            comparison=row.id,
-            base_build=row.base_build,
-            head_build=row.head_build,
-            case=case,
-            topology=topology,
-            metric=name,
-            engine=engine,
-            log_ratios=tuple(ratios),
-            base_config=configs[0],
-            head_config=configs[1],
-            verdict=concluded.get((case, name), ""),
-            is_of_history=row.topic.startswith(TOPIC) and not row.topic.startswith(CONFIRMING),
-            case_digest=digests.get(case, ""),
-        )
+    asked = read_stored(Request, row.asked, f"the request {row.id}")
+    digests = {case.name: case.digest for case in asked.cases}
+    configs = {side: dict(server.config) for side, server in asked.servers.items()}
+    for (case, name, engine, topology), of_bases in starts.items():
+        contrasts = _with_third(of_bases, row.base_build, row.head_build)
+        kept = {pair: ratios for pair, ratios in contrasts.items() if pair[0] in builds and pair[1] in builds}
+        for (base, head), ratios in kept.items():
+            is_concluded = (base, head) == (row.base_build, row.head_build)
+            yield RecordedContrast(
+                comparison=row.id,
+                base_build=base,
+                head_build=head,
+                case=case,
+                topology=topology,
+                metric=name,
+                engine=engine,
+                log_ratios=ratios,
+                base_config=configs[BASE if base == row.base_build else ANCHOR],
+                head_config=configs[HEAD if head == row.head_build else BASE],
+                verdict=concluded.get((case, name), "") if is_concluded else "",
+                is_of_history=row.topic.startswith(TOPIC) and not row.topic.startswith(CONFIRMING),
+                is_of_three=len(kept) > 1,
+                case_digest=digests.get(case, ""),
+            )
+
+
+def _with_third(
+    of_bases: Mapping[str, Mapping[int, float]], base: str, head: str
+) -> dict[tuple[str, str], tuple[float, ...]]:
+    """Return the log ratios of starts by the builds of both servers, of the head and of the base over an anchor too.
+
+    `of_bases` are those of the head over each other build, by block.
+    """
+    contrasts = {(build, head): tuple(ratios.values()) for build, ratios in of_bases.items()}
+    own = of_bases.get(base, {})
+    for anchor, ratios in of_bases.items():
+        if anchor != base:
+            contrasts[anchor, base] = tuple(ratio - own[block] for block, ratio in ratios.items() if block in own)
+    return contrasts
 
 
 def _verdicts_of(connection: Connection, identity: str) -> dict[tuple[str, str], str]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import or_, select
 
-from zerolap.records import BASE
+from zerolap.records import BASE, HEAD
 from zerolap.store.database import Database
 from zerolap.store.tables import document, metric, series, trial
 
@@ -36,7 +36,7 @@ class MeasuredValues:
     def of_builds(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[MeasuredValue]:
         """Return metrics of builds in comparisons and runs on a platform, the oldest first.
 
-        Values at a rate of requests that was chosen for a comparison are left out.
+        Values at a rate of requests that was chosen for a comparison are left out, and those of a third server.
         """
         statement = (
             select(
@@ -47,7 +47,12 @@ class MeasuredValues:
             .join(trial, trial.c.id == metric.c.trial_id)
             .join(series, series.c.id == metric.c.series_id)
             .join(document, document.c.id == trial.c.request_id)
-            .where(trial.c.valid, series.c.platform == platform, metric.c.name.in_(names))
+            .where(
+                trial.c.valid,
+                trial.c.side.in_((BASE, HEAD)),
+                series.c.platform == platform,
+                metric.c.name.in_(names),
+            )
             .order_by(trial.c.id)
         )
         wanted = sorted(set(builds))

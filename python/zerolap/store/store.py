@@ -456,7 +456,7 @@ class Store:
             documents.keep_start_ratios(connection, identity, ratios)
 
     def start_ratios(self, identity: str) -> Sequence[StartRatio]:
-        """Return what each start of a comparison says, by case, metric and block; raises `UsageError`."""
+        """Return what each start of a comparison says, by anchor, case, metric and block; raises `UsageError`."""
         with self._database.reading() as connection:
             return documents.read_start_ratios(connection, identity)
 

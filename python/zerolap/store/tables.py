@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0012"
+REVISION = "0013"
 
 metadata = MetaData(
     naming_convention={
@@ -312,7 +312,8 @@ start_spread = Table(
 )
 
 # What each start of a comparison says about a timed metric on which there is a verdict: the logarithm of head over
-# base, before single starts are bounded. `block` is the number of the start's trials.
+# base, or over the build of a third server, the `anchor`, before single starts are bounded. `block` is the number of
+# the start's trials.
 start_ratio = Table(
     "start_ratio",
     metadata,
@@ -320,6 +321,7 @@ start_ratio = Table(
     Column("case", String, primary_key=True),
     Column("metric", String, primary_key=True),
     Column("block", Integer, primary_key=True, autoincrement=False),
+    Column("anchor", String, primary_key=True, server_default=""),
     Column("engine", String, nullable=False),
     Column("log_ratio", Float, nullable=False),
 )
