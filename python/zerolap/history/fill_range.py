@@ -4,7 +4,8 @@ What is measured is a function of what the store holds, so that filling goes on 
 request of its own.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -28,7 +29,6 @@ from zerolap.records import (
     RequestedServer,
     TrialFailed,
     Windows,
-    ZerolapError,
     digest_of,
 )
 from zerolap.store import CONFIRMING_TOPIC, HISTORY_TOPIC
@@ -138,9 +138,30 @@ class Filling:
             if self._is_over():
                 return
             if position not in self._filled.failures:
-                self._carry_out(position, lambda: self._count_commit(position))  # noqa: B023 - carried out at once
+                with self._building_after(position):
+                    self._carry_out(position, lambda: self._count_commit(position))  # noqa: B023 - carried out at once
                 self._read()
         self._join_segments()
+
+    @contextlib.contextmanager
+    def _building_after(self, position: int) -> Iterator[None]:
+        """Have the commit that is likely to be counted after this one built beside it."""
+        after = next(
+            bisecting_order(
+                range(len(self._asked.commits)),
+                self._differs,
+                lambda other: other in {position, *self._filled.failures} or self._needs_no_count(other),
+            ),
+            None,
+        )
+        if after is None or self._nodes.of_commits[after] is not None:
+            yield
+            return
+        with self._measurer.building_ahead(self._counting_request(after, self._asked.cases)):
+            yield
+        failure = None if self._options.retry else failures_of(self._asked, self._lab.store).get(after)
+        if failure is not None:
+            self._note_failure(after, failure)
 
     def _differs(self, first: int, last: int) -> bool:
         """Whether any case executes something else on two commits, as far as that is known."""
@@ -184,6 +205,13 @@ class Filling:
     def _count_commit(self, position: int, again: Sequence[Case] = ()) -> None:
         """Count a commit in the cases in which it is not, or in these once more."""
         cases = again or self._uncounted(self._nodes.of_commits[position])
+        request = self._counting_request(position, cases)
+        report = self._measurer.run_unless((lambda _: False) if again else self._is_counted, request)
+        if report is not None:
+            self._filled.commits += 1
+            self._filled.machine_seconds += report.machine_seconds
+
+    def _counting_request(self, position: int, cases: Sequence[Case]) -> Request:
         options = Options(engines=[COUNTED], seed=SEED)
         known = {case.name: self._options.windows.get(case.name) or windows_of(self._work[case.name]) for case in cases}
         windows = {name: chosen for name, chosen in known.items() if chosen is not None}
@@ -193,13 +221,8 @@ class Filling:
             "objects_of": self._built_before(position),
             **self._of_history(self._asked.topic(position)),
         }
-        request = run_request(self._server(position), cases, options, self._options.command_line).model_copy(
-            update=asked_for
-        )
-        report = self._measurer.run_unless((lambda _: False) if again else self._is_counted, request)
-        if report is not None:
-            self._filled.commits += 1
-            self._filled.machine_seconds += report.machine_seconds
+        request = run_request(self._server(position), cases, options, self._options.command_line)
+        return request.model_copy(update=asked_for)
 
     def _built_before(self, position: int) -> str | None:
         """Return the build that the one of a commit is begun with: the nearest earlier one that has what helps most.
@@ -301,11 +324,11 @@ class Filling:
         try:
             measure()
         except (BuildFailed, TrialFailed) as fault:
-            self._fail(position, fault)
+            self._note_failure(position, fault.message)
 
-    def _fail(self, position: int, fault: ZerolapError) -> None:
-        self._filled.failures[position] = fault.message
-        self._lab.listen(Note(text=f"{self._asked.commits[position].source.name}: {fault.message}"))
+    def _note_failure(self, position: int, failure: str) -> None:
+        self._filled.failures[position] = failure
+        self._lab.listen(Note(text=f"{self._asked.commits[position].source.name}: {failure}"))
 
     def _is_over(self) -> bool:
         budget = self._options.budget_seconds

@@ -2,12 +2,14 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from zerolap.history.asked import OF_FLEET, Asked
-from zerolap.host import fingerprint
+from zerolap.host import fingerprint, read_processors
 from zerolap.lab import (
     Lab,
     SubmissionOptions,
@@ -28,18 +30,21 @@ from zerolap.records import (
     TrialFailed,
     UnreadableRecord,
     UsageError,
+    ZerolapError,
     digest_of,
 )
 from zerolap.sandbox import Cancellation
 
 POLL_SECONDS: Final = 0.5
 CAUSE: Final = "history"
+ENOUGH_PROCESSORS: Final = 4
+"""With fewer, what is built beside counting takes the time from it."""
 
 
 class Measurer(Protocol):
     """Carries out requests one at a time, with results in the store of the history.
 
-    Both methods raise `BuildFailed` or `TrialFailed` for what fails by its commit, and what else ends all of it.
+    Runs and comparisons raise `BuildFailed` or `TrialFailed` for what fails by its commit, and what else ends all.
     """
 
     def run_unless(self, is_known: Callable[[Build], bool], request: Request) -> RunReport | None:
@@ -47,6 +52,12 @@ class Measurer(Protocol):
 
     def compare(self, request: Request) -> Comparison:
         """Build both servers, measure them and return the verdicts."""
+
+    def building_ahead(self, request: Request) -> AbstractContextManager[None]:
+        """Have the server of a later run built beside what is counted within the block, where that makes it no slower.
+
+        Whether that fails shows when the run is carried out.
+        """
 
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
         """Return which of these builds, the most alike first, the next one is begun with; none where none is there."""
@@ -65,6 +76,22 @@ class LocalMeasurer:
     def compare(self, request: Request) -> Comparison:
         """Carry out a comparison here."""
         return compare(request, self._own_lab())
+
+    @contextlib.contextmanager
+    def building_ahead(self, request: Request) -> Iterator[None]:
+        """Build in a thread where there are processors enough; the block ends after it."""
+        if len(read_processors().processors) < ENOUGH_PROCESSORS:
+            yield
+            return
+        lab = replace(self._own_lab(), listen=lambda _: None)
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            building = pool.submit(_build_alone, request, lab)
+            try:
+                yield
+            except BaseException:
+                lab.cancellation.cancel()
+                raise
+            building.result()
 
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
         """Return the best of those that this machine has."""
@@ -90,7 +117,7 @@ class FleetMeasurer:
         measuring = self._sent(request, digest_of(*(case.digest for case in request.cases)))
         identity = self._open_one_of(measuring)
         if identity is None:
-            building = self._sent(request.model_copy(update={"cases": ()}), "build")
+            building = self._building(request)
             built = self._ended(self._open_one_of(building) or self._submitted(building))
             build = self.lab.store.build(read_run(self.lab.store, built).server.build)
             if build is not None and is_known(build):
@@ -104,9 +131,21 @@ class FleetMeasurer:
         identity = self._open_one_of(sent) or self._submitted(sent)
         return read_comparison(self.lab.store, self._ended(identity))
 
+    @contextlib.contextmanager
+    def building_ahead(self, request: Request) -> Iterator[None]:
+        """Ask for the build; the run follows that request."""
+        building = self._building(request)
+        if self._open_one_of(building) is None:
+            self._submitted(building)
+        yield
+
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
         """Return none: which builder makes a build is not known beforehand."""
         return None
+
+    def _building(self, request: Request) -> Request:
+        """Return the request that only builds the server of a run."""
+        return self._sent(request.model_copy(update={"cases": (), "windows": {}}), "build")
 
     def _sent(self, request: Request, part: str) -> Request:
         """Return a request to the fleet; those of a commit that are open together have topics of their own."""
@@ -156,6 +195,11 @@ class FleetMeasurer:
             # A builder without room, say: other commits would fail like this one.
             raise EnvironmentMissing(reason, hint="zerolap fleet status; the same command goes on")
         raise (BuildFailed if failure.is_build else TrialFailed)(reason)
+
+
+def _build_alone(request: Request, lab: Lab) -> None:
+    with contextlib.suppress(ZerolapError):
+        run_unless(lambda _: True, request, lab)
 
 
 def measurer_for(asked: Asked, lab: Lab) -> Measurer:
