@@ -8,8 +8,8 @@ and chains measures the time, before and after each comparison, on the processor
 on that of the load generator.
 
 The command takes the server far longer than the load generator. In one that takes a microsecond, what surrounds the
-chain gets slower too: 14.1 % planted in GET came to 15.0 %, though by the time-stamp counter the chain took in the server
-what it takes alone.
+chain gets slower too: 14.1 % planted in GET came to 15.0 %, though by the time-stamp counter the chain took in the
+server what it takes alone.
 """
 
 import statistics
