@@ -138,6 +138,20 @@ def test_a_step_is_named_with_its_commit_and_reason(document: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("change", ["reasons = 'no list'", "reasons = '[1]'", "explained_by = 'another version'"])
+def test_reasons_are_found_once_and_again_where_they_are_not_of_this_version(
+    whole: Range, document: Any, change: str
+) -> None:
+    def shown_after(changed: str) -> list[str]:
+        with closing(sqlite3.connect(whole.zerolap.store / "zerolap.db")) as connection, connection:
+            assert connection.execute(f"update explained_step set {changed}").rowcount > 0
+        [step] = series_of(whole.shown("toy-get", "--range", "1.0.0..HEAD"), "toy-get")["changes"]
+        return [*step["reasons"]]
+
+    assert shown_after("reasons = '[\"kept\"]'") == ["kept"]
+    assert shown_after(change) == series_of(document, "toy-get")["changes"][0]["reasons"]
+
+
 def test_a_program_that_was_counted_for_a_commit_before_the_range_is_known(whole: Range) -> None:
     document = whole.shown("toy-get", "--range", f"HEAD~{LAST - DOCUMENTED}..HEAD~{LAST - TWICE}")
     assert [point["position"] for point in series_of(document, "toy-get")["points"]] == [0, 1]

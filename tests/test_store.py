@@ -70,7 +70,7 @@ from zerolap.records import (
     Verdict,
     Windows,
 )
-from zerolap.store import AcceptedChange, Artifact, BlobDamaged, Blobs, CommitBuild, RequestBusy, Store
+from zerolap.store import AcceptedChange, Artifact, BlobDamaged, Blobs, CommitBuild, ExplainedStep, RequestBusy, Store
 from zerolap.store import recorded_requests as requests
 from zerolap.store.blobs import FileContainer, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
@@ -765,6 +765,19 @@ def test_the_bank_holds_the_spreads_of_a_platform(store: Store) -> None:
     assert store.spreads("another", "cpu_ns_per_op") == []
     with pytest.raises(UsageError, match="c-9"):
         store.record_spreads("c-9", {})
+
+
+def test_reasons_of_a_step_are_of_one_revision(either_store: Store) -> None:
+    history = either_store.history
+    step = ExplainedStep("b-1", "b-2", "g-1", "g-2", "instructions_per_op", "1")
+    assert history.reasons(step) is None
+    history.keep_reasons(step, ["`f` is called", "ünïcode"])
+    assert history.reasons(step) == ("`f` is called", "ünïcode")
+    newer = replace(step, explained_by="2")
+    assert history.reasons(newer) is None
+    history.keep_reasons(newer, ["`g` is called"])
+    assert (history.reasons(step), history.reasons(newer)) == (None, ("`g` is called",))
+    assert history.reasons(replace(newer, head_graph="g-3")) is None
 
 
 def test_what_each_start_of_a_comparison_says_is_stored_with_its_document(store: Store) -> None:

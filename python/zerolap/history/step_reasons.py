@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from zerolap import __version__
 from zerolap.build import BuiltServer, changes_between
 from zerolap.history.asked import Asked
 from zerolap.lab import Explainer, Lab, with_builds
 from zerolap.records import CallGraph, Finding, ZerolapError
-from zerolap.store import BlobDamaged, CountedPoint
+from zerolap.store import BlobDamaged, CountedPoint, ExplainedStep
 
 MOST_REASONS = 3
+EXPLAINED_BY: Final = f"{__version__}, 1"
+"""The revision of these reasons: those of another are found anew. The number grows when their sentences change."""
 MOST_EXPLAINERS: Final = 64
 """Of those that are kept, each with the functions of both programs and the lines that differ."""
 
@@ -28,11 +31,18 @@ class WorkReasons:
         base, head = points
         if base.graph is None or head.graph is None:
             return ()
+        step = ExplainedStep(base.build, head.build, base.graph, head.graph, base.series.metric, EXPLAINED_BY)
+        known = self.lab.store.history.reasons(step)
+        if known is not None:
+            return known
         try:
             findings = self._findings(after, position, base, head)
         except (ZerolapError, BlobDamaged, ValueError, OSError) as fault:
             return (f"The change cannot be explained: {fault}",)
-        return tuple(finding.text for finding in findings)[:MOST_REASONS]
+        reasons = tuple(finding.text for finding in findings)[:MOST_REASONS]
+        if reasons:
+            self.lab.store.history.keep_reasons(step, reasons)
+        return reasons
 
     def of_comparison(self, identity: str, case: str) -> tuple[str, ...]:
         """Return the reasons that a comparison found for a change of a case, its culprits first."""

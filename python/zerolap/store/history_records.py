@@ -1,10 +1,12 @@
 """What the history of commits is made of: their builds, counts and contrasts, and what their team has accepted."""
 
+import contextlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, or_, select, true
 from sqlalchemy import case as when
 
@@ -16,6 +18,7 @@ from zerolap.store.tables import (
     build,
     case_result,
     document,
+    explained_step,
     job,
     metric,
     request,
@@ -99,6 +102,21 @@ class RecordedContrast:
     is_of_history: bool = False
     is_of_three: bool = False
     case_digest: str = ""
+
+
+@dataclass(frozen=True)
+class ExplainedStep:
+    """What the reasons for a change of a counted metric depend on: the builds and call graphs of both sides.
+
+    `explained_by` is the revision of what explains it.
+    """
+
+    base_build: str
+    head_build: str
+    base_graph: str
+    head_graph: str
+    metric: str
+    explained_by: str
 
 
 @dataclass(frozen=True)
@@ -365,6 +383,26 @@ class HistoryRecords:
         )
         with self._database.reading() as connection:
             return set(connection.execute(statement).scalars())
+
+    def reasons(self, step: ExplainedStep) -> tuple[str, ...] | None:
+        """Return the reasons for a step that were found before; none where there is nothing of this revision."""
+        statement: Select[Any] = select(explained_step.c.reasons).where(
+            *(explained_step.c[name] == value for name, value in asdict(step).items())
+        )
+        with self._database.reading() as connection:
+            recorded = connection.execute(statement).scalar()
+        # What cannot be read is found anew.
+        with contextlib.suppress(ValidationError):
+            return None if recorded is None else TypeAdapter(tuple[str, ...]).validate_json(recorded)
+        return None
+
+    def keep_reasons(self, step: ExplainedStep, reasons: Sequence[str]) -> None:
+        """Record the reasons for a step, in place of those that another revision has found."""
+        key = [column.name for column in explained_step.primary_key]
+        values = {**asdict(step), "reasons": json.dumps(list(reasons))}
+        with self._database.writing() as connection:
+            statement = insert_of(connection, explained_step).values(**values)
+            connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
 
     def accept(self, change: AcceptedChange) -> None:
         """Record that a change is accepted, replacing what was recorded of the same change."""

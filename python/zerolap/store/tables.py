@@ -326,6 +326,20 @@ start_ratio = Table(
     Column("log_ratio", Float, nullable=False),
 )
 
+# Why a counted metric changed from one build to another, by both call graphs: finding it takes longer than reading it.
+# `explained_by` is the revision of what has found it, `reasons` a JSON list of sentences.
+explained_step = Table(
+    "explained_step",
+    metadata,
+    Column("base_build", String, primary_key=True),
+    Column("head_build", String, primary_key=True),
+    Column("base_graph", String, primary_key=True),
+    Column("head_graph", String, primary_key=True),
+    Column("metric", String, primary_key=True),
+    Column("explained_by", String, nullable=False),
+    Column("reasons", Text, nullable=False),
+)
+
 # A change in the history of a case that its team accepts: what its metric lost there belongs to no open regression.
 # `metric` is empty for all metrics, `case` for all cases.
 accepted_change = Table(
