@@ -1,10 +1,15 @@
 """Builds of a history beside what is counted: the likely next commit is built while one is counted."""
 
 import contextlib
+import os
+import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from command_line import Zerolap
@@ -12,18 +17,24 @@ from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySou
 from waiting import wait_until
 
 from zerolap import open_store
-from zerolap.build import commits_of
+from zerolap.build import Builds, commits_of
+from zerolap.build.placement import Relinking
 from zerolap.cases import load_cases
 from zerolap.history import Asked, Filling, FillOptions, measurers
 from zerolap.history.asked import failures_of
 from zerolap.history.measurers import LocalMeasurer
 from zerolap.host import read_processors
 from zerolap.lab import Lab, Options, run_request
-from zerolap.records import HEAD, Build, Interrupted, Request, RequestedServer, RunReport
+from zerolap.records import ANCHOR, BASE, HEAD, Build, Comparison, Interrupted, Request, RequestedServer, RunReport
 
 RANGE = "HEAD~4..HEAD"
 FIRST, TWICE, BROKEN, REPAIRED, SLOWER = range(5)
 BROKEN_LINE = "\n#error not yet\n"
+
+
+def slower(instructions: int) -> str:
+    """Return the beginning of the work command with so many instructions more."""
+    return WORK_BEGINS + f'\n    __asm__ volatile(".rept {instructions}\\n nop\\n.endr");'
 
 
 @pytest.fixture
@@ -31,6 +42,7 @@ def source(zerolap: Zerolap, compiler: None) -> ToySource:
     """A repository of five commits, one of which does not build."""
     made = ToySource(zerolap.directory / "source")
     made.replace("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE)
+    made.replace("commands.c", WORK_BEGINS, slower(4))
     made.commit("checksum | twice")
     commands = made.path / "src" / "commands.c"
     working = commands.read_text()
@@ -38,7 +50,7 @@ def source(zerolap: Zerolap, compiler: None) -> ToySource:
     made.commit("broken")
     commands.write_text(working)
     made.commit("repaired")
-    made.replace("commands.c", WORK_BEGINS, WORK_BEGINS + '\n    __asm__ volatile(".rept 8\\n nop\\n.endr");')
+    made.replace("commands.c", slower(4), slower(8))
     made.commit("slower")
     return made
 
@@ -102,12 +114,15 @@ def test_a_build_beside_counting_is_there_at_the_end_of_the_block(
         assert "does not build" in failures_of(asked, store)[BROKEN]
 
 
-def test_a_build_beside_counting_ends_with_it(
-    source: ToySource, zerolap: Zerolap, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(measurers, "ENOUGH_PROCESSORS", 1)
+@pytest.fixture
+def endless(source: ToySource) -> None:
+    """The last commit's build does not end."""
     source.replace("Makefile", "\t$(CC) -g -o $@ $(OBJECTS)", "\tsleep 987654")
     source.commit("endless")
+
+
+@pytest.mark.usefixtures("endless")
+def test_a_build_beside_counting_ends_with_it(source: ToySource, zerolap: Zerolap) -> None:
     asked = asked_of(source, "toy-get")
     with open_store(zerolap.store) as store, pytest.raises(Interrupted):
         interrupt_once_it_builds(LocalMeasurer(Lab(store)), request_of(asked, SLOWER))
@@ -120,6 +135,23 @@ def interrupt_once_it_builds(measurer: LocalMeasurer, request: Request) -> None:
         raise Interrupted("interrupted")
 
 
+@pytest.mark.usefixtures("endless")
+def test_who_waits_for_a_build_beside_counting_can_end_it(source: ToySource, zerolap: Zerolap) -> None:
+    asked = asked_of(source, "toy-get")
+    with open_store(zerolap.store) as store, ThreadPoolExecutor() as pool:
+        ending = pool.submit(end_once_it_builds)
+        with pytest.raises(KeyboardInterrupt), LocalMeasurer(Lab(store)).building_ahead(request_of(asked, SLOWER)):
+            pass
+        ending.result()
+    assert not is_running("sleep", "987654")
+
+
+def end_once_it_builds() -> None:
+    wait_until(lambda: is_running("sleep", "987654"))
+    # As a terminal does: to the process, whose main thread gets it.
+    os.kill(os.getpid(), signal.SIGINT)
+
+
 def is_running(*arguments: str) -> bool:
     wanted = b"".join(argument.encode() + b"\0" for argument in arguments)
     commands = []
@@ -129,13 +161,46 @@ def is_running(*arguments: str) -> bool:
     return wanted in commands
 
 
-@pytest.mark.parametrize("processors", [1, 3])
+@pytest.mark.parametrize(("processors", "is_enough"), [(1, False), (3, False), (4, True)])
 def test_with_few_processors_nothing_is_built_beside_counting(
-    source: ToySource, zerolap: Zerolap, monkeypatch: pytest.MonkeyPatch, processors: int
+    zerolap: Zerolap, monkeypatch: pytest.MonkeyPatch, processors: int, is_enough: bool
 ) -> None:
     monkeypatch.setattr(measurers, "read_processors", lambda: replace(read_processors(), processors=range(processors)))
-    asked = asked_of(source, "toy-get")
     with open_store(zerolap.store) as store:
-        with LocalMeasurer(Lab(store)).building_ahead(request_of(asked, FIRST)):
-            pass
-        assert store.history.builds([asked.commits[FIRST].revision.commit], None) == []
+        assert LocalMeasurer(Lab(store)).builds_ahead == is_enough
+
+
+# What is measured together
+
+
+@dataclass(frozen=True)
+class NothingTimed(LocalMeasurer):
+    """Builds and counts here, and notes which commits it was to time together; none has any starts."""
+
+    together: list[dict[str, str]] = field(default_factory=list)
+
+    def compare(self, request: Request) -> Comparison:
+        self.together.append({side: server.source.name for side, server in request.servers.items()})
+        comparison: Any = SimpleNamespace(summary=SimpleNamespace(machine_seconds=0.0))
+        return comparison
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_one_layout", [False, True])
+def test_an_anchor_that_spoils_the_contrast_of_the_others_is_left_out(
+    source: ToySource, zerolap: Zerolap, monkeypatch: pytest.MonkeyPatch, has_one_layout: bool
+) -> None:
+    """An anchor is measured alone where it cannot be relinked, and where three servers have left no starts."""
+    asked = asked_of(source, "toy-work")
+    with open_store(zerolap.store) as store:
+        lab = Lab(store)
+        measurer = NothingTimed(lab)
+        filling = Filling(asked, FillOptions(), lab, measurer)
+        if has_one_layout:
+            monkeypatch.setattr(Builds, "relinking", lambda *_: Relinking(failure="it has one layout"))
+        filling.fill()
+        names = [commit.source.name for commit in asked.commits]
+        of_three = {ANCHOR: names[FIRST], BASE: names[TWICE], HEAD: names[SLOWER]}
+        apart = [{BASE: names[FIRST], HEAD: names[SLOWER]}, {BASE: names[TWICE], HEAD: names[SLOWER]}]
+        done = [sides for sides in measurer.together if sides[HEAD] == names[SLOWER]]
+        assert done == (apart if has_one_layout else [of_three, *apart])

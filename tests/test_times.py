@@ -106,6 +106,19 @@ def test_unequal_batches_ask_for_half_the_slower_sides_rate() -> None:
     assert (found.of, found.base, found.head, found.per_second) == ("event-loop cycle", 100.0, 160.0, 50_000)
 
 
+def test_an_anchor_with_other_batches_asks_for_half_the_rate_of_the_slowest_of_three() -> None:
+    base, head, anchor = starts(16.0, None, 1.2e5), starts(16.0, None, 1.1e5), starts(12.0, None, 0.8e5)
+    alike, anchored = [TimedPair.of(base, head)], [TimedPair.of(anchor, head)]
+    assert unequal_batching(alike) is None
+    unequal = unequal_batching(alike, anchored)
+    assert unequal is not None
+    assert (unequal.base, unequal.head, unequal.per_second) == (12.0, 16.0, 40_000)
+    slow_anchor = [TimedPair.of(starts(16.0, None, 0.5e5), head)]
+    both = unequal_batching([TimedPair.of(starts(12.0, None, 1.2e5), head)], slow_anchor)
+    assert both is not None
+    assert both.per_second == 25_000
+
+
 def test_a_server_that_tells_of_no_cycles_is_judged_by_its_reads() -> None:
     pairs = [TimedPair.of(starts(8.0, None, 1e5), starts(10.0, None, 1.4e5))]
     found = unequal_batching(pairs)

@@ -85,7 +85,7 @@ def test_unequal_batches_are_judged_at_an_equal_rate(
     """One build has equal batches: here they are made to look unequal."""
     at_full_speed: list[TimedPair] = []
 
-    def unequal_at_full_speed(starts: Sequence[TimedPair]) -> Batching | None:
+    def unequal_at_full_speed(starts: Sequence[TimedPair], _: Sequence[TimedPair]) -> Batching | None:
         at_full_speed.extend(starts if not at_full_speed else [])
         return Batching("read", 8.0, 16.0, PER_SECOND) if starts[0] is at_full_speed[0] else None
 

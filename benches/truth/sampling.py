@@ -40,7 +40,7 @@ def starts_of(comparison: str, location: Path) -> dict[str, list[float]]:
     starts: dict[str, list[float]] = {}
     with open_store(location) as store:
         for start in sorted(store.start_ratios(comparison), key=lambda start: start.block):
-            if start.metric == METRIC:
+            if start.metric == METRIC and not start.anchor:
                 starts.setdefault(start.case, []).append(start.log_ratio)
     return starts
 

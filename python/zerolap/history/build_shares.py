@@ -200,7 +200,7 @@ class BuildSplit:
             base, head = sides[one.base_build], sides[one.head_build]
             is_of_config = one.base_config == one.head_config == self._asked.config
             if base != head and is_of_config and topologies.get(one.case) == one.topology:
-                by_case.setdefault(one.case, []).append(Contrast(base, head, one.log_ratios))
+                by_case.setdefault(one.case, []).append(Contrast(base, head, one.log_ratios, one.is_of_three))
         for case, contrasts in by_case.items():
             level = levels_of(2, contrasts, 0, [(0, 1)]).steps[0]
             if level is not None:

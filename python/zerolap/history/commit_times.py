@@ -6,7 +6,7 @@ pull request or by hand.
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -102,9 +102,16 @@ class MissingContrast:
     anchor: int | None = None
 
     @property
-    def first(self) -> int:
+    def earliest(self) -> int:
         """The earliest of the commits."""
         return self.after if self.anchor is None else self.anchor
+
+    @property
+    def pairs(self) -> "tuple[MissingContrast, ...]":
+        """Both contrasts of the last commit, each by itself."""
+        if self.anchor is None:
+            return (self,)
+        return tuple(replace(self, after=after, anchor=None) for after in (self.anchor, self.after))
 
 
 def read_times(
@@ -204,7 +211,7 @@ def missing_contrasts(times: Mapping[str, CaseTimes], releases: Collection[int] 
     contrasts = [
         MissingContrast(after, position, tuple(names), anchor) for (after, position, anchor), names in together.items()
     ]
-    yield from sorted(contrasts, key=lambda contrast: contrast.first - contrast.position)
+    yield from sorted(contrasts, key=lambda contrast: contrast.earliest - contrast.position)
 
 
 def _wanted(times: CaseTimes, releases: Collection[int]) -> list[tuple[int, int]]:

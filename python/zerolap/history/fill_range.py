@@ -146,14 +146,7 @@ class Filling:
     @contextlib.contextmanager
     def _building_after(self, position: int) -> Iterator[None]:
         """Have the commit that is likely to be counted after this one built beside it."""
-        after = next(
-            bisecting_order(
-                range(len(self._asked.commits)),
-                self._differs,
-                lambda other: other in {position, *self._filled.failures} or self._needs_no_count(other),
-            ),
-            None,
-        )
+        after = self._likely_after(position) if self._measurer.builds_ahead else None
         if after is None or self._nodes.of_commits[after] is not None:
             yield
             return
@@ -162,6 +155,13 @@ class Filling:
         failure = None if self._options.retry else failures_of(self._asked, self._lab.store).get(after)
         if failure is not None:
             self._note_failure(after, failure)
+
+    def _likely_after(self, position: int) -> int | None:
+        """Return what is counted after a commit if that changes nothing; none where nothing is left."""
+        over = {position, *self._filled.failures}
+        positions = range(len(self._asked.commits))
+        order = bisecting_order(positions, self._differs, lambda other: other in over or self._needs_no_count(other))
+        return next(order, None)
 
     def _differs(self, first: int, last: int) -> bool:
         """Whether any case executes something else on two commits, as far as that is known."""
@@ -242,16 +242,34 @@ class Filling:
     # Times.
 
     def _time(self) -> None:
-        self._read()
-        times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
         # What was compared and has no valid starts would have none again.
         tried = set() if self._options.retry else self._lab.store.history.topics(HISTORY_TOPIC)
+        while (contrast := self._next_contrast(tried)) is not None and not self._is_over():
+            tried.add(self._topic_of_contrast(contrast))
+            self._carry_out(contrast.position, partial(self._contrast, contrast, STARTS))
+
+    def _next_contrast(self, tried: Collection[str]) -> MissingContrast | None:
+        """Return the next contrast to be measured: of three servers, unless the anchor would spoil that of the others.
+
+        Where that was tried and starts are missing nevertheless, and where the anchor cannot be relinked, both are
+        measured by themselves.
+        """
+        self._read()
+        times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)
         for contrast in missing_contrasts(times, self._asked.releases):
-            if self._is_over():
-                return
-            is_failed = {contrast.first, contrast.after, contrast.position} & set(self._filled.failures)
-            if not is_failed and self._topic_of_contrast(contrast) not in tried:
-                self._carry_out(contrast.position, partial(self._contrast, contrast, STARTS))
+            for part in (contrast, *contrast.pairs):
+                is_failed = {part.earliest, part.after, part.position} & set(self._filled.failures)
+                is_spoilt = part.anchor is not None and self._is_fixed(part.anchor)
+                if not is_failed and not is_spoilt and self._topic_of_contrast(part) not in tried:
+                    return part
+        return None
+
+    def _is_fixed(self, position: int) -> bool:
+        """Whether this machine knows that the program of a commit has one layout."""
+        node = self._nodes.of_commits[position]
+        builds = [] if node is None else self._nodes.builds_of(node)
+        here = [build for build in builds if self._lab.builds.find(build) is not None]
+        return any(self._lab.builds.relinking(build).failure for build in here)
 
     def _confirm(self) -> None:
         """Compare both commits of each candidate anew, with seeds and layouts that did not make it a candidate."""

@@ -1,6 +1,8 @@
 """What carries out the requests of a history: this machine, or the agents of a platform of a fleet."""
 
 import contextlib
+import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,10 +41,12 @@ POLL_SECONDS: Final = 0.5
 CAUSE: Final = "history"
 ENOUGH_PROCESSORS: Final = 4
 """With fewer, what is built beside counting takes the time from it."""
+BACKGROUND: Final = 10
+"""The nice value of what is built beside counting, whose limits of time are those of an idle machine."""
 
 
 class Measurer(Protocol):
-    """Carries out requests one at a time, with results in the store of the history.
+    """Carries out requests, with results in the store of the history.
 
     Runs and comparisons raise `BuildFailed` or `TrialFailed` for what fails by its commit, and what else ends all.
     """
@@ -51,10 +55,14 @@ class Measurer(Protocol):
         """Build the server of a run, and measure it unless its build is known; returns none then."""
 
     def compare(self, request: Request) -> Comparison:
-        """Build both servers, measure them and return the verdicts."""
+        """Build the servers, measure them and return the verdicts."""
+
+    @property
+    def builds_ahead(self) -> bool:
+        """Whether a later commit can be built beside what is counted without making that slower."""
 
     def building_ahead(self, request: Request) -> AbstractContextManager[None]:
-        """Have the server of a later run built beside what is counted within the block, where that makes it no slower.
+        """Have the server of a later run built beside what is counted within the block.
 
         Whether that fails shows when the run is carried out.
         """
@@ -77,21 +85,23 @@ class LocalMeasurer:
         """Carry out a comparison here."""
         return compare(request, self._own_lab())
 
+    @property
+    def builds_ahead(self) -> bool:
+        """Whether there are processors enough."""
+        return len(read_processors().processors) >= ENOUGH_PROCESSORS
+
     @contextlib.contextmanager
     def building_ahead(self, request: Request) -> Iterator[None]:
-        """Build in a thread where there are processors enough; the block ends after it."""
-        if len(read_processors().processors) < ENOUGH_PROCESSORS:
-            yield
-            return
+        """Build in a thread, after what is counted where both want the same processor; the block ends with it."""
         lab = replace(self._own_lab(), listen=lambda _: None)
         with ThreadPoolExecutor(max_workers=1) as pool:
             building = pool.submit(_build_alone, request, lab)
             try:
                 yield
+                building.result()
             except BaseException:
                 lab.cancellation.cancel()
                 raise
-            building.result()
 
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
         """Return the best of those that this machine has."""
@@ -106,7 +116,7 @@ class LocalMeasurer:
 class FleetMeasurer:
     """The agents of a fleet's platform, by way of the store that a conductor serves.
 
-    A command that was ended leaves its last request to the fleet: the next one follows that as long as it is open.
+    A command that was ended leaves its last requests to the fleet: the next one follows them as long as they are open.
     """
 
     platform: str
@@ -131,12 +141,18 @@ class FleetMeasurer:
         identity = self._open_one_of(sent) or self._submitted(sent)
         return read_comparison(self.lab.store, self._ended(identity))
 
+    @property
+    def builds_ahead(self) -> bool:
+        """Whether there may be agents that build while others count."""
+        return True
+
     @contextlib.contextmanager
     def building_ahead(self, request: Request) -> Iterator[None]:
         """Ask for the build; the run follows that request."""
-        building = self._building(request)
-        if self._open_one_of(building) is None:
-            self._submitted(building)
+        with contextlib.suppress(BuildFailed):
+            building = self._building(request)
+            if self._open_one_of(building) is None:
+                self._submitted(building)
         yield
 
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
@@ -165,14 +181,14 @@ class FleetMeasurer:
         return request.id
 
     def _open_one_of(self, wanted: Request) -> str | None:
-        """Return the request that an earlier command, which was ended, has made of the same and that is still open."""
+        """Return a request of the same that is still open: made ahead, or by a command that was ended."""
         for short in self.lab.store.fleet.open_requests_on(wanted.topic):
             if short.unreadable or (short.topic, short.platform) != (wanted.topic, wanted.platform):
                 continue
             # One that is pruned meanwhile, or that another version has written, is asked for anew.
             with contextlib.suppress(UnreadableRecord, UsageError):
                 if _content(self.lab.store.request(short.id).request) == _content(wanted):
-                    self.lab.listen(Note(text=f"following {short.id}, which was asked for before"))
+                    self.lab.listen(Note(text=f"following {short.id}, which is asked for already"))
                     return short.id
         return None
 
@@ -198,6 +214,8 @@ class FleetMeasurer:
 
 
 def _build_alone(request: Request, lab: Lab) -> None:
+    # Of this thread, and of the processes that it starts.
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BACKGROUND)
     with contextlib.suppress(ZerolapError):
         run_unless(lambda _: True, request, lab)
 

@@ -118,7 +118,7 @@ def _steps(times: Mapping[str, CaseTimes]) -> Iterator[_Step]:
             if known is None:
                 continue
             levels, positions = known
-            degrees = float(sum(len(contrast.log_ratios) - 1 for contrast in of_case.contrasts[metric]))
+            degrees = sum(contrast.degrees for contrast in of_case.contrasts[metric])
             for (after, position), step in zip(itertools.pairwise(positions), levels.steps, strict=True):
                 if step is not None and of_case.groups[after] != of_case.groups[position]:
                     error = math.sqrt(step.variance)

@@ -29,18 +29,23 @@ class Batching:
     per_second: int
 
 
-def unequal_batching(starts: Sequence[TimedPair]) -> Batching | None:
-    """Return how the sides' batches differ and the rate at which they would not; none where they are alike."""
-    slowest = min(_median([start.rates[side] for start in starts]) or 0.0 for side in (BASE, HEAD))
+def unequal_batching(starts: Sequence[TimedPair], anchored: Sequence[TimedPair] = ()) -> Batching | None:
+    """Return how the sides' batches differ and the rate at which they would not; none where they are alike.
+
+    `anchored` are the same starts of an anchor and the head, where there is an anchor beside both sides.
+    """
+    pairs_of = [pairs for pairs in (starts, anchored) if pairs]
+    slowest = min(_median([start.rates[side] for start in pairs]) or 0.0 for pairs in pairs_of for side in (BASE, HEAD))
     unequal = []
-    for name, batches in (
-        ("read", [start.reads for start in starts]),
-        ("event-loop cycle", [start.cycles for start in starts]),
-    ):
-        base = _median([by_side[BASE] for by_side in batches])
-        head = _median([by_side[HEAD] for by_side in batches])
-        if base and head and abs(head / base - 1) > BATCHING_LIMIT:
-            unequal.append(Batching(of=name, base=base, head=head, per_second=max(1, int(slowest * RATE_SHARE))))
+    for pairs in pairs_of:
+        for name, batches in (
+            ("read", [start.reads for start in pairs]),
+            ("event-loop cycle", [start.cycles for start in pairs]),
+        ):
+            base = _median([by_side[BASE] for by_side in batches])
+            head = _median([by_side[HEAD] for by_side in batches])
+            if base and head and abs(head / base - 1) > BATCHING_LIMIT:
+                unequal.append(Batching(of=name, base=base, head=head, per_second=max(1, int(slowest * RATE_SHARE))))
     return max(unequal, key=lambda batching: abs(batching.head / batching.base - 1), default=None)
 
 

@@ -24,7 +24,8 @@ OF_THREE: Final = 1.5
 """By how much the variance of each of three contrasts grows that share their servers.
 
 Each server's starts are in two of them. Three independent contrasts of this variance give every difference of two
-servers the variance that it has: the effective resistance of a triangle is two thirds of that of its edges.
+servers the variance that it has, where the starts of all three vary alike: the effective resistance of a triangle is
+two thirds of that of its edges.
 """
 
 MOST_DEGREES: Final = 1e6
@@ -41,6 +42,11 @@ class Contrast:
     head: int
     log_ratios: tuple[float, ...]
     is_of_three: bool = False
+
+    @property
+    def degrees(self) -> float:
+        """The degrees of freedom of its variance: two of three contrasts are independent."""
+        return (len(self.log_ratios) - 1) / (OF_THREE if self.is_of_three else 1.0)
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ def levels_of(
     usable = [contrast for contrast in contrasts if len(contrast.log_ratios) >= FEWEST_STARTS]
     starts = bounded({str(number): contrast.log_ratios for number, contrast in enumerate(usable)})
     samples = [starts[str(number)] for number in range(len(usable))]
-    variances = _moderated(samples)
+    variances = _moderated(samples, [contrast.degrees for contrast in usable])
     edges = [
         (
             contrast.base,
@@ -87,9 +93,9 @@ def levels_of(
     return Levels(tuple(map(_level, of_nodes)), tuple(map(_level, of_steps)))
 
 
-def _moderated(samples: Sequence[Sequence[float]]) -> list[float]:
+def _moderated(samples: Sequence[Sequence[float]], degrees_of: Sequence[float]) -> list[float]:
     """Return the variance of a start of each contrast."""
-    seen = [(statistics.variance(sample), float(len(sample) - 1)) for sample in samples]
+    seen = [(statistics.variance(sample), degrees) for sample, degrees in zip(samples, degrees_of, strict=True)]
     prior_variance, prior_degrees = _core.fit_prior(seen) or (0.0, 0.0)
     # Without bounds where variances differ by no more than chance.
     prior_degrees = min(prior_degrees, MOST_DEGREES)

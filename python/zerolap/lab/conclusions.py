@@ -25,7 +25,6 @@ from zerolap.judge import (
     judge_identical,
     judge_timed,
     spread_of_starts,
-    unequal_batching,
     wants_more,
     wants_more_starts,
 )
@@ -174,9 +173,11 @@ def start_ratios_of(results: Results, cases: Sequence[CaseResult]) -> list[Start
         for metric, of_slices, by_case in measured
         for name, trials in by_case.items()
         if (name, metric) in judged
-        for over, pairs in (("", trials.pairs), ("" if anchor is None else anchor.spec.digest, trials.anchored))
-        # Without an anchor nothing is anchored.
-        for block, pair in zip(trials.paired_blocks, pairs, strict=bool(pairs))
+        for over, pairs in (
+            ("", zip(trials.paired_blocks, trials.pairs, strict=True)),
+            ("" if anchor is None else anchor.spec.digest, trials.anchored.items()),
+        )
+        for block, pair in pairs
         if of_slices in pair.changes
     ]
 
@@ -236,7 +237,7 @@ def _judged_trials(metric: str, timed: Mapping[str, TimedTrials]) -> dict[str, T
         for name, trials in chosen.items()
         if trials.usable
         and len(trials.pairs) >= FEWEST_STARTS
-        and not (metric in COSTS and trials.per_second is None and unequal_batching(trials.pairs))
+        and not (metric in COSTS and trials.per_second is None and trials.left_batching)
     }
 
 

@@ -45,8 +45,8 @@ RUN_BLOCKS = 3
 def build_jobs(request: Request, specs: Mapping[Side, BuildSpec], there: Container[str]) -> list[BuildJob]:
     """Return the jobs that can be begun of those that build the servers of a request which are not `there`.
 
-    Those that are built from source may use the objects of the first such one, which is the base of a comparison, or of
-    an earlier build that the request names: what a change was made to is trusted before the change is.
+    Those that are built from source may use the objects of the first such one, which is the anchor or the base of a
+    comparison, or of an earlier build that the request names: what a change was made to is trusted before the change.
     """
     first = request.objects_of or next((spec.digest for spec in specs.values() if spec.recipe), None)
     missing: dict[str, BuildJob] = {}

@@ -143,7 +143,7 @@ class Trials:
 class TimedTrials(Trials):
     """Starts of all sides, at full speed or at the equal rate `per_second`; `pairs` has one for each start.
 
-    With an anchor beside the sides, `anchored` has one of anchor and head for each.
+    With an anchor beside the sides, `anchored` has the pairs of anchor and head by block.
 
     Those at an equal rate are `paced`, those of the programs as they were built `as_built`. `paired_blocks` are the
     numbers of the starts' blocks.
@@ -155,7 +155,7 @@ class TimedTrials(Trials):
 
     per_second: int | None = None
     pairs: list[TimedPair] = field(default_factory=list)
-    anchored: list[TimedPair] = field(default_factory=list)
+    anchored: dict[int, TimedPair] = field(default_factory=dict)
     paired_blocks: list[int] = field(default_factory=list)
     disturbed: list[Check] = field(default_factory=list)
     settled: bool = False
@@ -229,7 +229,8 @@ class TimedTrials(Trials):
         if pair is not None:
             self.paired_blocks.append(block)
             self.pairs.append(pair)
-            self.anchored += [] if anchored is None else [anchored]
+        if anchored is not None:
+            self.anchored[block] = anchored
 
     def batching(self) -> Batching | None:
         """Return how the requests of the sides came in unequal batches at full speed; none where they did not."""
@@ -239,7 +240,12 @@ class TimedTrials(Trials):
 
     @cached_property
     def _first_batching(self) -> Batching | None:
-        return unequal_batching(self.pairs[: LOOKS[0]])
+        return unequal_batching(self.pairs[: LOOKS[0]], [*self.anchored.values()][: LOOKS[0]])
+
+    @property
+    def left_batching(self) -> Batching | None:
+        """How the requests of the sides come in unequal batches in all starts; none where they do not."""
+        return unequal_batching(self.pairs, [*self.anchored.values()]) if self.pairs else None
 
     def disturbance(self) -> list[Check]:
         """Return the checks because of which these trials, or those at an equal rate, are not used."""
@@ -252,7 +258,7 @@ class TimedTrials(Trials):
         if batching is not None:
             value = f"{batching.base:.1f} → {batching.head:.1f} requests a {batching.of}"
             limit = f"within 5 %, or CPU time judged at {batching.per_second:,} requests/s on both sides"
-            left = unequal_batching(self.paced.pairs) if self.paced is not None and self.paced.pairs else None
+            left = self.paced.left_batching if self.paced is not None else None
             if left is not None:
                 value += f"; at the equal rate still {left.base:.1f} → {left.head:.1f} a {left.of}"
             checks.append(Check(check="batching", ok=True, value=value, limit=limit))

@@ -84,8 +84,9 @@ class RecordedContrast:
 
     `base_config` and `head_config` are the settings of both servers, `verdict` is what the comparison concluded of the
     metric, where these are its base and head. `is_of_history`: a history has made the comparison to get the contrast,
-    not to confirm what others showed. `is_of_three`: the contrasts of three servers that were measured together, each
-    of which follows from the other two. `case_digest` is that of what the case sent and stored then.
+    not to confirm what others showed. `is_of_three`: all three contrasts of three servers that were measured together
+    are among those read, each of which follows from the other two. `case_digest` is that of what the case sent and
+    stored then.
     """
 
     comparison: str
@@ -255,7 +256,8 @@ class HistoryRecords:
     def contrasts(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[RecordedContrast]:
         """Return what comparisons of these builds with each other on a platform say about timed metrics.
 
-        Of three servers that were measured together, these are the contrasts of those that are among the builds.
+        Of three servers that were measured together, these are the contrasts of those that are among the builds, the
+        head with them.
         """
         wanted = set(builds)
         statement: Select[Any] = (
@@ -501,8 +503,8 @@ def _contrasts_of(
     asked = read_stored(Request, row.asked, f"the request {row.id}")
     digests = {case.name: case.digest for case in asked.cases}
     configs = {side: dict(server.config) for side, server in asked.servers.items()}
-    for (case, name, engine, topology), of_bases in starts.items():
-        contrasts = _with_third(of_bases, row.base_build, row.head_build)
+    for (case, name, engine, topology), over in starts.items():
+        contrasts = _with_third(over, row.base_build, row.head_build)
         kept = {pair: ratios for pair, ratios in contrasts.items() if pair[0] in builds and pair[1] in builds}
         for (base, head), ratios in kept.items():
             is_concluded = (base, head) == (row.base_build, row.head_build)
@@ -519,23 +521,24 @@ def _contrasts_of(
                 head_config=configs[HEAD if head == row.head_build else BASE],
                 verdict=concluded.get((case, name), "") if is_concluded else "",
                 is_of_history=row.topic.startswith(TOPIC) and not row.topic.startswith(CONFIRMING),
-                is_of_three=len(kept) > 1,
+                is_of_three=len(kept) == len(contrasts) > 2,
                 case_digest=digests.get(case, ""),
             )
 
 
 def _with_third(
-    of_bases: Mapping[str, Mapping[int, float]], base: str, head: str
+    over: Mapping[str, Mapping[int, float]], base: str, head: str
 ) -> dict[tuple[str, str], tuple[float, ...]]:
-    """Return the log ratios of starts by the builds of both servers, of the head and of the base over an anchor too.
+    """Return the log ratios of starts by the builds of both servers, with an anchor also those of the base over it.
 
-    `of_bases` are those of the head over each other build, by block.
+    `over` are those of the head over each other build, by block. The third contrast is the difference of both.
     """
-    contrasts = {(build, head): tuple(ratios.values()) for build, ratios in of_bases.items()}
-    own = of_bases.get(base, {})
-    for anchor, ratios in of_bases.items():
-        if anchor != base:
-            contrasts[anchor, base] = tuple(ratio - own[block] for block, ratio in ratios.items() if block in own)
+    contrasts = {(build, head): tuple(ratios.values()) for build, ratios in over.items()}
+    own = over.get(base, {})
+    for anchor, ratios in over.items():
+        together = [ratio - own[block] for block, ratio in ratios.items() if block in own]
+        if anchor != base and together:
+            contrasts[anchor, base] = tuple(together)
     return contrasts
 
 
