@@ -1,11 +1,12 @@
 """Builds of a history beside what is counted: the likely next commit is built while one is counted."""
 
 import contextlib
-import os
 import signal
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +29,12 @@ from zerolap.lab import Lab, Options, run_request
 from zerolap.records import ANCHOR, BASE, HEAD, Build, Comparison, Interrupted, Request, RequestedServer, RunReport
 
 RANGE = "HEAD~4..HEAD"
+ALWAYS_AHEAD = """
+from zerolap.history import measurers
+measurers.ENOUGH_PROCESSORS = 1
+from zerolap.cli import main
+main()
+"""
 FIRST, TWICE, BROKEN, REPAIRED, SLOWER = range(5)
 BROKEN_LINE = "\n#error not yet\n"
 
@@ -135,21 +142,22 @@ def interrupt_once_it_builds(measurer: LocalMeasurer, request: Request) -> None:
         raise Interrupted("interrupted")
 
 
-@pytest.mark.usefixtures("endless")
+@pytest.mark.usefixtures("endless", "valgrind")
 def test_who_waits_for_a_build_beside_counting_can_end_it(source: ToySource, zerolap: Zerolap) -> None:
-    asked = asked_of(source, "toy-get")
-    with open_store(zerolap.store) as store, ThreadPoolExecutor() as pool:
-        ending = pool.submit(end_once_it_builds)
-        with pytest.raises(KeyboardInterrupt), LocalMeasurer(Lab(store)).building_ahead(request_of(asked, SLOWER)):
-            pass
-        ending.result()
+    asked = ["--repo", source.path, "--cases", CASES, "--store", zerolap.store, "--measure", "HEAD~1..HEAD"]
+    command = [sys.executable, "-c", ALWAYS_AHEAD, "history", "toy-get", *asked, "--engine", "counted"]
+    history = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: is_running("sleep", "987654"))
+    wait_until(lambda: counted_trials(zerolap.store) == 1)
+    history.send_signal(signal.SIGINT)
+    _, error = history.communicate()
+    assert history.returncode == Interrupted.exit_code, error
     assert not is_running("sleep", "987654")
 
 
-def end_once_it_builds() -> None:
-    wait_until(lambda: is_running("sleep", "987654"))
-    # As a terminal does: to the process, whose main thread gets it.
-    os.kill(os.getpid(), signal.SIGINT)
+def counted_trials(store: Path) -> int:
+    with closing(sqlite3.connect(store / "zerolap.db")) as connection:
+        return int(connection.execute("select count(*) from trial").fetchone()[0])
 
 
 def is_running(*arguments: str) -> bool:
