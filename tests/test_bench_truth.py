@@ -316,15 +316,20 @@ def test_errors_of_repeats_correlate_by_what_they_share(shared: float, at_least:
     assert correlation([(1.0, 2.0)]) is None
 
 
+ROOT_NS = 0.35
+"""Of a square root, in a command of a microsecond."""
+
+
 def planted_samples(bias: float, drift: float = 0.0) -> list[Sample]:
     """Return drawn comparisons of planted changes; starts differ by 2 %, all of them by a bias."""
     chance = random.Random(5)
     samples = []
     for number in range(60):
         for length in planted.LENGTHS:
-            change = length * 6.0 / 1000
+            added_ns = length * ROOT_NS
+            change = added_ns / 1000
             ratios = [chance.gauss(math.log1p(change) + bias, 0.02) for _ in range(12)]
-            planted_ns = [length * 6.0 * (1 - drift), length * 6.0 * (1 + drift)]
+            planted_ns = [added_ns * (1 - drift), added_ns * (1 + drift)]
             of_case = case("get-100B", "same", [metric("cpu_ns_per_op", change)], ratios)
             samples.append(sample(f"{length}, {number}", [of_case], length=length, planted_ns=planted_ns))
     return samples
@@ -346,12 +351,14 @@ def test_coverage_shows_a_bias_that_all_starts_have() -> None:
 def test_comparison_whose_truth_drifted_is_left_out() -> None:
     estimate = planted.coverage(planted_samples(bias=0.0, drift=0.05))
     assert estimate is not None
-    assert estimate.trials == 60 * sum(length * 0.3 / 1000 <= planted.LARGEST_DOUBT for length in planted.LENGTHS)
+    assert estimate.trials == 60 * sum(
+        length * ROOT_NS * 0.05 / 1000 <= planted.LARGEST_DOUBT for length in planted.LENGTHS
+    )
 
 
 def test_calibration_measures_chains(tmp_path: Path) -> None:
     calibration = planted.calibrate(planted.calibration_program(tmp_path))
-    assert calibration.chains_ns[25] > calibration.chains_ns[0] == 0
+    assert calibration.chains_ns[planted.LENGTHS[-1]] > calibration.chains_ns[0] == 0
     assert calibration.wait_ns > 0
 
 
