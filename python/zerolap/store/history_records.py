@@ -109,7 +109,7 @@ class RecordedContrast:
 class ExplainedStep:
     """What the reasons for a change of a counted metric depend on: the builds and call graphs of both sides.
 
-    `explained_by` is the revision of what explains it.
+    Commits of equal programs share them. `explained_by` is the revision of what explains it.
     """
 
     base_build: str
