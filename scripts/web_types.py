@@ -1,4 +1,4 @@
-"""Writes web/src/records.ts: the TypeScript types of what a page is made from, and the table of metrics.
+"""Writes web/src/core/records.ts: the TypeScript types of what a page is made from, and the table of metrics.
 
 With --check nothing is written, and the exit code is 1 if the file is not up to date.
 """
@@ -12,14 +12,14 @@ from typing import Any, TypeAlias
 from pydantic.json_schema import models_json_schema
 
 from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport
-from zerolap.report.live import ReportList, RequestStatus
+from zerolap.queries import QUERIES
 
 Schema: TypeAlias = dict[str, Any]
 
-FILE = Path(__file__).resolve().parent.parent / "web" / "src" / "records.ts"
+FILE = Path(__file__).resolve().parent.parent / "web" / "src" / "core" / "records.ts"
 COMMAND = "python scripts/web_types.py"
-HEADER = f"// The records of python/zerolap/records and report/live.py, written by `{COMMAND}`. Do not edit.\n"
-MODELS = (Comparison, RunReport, Pictures, ReportList, RequestStatus, Metric)
+HEADER = f"// The records of python/zerolap/records and queries, written by `{COMMAND}`. Do not edit.\n"
+MODELS = (Comparison, RunReport, Pictures, Metric, *(query.answer for query in QUERIES))
 PRIMITIVES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 AS_TEXT = frozenset({"seed"})
 """Integers of 64 bits, more than a number of JavaScript holds: the page reads them as text."""

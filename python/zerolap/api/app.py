@@ -8,11 +8,13 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from zerolap import __version__
 from zerolap.api.active_requests import ActiveRequests
+from zerolap.api.app_pages import app_pages_router
 from zerolap.api.authorization import Authorization
 from zerolap.api.files import files_router
 from zerolap.api.health import HealthCheck
 from zerolap.api.joining import joining_router
 from zerolap.api.metrics import EventCounts, LabCollector, metrics_text
+from zerolap.api.page_queries import page_queries_router
 from zerolap.api.problems import state_problems
 from zerolap.api.refusals import Refusals
 from zerolap.api.reports import reports_router
@@ -20,6 +22,7 @@ from zerolap.api.upkeep import KnownUsage
 from zerolap.api.v1 import v1_router
 from zerolap.api.webhooks import webhooks_router
 from zerolap.fleet import Conductor
+from zerolap.queries import Sources
 from zerolap.store import Store
 from zerolap.triggers import Triggers, TriggerSettings
 from zerolap.triggers.webhooks import UNSIGNED, Outcome, Refused
@@ -76,9 +79,11 @@ def application(
         app.include_router(webhooks, include_in_schema=False)
     on_asked = _nobody if triggers is None else triggers.wake
     app.include_router(v1_router(store, settings, authorization, on_asked))
-    app.include_router(
-        reports_router(store, authorization, is_public=public_reports or settings.lab.reports == "public")
-    )
+    is_public = public_reports or settings.lab.reports == "public"
+    # Reports go first: an id takes all that has no slash, its ending too.
+    app.include_router(reports_router(store, authorization, is_public=is_public))
+    app.include_router(page_queries_router(Sources(store), authorization, is_public=is_public))
+    app.include_router(app_pages_router(authorization, is_public=is_public))
 
     @app.get("/health", include_in_schema=False)
     async def health() -> Response:

@@ -1,4 +1,4 @@
-"""Pages of comparisons and runs: lasting links to the one-file HTML report, its JSON document and its Markdown."""
+"""Files of comparisons and runs: the one-file HTML report, the JSON document and the Markdown, by lasting links."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,6 @@ from fastapi import APIRouter, Request, Response
 
 from zerolap.api.authorization import Authorization
 from zerolap.api.error_page import HTML, error_page
-from zerolap.api.live_pages import index_page, submission_page
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
 from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
 from zerolap.lab import read_comparison, read_pictures, read_run, read_run_pictures
@@ -33,7 +32,6 @@ MEDIA_TYPES: Final[dict[Form, str]] = {
     "md": "text/markdown; charset=utf-8",
 }
 IDENTITY: Final = re.compile(r"[cr]-[0-9a-f-]{1,64}")
-LISTED: Final = 50
 
 
 class NoReport(Exception):
@@ -72,11 +70,6 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
             return _refused(problem, request, form)
         return answer_with(page, request, is_public=is_public)
 
-    @router.get("/", include_in_schema=False)
-    async def index(request: Request) -> Response:
-        """Answer with the newest comparisons and runs."""
-        return await answered(request, "/", "html", lambda: index_page(store.comparisons(LISTED)))
-
     def route(noun: str, form: Form, read: Callable[[Store, str, Form], _Made]) -> Callable[..., Awaitable[Response]]:
         async def report(identity: str, request: Request) -> Response:
             if IDENTITY.fullmatch(identity) is None:
@@ -87,11 +80,10 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
 
         return report
 
-    # The forms with an ending go first: an id takes all that has no slash.
     forms: tuple[tuple[Form, str, str], ...] = (
         ("json", ".json", "The document of schema zerolap.{}/1"),
         ("md", ".md", "The report as Markdown"),
-        ("html", "", "The report as a page that loads nothing"),
+        ("html", ".html", "The report as a page that loads nothing"),
     )
     for noun, read in (("comparison", _comparison), ("run", _run)):
         for form, ending, summary in forms:
@@ -123,7 +115,7 @@ def _report(store: Store, identity: str, form: Form, read: Callable[[Store, str,
     try:
         made = read(store, identity, form)
     except UsageError:
-        return _of_submission(store, identity, form)
+        raise NoReport(_why_missing(store, identity)) from None
     policy = content_security_policy() if form == "html" else NOTHING_LOADED
     return Page(made.text.encode(), MEDIA_TYPES[form], policy, is_final=made.is_done)
 
@@ -160,14 +152,11 @@ def _require_same(identity: str, asked: str) -> None:
         raise UsageError(f"the store holds no {asked}")
 
 
-def _of_submission(store: Store, identity: str, form: Form) -> Page:
-    """Return how it stands with what was submitted and of which nothing was recorded yet; raises `NoReport`."""
+def _why_missing(store: Store, identity: str) -> str:
     work = store.fleet.in_short(identity)
     if work is None:
-        raise NoReport(f"the lab knows nothing of {identity}")
-    if form != "html":
-        raise NoReport(f"{identity} is {work.state}, and nothing was measured yet")
-    return submission_page(work)
+        return f"the lab knows nothing of {identity}"
+    return f"{identity} is {work.state}, and nothing was measured yet"
 
 
 def _refused(problem: Problem, request: Request, form: Form) -> Response:

@@ -12,7 +12,7 @@ from zerolap.report.history_benchfmt import history_benchfmt
 from zerolap.report.history_document import history_csv, history_json, history_markdown
 from zerolap.report.history_terminal import show_history
 from zerolap.report.html import comparison_html, content_security_policy, page_html, run_html
-from zerolap.report.live import ListedReport, OutcomeCount, ReportList, RequestStatus
+from zerolap.report.reading import Word
 from zerolap.report.run_markdown import run_markdown
 from zerolap.report.terminal import show_comparison, show_run
 from zerolap.report.terminal_check import show_check
@@ -20,10 +20,7 @@ from zerolap.report.version_table_document import version_table_json, version_ta
 from zerolap.report.version_table_terminal import show_version_table
 
 __all__ = [
-    "ListedReport",
-    "OutcomeCount",
-    "ReportList",
-    "RequestStatus",
+    "Word",
     "bisect_json",
     "bisect_markdown",
     "check_json",

@@ -1,0 +1,95 @@
+"""The pages of the lab: one shell, which draws them from `/api/v1/pages`, and the scripts and styles that it loads."""
+
+import functools
+import mimetypes
+import re
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from zerolap.api.authorization import Authorization
+from zerolap.api.error_page import HTML, error_page
+from zerolap.api.pages import NOTHING_LOADED, Page, answer_with
+from zerolap.api.problems import Problem, unavailable
+from zerolap.records import EnvironmentMissing
+
+ASSETS: Final = Path(__file__).parent / "assets"
+SHELL: Final = "app.html"
+ASSET_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
+    " base-uri 'none'; form-action 'self'"
+)
+
+ROUTES: Final = (
+    "/",
+    "/reports",
+    "/comparisons/{identity}",
+    "/runs/{identity}",
+    "/trials/{number}",
+    "/series",
+    "/versions",
+    "/stacks",
+    "/fleet",
+    "/platforms",
+    "/triggers",
+)
+"""The paths of pages; `web/src/app/routes.ts` has what each of them shows, and a test compares both."""
+
+
+def app_pages_router(authorization: Authorization, *, is_public: bool) -> APIRouter:
+    """Return the routes of pages; unless reports are public, each takes a token, which browsers ask for."""
+    router = APIRouter(include_in_schema=False)
+
+    async def shell(request: Request) -> Response:
+        try:
+            if not is_public:
+                await authorization.require_reader(request)
+            page = _shell()
+        except EnvironmentMissing as fault:
+            return _refused(unavailable(fault, request.url.path), request)
+        except Problem as problem:
+            return _refused(problem, request)
+        return answer_with(page, request, is_public=is_public)
+
+    endpoint: Callable[[Request], Awaitable[Response]] = shell
+    for route in ROUTES:
+        router.add_api_route(route, endpoint)
+
+    @router.get("/assets/{name}")
+    async def asset(name: str, request: Request) -> Response:
+        """Answer with a script or a style; they hold no results, and need no token."""
+        page = _asset(name) if ASSET_NAME.fullmatch(name) else None
+        if page is None:
+            return _refused(Problem(HTTPStatus.NOT_FOUND, "there is no such file"), request)
+        return answer_with(page, request, is_public=True)
+
+    return router
+
+
+@functools.cache
+def _shell() -> Page:
+    try:
+        return Page((ASSETS / SHELL).read_bytes(), HTML, POLICY)
+    except FileNotFoundError as fault:
+        raise EnvironmentMissing("the pages are not built", hint="make web") from fault
+
+
+@functools.cache
+def _asset(name: str) -> Page | None:
+    """Return a file of the bundle, none for any other; its name changes with its content."""
+    path = ASSETS / name
+    if name == SHELL or not path.is_file():
+        return None
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Page(path.read_bytes(), kind, NOTHING_LOADED, is_final=True)
+
+
+def _refused(problem: Problem, request: Request) -> Response:
+    page = error_page(problem.document.detail, HTTPStatus(problem.document.status))
+    answer = answer_with(page, request, is_public=False)
+    answer.headers.update(problem.headers)
+    return answer

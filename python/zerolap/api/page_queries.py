@@ -1,0 +1,115 @@
+"""`/api/v1/pages`: what pages show, as JSON, and as CSV where it is a table."""
+
+import csv
+import inspect
+import io
+from collections.abc import Awaitable, Callable, Iterable
+from http import HTTPStatus
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request, Response
+
+from zerolap.api.authorization import Authorization
+from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
+from zerolap.api.problems import Problem, described, unavailable
+from zerolap.queries import QUERIES, PageQuery, Parameters, Sources, TableRow, TableValue
+from zerolap.records import Record, UsageError
+from zerolap.store import BlobDamaged
+
+CSV: Final = "text/csv; charset=utf-8"
+JSON: Final = "application/json"
+FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet takes a cell for a formula that begins with one of these."""
+
+
+def page_queries_router(sources: Sources, authorization: Authorization, *, is_public: bool) -> APIRouter:
+    """Return a route for each query; unless reports are public, each takes a token."""
+    router = APIRouter(
+        prefix="/api/v1/pages",
+        tags=["pages"],
+        responses=described(
+            HTTPStatus.UNAUTHORIZED,
+            HTTPStatus.NOT_FOUND,
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            HTTPStatus.SERVICE_UNAVAILABLE,
+        ),
+    )
+    pages = Pages()
+
+    async def answered(request: Request, key: str, make: Callable[[], Page]) -> Response:
+        if not is_public:
+            await authorization.require_reader(request)
+        try:
+            page = await pages.page(key, make)
+        except UsageError as fault:
+            raise Problem(HTTPStatus.NOT_FOUND, fault.message, fault.hint) from fault
+        except TooBusy:
+            headers = {"Retry-After": str(RETRY_SECONDS)}
+            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are asked for at once", "", headers) from None
+        except BlobDamaged as fault:
+            raise unavailable(fault, request.url.path) from fault
+        return answer_with(page, request, is_public=is_public)
+
+    for query in QUERIES:
+        _add(router, query, f"/{query.name}", sources, answered)
+        if query.table is not None:
+            _add(router, query, f"/{query.name}.csv", sources, answered)
+    return router
+
+
+def _add(
+    router: APIRouter,
+    query: PageQuery,
+    path: str,
+    sources: Sources,
+    answered: Callable[[Request, str, Callable[[], Page]], Awaitable[Response]],
+) -> None:
+    is_csv = path.endswith(".csv")
+
+    async def answer(request: Request, parameters: Parameters) -> Response:
+        def make() -> Page:
+            record = query.read(sources, parameters)
+            return _csv_page(query, record) if is_csv else _json_page(record)
+
+        return await answered(request, f"{path}?{parameters.model_dump_json()}", make)
+
+    # FastAPI reads the parameters from the signature; that of `answer` cannot name a model that is known here only.
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    taken = [
+        inspect.Parameter("request", kind, annotation=Request),
+        inspect.Parameter("parameters", kind, annotation=Annotated[query.parameters, Query()]),
+    ]
+    endpoint: Any = answer
+    endpoint.__signature__ = inspect.Signature(taken)
+    content: dict[str, Any] = {CSV.partition(";")[0]: {}}
+    router.add_api_route(
+        path,
+        endpoint,
+        response_class=Response,
+        response_model=None if is_csv else query.answer,
+        summary=f"{query.summary}{', as CSV' if is_csv else ''}",
+        operation_id=f"page_{query.name.replace('-', '_').replace('/', '_')}{'_as_csv' if is_csv else ''}",
+        responses={200: {"description": "A table.", "content": content}} if is_csv else {},
+    )
+
+
+def _json_page(record: Record) -> Page:
+    return Page(record.model_dump_json(by_alias=True).encode(), JSON, NOTHING_LOADED)
+
+
+def _csv_page(query: PageQuery, record: Record) -> Page:
+    rows = () if query.table is None else query.table(record)
+    return Page(_csv_text(rows).encode(), CSV, NOTHING_LOADED)
+
+
+def _csv_text(rows: Iterable[TableRow]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([_cell(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: TableValue) -> TableValue:
+    """Return a value as text that no spreadsheet takes for a formula: names of commits and cases are of others."""
+    if isinstance(value, str) and value.startswith(FORMULA_SIGNS):
+        return f"'{value}"
+    return value

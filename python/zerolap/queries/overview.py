@@ -1,0 +1,101 @@
+"""The overview: the newest comparisons and runs, and how the fleet is."""
+
+import time
+from collections import Counter
+from typing import Final, Literal
+
+from zerolap.queries.query import PageQuery, Parameters, Sources
+from zerolap.queries.reports import ListedReport, listed_report, report_rows
+from zerolap.records import Record
+from zerolap.store import RequestInShort
+
+NEWEST: Final = 20
+OPEN_SHOWN: Final = 20
+SILENT_AFTER_SECONDS: Final = 120.0
+"""An agent that has not reported for so long is shown as silent."""
+
+
+class OpenRequest(Record):
+    """A request of which nothing was measured yet, or that is being measured; `reason` states why it waits."""
+
+    id: str
+    kind: Literal["compare", "run"]
+    platform: str
+    sides: tuple[str, ...]
+    state: str
+    reason: str
+
+
+class FleetHealth(Record):
+    """How many agents there are, how many of them are silent, draining or refused, and how many requests are open."""
+
+    agents: int = 0
+    silent: int = 0
+    draining: int = 0
+    refused: int = 0
+    open_requests: int = 0
+
+
+class Overview(Record):
+    """What the first page shows; `is_empty` where nothing was ever measured or asked for."""
+
+    is_empty: bool
+    newest: tuple[ListedReport, ...]
+    open_requests: tuple[OpenRequest, ...]
+    fleet: FleetHealth
+
+
+def read_overview(sources: Sources, _: Parameters) -> Overview:
+    """Return the overview of a store."""
+    store = sources.store
+    newest = tuple(listed_report(row) for row in store.comparisons(NEWEST))
+    open_ids = store.fleet.open_requests()
+    shown = filter(None, (store.fleet.in_short(identity) for identity in open_ids[-OPEN_SHOWN:][::-1]))
+    return Overview(
+        is_empty=not newest and not open_ids,
+        newest=newest,
+        open_requests=tuple(_open_request(work) for work in shown),
+        fleet=_health(sources, len(open_ids)),
+    )
+
+
+def _open_request(work: RequestInShort) -> OpenRequest:
+    return OpenRequest(
+        id=work.id,
+        kind=work.kind,
+        platform=work.platform,
+        sides=tuple(side.name for side in work.sides.values()),
+        state=work.state,
+        reason=work.reason or work.unreadable,
+    )
+
+
+def _health(sources: Sources, open_requests: int) -> FleetHealth:
+    agents, now = sources.store.fleet.agents(), time.time()
+    counts = Counter(
+        "refused"
+        if agent.refusal
+        else "silent"
+        if now - agent.seen > SILENT_AFTER_SECONDS
+        else "draining"
+        if agent.draining
+        else "working"
+        for agent in agents
+    )
+    return FleetHealth(
+        agents=len(agents),
+        silent=counts["silent"],
+        draining=counts["draining"],
+        refused=counts["refused"],
+        open_requests=open_requests,
+    )
+
+
+OVERVIEW: Final = PageQuery(
+    name="overview",
+    summary="The newest comparisons and runs, open requests, and how the fleet is",
+    parameters=Parameters,
+    answer=Overview,
+    read=read_overview,
+    table=lambda answer: report_rows(answer.newest),
+)

@@ -1,0 +1,77 @@
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
+import { useAddress } from "./navigation.ts";
+import { type PageProps, ROUTES, type Route, routeOf } from "./routes.ts";
+
+/** The navigation, and the page that the address names. */
+export function App() {
+  const { path, parameters } = useAddress();
+  const found = routeOf(path);
+  return (
+    <>
+      <a class="skip" href="#page">
+        Skip to the page
+      </a>
+      <header class="lab">
+        <a class="name" href="/">
+          Zerolap
+        </a>
+        <nav aria-label="Pages">
+          {ROUTES.filter((route) => route.isListed).map((route) => (
+            <a key={route.path} href={route.path} aria-current={route.path === path ? "page" : undefined}>
+              {route.title}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <main id="page" tabIndex={-1}>
+        {found === null ? (
+          <NoPage path={path} />
+        ) : (
+          // A fault of a page goes with its path; the navigation stays.
+          <ErrorBoundary key={path} subject="This page" data={() => ""} file="">
+            <LoadedPage route={found.route} parts={found.parts} parameters={parameters} />
+          </ErrorBoundary>
+        )}
+      </main>
+    </>
+  );
+}
+
+const loaded = new Map<Route, ComponentType<PageProps>>();
+
+function LoadedPage({ route, ...props }: PageProps & { route: Route }) {
+  const [, drawAgain] = useState(0);
+  const [fault, setFault] = useState<string | null>(null);
+  useEffect(() => {
+    document.title = `${route.title} · Zerolap`;
+    if (loaded.has(route)) {
+      return;
+    }
+    route.load().then(
+      (module) => {
+        loaded.set(route, module.default);
+        drawAgain((count) => count + 1);
+      },
+      () =>
+        setFault("This page could not be loaded: the lab does not answer, or was updated. Load it again."),
+    );
+  }, [route]);
+  const Page = loaded.get(route);
+  if (Page === undefined) {
+    return fault === null ? null : <p class="warning">{fault}</p>;
+  }
+  return <Page {...props} />;
+}
+
+function NoPage({ path }: { path: string }) {
+  return (
+    <>
+      <h1>Not found</h1>
+      <p>
+        The lab has no page <code>{path}</code>. The <a href="/">overview</a> leads to all there are.
+      </p>
+    </>
+  );
+}

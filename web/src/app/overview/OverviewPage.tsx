@@ -1,0 +1,54 @@
+import type { Overview } from "../../core/records.ts";
+import { Answered } from "../Answered.tsx";
+import { queryUrl, useAnswer } from "../answers.ts";
+import { ReportTable } from "../reports/ReportTable.tsx";
+import { FirstSteps } from "./FirstSteps.tsx";
+
+const AGAIN_AFTER_MS = 10_000;
+
+/** What there is to look at: the newest results, what is being measured, and how the fleet is. */
+export default function OverviewPage() {
+  const answer = useAnswer<Overview>(queryUrl("overview"), AGAIN_AFTER_MS);
+  return (
+    <>
+      <h1>Overview</h1>
+      <Answered answer={answer}>
+        {(overview) => (overview.is_empty ? <FirstSteps /> : <Shown overview={overview} />)}
+      </Answered>
+    </>
+  );
+}
+
+function Shown({ overview: { newest, open_requests, fleet } }: { overview: Overview }) {
+  return (
+    <>
+      {open_requests.length > 0 && (
+        <section>
+          <h2>Being measured</h2>
+          <ul class="plain-list">
+            {open_requests.map(({ id, kind, sides, platform, state, reason }) => (
+              <li key={id}>
+                <a href={`/${kind === "run" ? "runs" : "comparisons"}/${id}`}>{id}</a>{" "}
+                <code>{sides.join(" → ")}</code> {platform !== "" && <>on {platform} </>}
+                <b>{state}</b> <span class="quiet">{reason}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section>
+        <h2>Newest results</h2>
+        <ReportTable reports={newest} />
+        <p>
+          <a href="/reports">All reports</a>
+        </p>
+      </section>
+      {fleet.agents > 0 && (
+        <p class="quiet">
+          {fleet.agents} agents, {fleet.silent} silent, {fleet.draining} draining, {fleet.refused} refused;{" "}
+          {fleet.open_requests} open requests
+        </p>
+      )}
+    </>
+  );
+}

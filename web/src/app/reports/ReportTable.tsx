@@ -1,0 +1,39 @@
+import { OutcomeMark } from "../../core/cases/OutcomeMark.tsx";
+import type { ListedReport } from "../../core/records.ts";
+
+/** Comparisons and runs in short, each with a link to its page. */
+export function ReportTable({ reports }: { reports: ListedReport[] }) {
+  return (
+    <table class="reports">
+      <thead>
+        <tr>
+          <th scope="col">created (UTC)</th>
+          <th scope="col">report</th>
+          <th scope="col">servers</th>
+          <th scope="col">outcome, in cases</th>
+        </tr>
+      </thead>
+      <tbody>
+        {reports.map(({ id, path, created, base, head, state, outcomes }) => (
+          <tr key={id}>
+            <td class="quiet">{created}</td>
+            <th scope="row">
+              <a href={`/${path}/${id}`}>{id}</a>
+            </th>
+            <td>
+              <code>{base === null ? head : `${base} → ${head}`}</code>
+            </td>
+            <td class="outcomes">
+              {outcomes.length === 0 && state}
+              {outcomes.map(({ outcome, count }) => (
+                <span key={outcome}>
+                  <OutcomeMark outcome={outcome} cases={count} />
+                </span>
+              ))}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,51 @@
+/** The documents of comparisons and runs, read from JSON, and what is drawn of their cases. */
+
+import type { CasePictures, Comparison, RunReport } from "../records.ts";
+import type { Sides, Stacks } from "../sides.ts";
+
+export const COMPARISON_SCHEMA: Comparison["schema"] = "zerolap.comparison/1";
+export const RUN_SCHEMA: RunReport["schema"] = "zerolap.run/1";
+const SCHEMAS: readonly string[] = [COMPARISON_SCHEMA, RUN_SCHEMA];
+
+/** A seed of 64 bits exceeds a number and is read as text; within strings quotes are escaped. */
+const SEED = /(?<!\\)"seed":(\d+)/;
+
+/** Data that cannot be shown; the message is for the reader of the page. */
+export class UnreadableData extends Error {}
+
+/** The stacks of a case, which are large: they are parsed when they are shown. */
+export interface StackSource {
+  /** Parses the stacks; throws `UnreadableData`. */
+  read: () => Sides<Stacks>;
+  text: () => string;
+}
+
+/** What is drawn of a case. */
+export type CaseDrawings = Omit<CasePictures, "stacks"> & { stacks: StackSource | null };
+
+/** What is drawn of each case, by name; cases without drawings are left out. */
+export type Drawings = ReadonlyMap<string, CaseDrawings>;
+
+/** The documents that can be shown. */
+export type MeasuredDocument = Comparison | RunReport;
+
+/** Parses a document; throws `UnreadableData`. */
+export function documentIn(text: string): MeasuredDocument {
+  const document = parsed<MeasuredDocument>(text.replace(SEED, '"seed":"$1"'), "The document of this report");
+  const schema: string | undefined = document?.schema;
+  if (schema === undefined || !SCHEMAS.includes(schema)) {
+    throw new UnreadableData(
+      `The document of this report has the schema ${JSON.stringify(schema ?? null)}. This page can show ${SCHEMAS.join(", ")}.`,
+    );
+  }
+  return document;
+}
+
+/** Parses JSON; throws `UnreadableData`, in which the data are named by the subject. */
+export function parsed<Data>(text: string, subject: string): Data {
+  try {
+    return JSON.parse(text) as Data;
+  } catch (fault) {
+    throw new UnreadableData(`${subject} is not valid JSON: ${(fault as Error).message}.`, { cause: fault });
+  }
+}
