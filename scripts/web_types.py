@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from pydantic.json_schema import models_json_schema
 
-from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport
 from zerolap.queries import QUERIES
+from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport
 
 Schema: TypeAlias = dict[str, Any]
 

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 from zerolap.api.authorization import Authorization
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
 from zerolap.api.problems import Problem, described, unavailable
-from zerolap.queries import QUERIES, PageQuery, Parameters, Sources, TableRow, TableValue
+from zerolap.queries import QUERIES, PageQuery, Parameters, QuerySources, TableRow, TableValue
 from zerolap.records import Record, UsageError
 from zerolap.store import BlobDamaged
 
@@ -22,7 +22,7 @@ FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet takes a cell for a formula that begins with one of these."""
 
 
-def page_queries_router(sources: Sources, authorization: Authorization, *, is_public: bool) -> APIRouter:
+def page_queries_router(sources: QuerySources, authorization: Authorization, *, is_public: bool) -> APIRouter:
     """Return a route for each query; unless reports are public, each takes a token."""
     router = APIRouter(
         prefix="/api/v1/pages",
@@ -61,7 +61,7 @@ def _add(
     router: APIRouter,
     query: PageQuery,
     path: str,
-    sources: Sources,
+    sources: QuerySources,
     answered: Callable[[Request, str, Callable[[], Page]], Awaitable[Response]],
 ) -> None:
     is_csv = path.endswith(".csv")

@@ -1,8 +1,8 @@
 """What the pages of `zerolap serve` show, answered from the store: one query a page, in parts that a page can draw."""
 
 from zerolap.queries.overview import OVERVIEW, Overview
-from zerolap.queries.query import PageQuery, Parameters, Sources, TableRow, TableValue
-from zerolap.queries.reports import REPORTS, ListedReport, OutcomeCount, Reports
+from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow, TableValue
+from zerolap.queries.report_list import REPORTS, ListedReport, OutcomeCount, ReportList
 from zerolap.queries.request_status import REQUEST_STATUS, RequestStatus
 
 __all__ = [
@@ -15,9 +15,9 @@ __all__ = [
     "Overview",
     "PageQuery",
     "Parameters",
-    "Reports",
+    "QuerySources",
+    "ReportList",
     "RequestStatus",
-    "Sources",
     "TableRow",
     "TableValue",
 ]

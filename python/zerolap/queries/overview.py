@@ -4,8 +4,8 @@ import time
 from collections import Counter
 from typing import Final, Literal
 
-from zerolap.queries.query import PageQuery, Parameters, Sources
-from zerolap.queries.reports import ListedReport, listed_report, report_rows
+from zerolap.queries.query import PageQuery, Parameters, QuerySources
+from zerolap.queries.report_list import ListedReport, listed_report, report_rows
 from zerolap.records import Record
 from zerolap.store import RequestInShort
 
@@ -45,7 +45,7 @@ class Overview(Record):
     fleet: FleetHealth
 
 
-def read_overview(sources: Sources, _: Parameters) -> Overview:
+def read_overview(sources: QuerySources, _: Parameters) -> Overview:
     """Return the overview of a store."""
     store = sources.store
     newest = tuple(listed_report(row) for row in store.comparisons(NEWEST))
@@ -70,7 +70,7 @@ def _open_request(work: RequestInShort) -> OpenRequest:
     )
 
 
-def _health(sources: Sources, open_requests: int) -> FleetHealth:
+def _health(sources: QuerySources, open_requests: int) -> FleetHealth:
     agents, now = sources.store.fleet.agents(), time.time()
     counts = Counter(
         "refused"

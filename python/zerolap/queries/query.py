@@ -17,7 +17,7 @@ class Parameters(Record):
 
 
 @dataclass(frozen=True)
-class Sources:
+class QuerySources:
     """Where queries read."""
 
     store: Store
@@ -27,7 +27,7 @@ class Sources:
 class PageQuery:
     """A query that is served at `/api/v1/pages/NAME`, and at `/api/v1/pages/NAME.csv` where it has a table.
 
-    `read` is called with `Sources` and an instance of `parameters`, in a thread, and returns an instance of `answer`;
+    `read` is called with `QuerySources` and an instance of `parameters`, in a thread, and returns an instance of `answer`;
     it raises `UsageError` for what there is not. `table` returns the rows of an answer, the names of columns first.
     """
 
@@ -35,5 +35,5 @@ class PageQuery:
     summary: str
     parameters: type[Parameters]
     answer: type[Record]
-    read: Callable[[Sources, Any], Record]
+    read: Callable[[QuerySources, Any], Record]
     table: Callable[[Any], Iterable[TableRow]] | None = None

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.query import PageQuery, Parameters, Sources
+from zerolap.queries.query import PageQuery, Parameters, QuerySources
 from zerolap.records import Record, RequestState, UsageError
 
 
@@ -25,7 +25,7 @@ class RequestStatus(Record):
     reasons: tuple[str, ...]
 
 
-def _read(sources: Sources, parameters: RequestParameters) -> RequestStatus:
+def _read(sources: QuerySources, parameters: RequestParameters) -> RequestStatus:
     work = sources.store.fleet.in_short(parameters.id)
     if work is None:
         raise UsageError(f"the lab knows nothing of {parameters.id}")

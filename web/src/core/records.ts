@@ -266,7 +266,7 @@ export interface Reading {
 }
 
 /** The newest reports, the newest first. */
-export interface Reports {
+export interface ReportList {
   reports: Array<ListedReport>;
 }
 

@@ -1,11 +1,11 @@
-import type { Reports } from "../../core/records.ts";
+import type { ReportList } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { ReportTable } from "./ReportTable.tsx";
 
 /** The newest comparisons and runs of the lab. */
 export default function ReportsPage() {
-  const answer = useAnswer<Reports>(queryUrl("reports", { limit: 200 }));
+  const answer = useAnswer<ReportList>(queryUrl("reports", { limit: 200 }));
   return (
     <>
       <h1>Comparisons and runs</h1>

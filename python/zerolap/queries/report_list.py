@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from zerolap.queries.query import PageQuery, Parameters, Sources, TableRow
+from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import Record
 from zerolap.report import Word
 from zerolap.store import StoredRow
@@ -37,13 +37,13 @@ class ListedReport(Record):
     outcomes: tuple[OutcomeCount, ...]
 
 
-class ReportsParameters(Parameters):
+class ReportListParameters(Parameters):
     """How many reports are listed."""
 
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="How many.")] = 50
 
 
-class Reports(Record):
+class ReportList(Record):
     """The newest reports, the newest first."""
 
     reports: tuple[ListedReport, ...]
@@ -78,15 +78,15 @@ def _outcomes(row: StoredRow) -> tuple[OutcomeCount, ...]:
     return tuple(OutcomeCount(outcome=word, count=count) for word, count in counts if count)
 
 
-def _read(sources: Sources, parameters: ReportsParameters) -> Reports:
-    return Reports(reports=tuple(listed_report(row) for row in sources.store.comparisons(parameters.limit)))
+def _read(sources: QuerySources, parameters: ReportListParameters) -> ReportList:
+    return ReportList(reports=tuple(listed_report(row) for row in sources.store.comparisons(parameters.limit)))
 
 
 REPORTS: Final = PageQuery(
     name="reports",
     summary="The newest comparisons and runs",
-    parameters=ReportsParameters,
-    answer=Reports,
+    parameters=ReportListParameters,
+    answer=ReportList,
     read=_read,
     table=lambda answer: report_rows(answer.reports),
 )
