@@ -27,8 +27,9 @@ class QuerySources:
 class PageQuery:
     """A query that is served at `/api/v1/pages/NAME`, and at `/api/v1/pages/NAME.csv` where it has a table.
 
-    `read` is called with `QuerySources` and an instance of `parameters`, in a thread, and returns an instance of `answer`;
-    it raises `UsageError` for what there is not. `table` returns the rows of an answer, the names of columns first.
+    `read` is called with `QuerySources` and an instance of `parameters`, in a thread, and returns an instance of
+    `answer`; it raises `UsageError` for what there is not. `table` returns the rows of an answer, the names of columns
+    first.
     """
 
     name: str
