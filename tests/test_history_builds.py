@@ -23,7 +23,7 @@ from zerolap.build.placement import Relinking
 from zerolap.cases import load_cases
 from zerolap.history import Asked, Filling, FillOptions, measurers
 from zerolap.history.asked import failures_of
-from zerolap.history.measurers import LocalMeasurer
+from zerolap.history.measurers import BuildAhead, LocalMeasurer
 from zerolap.host import read_processors
 from zerolap.lab import Lab, Options, run_request
 from zerolap.records import ANCHOR, BASE, HEAD, Build, Comparison, Interrupted, Request, RequestedServer, RunReport
@@ -69,7 +69,7 @@ class Followed(LocalMeasurer):
     ahead: list[str] = field(default_factory=list)
     counted: list[str] = field(default_factory=list)
 
-    def building_ahead(self, request: Request) -> AbstractContextManager[None]:
+    def building_ahead(self, request: Request) -> AbstractContextManager[BuildAhead]:
         self.ahead.append(request.servers[HEAD].source.name)
         return super().building_ahead(request)
 
@@ -91,14 +91,15 @@ def request_of(asked: Asked, position: int) -> Request:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("retry", [False, True])
 def test_the_commit_that_is_counted_next_is_built_beside_the_one_before(
-    source: ToySource, zerolap: Zerolap, monkeypatch: pytest.MonkeyPatch
+    retry: bool, source: ToySource, zerolap: Zerolap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(measurers, "ENOUGH_PROCESSORS", 1)
     asked = asked_of(source, "toy-work")
     with open_store(zerolap.store) as store:
         followed = Followed(Lab(store))
-        outcome = Filling(asked, FillOptions(engines=("counted",)), Lab(store), followed).fill()
+        outcome = Filling(asked, FillOptions(engines=("counted",), retry=retry), Lab(store), followed).fill()
     assert list(outcome.failures) == [BROKEN]
     assert followed.counted[0] not in followed.ahead
     # The broken commit is built once, ahead, and beside the one after it nothing is.
@@ -115,8 +116,9 @@ def test_a_build_beside_counting_is_there_at_the_end_of_the_block(
     commits = [asked.commits[position].revision.commit for position in (FIRST, BROKEN)]
     with open_store(zerolap.store) as store:
         for position in (FIRST, BROKEN):
-            with LocalMeasurer(Lab(store)).building_ahead(request_of(asked, position)):
+            with LocalMeasurer(Lab(store)).building_ahead(request_of(asked, position)) as ahead:
                 pass
+            assert (ahead.failure is not None) == (position == BROKEN)
         assert [build.commit for build in store.history.builds(commits, None)] == commits[:1]
         assert "does not build" in failures_of(asked, store)[BROKEN]
 

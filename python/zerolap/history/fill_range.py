@@ -150,9 +150,10 @@ class Filling:
         if after is None or self._nodes.of_commits[after] is not None:
             yield
             return
-        with self._measurer.building_ahead(self._counting_request(after, self._asked.cases)):
+        with self._measurer.building_ahead(self._counting_request(after, self._asked.cases)) as ahead:
             yield
-        failure = None if self._options.retry else failures_of(self._asked, self._lab.store).get(after)
+        recorded = {} if self._options.retry else failures_of(self._asked, self._lab.store)
+        failure = ahead.failure or recorded.get(after)
         if failure is not None:
             self._note_failure(after, failure)
 

@@ -45,6 +45,13 @@ BACKGROUND: Final = 10
 """The nice value of what is built beside counting, whose limits of time are those of an idle machine."""
 
 
+@dataclass
+class BuildAhead:
+    """A build beside counting; `failure` is why it failed, known at the end of its block and on this machine alone."""
+
+    failure: str | None = None
+
+
 class Measurer(Protocol):
     """Carries out requests, with results in the store of the history.
 
@@ -61,11 +68,8 @@ class Measurer(Protocol):
     def builds_ahead(self) -> bool:
         """Whether a later commit can be built beside what is counted without making that slower."""
 
-    def building_ahead(self, request: Request) -> AbstractContextManager[None]:
-        """Have the server of a later run built beside what is counted within the block.
-
-        Whether that fails shows when the run is carried out.
-        """
+    def building_ahead(self, request: Request) -> AbstractContextManager[BuildAhead]:
+        """Have the server of a later run built beside what is counted within the block."""
 
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
         """Return which of these builds, the most alike first, the next one is begun with; none where none is there."""
@@ -91,14 +95,14 @@ class LocalMeasurer:
         return len(read_processors().processors) >= ENOUGH_PROCESSORS
 
     @contextlib.contextmanager
-    def building_ahead(self, request: Request) -> Iterator[None]:
+    def building_ahead(self, request: Request) -> Iterator[BuildAhead]:
         """Build in a thread, after what is counted where both want the same processor; the block ends with it."""
         lab = replace(self._own_lab(), listen=lambda _: None)
         with ThreadPoolExecutor(max_workers=1) as pool:
-            building = pool.submit(_build_alone, request, lab)
+            building, ahead = pool.submit(_build_alone, request, lab), BuildAhead()
             try:
-                yield
-                building.result()
+                yield ahead
+                ahead.failure = building.result()
             except BaseException:
                 lab.cancellation.cancel()
                 raise
@@ -147,13 +151,13 @@ class FleetMeasurer:
         return True
 
     @contextlib.contextmanager
-    def building_ahead(self, request: Request) -> Iterator[None]:
-        """Ask for the build; the run follows that request."""
+    def building_ahead(self, request: Request) -> Iterator[BuildAhead]:
+        """Ask for the build; the run follows that request, which stays open for the next command if this one ends."""
         with contextlib.suppress(BuildFailed):
             building = self._building(request)
             if self._open_one_of(building) is None:
                 self._submitted(building)
-        yield
+        yield BuildAhead()
 
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
         """Return none: which builder makes a build is not known beforehand."""
@@ -213,11 +217,18 @@ class FleetMeasurer:
         raise (BuildFailed if failure.is_build else TrialFailed)(reason)
 
 
-def _build_alone(request: Request, lab: Lab) -> None:
+def _build_alone(request: Request, lab: Lab) -> str | None:
+    """Build the server of a run, and return why that has failed by its commit."""
     # Of this thread, and of the processes that it starts.
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), BACKGROUND)
-    with contextlib.suppress(ZerolapError):
+    try:
         run_unless(lambda _: True, request, lab)
+    except BuildFailed as fault:
+        return fault.message
+    except ZerolapError:
+        # What else is wrong shows when the run is carried out.
+        return None
+    return None
 
 
 def measurer_for(asked: Asked, lab: Lab) -> Measurer:
