@@ -15,7 +15,7 @@ from stored_comparison import ID, ONLY_WITH_A_TOKEN, reading_token, recorded_com
 from stored_run import stored_run
 from waiting import PATIENCE_SECONDS, wait_until
 
-from zerolap.api import pages
+from zerolap.api import app_pages, pages
 from zerolap.api.pages import Page as MadePage
 from zerolap.api.pages import Pages, TooBusy
 from zerolap.api.tokens import new_token
@@ -28,6 +28,7 @@ from zerolap.report.run_markdown import run_markdown
 from zerolap.store import Store
 
 FOR_A_YEAR = "max-age=31536000, immutable"
+FORMS = (".html", ".json", ".md")
 
 
 # What is served.
@@ -37,7 +38,7 @@ def test_a_comparison_is_served_as_the_command_line_writes_it(store: Store, clie
     recorded_comparison(store)
     comparison = store.comparison(ID)
     with served_lab(store) as url:
-        page, document, markdown = (client.get(f"{url}/comparisons/{ID}{ending}") for ending in ("", ".json", ".md"))
+        page, document, markdown = (client.get(f"{url}/comparisons/{ID}{ending}") for ending in FORMS)
     assert page.text == comparison_html(comparison, read_pictures(comparison, store))
     assert document.text == comparison_json(comparison)
     assert document.json()["schema"] == "zerolap.comparison/1"
@@ -49,7 +50,7 @@ def test_a_comparison_is_served_as_the_command_line_writes_it(store: Store, clie
 def test_a_run_is_served_as_the_command_line_writes_it(store: Store, client: httpx.Client) -> None:
     report = stored_run(store)
     with served_lab(store) as url:
-        page, document, markdown = (client.get(f"{url}/runs/{report.id}{ending}") for ending in ("", ".json", ".md"))
+        page, document, markdown = (client.get(f"{url}/runs/{report.id}{ending}") for ending in FORMS)
         assert client.get(f"{url}/comparisons/{report.id}").status_code == HTTPStatus.NOT_FOUND
     assert page.text == run_html(report, read_run_pictures(report, store))
     assert (document.text, markdown.text) == (run_json(report), run_markdown(report))
@@ -59,10 +60,10 @@ def test_a_run_is_served_as_the_command_line_writes_it(store: Store, client: htt
 def test_a_finished_report_may_be_kept_and_need_not_be_read_again(store: Store, client: httpx.Client) -> None:
     recorded_comparison(store)
     with served_lab(store) as url:
-        first = client.get(f"{url}/comparisons/{ID}")
+        first = client.get(f"{url}/comparisons/{ID}.html")
         tag = first.headers["etag"]
         again = [
-            client.get(f"{url}/comparisons/{ID}", headers={"If-None-Match": known})
+            client.get(f"{url}/comparisons/{ID}.html", headers={"If-None-Match": known})
             for known in (tag, f'"other", W/{tag}', '"other"')
         ]
         document = client.get(f"{url}/comparisons/{ID}.json")
@@ -75,7 +76,8 @@ def test_a_finished_report_may_be_kept_and_need_not_be_read_again(store: Store, 
 def test_headers_confine_the_page(store: Store, client: httpx.Client) -> None:
     recorded_comparison(store)
     with served_lab(store) as url:
-        answers = {path: client.get(f"{url}{path}") for path in (f"/comparisons/{ID}", f"/comparisons/{ID}.md", "/")}
+        paths = (f"/comparisons/{ID}", f"/comparisons/{ID}.html", f"/comparisons/{ID}.md", "/")
+        answers = {path: client.get(f"{url}{path}") for path in paths}
     for answer in answers.values():
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
@@ -84,8 +86,9 @@ def test_headers_confine_the_page(store: Store, client: httpx.Client) -> None:
         assert "http" not in policy
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
-    assert content_security_policy() in answers[f"/comparisons/{ID}"].headers["content-security-policy"]
-    assert content_security_policy() in answers["/"].headers["content-security-policy"]
+    assert content_security_policy() in answers[f"/comparisons/{ID}.html"].headers["content-security-policy"]
+    for path in (f"/comparisons/{ID}", "/"):
+        assert app_pages.POLICY in answers[path].headers["content-security-policy"]
 
 
 @pytest.mark.parametrize("noun", ["comparisons", "runs"])
@@ -110,13 +113,15 @@ def test_a_page_that_cannot_be_made_says_so_without_paths(
 ) -> None:
     recorded_comparison(store)
     monkeypatch.setattr(html, "TEMPLATE", tmp_path / "absent.html")
+    monkeypatch.setattr(app_pages, "ASSETS", tmp_path / "absent")
+    app_pages.shell_page.cache_clear()
     with served_lab(store) as url:
-        page = client.get(f"{url}/comparisons/{ID}")
-        assert client.get(f"{url}/").status_code == HTTPStatus.SERVICE_UNAVAILABLE
+        refused = [client.get(f"{url}{path}") for path in (f"/comparisons/{ID}.html", f"/comparisons/{ID}", "/")]
         assert client.get(f"{url}/comparisons/{ID}.json").status_code == HTTPStatus.OK
-    assert page.status_code == HTTPStatus.SERVICE_UNAVAILABLE
-    assert int(page.headers["retry-after"]) > 0
-    assert str(tmp_path) not in page.text
+    for page in refused:
+        assert page.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+        assert int(page.headers["retry-after"]) > 0
+        assert str(tmp_path) not in page.text
 
 
 # What is not finished.
@@ -130,7 +135,8 @@ def test_a_comparison_is_shown_from_its_submission_to_its_end(
     request = fleet.submit(made_up_cases(30))
     with served_lab(store) as url:
         page = f"{url}/comparisons/{request.id}"
-        waiting = client.get(page)
+        assert client.get(page).status_code == HTTPStatus.OK
+        waiting = client.get(f"{url}/api/v1/pages/request?id={request.id}")
         assert client.get(f"{page}.json").status_code == HTTPStatus.NOT_FOUND
 
         async def interrupted(fleet: SimulatedFleet) -> None:
@@ -145,8 +151,8 @@ def test_a_comparison_is_shown_from_its_submission_to_its_end(
         fleet.run(scenario)
         wait_until(lambda: client.get(f"{page}.json").json()["state"] == "done")
         done = client.get(f"{page}.json")
-    assert "waiting" in waiting.text
-    assert '"has_ended":false' in waiting.text
+    assert waiting.json()["state"] == "waiting"
+    assert waiting.json()["has_ended"] is False
     assert running.json()["state"] == "running"
     assert 0 < len(running.json()["cases"]) <= 30
     assert waiting.headers["cache-control"] == running.headers["cache-control"] == "no-store"
@@ -160,10 +166,12 @@ def test_a_submission_that_led_to_nothing_states_why(store: Store, client: httpx
     store.fleet.set_state(request.id, "failed", "it does not build:\n<script>acted()</script>")
     with served_lab(store) as url:
         page = client.get(f"{url}/comparisons/{request.id}")
-    assert "failed" in page.text
-    assert "it does not build" in page.text
-    assert "<script>acted" not in page.text
-    assert '"has_ended":true' in page.text
+        status = client.get(f"{url}/api/v1/pages/request?id={request.id}")
+    assert page.status_code == HTTPStatus.OK
+    assert (status.json()["state"], status.json()["has_ended"]) == ("failed", True)
+    assert "it does not build" in status.json()["reasons"][0]
+    assert status.headers["content-type"] == "application/json"
+    assert status.headers["x-content-type-options"] == "nosniff"
 
 
 # Who may read.
@@ -174,7 +182,7 @@ def test_a_setting_makes_reading_need_a_token(store: Store, client: httpx.Client
     token = reading_token(store)
     as_password = base64.b64encode(f"anybody:{token}".encode()).decode()
     with served_lab(store, ONLY_WITH_A_TOKEN) as url:
-        for path in ("/", f"/comparisons/{ID}", f"/comparisons/{ID}.json", f"/comparisons/{ID}.md", "/runs/r-1"):
+        for path in ("/", f"/comparisons/{ID}", *(f"/comparisons/{ID}{form}" for form in FORMS), "/runs/r-1"):
             for given in (
                 None,
                 "Basic ?",
@@ -189,7 +197,7 @@ def test_a_setting_makes_reading_need_a_token(store: Store, client: httpx.Client
                 assert refused.status_code == HTTPStatus.UNAUTHORIZED
                 assert refused.headers["www-authenticate"].startswith("Basic ")
         for scheme in (f"Bearer {token}", f"Basic {as_password}"):
-            read = client.get(f"{url}/comparisons/{ID}", headers={"Authorization": scheme})
+            read = client.get(f"{url}/comparisons/{ID}.html", headers={"Authorization": scheme})
             assert read.status_code == HTTPStatus.OK
             assert read.headers["cache-control"] == f"private, {FOR_A_YEAR}"
 

@@ -32,7 +32,7 @@ def opened(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
     shown = context.new_page()
     shown.set_default_timeout(1000 * PATIENCE_SECONDS)
     faults: list[str] = []
-    origin = (url.partition("/comparisons")[0], "data:")
+    origin = ("/".join(url.split("/")[:3]), "data:")
     shown.on("pageerror", lambda error: faults.append(str(error)))
     shown.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
     shown.on("request", lambda request: faults.append(request.url) if not request.url.startswith(origin) else None)

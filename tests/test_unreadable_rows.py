@@ -21,7 +21,7 @@ from test_retention import DAY, result
 from toy_server import CASES, ToySource
 from waiting import wait_until
 
-from zerolap.api.live_pages import index_page
+from zerolap.queries import REPORTS, QuerySources, ReportList
 from zerolap.records import ArchiveSource, BuildJob, BuildSpec, Request, ServerSpec, TrialsJob, UnreadableRecord
 from zerolap.store import Attempt, KnownAgent, Retention, Store, StoredTrigger
 from zerolap.store.tables import case_result, document, job, request, trigger
@@ -121,7 +121,11 @@ def test_a_document_that_cannot_be_read_is_shown_as_such(fleet: SimulatedFleet) 
             store.comparison(identity)
     unreadable = {row.id for row in store.comparisons() if row.unreadable}
     assert unreadable == {garbage.id}
-    assert f"the comparison {garbage.id} cannot be read".encode() in index_page(store.comparisons()).content
+    listed = REPORTS.read(QuerySources(store), REPORTS.parameters())
+    assert isinstance(listed, ReportList)
+    states = {report.id: report.state for report in listed.reports}
+    assert f"the comparison {garbage.id} cannot be read" in states[garbage.id]
+    assert states[good.id] == "done"
 
 
 def test_trials_that_cannot_be_read_fail_their_request_alone(fleet: SimulatedFleet) -> None:

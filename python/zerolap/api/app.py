@@ -46,7 +46,7 @@ def application(
     """Return the application of a conductor: reports, the HTTP API, `/health`, `/metrics`, and the files of jobs.
 
     With the directory of a fleet, agents can join it; with triggers whose settings have a secret for them, there are
-    also webhooks. ReportList need a token, unless `public_reports` or the settings make them public. What is refused is
+    also webhooks. Reports need a token, unless `public_reports` or the settings make them public. What is refused is
     counted in `refusals`, what has happened in `counts`; both are shown as metrics. `/openapi.json` describes reports
     and API.
     """
@@ -80,7 +80,7 @@ def application(
     on_asked = _nobody if triggers is None else triggers.wake
     app.include_router(v1_router(store, settings, authorization, on_asked))
     is_public = public_reports or settings.lab.reports == "public"
-    # ReportList go first: an id takes all that has no slash, its ending too.
+    # Reports go first: an id takes all that has no slash, its ending too.
     app.include_router(reports_router(store, authorization, is_public=is_public))
     app.include_router(page_queries_router(QuerySources(store), authorization, is_public=is_public))
     app.include_router(app_pages_router(authorization, is_public=is_public))

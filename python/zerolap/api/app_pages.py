@@ -48,7 +48,7 @@ def app_pages_router(authorization: Authorization, *, is_public: bool) -> APIRou
         try:
             if not is_public:
                 await authorization.require_reader(request)
-            page = _shell()
+            page = shell_page()
         except EnvironmentMissing as fault:
             return _refused(unavailable(fault, request.url.path), request)
         except Problem as problem:
@@ -71,7 +71,8 @@ def app_pages_router(authorization: Authorization, *, is_public: bool) -> APIRou
 
 
 @functools.cache
-def _shell() -> Page:
+def shell_page() -> Page:
+    """Return the page that draws all pages of the lab; raises `EnvironmentMissing` where the bundle is missing."""
     try:
         return Page((ASSETS / SHELL).read_bytes(), HTML, POLICY)
     except FileNotFoundError as fault:

@@ -1,4 +1,4 @@
-"""Files of comparisons and runs: the one-file HTML report, the JSON document and the Markdown, by lasting links."""
+"""Pages and files of comparisons and runs: the one-file HTML report, the JSON document and the Markdown."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from fastapi import APIRouter, Request, Response
 
+from zerolap.api.app_pages import shell_page
 from zerolap.api.authorization import Authorization
 from zerolap.api.error_page import HTML, error_page
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
@@ -26,6 +27,8 @@ from zerolap.report import (
 from zerolap.store import BlobDamaged, Store
 
 Form: TypeAlias = Literal["html", "json", "md"]
+Noun: TypeAlias = Literal["comparison", "run"]
+KINDS: Final[dict[Noun, str]] = {"comparison": "compare", "run": "run"}
 MEDIA_TYPES: Final[dict[Form, str]] = {
     "html": HTML,
     "json": "application/json",
@@ -70,7 +73,7 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
             return _refused(problem, request, form)
         return answer_with(page, request, is_public=is_public)
 
-    def route(noun: str, form: Form, read: Callable[[Store, str, Form], _Made]) -> Callable[..., Awaitable[Response]]:
+    def route(noun: Noun, form: Form, read: Callable[[Store, str, Form], _Made]) -> Callable[..., Awaitable[Response]]:
         async def report(identity: str, request: Request) -> Response:
             if IDENTITY.fullmatch(identity) is None:
                 return _refused(Problem(HTTPStatus.NOT_FOUND, f"this is no id of a {noun}"), request, form)
@@ -80,12 +83,23 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
 
         return report
 
+    def shell(noun: Noun) -> Callable[..., Awaitable[Response]]:
+        async def page(identity: str, request: Request) -> Response:
+            """Answer with the page that draws all others, where there is something of that id to draw."""
+            return await answered(request, f"{noun} {identity}", "html", lambda: _drawn(store, identity, noun))
+
+        return page
+
     forms: tuple[tuple[Form, str, str], ...] = (
         ("json", ".json", "The document of schema zerolap.{}/1"),
         ("md", ".md", "The report as Markdown"),
         ("html", ".html", "The report as a page that loads nothing"),
     )
-    for noun, read in (("comparison", _comparison), ("run", _run)):
+    documents: tuple[tuple[Noun, Callable[[Store, str, Form], _Made]], ...] = (
+        ("comparison", _comparison),
+        ("run", _run),
+    )
+    for noun, read in documents:
         for form, ending, summary in forms:
             router.add_api_route(
                 f"/{noun}s/{{identity}}{ending}",
@@ -96,6 +110,7 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
                 operation_id=f"read_{noun}_as_{form}",
                 responses=_described(summary.format(noun), form),
             )
+        router.add_api_route(f"/{noun}s/{{identity}}", shell(noun), include_in_schema=False)
     return router
 
 
@@ -118,6 +133,15 @@ def _report(store: Store, identity: str, form: Form, read: Callable[[Store, str,
         raise NoReport(_why_missing(store, identity)) from None
     policy = content_security_policy() if form == "html" else NOTHING_LOADED
     return Page(made.text.encode(), MEDIA_TYPES[form], policy, is_final=made.is_done)
+
+
+def _drawn(store: Store, identity: str, noun: Noun) -> Page:
+    """Return the page that draws a comparison or a run, from its request on; raises `NoReport`."""
+    if IDENTITY.fullmatch(identity) is None:
+        raise NoReport(f"this is no id of a {noun}")
+    if store.kinds([identity]).get(identity) != KINDS[noun]:
+        raise NoReport(f"the lab knows no {noun} {identity}")
+    return shell_page()
 
 
 def _comparison(store: Store, identity: str, form: Form) -> _Made:

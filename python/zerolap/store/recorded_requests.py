@@ -236,6 +236,12 @@ def states(connection: Connection, identities: Iterable[str]) -> dict[str, Reque
     return {row.id: row.state for row in connection.execute(statement)}
 
 
+def kinds(connection: Connection, identities: Iterable[str]) -> dict[str, Literal["compare", "run"]]:
+    """Return whether requests are comparisons or runs, by id."""
+    statement = select(request.c.id, request.c.kind).where(request.c.id.in_(list(identities)))
+    return {row.id: row.kind for row in connection.execute(statement)}
+
+
 def set_state(connection: Connection, identity: str, new_state: RequestState, reason: str) -> bool:
     """Set the state of a request that has not ended; returns false, and changes nothing, if it has."""
     has_ended = new_state not in OPEN_STATES

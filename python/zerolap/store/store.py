@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Final, Literal
 
 from sqlalchemy import Connection
 
@@ -195,6 +195,11 @@ class Store:
         """Return the state of a request; a killed one is still `running`. Raises `UsageError`."""
         with self._database.reading() as connection:
             return requests.state(connection, identity)
+
+    def kinds(self, identities: Iterable[str]) -> dict[str, Literal["compare", "run"]]:
+        """Return what those of the requests are that are recorded, by id."""
+        with self._database.reading() as connection:
+            return requests.kinds(connection, identities)
 
     def claim(self, identity: str) -> AbstractContextManager[object]:
         """Hold a request while working on it; raises `RequestBusy` if any process, this one included, holds it.
