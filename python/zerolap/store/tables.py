@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0013"
+REVISION = "0014"
 
 metadata = MetaData(
     naming_convention={
@@ -242,6 +242,7 @@ document = Table(
     CheckConstraint("kind IN ('compare', 'run')", name="kind"),
     Index(None, "base_build"),
     Index(None, "head_build"),
+    Index(None, "platform_fingerprint"),
 )
 
 # A case of a comparison or run; `document` is the whole of it, `digest` that of the document. The other columns, and
@@ -483,6 +484,7 @@ trigger = Table(
     CheckConstraint("state IN ('waiting', 'working', 'done', 'refused', 'failed')", name="state"),
     Index(None, "state"),
     Index(None, "subject"),
+    Index(None, "repository"),
     Index(None, "kind", "created"),
     Index(None, "actor", "created"),
 )
@@ -511,6 +513,20 @@ api_token = Table(
     Column("scopes", Text, nullable=False),
     Column("created", Float, nullable=False),
     Column("last_used", Float),
+)
+
+# Who has signed in to the pages, until `expires`. A session is 256 random bits, of which `digest` is the SHA-256. It is
+# that of a person at GitHub, whose `login` it has, or that of the token of the HTTP API that has the name `token`; the
+# other is empty.
+session = Table(
+    "session",
+    metadata,
+    Column("digest", String, primary_key=True),
+    Column("login", String, nullable=False),
+    Column("token", String, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+    Index(None, "expires"),
 )
 
 # Tokens by which an agent joins the fleet, each good for once and until `expires`; `digest` is the SHA-256 of 256
