@@ -1,5 +1,6 @@
 """Requests, results and blobs: what was asked, measured and concluded, kept so that a crash leaves it readable."""
 
+from zerolap.store.attempt_records import AttemptInShort, PlatformQueue, StoredFailure
 from zerolap.store.blobs import COMPRESSION_LEVEL, Blobs, open_blobs
 from zerolap.store.default_directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
@@ -28,11 +29,28 @@ from zerolap.store.history_records import (
 )
 from zerolap.store.imported_records import ImportedRecords, ImportSource
 from zerolap.store.measured_values import MeasuredValue, MeasuredValues
+from zerolap.store.platform_records import (
+    DecidedCase,
+    FalseAlarm,
+    FalseAlarmCounts,
+    PlatformState,
+    PooledSpread,
+    StoredPlatform,
+)
 from zerolap.store.recorded_requests import NamedSource, RecordedRequest, RequestInShort
+from zerolap.store.report_records import (
+    ListedRequest,
+    ReportRecords,
+    RequestFilter,
+    RequestPage,
+    RequestProgress,
+    TrialRecord,
+)
 from zerolap.store.retention import Removal, Retention
+from zerolap.store.sessions import StoredSession
 from zerolap.store.store import Store
 from zerolap.store.store_errors import BlobDamaged, NotConductor, RequestBusy
-from zerolap.store.trials import FailedTrial, RecordedJob
+from zerolap.store.trials import FailedTrial, NumberedTrial, RecordedJob
 from zerolap.store.triggers import (
     ApiToken,
     Post,
@@ -56,13 +74,17 @@ __all__ = [
     "ApiToken",
     "Artifact",
     "Attempt",
+    "AttemptInShort",
     "AttemptState",
     "BlobDamaged",
     "Blobs",
     "CommitBuild",
     "CountedPoint",
+    "DecidedCase",
     "ExplainedStep",
     "FailedTrial",
+    "FalseAlarm",
+    "FalseAlarmCounts",
     "FleetPlatform",
     "FleetRecords",
     "HistoryRecords",
@@ -70,25 +92,38 @@ __all__ = [
     "ImportedRecords",
     "JobKind",
     "KnownAgent",
+    "ListedRequest",
     "MeasuredValue",
     "MeasuredValues",
     "NamedSource",
     "NotConductor",
+    "NumberedTrial",
     "Outcome",
+    "PlatformQueue",
+    "PlatformState",
+    "PooledSpread",
     "Post",
     "PostKind",
     "RecordedContrast",
     "RecordedJob",
     "RecordedRequest",
     "Removal",
+    "ReportRecords",
     "RequestBusy",
+    "RequestFilter",
     "RequestInShort",
+    "RequestPage",
+    "RequestProgress",
     "Retention",
     "Store",
     "StoredAcknowledgement",
     "StoredDelivery",
+    "StoredFailure",
+    "StoredPlatform",
     "StoredRow",
+    "StoredSession",
     "StoredTrigger",
+    "TrialRecord",
     "TriggerBacklog",
     "TriggerRecords",
     "TriggerState",

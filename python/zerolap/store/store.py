@@ -35,6 +35,7 @@ from zerolap.records import (
 from zerolap.store import documents, trials
 from zerolap.store import recorded_requests as requests
 from zerolap.store import retention as retention_rows
+from zerolap.store.attempt_records import AttemptRecords
 from zerolap.store.blobs import Blobs, StoredBlob, open_blobs
 from zerolap.store.database import BUSY_SECONDS, CONDUCTOR, Database
 from zerolap.store.default_directory import DEFAULT_DIRECTORY
@@ -43,8 +44,11 @@ from zerolap.store.fleet import FleetRecords
 from zerolap.store.history_records import HistoryRecords
 from zerolap.store.imported_records import ImportedRecords
 from zerolap.store.measured_values import MeasuredValues
+from zerolap.store.platform_records import PlatformRecords
 from zerolap.store.recorded_requests import RecordedRequest
+from zerolap.store.report_records import ReportRecords
 from zerolap.store.retention import Removal, Retention
+from zerolap.store.sessions import SessionRecords
 from zerolap.store.sqlite import SqliteDatabase, can_write
 from zerolap.store.store_errors import RequestBusy
 from zerolap.store.trials import FailedTrial, RecordedJob
@@ -66,10 +70,14 @@ class Store:
     def __init__(self, database: Database, blobs: Blobs) -> None:
         self.blobs = blobs
         self.fleet = FleetRecords(database, blobs)
+        self.attempts = AttemptRecords(database, blobs)
+        self.platform_records = PlatformRecords(database)
+        self.sessions = SessionRecords(database)
         self.triggers = TriggerRecords(database)
         self.history = HistoryRecords(database)
         self.imported = ImportedRecords(database)
         self.measured = MeasuredValues(database)
+        self.reports = ReportRecords(database)
         self._database = database
 
     @classmethod

@@ -191,6 +191,41 @@ class TriggerRecords:
         with self._database.reading() as connection:
             return [_trigger(row) for row in connection.execute(statement.limit(limit))]
 
+    def listed(
+        self,
+        limit: int,
+        *,
+        before: str | None = None,
+        state: TriggerState | None = None,
+        repository: str | None = None,
+    ) -> list[StoredTrigger]:
+        """Return the newest triggers, those in a state and of a repository where these are given, the newest first.
+
+        With `before`, only those older than the one with that id are returned.
+        """
+        statement = select(trigger).order_by(trigger.c.number.desc()).limit(limit)
+        if before is not None:
+            newer = select(trigger.c.number).where(trigger.c.id == before).scalar_subquery()
+            statement = statement.where(trigger.c.number < newer)
+        if state is not None:
+            statement = statement.where(trigger.c.state == state)
+        if repository is not None:
+            statement = statement.where(trigger.c.repository == repository)
+        with self._database.reading() as connection:
+            return [_trigger(row) for row in connection.execute(statement)]
+
+    def counts(self) -> dict[TriggerState, int]:
+        """Return how many triggers there are, by their state."""
+        statement = select(trigger.c.state, func.count().label("triggers")).group_by(trigger.c.state)
+        with self._database.reading() as connection:
+            return {row.state: row.triggers for row in connection.execute(statement)}
+
+    def repositories(self, limit: int) -> list[str]:
+        """Return the repositories of triggers, by name."""
+        statement = select(trigger.c.repository).distinct().order_by(trigger.c.repository).limit(limit)
+        with self._database.reading() as connection:
+            return list(connection.execute(statement).scalars())
+
     def subjects(self, kind: str, since: float) -> list[str]:
         """Return the subjects of the triggers of a kind that were recorded since a time."""
         statement = select(trigger.c.subject).where(trigger.c.kind == kind, trigger.c.created >= since).distinct()

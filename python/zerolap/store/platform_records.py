@@ -1,0 +1,310 @@
+"""What is known of platforms: their facts over time, how much starts differ on them, and their false alarms."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+from sqlalchemy import ColumnElement, Select, and_, exists, func, select
+
+from zerolap.records import METRICS, UnreadableRecord, VerdictWord, read_stored
+from zerolap.store.database import Database
+from zerolap.store.tables import case_result, document, platform, platform_facts, request, start_spread, verdict
+
+NEWEST_COMPARISONS: Final = 500
+"""So many of a platform are looked at: a platform changes over time."""
+MOST_STATES: Final = 200
+CHANGED: Final = ("regression", "improvement")
+_FACTS: Final = TypeAdapter(dict[str, str])
+_WORK_METRIC: Final = "instructions_per_op"
+
+
+@dataclass(frozen=True)
+class StoredPlatform:
+    """A platform: its newest kernel, when its first and its last state were seen first, how many reports are of it."""
+
+    fingerprint: str
+    name: str
+    cpu: str
+    cores: int
+    kernel: str
+    first_seen: str
+    last_change: str
+    states: int
+    reports: int
+
+
+@dataclass(frozen=True)
+class PlatformState:
+    """The facts of a platform from a time on; `facts` is none where they cannot be read."""
+
+    first_seen: str
+    kernel: str
+    facts: dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class FalseAlarm:
+    """A change of time that was reported for a case in which nothing can have changed.
+
+    `same_build` is whether both sides were one build, otherwise their executed code was identical.
+    """
+
+    comparison: str
+    created: str
+    case: str
+    verdict: VerdictWord
+    metric: str | None
+    change: float | None
+    low: float | None
+    high: float | None
+    confirmed: bool
+    same_build: bool
+
+
+@dataclass(frozen=True)
+class FalseAlarmCounts:
+    """How many cases were timed in which nothing can have changed, for how many of them a change was reported.
+
+    `comparisons` are those that have such cases, `since` is when the oldest of them was asked for.
+    """
+
+    same_build: bool
+    comparisons: int
+    timed: int
+    alarms: int
+    confirmed_alarms: int
+    since: str
+
+
+@dataclass(frozen=True)
+class PooledSpread:
+    """How much starts of one build differ in a metric: a variance of log ratios, pooled by degrees of freedom."""
+
+    metric: str
+    circumstances: str
+    spreads: int
+    variance: float
+    degrees: float
+
+
+@dataclass(frozen=True)
+class DecidedCase:
+    """A case of a comparison with the metric that its verdict rests on; its numbers are none where there is none."""
+
+    comparison: str
+    case: str
+    verdict: str | None
+    metric: str | None
+    base: float | None
+    head: float | None
+    change: float | None
+    low: float | None
+    high: float | None
+
+
+class PlatformRecords:
+    """Reads what is known of platforms; its methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def listed(self) -> list[StoredPlatform]:
+        """Return all platforms, those first whose state has changed last."""
+        reports = select(document.c.platform_fingerprint, func.count().label("reports")).group_by(
+            document.c.platform_fingerprint
+        )
+        counts = reports.subquery()
+        states = (
+            select(
+                platform_facts.c.fingerprint,
+                func.min(platform_facts.c.first_seen).label("first_seen"),
+                func.max(platform_facts.c.first_seen).label("last_change"),
+                func.count().label("states"),
+            )
+            .group_by(platform_facts.c.fingerprint)
+            .subquery()
+        )
+        kernel = (
+            select(platform_facts.c.kernel)
+            .where(platform_facts.c.fingerprint == platform.c.fingerprint)
+            .order_by(platform_facts.c.first_seen.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        statement = (
+            select(platform, states, func.coalesce(counts.c.reports, 0).label("reports"), kernel.label("kernel"))
+            .join(states, states.c.fingerprint == platform.c.fingerprint)
+            .outerjoin(counts, counts.c.platform_fingerprint == platform.c.fingerprint)
+            .order_by(states.c.last_change.desc(), platform.c.fingerprint)
+        )
+        names = ("fingerprint", "name", "cpu", "cores", "kernel", "first_seen", "last_change", "states", "reports")
+        with self._database.reading() as connection:
+            return [
+                StoredPlatform(**{name: getattr(row, name) for name in names}) for row in connection.execute(statement)
+            ]
+
+    def states(self, fingerprint: str) -> list[PlatformState]:
+        """Return the states that a platform was seen in, each once, the newest first; at most 200."""
+        statement = (
+            select(platform_facts.c.first_seen, platform_facts.c.kernel, platform_facts.c.facts)
+            .where(platform_facts.c.fingerprint == fingerprint)
+            .order_by(platform_facts.c.first_seen.desc(), platform_facts.c.digest)
+            .limit(MOST_STATES)
+        )
+        with self._database.reading() as connection:
+            return [
+                PlatformState(row.first_seen, row.kernel, _facts(row.facts)) for row in connection.execute(statement)
+            ]
+
+    def false_alarm_counts(self, fingerprint: str) -> list[FalseAlarmCounts]:
+        """Return the counts over the newest comparisons of a platform, those of one build on both sides first.
+
+        A kind of which no case was timed is left out.
+        """
+        same_build = (document.c.base_build == document.c.head_build).label("same_build")
+        is_alarm = case_result.c.verdict.in_(CHANGED)
+        statement = (
+            select(
+                same_build,
+                func.count(document.c.id.distinct()),
+                func.count(),
+                func.count().filter(is_alarm),
+                func.count().filter(is_alarm, case_result.c.confirmed),
+                func.min(request.c.created),
+            )
+            .select_from(document)
+            .join(request, request.c.id == document.c.id)
+            .join(case_result, case_result.c.document_id == document.c.id)
+            .where(document.c.number.in_(_newest(fingerprint)), *_nothing_changed_but_timed())
+            .group_by(same_build)
+        )
+        with self._database.reading() as connection:
+            counts = [FalseAlarmCounts(bool(row[0]), *row[1:]) for row in connection.execute(statement)]
+        return sorted(counts, key=lambda count: not count.same_build)
+
+    def false_alarms(self, fingerprint: str, limit: int) -> list[FalseAlarm]:
+        """Return the newest false alarms of the newest comparisons of a platform, the newest first."""
+        statement = (
+            select(
+                document.c.id.label("comparison"),
+                request.c.created,
+                case_result.c.case,
+                case_result.c.verdict,
+                case_result.c.deciding.label("metric"),
+                verdict.c.change,
+                verdict.c.low,
+                verdict.c.high,
+                case_result.c.confirmed,
+                (document.c.base_build == document.c.head_build).label("same_build"),
+            )
+            .select_from(document)
+            .join(request, request.c.id == document.c.id)
+            .join(case_result, case_result.c.document_id == document.c.id)
+            .outerjoin(verdict, _is_deciding())
+            .where(
+                document.c.number.in_(_newest(fingerprint)),
+                case_result.c.verdict.in_(CHANGED),
+                *_nothing_changed_but_timed(),
+            )
+            .order_by(document.c.number.desc(), case_result.c.position)
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return [FalseAlarm(**row._mapping) for row in connection.execute(statement)]
+
+    def spreads(self, fingerprint: str) -> list[PooledSpread]:
+        """Return the pooled spreads of the newest comparisons of a platform, by metric and circumstances."""
+        newest = select(document.c.id).where(document.c.number.in_(_newest(fingerprint)))
+        statement = (
+            select(
+                start_spread.c.metric,
+                start_spread.c.circumstances,
+                func.count(),
+                func.sum(start_spread.c.variance * start_spread.c.degrees) / func.sum(start_spread.c.degrees),
+                func.sum(start_spread.c.degrees),
+            )
+            .where(start_spread.c.document_id.in_(newest), start_spread.c.degrees > 0)
+            .group_by(start_spread.c.metric, start_spread.c.circumstances)
+            .order_by(start_spread.c.metric, start_spread.c.circumstances)
+        )
+        with self._database.reading() as connection:
+            return [PooledSpread(*row) for row in connection.execute(statement)]
+
+    def same_comparisons(self, fingerprint: str, other: str, limit: int) -> list[tuple[str, str]]:
+        """Return the newest comparisons of the same two builds on two platforms, as pairs of ids, the newest first."""
+        on_other = document.alias("on_other")
+        statement = (
+            select(func.max(document.c.number), func.max(on_other.c.number))
+            .join(
+                on_other,
+                and_(
+                    on_other.c.base_build == document.c.base_build,
+                    on_other.c.head_build == document.c.head_build,
+                    on_other.c.platform_fingerprint == other,
+                ),
+            )
+            .where(document.c.number.in_(_newest(fingerprint)))
+            .group_by(document.c.base_build, document.c.head_build)
+            .order_by(func.max(document.c.number).desc())
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            numbers = [(row[0], row[1]) for row in connection.execute(statement)]
+            named = select(document.c.number, document.c.id).where(
+                document.c.number.in_([number for pair in numbers for number in pair])
+            )
+            ids = {row.number: row.id for row in connection.execute(named)}
+        return [(ids[here], ids[there]) for here, there in numbers]
+
+    def decided_cases(self, comparison: str) -> list[DecidedCase]:
+        """Return the cases of a comparison with what their verdicts rest on."""
+        statement = (
+            select(
+                case_result.c.document_id,
+                case_result.c.case,
+                case_result.c.verdict,
+                case_result.c.deciding,
+                verdict.c.base,
+                verdict.c.head,
+                verdict.c.change,
+                verdict.c.low,
+                verdict.c.high,
+            )
+            .outerjoin(verdict, _is_deciding())
+            .where(case_result.c.document_id == comparison)
+            .order_by(case_result.c.position)
+        )
+        with self._database.reading() as connection:
+            return [DecidedCase(*row) for row in connection.execute(statement)]
+
+
+def _newest(fingerprint: str) -> Select[Any]:
+    """Return the numbers of the newest comparisons of a platform."""
+    newest = (
+        select(document.c.number)
+        .where(document.c.platform_fingerprint == fingerprint, document.c.kind == "compare")
+        .order_by(document.c.number.desc())
+        .limit(NEWEST_COMPARISONS)
+        .subquery()
+    )
+    return select(newest.c.number)
+
+
+def _is_deciding() -> ColumnElement[bool]:
+    return and_(verdict.c.case_result_id == case_result.c.id, verdict.c.metric == case_result.c.deciding)
+
+
+def _nothing_changed_but_timed() -> tuple[ColumnElement[bool], ...]:
+    """Return what holds for a valid case that was timed although its executed code, or its build, is the same."""
+    of_case = verdict.c.case_result_id == case_result.c.id
+    times = [name for name, metric in METRICS.items() if metric.answer == "time"]
+    is_identical = exists().where(of_case, verdict.c.metric == _WORK_METRIC, verdict.c.verdict == "identical")
+    is_timed = exists().where(of_case, verdict.c.metric.in_(times))
+    return (case_result.c.valid, is_timed, is_identical | (document.c.base_build == document.c.head_build))
+
+
+def _facts(text: str) -> dict[str, str] | None:
+    try:
+        return read_stored(_FACTS, text, "the facts of a platform")
+    except UnreadableRecord:
+        return None
