@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0014"
+REVISION = "0015"
 
 metadata = MetaData(
     naming_convention={
@@ -225,7 +225,8 @@ metric = Table(
     Column("name", String, primary_key=True),
     Column("value", Float, nullable=False),
     Column("series_id", ForeignKey("series.id")),
-    Index(None, "series_id"),
+    # All that a series over time reads.
+    Index(None, "series_id", "trial_id", "value"),
 )
 
 # The document of a comparison or a run, without its cases; a run has no base. The other columns repeat parts of it.
@@ -376,6 +377,103 @@ imported_point = Table(
     Column("time", String, primary_key=True),
     Column("version", String, primary_key=True),
     Column("value", Float, nullable=False),
+)
+
+# A history as it was last judged, for pages: judging takes the repository and more than a moment. `config` is JSON, with
+# its keys in order; `platform` is a fingerprint; `platform_events` and `notes` are JSON lists.
+kept_history = Table(
+    "kept_history",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("repository", String, nullable=False),
+    Column("range", String, nullable=False),
+    Column("variant", String, nullable=False),
+    Column("config", String, nullable=False),
+    Column("platform", String, nullable=False),
+    Column("platform_name", String, nullable=False),
+    Column("created", String, nullable=False),
+    Column("platform_events", Text, nullable=False),
+    Column("notes", Text, nullable=False),
+    UniqueConstraint("repository", "range", "variant", "config", "platform"),
+)
+
+# A commit of its range. `tags` is a JSON list; `node` is equal for commits of the same program. `measured` counts the
+# series with a point there, `changed` those of them that execute something else than at the point before.
+kept_commit = Table(
+    "kept_commit",
+    metadata,
+    Column("history", ForeignKey("kept_history.number", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("commit", ID, nullable=False),
+    Column("time", String, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("node", Integer),
+    Column("failure", Text),
+    Column("measured", Integer, nullable=False),
+    Column("changed", Integer, nullable=False),
+    Index(None, "commit"),
+)
+
+# A series of it. `points` and `versions` are JSON: all its points by columns, and those at releases and both ends.
+# `change` is that from the first point to the last with bounds; `ledger` and `labels` are JSON, `commands` a JSON list.
+kept_series = Table(
+    "kept_series",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("history", ForeignKey("kept_history.number", ondelete="CASCADE"), nullable=False),
+    Column("case", String, nullable=False),
+    Column("group", String, nullable=False),
+    Column("commands", String, nullable=False),
+    Column("metric", String, nullable=False),
+    Column("engine", String, nullable=False),
+    Column("topology", String, nullable=False),
+    Column("better", String),
+    Column("is_imported", Boolean, nullable=False),
+    Column("source", String, nullable=False),
+    Column("labels", String, nullable=False),
+    Column("point_count", Integer, nullable=False),
+    Column("change", Float, nullable=False),
+    Column("low", Float, nullable=False),
+    Column("high", Float, nullable=False),
+    Column("ledger", Text),
+    Column("points", Text, nullable=False),
+    Column("versions", Text, nullable=False),
+    # Its name by the convention is longer than PostgreSQL takes.
+    UniqueConstraint(
+        *("history", "case", "metric", "engine", "topology", "source", "labels"), name="uq_kept_series_identity"
+    ),
+    Index(None, "case", "metric"),
+)
+
+# A change of it, between the commits at the positions `after` and `position`; `commit` is the later one. `is_open`: it
+# is a confirmed change for the worse that is neither accepted nor made good. `reasons` is a JSON list.
+kept_change = Table(
+    "kept_change",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("series", ForeignKey("kept_series.number", ondelete="CASCADE"), nullable=False),
+    Column("history", ForeignKey("kept_history.number", ondelete="CASCADE"), nullable=False),
+    Column("id", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("after", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("commit", ID, nullable=False),
+    Column("change", Float, nullable=False),
+    Column("low", Float, nullable=False),
+    Column("high", Float, nullable=False),
+    Column("p", Float),
+    Column("confirmed", Boolean, nullable=False),
+    Column("is_worse", Boolean, nullable=False),
+    Column("is_open", Boolean, nullable=False),
+    Column("comparison", String),
+    Column("accepted", Text),
+    Column("reasons", Text, nullable=False),
+    CheckConstraint("kind IN ('step', 'drift')", name="kind"),
+    Index(None, "series"),
+    Index(None, "history", "position"),
+    Index(None, "is_open", "change"),
+    Index(None, "commit"),
 )
 
 # The platforms that a conductor serves; `document` is what an agent of it must be. `builder` is the platform of the
