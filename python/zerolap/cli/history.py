@@ -114,7 +114,7 @@ def show(
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.output import HistoryReports, write_history
     from zerolap.errors import UsageError
-    from zerolap.history import Filling, FillOptions, Shown, history_of, measurer_for, of_built_commits
+    from zerolap.history import Filling, FillOptions, Shown, history_of, keep_history, measurer_for, of_built_commits
     from zerolap.lab import Lab
     from zerolap.store import Store
 
@@ -141,6 +141,7 @@ def show(
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
         document = beside_imported(history_of(asked, Lab(results), summary), of_others, results)
+        keep_history(document, asked, results)
         write_history(document, HistoryReports(json, markdown, csv, quiet, benchfmt))
 
 

@@ -4,7 +4,7 @@ from zerolap.history.asked import TIME, WORK, Asked
 from zerolap.history.build_shares import BuildSplit
 from zerolap.history.command_usage import CaseWeights, case_weights, usage_weights
 from zerolap.history.fill_range import Filling, FillOptions, FillOutcome
-from zerolap.history.judged_history import Shown, fails_on, history_of, open_changes
+from zerolap.history.judged_history import Shown, fails_on, history_of, keep_history, open_changes
 from zerolap.history.measurers import measurer_for
 from zerolap.history.nodes import of_built_commits
 from zerolap.history.range_search import RangeSearch, SearchOptions
@@ -27,6 +27,7 @@ __all__ = [
     "case_weights",
     "fails_on",
     "history_of",
+    "keep_history",
     "measurer_for",
     "of_built_commits",
     "open_changes",

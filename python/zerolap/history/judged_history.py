@@ -27,6 +27,7 @@ from zerolap.records import (
     HistorySeries,
     now,
 )
+from zerolap.store import Store
 
 INSTRUCTIONS: Final = "instructions_per_op"
 ALONE: Final = "instructions_alone_per_op"
@@ -95,6 +96,12 @@ def open_changes(history: History) -> History:
         for of_one in history.series
     ]
     return history.model_copy(update={"series": tuple(series)})
+
+
+def keep_history(history: History, asked: Asked, store: Store) -> None:
+    """Keep a history in the store for pages; one without any point is not kept."""
+    if history.measured_commits:
+        store.kept_histories.keep(history, open_changes(history), {case.name: case.verbs for case in asked.cases})
 
 
 def fails_on(history: History, when: FailOn) -> bool:

@@ -326,18 +326,12 @@ class _Stretches:
         if base is None or head is None:
             return None
         stretch = [point for point in self._ordered if after <= point.position <= position]
-        if not all(_are_joined(*neighbours) for neighbours in pairwise(stretch)):
+        if not all(point.is_joined_to(before) for before, point in pairwise(stretch)):
             return None
         change = head.level - base.level
         if all(point.same_code for point in stretch[1:]):
             return LogChange(change)
         return LogChange(change, EVENT if self._is_counted else math.hypot(_half_width(base), _half_width(head)))
-
-
-def _are_joined(before: HistoryPoint, point: HistoryPoint) -> bool:
-    """Whether the step between two points is known: where it is not, a history goes on at the level before."""
-    values_differ = None not in (before.value, point.value) and before.value != point.value
-    return point.same_code or point.level != before.level or not values_differ
 
 
 def _half_width(point: HistoryPoint) -> float:

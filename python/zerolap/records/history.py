@@ -50,6 +50,11 @@ class HistoryPoint(Record):
     step: float | None = None
     share: float | None = None
 
+    def is_joined_to(self, before: "HistoryPoint") -> bool:
+        """Whether the step from the point before is known: where it is not, a history goes on at the level before."""
+        values_differ = None not in (before.value, self.value) and before.value != self.value
+        return self.same_code or self.level != before.level or not values_differ
+
 
 class HistoryChange(Record):
     """A step of a series, or a drift: many steps of the same direction, each too small to be reported.

@@ -28,6 +28,16 @@ from zerolap.store.history_records import (
     UncountedCase,
 )
 from zerolap.store.imported_records import ImportedRecords, ImportSource
+from zerolap.store.kept_histories import (
+    KeptChange,
+    KeptCommit,
+    KeptHistories,
+    KeptHistory,
+    KeptPoints,
+    KeptSeries,
+    KeptVersion,
+    SeriesFilter,
+)
 from zerolap.store.measured_values import MeasuredValue, MeasuredValues
 from zerolap.store.platform_records import (
     DecidedCase,
@@ -91,6 +101,13 @@ __all__ = [
     "ImportSource",
     "ImportedRecords",
     "JobKind",
+    "KeptChange",
+    "KeptCommit",
+    "KeptHistories",
+    "KeptHistory",
+    "KeptPoints",
+    "KeptSeries",
+    "KeptVersion",
     "KnownAgent",
     "ListedRequest",
     "MeasuredValue",
@@ -115,6 +132,7 @@ __all__ = [
     "RequestPage",
     "RequestProgress",
     "Retention",
+    "SeriesFilter",
     "Store",
     "StoredAcknowledgement",
     "StoredDelivery",

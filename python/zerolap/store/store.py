@@ -43,6 +43,7 @@ from zerolap.store.documents import StoredRow
 from zerolap.store.fleet import FleetRecords
 from zerolap.store.history_records import HistoryRecords
 from zerolap.store.imported_records import ImportedRecords
+from zerolap.store.kept_histories import KeptHistories
 from zerolap.store.measured_values import MeasuredValues
 from zerolap.store.platform_records import PlatformRecords
 from zerolap.store.recorded_requests import RecordedRequest
@@ -77,6 +78,7 @@ class Store:
         self.history = HistoryRecords(database)
         self.imported = ImportedRecords(database)
         self.measured = MeasuredValues(database)
+        self.kept_histories = KeptHistories(database)
         self.reports = ReportRecords(database)
         self._database = database
 

@@ -379,7 +379,7 @@ imported_point = Table(
     Column("value", Float, nullable=False),
 )
 
-# A history as it was last judged, for pages: judging takes the repository and more than a moment. `config` is JSON, with
+# A history as it was last judged, for pages: judging takes the repository and more than a moment. `config` is JSON,
 # its keys in order; `platform` is a fingerprint; `platform_events` and `notes` are JSON lists.
 kept_history = Table(
     "kept_history",
