@@ -14,6 +14,8 @@ NEWEST_COMPARISONS: Final = 500
 """So many of a platform are looked at: a platform changes over time."""
 MOST_STATES: Final = 200
 CHANGED: Final = ("regression", "improvement")
+TIMES: Final = tuple(name for name, metric in METRICS.items() if metric.answer == "time")
+WORKS: Final = tuple(name for name, metric in METRICS.items() if metric.answer == "work")
 _FACTS: Final = TypeAdapter(dict[str, str])
 _WORK_METRIC: Final = "instructions_per_op"
 
@@ -296,11 +298,25 @@ def _is_deciding() -> ColumnElement[bool]:
 
 def _nothing_changed_but_timed() -> tuple[ColumnElement[bool], ...]:
     """Return what holds for a valid case that was timed although its executed code, or its build, is the same."""
-    of_case = verdict.c.case_result_id == case_result.c.id
-    times = [name for name, metric in METRICS.items() if metric.answer == "time"]
-    is_identical = exists().where(of_case, verdict.c.metric == _WORK_METRIC, verdict.c.verdict == "identical")
-    is_timed = exists().where(of_case, verdict.c.metric.in_(times))
-    return (case_result.c.valid, is_timed, is_identical | (document.c.base_build == document.c.head_build))
+    # The queries themselves read the deciding verdict of a case.
+    of_work, of_time = verdict.alias("of_work"), verdict.alias("of_time")
+    is_identical = exists().where(
+        of_work.c.case_result_id == case_result.c.id,
+        of_work.c.metric == _WORK_METRIC,
+        of_work.c.verdict == "identical",
+    )
+    of_changed = verdict.alias("of_changed")
+    is_changed = exists().where(
+        of_changed.c.case_result_id == case_result.c.id,
+        of_changed.c.metric.in_(WORKS),
+        of_changed.c.verdict.in_(CHANGED),
+    )
+    is_timed = exists().where(of_time.c.case_result_id == case_result.c.id, of_time.c.metric.in_(TIMES))
+    return (
+        case_result.c.valid,
+        is_timed,
+        (is_identical & ~is_changed) | (document.c.base_build == document.c.head_build),
+    )
 
 
 def _facts(text: str) -> dict[str, str] | None:

@@ -1,0 +1,289 @@
+"""The fleet: its agents, what each of them runs, what waits, what was lost, and the newest requests."""
+
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, Field
+
+from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.report_list import PATHS
+from zerolap.records import Priority, Record, RequestState, UnreadableRecord, read_stored
+from zerolap.store import AttemptInShort, AttemptState, JobKind, KnownAgent, RequestInShort, Store
+
+GONE_AFTER_SECONDS: Final = 60.0
+"""An agent that has not reported for so long is gone, as `zerolap fleet status` has it."""
+MOST_HELD: Final = 500
+MOST_LOST: Final = 50
+MOST_REQUESTS: Final = 200
+OPEN: Final = frozenset({"waiting", "running"})
+
+AgentState: TypeAlias = Literal["busy", "idle", "draining", "refused", "gone"]
+ReportPath: TypeAlias = Literal["comparisons", "runs"]
+
+
+class FleetJob(Record):
+    """A try of an agent at a job.
+
+    `subject` is the case or the source, `path` leads to the page of the `request`. `publications` is how often the job
+    was given to the bus, `starts` how often an agent has begun it, `since` when it was taken or, before that, recorded.
+    """
+
+    attempt: str
+    job: str
+    kind: JobKind
+    engine: str | None
+    subject: str
+    request: str
+    path: ReportPath
+    platform: str
+    state: AttemptState
+    agent: str | None
+    since: str
+    ended: str | None
+    publications: int
+    starts: int
+    reason: str
+
+
+class FleetAgent(Record):
+    """An agent; `since` is when its state began, empty where that is not known.
+
+    `seen` is its last report, `refusal` why it is given no jobs, `fingerprint` that of its machine, empty where its
+    report cannot be read. `runs` is what it does now, `ran` what it has ended last.
+    """
+
+    name: str
+    lab: str
+    platform: str
+    state: AgentState
+    since: str
+    draining: bool
+    seen: str
+    seen_seconds_ago: float
+    refusal: str
+    version: str
+    cpu: str
+    fingerprint: str
+    runs: FleetJob | None
+    ran: FleetJob | None
+
+
+class FleetQueue(Record):
+    """A platform: its builder, its agents that take jobs, and its jobs that have not ended; `oldest` is one's age."""
+
+    platform: str
+    builder: str
+    agents: int
+    waiting: int
+    held: int
+    oldest: str
+
+
+class FleetRequest(Record):
+    """A request to the fleet; `jobs` are counted by the state of the last try at each."""
+
+    id: str
+    path: ReportPath
+    platform: str
+    sides: tuple[str, ...]
+    state: RequestState
+    is_open: bool
+    priority: Priority
+    cause: str
+    reason: str
+    submitted: str
+    ended: str
+    jobs: dict[AttemptState, int]
+
+
+class FleetState(Record):
+    """The fleet. `held` are the jobs that agents hold, `lost` the newest that were given up or have failed."""
+
+    agents: tuple[FleetAgent, ...]
+    queues: tuple[FleetQueue, ...]
+    held: tuple[FleetJob, ...]
+    lost: tuple[FleetJob, ...]
+    requests: tuple[FleetRequest, ...]
+
+
+class FleetParameters(Parameters):
+    """How many of the newest requests are shown."""
+
+    limit: Annotated[int, Field(ge=1, le=MOST_REQUESTS, description="How many of the newest requests.")] = 20
+
+
+class _Machine(BaseModel):
+    cpu: str = ""
+    fingerprint: str = ""
+
+
+class _AgentReport(BaseModel):
+    """What is read of an agent's last report; a refused one of another version may have less."""
+
+    zerolap: str = ""
+    platform: _Machine = _Machine()
+
+
+def read_fleet_state(sources: QuerySources, parameters: FleetParameters) -> FleetState:
+    """Return the state of a fleet; without one, of the agent that is this machine."""
+    store = sources.store
+    known, now = store.fleet.agents(), time.time()
+    held, lost = store.attempts.held(MOST_HELD), store.attempts.lost(MOST_LOST)
+    ended = store.attempts.last_of_agents([agent.name for agent in known])
+    requests = store.fleet.newest_requests(parameters.limit)
+    kinds = store.kinds(job.request for job in (*held, *lost, *ended.values()))
+    jobs = {job.id: _job(job, kinds) for job in (*held, *lost, *ended.values())}
+    runs = {job.agent: jobs[job.id] for job in held if job.agent is not None}
+    ran = {name: jobs[job.id] for name, job in ended.items()}
+    agents = tuple(_agent(agent, runs.get(agent.name), ran.get(agent.name), now) for agent in known)
+    return FleetState(
+        agents=agents,
+        queues=tuple(_queues(store, agents)),
+        held=tuple(jobs[job.id] for job in held),
+        lost=tuple(jobs[job.id] for job in lost),
+        requests=tuple(_request(store, work) for work in requests),
+    )
+
+
+def moment_text(seconds: float | None) -> str:
+    """Return a time in seconds since the epoch as ISO 8601 in UTC; empty for none."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _job(of_job: AttemptInShort, kinds: Mapping[str, Literal["compare", "run"]]) -> FleetJob:
+    same = ("job", "kind", "engine", "subject", "request", "platform", "state", "agent", "publications", "starts")
+    return FleetJob(
+        **{name: getattr(of_job, name) for name in (*same, "reason")},
+        attempt=of_job.id,
+        path=PATHS[kinds.get(of_job.request, "compare")],
+        since=moment_text(of_job.claimed or of_job.created),
+        ended=moment_text(of_job.ended) or None,
+    )
+
+
+def _agent(known: KnownAgent, runs: FleetJob | None, ran: FleetJob | None, now: float) -> FleetAgent:
+    state = _state(known, runs, now)
+    since = {"busy": "" if runs is None else runs.since, "idle": "" if ran is None else ran.ended or ""}
+    report = _report(known)
+    return FleetAgent(
+        name=known.name,
+        lab=known.lab,
+        platform=known.platform,
+        state=state,
+        since=moment_text(known.seen) if state == "gone" else since.get(state, ""),
+        draining=known.draining,
+        seen=moment_text(known.seen),
+        seen_seconds_ago=round(max(0.0, now - known.seen), 1),
+        refusal=known.refusal or "",
+        version=report.zerolap,
+        cpu=report.platform.cpu,
+        fingerprint=report.platform.fingerprint,
+        runs=runs,
+        ran=ran,
+    )
+
+
+def _state(known: KnownAgent, runs: FleetJob | None, now: float) -> AgentState:
+    if known.refusal is not None:
+        return "refused"
+    if now - known.seen > GONE_AFTER_SECONDS:
+        return "gone"
+    if known.draining:
+        return "draining"
+    return "idle" if runs is None else "busy"
+
+
+def _report(known: KnownAgent) -> _AgentReport:
+    try:
+        return read_stored(_AgentReport, known.document, f"the agent {known.name}")
+    except UnreadableRecord:
+        return _AgentReport()
+
+
+def _queues(store: Store, agents: Iterable[FleetAgent]) -> Iterable[FleetQueue]:
+    served = {platform.name: platform.builder for platform in store.fleet.platforms()}
+    queues = {queue.platform: queue for queue in store.attempts.queues()}
+    working = [agent.platform for agent in agents if agent.state in ("busy", "idle")]
+    for name in sorted({*served, *served.values(), *queues}):
+        queue = queues.get(name)
+        yield FleetQueue(
+            platform=name,
+            builder=served.get(name, ""),
+            agents=working.count(name),
+            waiting=0 if queue is None else queue.waiting,
+            held=0 if queue is None else queue.held,
+            oldest="" if queue is None else moment_text(queue.oldest),
+        )
+
+
+def _request(store: Store, work: RequestInShort) -> FleetRequest:
+    jobs: dict[AttemptState, int] = {}
+    for (_, state), count in store.fleet.job_counts(work.id).items():
+        jobs[state] = jobs.get(state, 0) + count
+    return FleetRequest(
+        id=work.id,
+        path=PATHS[work.kind],
+        platform=work.platform,
+        sides=tuple(side.name for side in work.sides.values()),
+        state=work.state,
+        is_open=work.state in OPEN,
+        priority=work.priority,
+        cause=work.trigger,
+        reason=work.reason or work.unreadable,
+        submitted=moment_text(work.submitted),
+        ended=moment_text(work.ended),
+        jobs=jobs,
+    )
+
+
+def _agent_rows(fleet: FleetState) -> Iterable[TableRow]:
+    yield ("agent", "lab", "platform", "state", "since", "seen", "job", "request", "job since", "refusal", "version")
+    for agent in fleet.agents:
+        runs = agent.runs
+        job = ("", "", "") if runs is None else (runs.subject or runs.kind, runs.request, runs.since)
+        row = (agent.name, agent.lab, agent.platform, agent.state, agent.since, agent.seen)
+        yield (*row, *job, agent.refusal, agent.version)
+
+
+FLEET: Final = PageQuery(
+    name="fleet",
+    summary="Agents with what they run, queues, lost jobs, and the newest requests to the fleet",
+    parameters=FleetParameters,
+    answer=FleetState,
+    read=read_fleet_state,
+    table=_agent_rows,
+)
+
+
+class JobFailureParameters(Parameters):
+    """Which job."""
+
+    job: Annotated[str, Field(pattern=r"^j-[0-9a-f-]{1,64}$", description="Its id.")]
+
+
+class JobFailure(Record):
+    """Why a job has failed: the reason, what to do, and the end of its log; `is_cut` where there was more of it."""
+
+    job: str
+    reason: str
+    hint: str
+    log: str
+    is_cut: bool
+
+
+def _read_failure(sources: QuerySources, parameters: JobFailureParameters) -> JobFailure:
+    failure = sources.store.attempts.failure(parameters.job)
+    return JobFailure(
+        job=parameters.job, reason=failure.reason, hint=failure.hint, log=failure.log, is_cut=failure.is_cut
+    )
+
+
+JOB_FAILURE: Final = PageQuery(
+    name="job-failure",
+    summary="Why a job has failed, with the end of its log",
+    parameters=JobFailureParameters,
+    answer=JobFailure,
+    read=_read_failure,
+)

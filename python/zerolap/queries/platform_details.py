@@ -1,0 +1,365 @@
+"""Platforms: which there are, what changed on one, how far its verdicts can be trusted, and two side by side."""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.records import Record, UsageError, VerdictWord
+from zerolap.store import (
+    DecidedCase,
+    FalseAlarmCounts,
+    PlatformState,
+    Store,
+    StoredPlatform,
+)
+
+MOST_ALARMS: Final = 50
+MOST_COMPARISONS: Final = 50
+"""Of two platforms side by side."""
+MOST_CASES: Final = 1_000
+KERNEL: Final = "kernel"
+UNREADABLE: Final = "facts"
+
+Fingerprint = Annotated[str, Field(pattern=r"^[!-~]{1,200}$", description="The fingerprint of the platform.")]
+
+
+class ListedPlatform(Record):
+    """A platform: when it was seen first, when its facts changed last, in how many states it was seen.
+
+    `reports` are its comparisons and runs.
+    """
+
+    fingerprint: str
+    name: str
+    cpu: str
+    cores: int
+    kernel: str
+    first_seen: str
+    last_change: str
+    states: int
+    reports: int
+
+
+class PlatformListing(Record):
+    """All platforms, that whose facts changed last first."""
+
+    platforms: tuple[ListedPlatform, ...]
+
+
+def _listed(stored: StoredPlatform) -> ListedPlatform:
+    return ListedPlatform(**{name: getattr(stored, name) for name in ListedPlatform.model_fields})
+
+
+def _read_list(sources: QuerySources, _: Parameters) -> PlatformListing:
+    return PlatformListing(platforms=tuple(map(_listed, sources.store.platform_records.listed())))
+
+
+def _list_rows(answer: PlatformListing) -> Iterable[TableRow]:
+    yield tuple(ListedPlatform.model_fields)
+    for platform in answer.platforms:
+        yield tuple(platform.model_dump().values())
+
+
+PLATFORMS: Final = PageQuery(
+    name="platforms",
+    summary="All platforms with their facts in short",
+    parameters=Parameters,
+    answer=PlatformListing,
+    read=_read_list,
+    table=_list_rows,
+)
+
+
+class Fact(Record):
+    """A fact of a platform, such as its governor."""
+
+    name: str
+    value: str
+
+
+class FactChange(Record):
+    """A fact that became another; `before` or `after` is null where there was no such fact."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class PlatformChange(Record):
+    """A state that was seen first at `first_seen`, with what differs from the state that was new before it."""
+
+    first_seen: str
+    changes: tuple[FactChange, ...]
+
+
+class FalseAlarmCount(Record):
+    """How many cases were timed in which nothing can have changed, and for how many a change was reported.
+
+    `same_build`: both sides were one build; otherwise the builds differ, and their executed code was identical.
+    A confirmed alarm was reported as certain. `low` and `high` bound the share of alarms with 95 %.
+    """
+
+    same_build: bool
+    comparisons: int
+    timed: int
+    alarms: int
+    confirmed_alarms: int
+    low: float
+    high: float
+    since: str
+
+
+class ReportedFalseAlarm(Record):
+    """A change that was reported where nothing can have changed; `change`, `low` and `high` are shares."""
+
+    comparison: str
+    created: str
+    case: str
+    verdict: VerdictWord
+    metric: str | None
+    change: float | None
+    low: float | None
+    high: float | None
+    confirmed: bool
+    same_build: bool
+
+
+class StartSpread(Record):
+    """How much starts of one build differ in a metric: the standard deviation as a share, over `spreads` cases.
+
+    `circumstances` are what comparable starts have in common, `degrees` the degrees of freedom that it is based on.
+    """
+
+    metric: str
+    circumstances: str
+    spreads: int
+    standard_deviation: float
+    degrees: float
+
+
+class PlatformDetails(Record):
+    """A platform. `facts` are those of the newest state, `changes` begin with the newest.
+
+    Alarms and spreads are of its newest 500 comparisons.
+    """
+
+    platform: ListedPlatform
+    facts: tuple[Fact, ...]
+    changes: tuple[PlatformChange, ...]
+    false_alarm_counts: tuple[FalseAlarmCount, ...]
+    false_alarms: tuple[ReportedFalseAlarm, ...]
+    spreads: tuple[StartSpread, ...]
+
+
+class PlatformParameters(Parameters):
+    """Which platform."""
+
+    fingerprint: Fingerprint
+
+
+def _platform(store: Store, fingerprint: str) -> StoredPlatform:
+    """Return a platform; raises `UsageError`."""
+    for platform in store.platform_records.listed():
+        if platform.fingerprint == fingerprint:
+            return platform
+    raise UsageError(f"the lab knows no platform {fingerprint}")
+
+
+def _read_details(sources: QuerySources, parameters: PlatformParameters) -> PlatformDetails:
+    store, fingerprint = sources.store, parameters.fingerprint
+    records = store.platform_records
+    states = records.states(fingerprint)
+    return PlatformDetails(
+        platform=_listed(_platform(store, fingerprint)),
+        facts=_facts(states),
+        changes=tuple(_changes(states)),
+        false_alarm_counts=tuple(map(_count, records.false_alarm_counts(fingerprint))),
+        false_alarms=tuple(
+            ReportedFalseAlarm(**{name: getattr(alarm, name) for name in ReportedFalseAlarm.model_fields})
+            for alarm in records.false_alarms(fingerprint, MOST_ALARMS)
+        ),
+        spreads=tuple(
+            StartSpread(
+                metric=spread.metric,
+                circumstances=spread.circumstances,
+                spreads=spread.spreads,
+                standard_deviation=math.sqrt(max(0.0, spread.variance)),
+                degrees=spread.degrees,
+            )
+            for spread in records.spreads(fingerprint)
+        ),
+    )
+
+
+def _named(state: PlatformState) -> Mapping[str, str]:
+    """Return the facts of a state with its kernel."""
+    return {KERNEL: state.kernel, **({UNREADABLE: "cannot be read"} if state.facts is None else state.facts)}
+
+
+def _facts(states: Sequence[PlatformState]) -> tuple[Fact, ...]:
+    named = _named(states[0]) if states else {}
+    return tuple(Fact(name=name, value=named[name]) for name in sorted(named))
+
+
+def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FactChange, ...]:
+    return tuple(
+        FactChange(name=name, before=before.get(name), after=after.get(name))
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    )
+
+
+def _changes(states: Sequence[PlatformState]) -> Iterator[PlatformChange]:
+    for newer, older in itertools.pairwise(states):
+        yield PlatformChange(first_seen=newer.first_seen, changes=_differences(_named(older), _named(newer)))
+
+
+def _count(counts: FalseAlarmCounts) -> FalseAlarmCount:
+    low, high = share_bounds(counts.alarms, counts.timed)
+    return FalseAlarmCount(
+        same_build=counts.same_build,
+        comparisons=counts.comparisons,
+        timed=counts.timed,
+        alarms=counts.alarms,
+        confirmed_alarms=counts.confirmed_alarms,
+        low=low,
+        high=high,
+        since=counts.since,
+    )
+
+
+def share_bounds(part: int, whole: int) -> tuple[float, float]:
+    """Return the interval of 95 % of a share that was counted: that of Wilson (1927), good for few counts too."""
+    if not whole:
+        return 0.0, 1.0
+    z, share = 1.959964, part / whole
+    centre = share + z * z / (2 * whole)
+    half = z * math.sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole))
+    divisor = 1 + z * z / whole
+    return max(0.0, (centre - half) / divisor), min(1.0, (centre + half) / divisor)
+
+
+def _spread_rows(answer: PlatformDetails) -> Iterable[TableRow]:
+    yield ("metric", "circumstances", "standard deviation (share)", "cases", "degrees of freedom")
+    for spread in answer.spreads:
+        yield (spread.metric, spread.circumstances, spread.standard_deviation, spread.spreads, spread.degrees)
+
+
+PLATFORM: Final = PageQuery(
+    name="platform",
+    summary="A platform: its facts over time, its false alarms, and the spread of its starts",
+    parameters=PlatformParameters,
+    answer=PlatformDetails,
+    read=_read_details,
+    table=_spread_rows,
+)
+
+
+class PlatformPairParameters(Parameters):
+    """Which two platforms."""
+
+    fingerprint: Fingerprint
+    other: Annotated[str, Field(pattern=r"^[!-~]{1,200}$", description="The fingerprint of the other platform.")]
+
+
+class PlatformResult(Record):
+    """The verdict on a case on a platform: the metric that it rests on, with its values and the change as a share."""
+
+    comparison: str
+    verdict: str | None
+    metric: str | None
+    base: float | None
+    head: float | None
+    change: float | None
+    low: float | None
+    high: float | None
+
+
+class CaseOnBoth(Record):
+    """A case of the same two builds on both platforms."""
+
+    case: str
+    base_name: str
+    head_name: str
+    here: PlatformResult
+    there: PlatformResult
+
+
+class PlatformPair(Record):
+    """Two platforms: facts that differ, where `before` is the first's, and cases of builds that both measured.
+
+    `comparisons` is how many pairs of the same two builds there are among the newest 500 of the first platform, at most
+    50; `is_cut` where they have more cases than are shown.
+    """
+
+    platform: ListedPlatform
+    other: ListedPlatform
+    facts: tuple[FactChange, ...]
+    same_facts: int
+    comparisons: int
+    cases: tuple[CaseOnBoth, ...]
+    is_cut: bool
+
+
+def _read_pair(sources: QuerySources, parameters: PlatformPairParameters) -> PlatformPair:
+    store = sources.store
+    here, there = _platform(store, parameters.fingerprint), _platform(store, parameters.other)
+    facts = [_newest_facts(store, platform.fingerprint) for platform in (here, there)]
+    pairs = store.platform_records.same_comparisons(here.fingerprint, there.fingerprint, MOST_COMPARISONS)
+    cases = [case for pair in pairs for case in _cases_on_both(store, *pair)]
+    differing = _differences(*facts)
+    return PlatformPair(
+        platform=_listed(here),
+        other=_listed(there),
+        facts=differing,
+        same_facts=len({*facts[0], *facts[1]}) - len(differing),
+        comparisons=len(pairs),
+        cases=tuple(cases[:MOST_CASES]),
+        is_cut=len(cases) > MOST_CASES,
+    )
+
+
+def _newest_facts(store: Store, fingerprint: str) -> Mapping[str, str]:
+    states = store.platform_records.states(fingerprint)
+    return _named(states[0]) if states else {}
+
+
+def _cases_on_both(store: Store, here: str, there: str) -> Iterator[CaseOnBoth]:
+    names = store.in_short([here])
+    on_other = {case.case: case for case in store.platform_records.decided_cases(there)}
+    for case in store.platform_records.decided_cases(here):
+        if case.case in on_other:
+            yield CaseOnBoth(
+                case=case.case,
+                base_name=names[here].base or "",
+                head_name=names[here].head,
+                here=_result(case),
+                there=_result(on_other[case.case]),
+            )
+
+
+def _result(case: DecidedCase) -> PlatformResult:
+    return PlatformResult(**{name: getattr(case, name) for name in PlatformResult.model_fields})
+
+
+def _pair_rows(answer: PlatformPair) -> Iterable[TableRow]:
+    sides = (answer.platform, answer.other)
+    columns = [f"{name} on {side.name} ({side.fingerprint})" for side in sides for name in PlatformResult.model_fields]
+    yield ("case", "base", "head", *columns)
+    for case in answer.cases:
+        values = [*case.here.model_dump().values(), *case.there.model_dump().values()]
+        yield (case.case, case.base_name, case.head_name, *values)
+
+
+PLATFORM_PAIR: Final = PageQuery(
+    name="platform-pair",
+    summary="Two platforms side by side: facts that differ, and results of the same builds",
+    parameters=PlatformPairParameters,
+    answer=PlatformPair,
+    read=_read_pair,
+    table=_pair_rows,
+)
