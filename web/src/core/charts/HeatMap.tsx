@@ -1,0 +1,147 @@
+/**
+ * A table whose cells are coloured by a number.
+ *
+ * Each cell has its number as text too, so that it is read without colours. Rows far from the window are not drawn.
+ */
+
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import "./heat-map.css";
+
+export interface HeatCell {
+  /** What the colour shows; null has none. */
+  value: number | null;
+  text: string;
+  /** What the cell means, in words, with units. */
+  title: string;
+  href?: string;
+}
+
+export interface HeatLine {
+  key: string;
+  label: ComponentChildren;
+  title?: string;
+}
+
+interface Properties<Row extends HeatLine, Column extends HeatLine> {
+  caption: ComponentChildren;
+  /** The heading of the column of row labels. */
+  corner: string;
+  rows: readonly Row[];
+  columns: readonly Column[];
+  cell: (row: Row, column: Column) => HeatCell | null;
+  /** The value that has the full colour, as has all beyond it. */
+  limit: number;
+  /** Values above 0 are red and below 0 blue, or all are amounts of one colour. */
+  colours?: "worse-better" | "amount";
+}
+
+const ROW_PIXELS = 32;
+const ALL_DRAWN_UP_TO = 120;
+const BEYOND_WINDOW = 20;
+
+export function HeatMap<Row extends HeatLine, Column extends HeatLine>(properties: Properties<Row, Column>) {
+  const { caption, corner, rows, columns, cell, limit, colours = "worse-better" } = properties;
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [first, last] = useDrawnRows(body, rows.length);
+  return (
+    // The frame scrolls sideways, by the keyboard too.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <section class="heat-frame" tabIndex={0} aria-label="Heat map">
+      <table class="heat" aria-rowcount={rows.length + 1}>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{corner}</th>
+            {columns.map(({ key, label, title }) => (
+              <th key={key} scope="col" class="number" title={title}>
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          <Gap rows={first} columns={columns.length} />
+          {rows.slice(first, last).map((row, index) => (
+            <tr key={row.key} aria-rowindex={first + index + 2}>
+              <th scope="row" title={row.title}>
+                {row.label}
+              </th>
+              {columns.map((column) => (
+                <Cell key={column.key} cell={cell(row, column)} limit={limit} colours={colours} />
+              ))}
+            </tr>
+          ))}
+          <Gap rows={rows.length - last} columns={columns.length} />
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Cell({
+  cell,
+  limit,
+  colours,
+}: {
+  cell: HeatCell | null;
+  limit: number;
+  colours: "worse-better" | "amount";
+}) {
+  if (cell === null) {
+    return <td class="heat-none" title="not measured" />;
+  }
+  const { value, text, title, href } = cell;
+  return (
+    <td class="heat-cell" title={title} style={{ background: shade(value, limit, colours) }}>
+      {href === undefined ? text : <a href={href}>{text}</a>}
+    </td>
+  );
+}
+
+/** The colour of a value: none near zero, full at the limit. */
+export function shade(
+  value: number | null,
+  limit: number,
+  colours: "worse-better" | "amount",
+): string | undefined {
+  const part = value === null ? 0 : Math.min(1, Math.abs(value) / limit);
+  if (value === null || part < 0.02) {
+    return undefined;
+  }
+  const name = colours === "amount" ? "amount" : value > 0 ? "worse" : "better";
+  return `color-mix(in srgb, var(--heat-${name}) ${Math.round(part * 100)}%, transparent)`;
+}
+
+function Gap({ rows, columns }: { rows: number; columns: number }) {
+  return rows <= 0 ? null : (
+    <tr aria-hidden="true">
+      <td colSpan={columns + 1} style={{ height: `${rows * ROW_PIXELS}px`, padding: "0" }} />
+    </tr>
+  );
+}
+
+/** The rows near the window: from the first one up to the last one, which is left out. */
+function useDrawnRows(body: { current: HTMLElement | null }, count: number): [number, number] {
+  const [drawn, setDrawn] = useState<[number, number]>([0, ALL_DRAWN_UP_TO]);
+  const isLong = count > ALL_DRAWN_UP_TO;
+  useLayoutEffect(() => {
+    if (!isLong) {
+      return undefined;
+    }
+    const follow = () => {
+      const top = body.current?.getBoundingClientRect().top ?? 0;
+      const first = Math.max(0, Math.floor(-top / ROW_PIXELS) - BEYOND_WINDOW);
+      const last = first + Math.ceil(innerHeight / ROW_PIXELS) + 2 * BEYOND_WINDOW;
+      setDrawn((before) => (before[0] === first && before[1] === last ? before : [first, last]));
+    };
+    follow();
+    addEventListener("scroll", follow, { passive: true });
+    addEventListener("resize", follow);
+    return () => {
+      removeEventListener("scroll", follow);
+      removeEventListener("resize", follow);
+    };
+  }, [isLong, body]);
+  return isLong ? [Math.min(drawn[0], count), Math.min(drawn[1], count)] : [0, count];
+}
