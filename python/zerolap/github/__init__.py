@@ -16,6 +16,7 @@ from zerolap.github.github_errors import (
     GitHubUnavailable,
 )
 from zerolap.github.pace import Clock, Patience
+from zerolap.github.person_sign_in import PersonSignIn
 
 __all__ = [
     "PUBLIC_API",
@@ -41,6 +42,7 @@ __all__ = [
     "LineAnnotation",
     "Patience",
     "Permission",
+    "PersonSignIn",
     "PullRequest",
     "StatusContent",
     "TokenFile",

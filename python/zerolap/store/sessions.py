@@ -18,7 +18,7 @@ class StoredSession:
     """Who has signed in, until `expires`, in seconds since the epoch.
 
     `digest` is the SHA-256 of the session. It is that of a person at GitHub, with a `login`, or of the token of the
-    HTTP API that has the name `token`; the other is empty.
+    HTTP API that has the digest `token`; the other is empty.
     """
 
     digest: str

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0015"
+REVISION = "0016"
 
 metadata = MetaData(
     naming_convention={
@@ -191,6 +191,13 @@ trial = Table(
     UniqueConstraint("job_id", "side", "block"),
     Index(None, "request_id"),
     Index(None, "executed_code"),
+)
+# Few trials have stacks: the newest results with any are found without reading the others.
+Index(
+    "ix_trial_sampled",
+    trial.c.request_id,
+    sqlite_where=trial.c.stacks.is_not(None),
+    postgresql_where=trial.c.stacks.is_not(None),
 )
 
 # The fields of a SeriesKey; `config` is JSON.
@@ -614,8 +621,8 @@ api_token = Table(
 )
 
 # Who has signed in to the pages, until `expires`. A session is 256 random bits, of which `digest` is the SHA-256. It is
-# that of a person at GitHub, whose `login` it has, or that of the token of the HTTP API that has the name `token`; the
-# other is empty.
+# that of a person at GitHub, whose `login` it has, or that of the token of the HTTP API that has the digest `token`;
+# the other is empty.
 session = Table(
     "session",
     metadata,

@@ -72,7 +72,10 @@ class _Part(BaseModel):
 
 
 class GitHubSettings(_Part):
-    """The identity of the lab at GitHub: a token, or the App `app_id`; without both, nothing is written to GitHub."""
+    """The identity of the lab at GitHub: a token, or the App `app_id`; without both, nothing is written to GitHub.
+
+    With `client_id` and the secret of that client, people sign in to the pages by the App.
+    """
 
     api_url: WebUrl = "https://api.github.com"
     webhook_secret: Annotated[SecretFile, AfterValidator(_checked_secret)] | None = Field(
@@ -81,6 +84,10 @@ class GitHubSettings(_Part):
     token: SecretPath | None = Field(default=None, alias="token_file")
     app_id: Annotated[int, Field(strict=True, ge=1)] | None = None
     private_key: SecretPath | None = Field(default=None, alias="private_key_file")
+    client_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}$")] | None = None
+    client_secret: Annotated[SecretFile, AfterValidator(_checked_secret)] | None = Field(
+        default=None, alias="client_secret_file"
+    )
 
     @model_validator(mode="after")
     def _is_one_identity(self) -> "GitHubSettings":
@@ -88,6 +95,10 @@ class GitHubSettings(_Part):
             raise SettingFault("an application needs both app_id and private_key_file", hint="set both, or token_file")
         if self.token is not None and self.app_id is not None:
             raise SettingFault("both a token and an application", hint="leave token_file or app_id out")
+        if (self.client_id is None) != (self.client_secret is None):
+            raise SettingFault("signing in needs both client_id and client_secret_file", hint="set both, or neither")
+        if self.client_id is not None and self.app_id is None:
+            raise SettingFault("people sign in by an application", hint="set app_id and private_key_file too")
         return self
 
 
@@ -95,10 +106,12 @@ class LabSettings(_Part):
     """`public_url` is the address of `zerolap serve` for others: links in comments begin with it.
 
     `reports` is who may read the pages of comparisons and runs: everyone, or holders of a token of the HTTP API.
+    `badges` is who may read badges, by default as reports.
     """
 
     public_url: WebUrl | None = None
     reports: Literal["public", "token"] = "token"
+    badges: Literal["public", "token"] | None = None
 
 
 class Notification(_Part):
@@ -296,6 +309,8 @@ class TriggerSettings(_Part):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "TriggerSettings":
+        if self.github.client_id is not None and self.lab.public_url is None:
+            raise SettingFault("GitHub has to lead people back who sign in", hint="set public_url under [lab]")
         names = [repository.name.lower() for repository in self.repositories]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise SettingFault(f"two entries of the repository {twice[0]}", hint="keep one of them")
