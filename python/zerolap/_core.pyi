@@ -22,9 +22,11 @@ __all__ = [
     "equivalence",
     "executed",
     "executed_digest",
+    "export_profile",
     "fitting_counters",
     "fold_stacks",
     "function_samples",
+    "functions_by_case",
     "graph_levels",
     "merge_call_graphs",
     "merge_stacks",
@@ -32,6 +34,7 @@ __all__ = [
     "read_stacks",
     "slope",
     "source_functions",
+    "stack_profile",
     "stack_tree",
     "structures",
     "system_call_filter",
@@ -299,6 +302,42 @@ def stack_tree(table: bytes) -> bytes:
                    "samples": [number, without the nodes below]}}
 
     Raises `ValueError` when the table is not what `read_stacks` returns.
+    """
+
+def stack_profile(parts: list[tuple[int, int, float, list[bytes]]], least_share: float) -> bytes:
+    """One profile of many stack tables. A part is side, case, weight, and the case's tables on this side.
+
+    Samples are weighted so that parts count by their weights, and that those of a side sum up to their number. A node
+    with less than `least_share` of every side, callees included, joins a node `[other]` below its caller. Returns JSON:
+
+        {"events": [name], "threads": [name], "frames": as in a table, "frame_cases": [number of cases of each frame],
+         "nodes": {"thread": [index], "parent": [index of a node before it, or -1], "frame": [index]},
+         "sides": [{"samples": number, "lost": number, "own": [samples of a node, without the nodes below],
+                    "variance": [of each of these], "pruned_share": share}],
+         "pruned_nodes": number}
+
+    Raises `ValueError` when a table is not what `read_stacks` returns.
+    """
+
+def functions_by_case(parts: list[tuple[int, int, float, list[bytes]]], most: int) -> bytes:
+    """The functions that cost most over all parts, which are those of `stack_profile`, and their shares in each.
+
+    Returns JSON, shares by part, null where the function has no samples:
+
+        {"functions": [{"function": name, "file": name or null, "object": name, "own": [share], "inclusive": [share]}],
+         "all": number of functions}
+
+    Raises `ValueError` when a table is not what `read_stacks` returns.
+    """
+
+def export_profile(profile: bytes, format: str, title: str, sides: list[tuple[int, str, float | None]]) -> bytes:
+    """A profile, as `stack_profile` returns it, as `speedscope`, `firefox`, `pprof` or `folded` reads it.
+
+    A side is its index, its name, and the CPU nanoseconds of a request where they are known: costs are nanoseconds
+    then, of a request in speedscope and of a million requests elsewhere, and samples otherwise. `pprof` and `folded`
+    take one side.
+
+    Raises `ValueError` for another format, another number of sides and an inconsistent profile.
     """
 
 def function_samples(table: bytes) -> list[tuple[str, str, str | None, int, int]]:

@@ -26,7 +26,10 @@ mod _core {
         source_functions, structures,
     };
     #[pymodule_export]
-    use crate::stacks::{fold_stacks, function_samples, merge_stacks, read_stacks, stack_tree};
+    use crate::stacks::{
+        export_profile, fold_stacks, function_samples, functions_by_case, merge_stacks, read_stacks, stack_profile,
+        stack_tree,
+    };
     #[pymodule_export]
     use crate::stats::{
         PairedChange, adjust_p, fit_prior, graph_levels, moderated_change, paired_change, sample_variance,

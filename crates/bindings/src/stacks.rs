@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use zerolap_profile::perf;
-use zerolap_profile::stacks::{self, Stacks};
+use zerolap_profile::stacks::{self, Exported, ExportedSide, Format, Part, Profile, Stacks};
 
 use crate::errors::{stacks_error, value_error};
 
@@ -62,4 +62,60 @@ pub(crate) fn function_samples(py: Python<'_>, table: PyBackedBytes) -> PyResult
             |f: stacks::FunctionSamples| (table.threads[f.thread].name.clone(), f.function, f.file, f.own, f.inclusive);
         Ok(functions.into_iter().map(row).collect())
     })
+}
+
+/// Side, case, weight, tables.
+type PartTables = (usize, usize, f64, Vec<PyBackedBytes>);
+
+fn read_parts(parts: &[PartTables]) -> PyResult<Vec<Part>> {
+    let read = |(side, case, weight, tables): &PartTables| {
+        let tables: PyResult<Vec<Stacks>> = tables.iter().map(|bytes| read_table(bytes)).collect();
+        Ok(Part { side: *side, case: *case, weight: *weight, tables: tables? })
+    };
+    parts.iter().map(read).collect()
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn stack_profile(py: Python<'_>, parts: Vec<PartTables>, least_share: f64) -> PyResult<Bound<'_, PyBytes>> {
+    let bytes = py.detach(|| {
+        let profile = stacks::profile(&read_parts(&parts)?, least_share).map_err(value_error)?;
+        serde_json::to_vec(&profile).map_err(value_error)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn functions_by_case(py: Python<'_>, parts: Vec<PartTables>, most: usize) -> PyResult<Bound<'_, PyBytes>> {
+    let bytes = py.detach(|| {
+        let costs = stacks::functions_by_case(&read_parts(&parts)?, most).map_err(value_error)?;
+        serde_json::to_vec(&costs).map_err(value_error)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn export_profile<'py>(
+    py: Python<'py>,
+    profile: PyBackedBytes,
+    format: &str,
+    title: String,
+    sides: Vec<(usize, String, Option<f64>)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let format = match format {
+        "speedscope" => Format::Speedscope,
+        "firefox" => Format::Firefox,
+        "pprof" => Format::Pprof,
+        "folded" => Format::Folded,
+        other => return Err(value_error(format!("no format of profiles: {other}"))),
+    };
+    let bytes = py.detach(|| {
+        let profile: Profile = serde_json::from_slice(&profile).map_err(value_error)?;
+        let side = |(side, name, cpu_ns_per_op)| ExportedSide { side, name, cpu_ns_per_op };
+        let exported = Exported { profile: &profile, title, sides: sides.into_iter().map(side).collect() };
+        stacks::export(&exported, format).map_err(value_error)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
 }

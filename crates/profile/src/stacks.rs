@@ -1,5 +1,7 @@
 //! The stack table: which stacks a server's threads were seen in, and how often.
 
+mod export;
+mod profile;
 mod views;
 
 use std::collections::{BTreeMap, HashMap};
@@ -9,6 +11,8 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use export::{ExportError, Exported, ExportedSide, Format, export};
+pub use profile::{Calls, FunctionCosts, FunctionsByCase, PRUNED, Part, Profile, Side, functions_by_case, profile};
 pub use views::{FunctionSamples, Nodes, Tree, by_function, fold, tree};
 
 /// The `schema` of stack tables of this version.

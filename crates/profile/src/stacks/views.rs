@@ -78,7 +78,7 @@ pub fn fold(stacks: &Stacks) -> Result<String, TableError> {
 }
 
 /// The name without the characters that end a part or a line: a program under test names its threads itself.
-fn part(name: &str) -> String {
+pub(super) fn part(name: &str) -> String {
     name.chars().map(|letter| if letter == ';' || letter.is_control() { '_' } else { letter }).collect()
 }
 
