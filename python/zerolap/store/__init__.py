@@ -37,6 +37,7 @@ from zerolap.store.kept_histories import (
     KeptSeries,
     KeptVersion,
     SeriesFilter,
+    SeriesName,
 )
 from zerolap.store.measured_values import MeasuredValue, MeasuredValues
 from zerolap.store.platform_records import (
@@ -58,6 +59,7 @@ from zerolap.store.report_records import (
 )
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.sessions import StoredSession
+from zerolap.store.stack_records import FunctionLines, SampledResult, SampledTrial, StackRecords, TimedCost
 from zerolap.store.store import Store
 from zerolap.store.store_errors import BlobDamaged, NotConductor, RequestBusy
 from zerolap.store.trials import FailedTrial, NumberedTrial, RecordedJob
@@ -97,6 +99,7 @@ __all__ = [
     "FalseAlarmCounts",
     "FleetPlatform",
     "FleetRecords",
+    "FunctionLines",
     "HistoryRecords",
     "ImportSource",
     "ImportedRecords",
@@ -132,7 +135,11 @@ __all__ = [
     "RequestPage",
     "RequestProgress",
     "Retention",
+    "SampledResult",
+    "SampledTrial",
     "SeriesFilter",
+    "SeriesName",
+    "StackRecords",
     "Store",
     "StoredAcknowledgement",
     "StoredDelivery",
@@ -141,6 +148,7 @@ __all__ = [
     "StoredRow",
     "StoredSession",
     "StoredTrigger",
+    "TimedCost",
     "TrialRecord",
     "TriggerBacklog",
     "TriggerRecords",

@@ -51,6 +51,7 @@ from zerolap.store.report_records import ReportRecords
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.sessions import SessionRecords
 from zerolap.store.sqlite import SqliteDatabase, can_write
+from zerolap.store.stack_records import StackRecords
 from zerolap.store.store_errors import RequestBusy
 from zerolap.store.trials import FailedTrial, RecordedJob
 from zerolap.store.triggers import TriggerRecords
@@ -78,6 +79,7 @@ class Store:
         self.history = HistoryRecords(database)
         self.imported = ImportedRecords(database)
         self.measured = MeasuredValues(database)
+        self.stacks = StackRecords(database)
         self.kept_histories = KeptHistories(database)
         self.reports = ReportRecords(database)
         self._database = database
@@ -425,6 +427,16 @@ class Store:
         """
         with self._database.reading() as connection:
             return documents.read_comparison(connection, identity)
+
+    def comparison_without_cases(self, identity: str) -> Comparison:
+        """Return the comparison with that id without its cases, to be read one by one; raises `UsageError`."""
+        with self._database.reading() as connection:
+            return documents.read_comparison_alone(connection, identity)
+
+    def run_without_cases(self, identity: str) -> RunReport:
+        """Return the run with that id without its cases, as `comparison_without_cases` does."""
+        with self._database.reading() as connection:
+            return documents.read_run_alone(connection, identity)
 
     def run(self, identity: str) -> RunReport:
         """Return the run with that id, the unique beginning of one, or `latest`; raises `UsageError`.
