@@ -1,5 +1,8 @@
 """What the pages of `zerolap serve` show, answered from the store: one query a page, in parts that a page can draw."""
 
+from zerolap.queries.case_pictures import CASE_PICTURES, DrawnCase
+from zerolap.queries.commit_changes import COMMIT, CommitChanges
+from zerolap.queries.comparison import COMPARED_CASE, COMPARISON, ComparedCase, ComparisonInShort
 from zerolap.queries.fleet_state import FLEET, JOB_FAILURE, FleetState, JobFailure
 from zerolap.queries.overview import OVERVIEW, Overview
 from zerolap.queries.platform_details import (
@@ -12,12 +15,28 @@ from zerolap.queries.platform_details import (
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow, TableValue
 from zerolap.queries.report_list import REPORTS, ListedReport, OutcomeCount, ReportList
-from zerolap.queries.request_status import REQUEST_STATUS, RequestStatus
+from zerolap.queries.request_status import REQUEST_STATUS, RequestStatus, asked_in_short, status_of
+from zerolap.queries.run import MEASURED_CASE, RUN, MeasuredCase, RunInShort
+from zerolap.queries.sampled_cases import sampled_cases
+from zerolap.queries.series_chart import CHANGE_POINTS, SERIES, SeriesChart
+from zerolap.queries.series_list import SERIES_LIST, SeriesList
+from zerolap.queries.stack_functions import STACK_FUNCTIONS, StackFunctions
+from zerolap.queries.stack_profile import STACK_PROFILE, ProfileParameters, StackProfile, merged_profile
+from zerolap.queries.stack_results import STACK_RESULTS, StackResults
+from zerolap.queries.trial_details import TRIAL, TrialDetails
+from zerolap.queries.trial_list import TRIALS, TrialList
 from zerolap.queries.trigger_list import TRIGGERS, TriggerList
+from zerolap.queries.version_map import VERSIONS, VersionMap
 
 __all__ = [
+    "CASE_PICTURES",
+    "CHANGE_POINTS",
+    "COMMIT",
+    "COMPARED_CASE",
+    "COMPARISON",
     "FLEET",
     "JOB_FAILURE",
+    "MEASURED_CASE",
     "OVERVIEW",
     "PLATFORM",
     "PLATFORMS",
@@ -25,10 +44,24 @@ __all__ = [
     "QUERIES",
     "REPORTS",
     "REQUEST_STATUS",
+    "RUN",
+    "SERIES",
+    "SERIES_LIST",
+    "STACK_FUNCTIONS",
+    "STACK_PROFILE",
+    "STACK_RESULTS",
+    "TRIAL",
+    "TRIALS",
     "TRIGGERS",
+    "VERSIONS",
+    "CommitChanges",
+    "ComparedCase",
+    "ComparisonInShort",
+    "DrawnCase",
     "FleetState",
     "JobFailure",
     "ListedReport",
+    "MeasuredCase",
     "OutcomeCount",
     "Overview",
     "PageQuery",
@@ -36,23 +69,47 @@ __all__ = [
     "PlatformDetails",
     "PlatformListing",
     "PlatformPair",
+    "ProfileParameters",
     "QuerySources",
     "ReportList",
     "RequestStatus",
+    "RunInShort",
+    "SeriesChart",
+    "SeriesList",
+    "StackFunctions",
+    "StackProfile",
+    "StackResults",
     "TableRow",
     "TableValue",
+    "TrialDetails",
+    "TrialList",
     "TriggerList",
+    "VersionMap",
+    "asked_in_short",
+    "merged_profile",
+    "sampled_cases",
+    "status_of",
 ]
 
 QUERIES: tuple[PageQuery, ...] = (
     OVERVIEW,
     REPORTS,
     REQUEST_STATUS,
+    COMPARISON,
+    COMPARED_CASE,
+    CASE_PICTURES,
+    RUN,
+    MEASURED_CASE,
+    TRIALS,
+    TRIAL,
     FLEET,
     JOB_FAILURE,
     PLATFORMS,
     PLATFORM,
     PLATFORM_PAIR,
     TRIGGERS,
+    STACK_PROFILE,
+    STACK_FUNCTIONS,
+    STACK_RESULTS,
 )
 """All queries. A new page adds its own here; `api/page_queries.py` serves it, `web/src/app/routes.ts` its route."""

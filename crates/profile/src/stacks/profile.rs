@@ -344,7 +344,7 @@ pub fn functions_by_case(parts: &[Part], most: usize) -> Result<FunctionsByCase,
     };
     let all = costs.len();
     costs.sort_by(|left, right| weight(&right.1).total_cmp(&weight(&left.1)).then_with(|| left.0.cmp(&right.0)));
-    let share = |samples: f64, total: f64| (samples > 0.0).then(|| rounded(samples / total * 100.0) / 100.0);
+    let share = |samples: f64, total: f64| (samples > 0.0).then(|| (samples / total * 1e6).round() / 1e6);
     let functions = (costs.into_iter().take(most))
         .map(|((function, file, object), costs)| FunctionCosts {
             function: function.to_owned(),

@@ -1,0 +1,262 @@
+"""Which sampled stacks a page is about, and how much each case counts among them.
+
+Stacks of several cases are merged by weights. By `time` a case counts by the CPU time of one of its requests, so that
+the merged stacks are those of a request of each case; cases that were not timed are left out. By `case` each counts
+the same. A case that several results have counts once: each result's stacks of it count in equal parts.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from zerolap.queries.query import Parameters, QuerySources
+from zerolap.records import BASE, DrawnSide, Record, Side, UsageError
+from zerolap.store import SampledTrial, StoredRow, TimedCost
+
+MOST_TABLES: Final = 240
+"""Stack tables in one answer: each takes about a third of a millisecond. Where there are more, each case has fewer."""
+MOST_RESULTS: Final = 40
+INTERVAL_ERRORS: Final = 3.0
+"""About so many standard errors the interval of a timed change reaches to either side."""
+
+Weights: TypeAlias = Literal["time", "case"]
+Part: TypeAlias = tuple[int, int, float, list[bytes]]
+"""What `stack_profile` of the extension module takes: side, case, weight, tables."""
+
+
+class StackSelection(Parameters):
+    """Which stacks: of a comparison or run, of one case of it, or of the newest results of a platform."""
+
+    id: Annotated[
+        str | None,
+        Field(pattern=r"^[cr]-[0-9a-f-]{1,64}$", description="A comparison or run. Without: the newest results."),
+    ] = None
+    case: Annotated[str | None, Field(max_length=500, description="One case; without, all are merged.")] = None
+    platform: Annotated[
+        str | None,
+        Field(max_length=200, description="The fingerprint of a platform, whose newest results are merged."),
+    ] = None
+    newest: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="How many results are merged.")] = 10
+    weights: Annotated[
+        Weights,
+        Field(description="Cases count by the CPU time of their requests (`time`), or all the same (`case`)."),
+    ] = "time"
+
+
+class ProfiledSide(Record):
+    """What there is of a case on a side; `weight` is its part of the side's merged stacks.
+
+    `passes` are those that are merged, of `recorded_passes`. `cpu_error` is the relative standard error of
+    `cpu_ns_per_op`, which is null for a case that was not timed.
+    """
+
+    side: DrawnSide
+    passes: int
+    recorded_passes: int
+    cpu_ns_per_op: float | None
+    cpu_error: float
+    weight: float
+
+
+class ProfiledCase(Record):
+    """A case of a result whose stacks are among those that are shown."""
+
+    case: str
+    result: str
+    sides: tuple[ProfiledSide, ...]
+
+
+class LeftOutCase(Record):
+    """A case of which no stacks are shown, and why."""
+
+    case: str
+    result: str
+    reason: str
+
+
+class ProfiledResult(Record):
+    """A comparison or run whose stacks are shown."""
+
+    id: str
+    path: Literal["comparisons", "runs"]
+    created: str
+    base: str | None
+    head: str
+
+
+@dataclass(frozen=True)
+class SampledCases:
+    """The stacks that were selected, as parts with their weights, and what they are of."""
+
+    results: tuple[ProfiledResult, ...]
+    sides: tuple[DrawnSide, ...]
+    cases: tuple[ProfiledCase, ...]
+    left_out: tuple[LeftOutCase, ...]
+    parts: tuple[Part, ...]
+    weights: Weights
+    case_names: tuple[str, ...]
+    """The names of cases by the index that parts have."""
+
+    def cost_of(self, place: int) -> tuple[float | None, float]:
+        """Return what a request costs on a side, the mean over cases, and its relative standard error.
+
+        Errors of cases add up as if all erred alike, which is too much rather than too little:
+        sum(weight * cost * error) / sum(weight * cost).
+        """
+        if self.weights == "case" and len(self.case_names) > 1:
+            return None, 0.0
+        side = self.sides[place]
+        of_side = [entry for case in self.cases for entry in case.sides if entry.side == side]
+        if not of_side or any(entry.cpu_ns_per_op is None for entry in of_side):
+            return None, 0.0
+        counts = Counter(case.case for case in self.cases)
+        shares = [
+            1 / counts[case.case] / len(counts) for case in self.cases for entry in case.sides if entry.side == side
+        ]
+        costs = [share * (entry.cpu_ns_per_op or 0.0) for share, entry in zip(shares, of_side, strict=True)]
+        total = sum(costs)
+        errors = sum(cost * entry.cpu_error for cost, entry in zip(costs, of_side, strict=True))
+        return total, errors / total if total > 0 else 0.0
+
+
+def sampled_cases(sources: QuerySources, selection: StackSelection) -> SampledCases:
+    """Return the stacks of a selection; raises `UsageError` for a result or case of which there are none."""
+    store = sources.store
+    if selection.id is not None:
+        identities = [selection.id]
+    else:
+        identities = [row.id for row in store.stacks.newest(selection.newest, selection.platform)]
+    rows = store.in_short(identities)
+    if selection.id is not None and selection.id not in rows:
+        raise UsageError(f"the store holds no results of {selection.id}")
+    gathered = _Gathered.of(store.stacks.trials(identities), store.stacks.costs(identities), rows, selection)
+    if selection.case is not None and not gathered.cases:
+        reasons = [left.reason for left in gathered.left_out if left.case == selection.case]
+        raise UsageError(f"there are no stacks of {selection.case}", hint="; ".join(reasons[:1]))
+    return gathered.read(sources, rows, identities)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """The digests of a case's stacks by side, and what a request costs."""
+
+    name: str
+    result: str
+    digests: Mapping[DrawnSide, list[str]]
+    cost: TimedCost | None
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    sides: tuple[DrawnSide, ...]
+    cases: Sequence[_Case]
+    left_out: Sequence[LeftOutCase]
+    weights: Weights
+
+    @classmethod
+    def of(
+        cls,
+        trials: Iterable[SampledTrial],
+        costs: Mapping[tuple[str, str], TimedCost],
+        rows: Mapping[str, StoredRow],
+        selection: StackSelection,
+    ) -> "_Gathered":
+        is_comparison = selection.id is not None and rows[selection.id].kind == "compare"
+        sides: tuple[DrawnSide, ...] = ("base", "head") if is_comparison else ("head",)
+        by_case: dict[tuple[str, str], list[SampledTrial]] = {}
+        for trial in trials:
+            if trial.result in rows and trial.side in sides:
+                by_case.setdefault((trial.result, trial.case), []).append(trial)
+        cases, left_out = [], []
+        for (result, name), of_case in by_case.items():
+            if selection.case is not None and name != selection.case:
+                continue
+            digests = {
+                side: [trial.stacks for trial in of_case if trial.side == side and trial.stacks] for side in sides
+            }
+            if not all(trial.is_valid for trial in of_case):
+                left_out.append(LeftOutCase(case=name, result=result, reason="a pass is not valid"))
+            elif not all(digests.values()):
+                left_out.append(LeftOutCase(case=name, result=result, reason="a side has no stacks"))
+            else:
+                cases.append(_Case(name, result, digests, costs.get((result, name))))
+        weights = selection.weights
+        if weights == "time" and len(cases) > 1:
+            timed = [case for case in cases if case.cost is not None]
+            if timed:
+                untimed = [case for case in cases if case.cost is None]
+                reason = "it was not timed: what a request costs is not known"
+                left_out += [LeftOutCase(case=case.name, result=case.result, reason=reason) for case in untimed]
+                cases = timed
+            else:
+                weights = "case"
+        return cls(sides, cases, left_out, weights)
+
+    def read(self, sources: QuerySources, rows: Mapping[str, StoredRow], identities: Sequence[str]) -> SampledCases:
+        results = Counter(case.name for case in self.cases)
+        numbers = {name: number for number, name in enumerate(results)}
+        passes = max(1, MOST_TABLES // max(1, len(self.cases) * len(self.sides)))
+        most_cases = MOST_TABLES // len(self.sides)
+        parts: list[Part] = []
+        cases = []
+        totals = {
+            side: sum(self._weight(case, side, results) for case in self.cases[:most_cases]) for side in self.sides
+        }
+        for case in self.cases[:most_cases]:
+            of_sides = []
+            for place, side in enumerate(self.sides):
+                digests = case.digests[side]
+                tables = [sources.store.blobs.get(digest) for digest in digests[:passes]]
+                weight = self._weight(case, side, results)
+                parts.append((place, numbers[case.name], weight, tables))
+                of_sides.append(_profiled_side(side, case, len(tables), weight / totals[side] if totals[side] else 0.0))
+            cases.append(ProfiledCase(case=case.name, result=case.result, sides=tuple(of_sides)))
+        reason = f"only {most_cases} are merged at once"
+        beyond = [LeftOutCase(case=case.name, result=case.result, reason=reason) for case in self.cases[most_cases:]]
+        return SampledCases(
+            results=tuple(profiled_result(rows[identity]) for identity in identities if identity in rows),
+            sides=self.sides,
+            cases=tuple(cases),
+            left_out=(*self.left_out, *beyond),
+            parts=tuple(parts),
+            weights=self.weights,
+            case_names=tuple(numbers),
+        )
+
+    def _weight(self, case: _Case, side: DrawnSide, results: Mapping[str, int]) -> float:
+        if self.weights == "case" or case.cost is None:
+            return 1.0 / results[case.name]
+        return case.cost.by_side[side] / results[case.name]
+
+
+def _drawn(side: Side) -> DrawnSide:
+    return "base" if side == BASE else "head"
+
+
+def _profiled_side(side: DrawnSide, case: _Case, passes: int, weight: float) -> ProfiledSide:
+    cost = None if case.cost is None else case.cost.by_side.get(side)
+    return ProfiledSide(
+        side=side,
+        passes=passes,
+        recorded_passes=len(case.digests[side]),
+        cpu_ns_per_op=cost,
+        cpu_error=0.0 if case.cost is None else cost_error(case.cost),
+        weight=weight,
+    )
+
+
+def cost_error(cost: TimedCost) -> float:
+    """Return the relative standard error of a side's cost: those of both make the interval of the change."""
+    if not (cost.low > -1 and math.isfinite(cost.high)):
+        return 1.0
+    return math.log((1 + cost.high) / (1 + cost.low)) / (2 * INTERVAL_ERRORS * math.sqrt(2))
+
+
+def profiled_result(row: StoredRow) -> ProfiledResult:
+    """Return a comparison or run as it is named on the page."""
+    path: Literal["comparisons", "runs"] = "comparisons" if row.kind == "compare" else "runs"
+    return ProfiledResult(id=row.id, path=path, created=row.created, base=row.base, head=row.head)
