@@ -18,7 +18,8 @@ from zerolap.report import html
 from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.html import comparison_html
-from zerolap.report.reading import headline, in_order, with_reading
+from zerolap.report.reading import headline, in_order
+from zerolap.report.written_reading import with_reading
 from zerolap.report.terminal import show_comparison, show_run
 
 BUILD = {

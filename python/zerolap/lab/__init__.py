@@ -4,7 +4,7 @@ from zerolap.lab.check import CheckRequest, check
 from zerolap.lab.execution import Execution, Plan, recorded_results
 from zerolap.lab.lab import BUILDERS, Lab, with_builds
 from zerolap.lab.local import compare, resume, run, run_unless
-from zerolap.lab.picture_data import read_pictures, read_run_pictures
+from zerolap.lab.picture_data import latency_points, read_case_pictures, read_pictures, read_run_pictures
 from zerolap.lab.platforms import LocalPlatform, PlatformAway, PlatformView
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.requests import Options, SubmissionOptions, comparison_request, new_id, on_platforms, run_request
@@ -32,8 +32,10 @@ __all__ = [
     "check",
     "compare",
     "comparison_request",
+    "latency_points",
     "new_id",
     "on_platforms",
+    "read_case_pictures",
     "read_comparison",
     "read_pictures",
     "read_run",

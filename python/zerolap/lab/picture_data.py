@@ -15,6 +15,7 @@ from zerolap.records import (
     DrawnSide,
     Measurement,
     Pictures,
+    RunCase,
     RunReport,
     StackFrame,
     StackNodes,
@@ -84,6 +85,20 @@ def read_run_pictures(report: RunReport, store: Store) -> Pictures:
     return _pictures(costs, store.measurements(report.id), store.blobs)
 
 
+def read_case_pictures(case: CaseResult | RunCase, identity: str, store: Store) -> Pictures:
+    """Return the pictures of one case of the stored comparison or run with that id; empty without any."""
+    if not case.validity.valid:
+        return Pictures()
+    costs: dict[DrawnSide, _Cost] = (
+        {side: _cost(case, side) for side in SIDES}
+        if isinstance(case, CaseResult)
+        else {"head": _Cost(case.metrics.get("cpu_ns_per_op"))}
+    )
+    numbered = store.reports.trials_of(identity, case.case)
+    trials = [(each.trial, each.measurement) for each in numbered if each.measurement is not None]
+    return _pictures({case.case: costs}, trials, store.blobs)
+
+
 def _pictures(costs: Mapping[str, _Costs], trials: _Trials, blobs: Blobs) -> Pictures:
     """Return the pictures of the cases whose costs are given, of the sides that these are of."""
     by_case: dict[str, list[tuple[Trial, Measurement]]] = {}
@@ -109,7 +124,7 @@ def _of_case(costs: _Costs, trials: _Trials, frames: _Frames, blobs: Blobs) -> C
     stacks = {side: tree for side, tree in trees.items() if tree is not None}
     if not starts and not stacks:
         return None
-    latency = {side: _percentiles(start[side] for start in starts) for side in costs}
+    latency = {side: latency_points(start[side] for start in starts) for side in costs}
     throughput, starts_at = _throughput(starts)
     return CasePictures(
         latency=latency if all(latency.values()) else None,
@@ -155,7 +170,7 @@ def _throughput(
     return points, starts_at
 
 
-def _percentiles(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
+def latency_points(timelines: Iterable[Timeline]) -> list[tuple[float, float]]:
     """Return latencies in microseconds at shares that lie evenly on the axis of 1 / (1 - share), and at named ones."""
     histogram = sum_of_histograms(timeline.histogram_ns for timeline in timelines)
     if not histogram:

@@ -1,4 +1,4 @@
-"""The newest comparisons and runs, in short."""
+"""Requests, comparisons and runs in short, the newest first: all of them, page by page."""
 
 from collections.abc import Iterable
 from typing import Annotated, Final, Literal
@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import Record
+from zerolap.records import Record, RequestState
 from zerolap.report import Word
-from zerolap.store import StoredRow
+from zerolap.store import ListedRequest, RequestFilter, StoredRow
 
 PATHS: Final[dict[str, Literal["comparisons", "runs"]]] = {"compare": "comparisons", "run": "runs"}
 MOST_LISTED: Final = 200
@@ -25,7 +25,8 @@ class OutcomeCount(Record):
 class ListedReport(Record):
     """A comparison or run in the list; `state` is the reason where its document cannot be read.
 
-    `outcomes` is empty for a run and for a comparison that is not done. `base` is null for a run.
+    `outcomes` is empty for a run and for a comparison that is not done. `base` is null for a run. `platform` is the
+    name of the machine, or that of the fleet's platform that was asked for, while no machine has taken it.
     """
 
     id: str
@@ -35,18 +36,29 @@ class ListedReport(Record):
     head: str
     state: str
     outcomes: tuple[OutcomeCount, ...]
+    platform: str = ""
 
 
 class ReportListParameters(Parameters):
-    """How many reports are listed."""
+    """Which reports are listed, and how many at once; `before` is the `next_before` of the page before."""
 
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="How many.")] = 50
+    before: Annotated[int | None, Field(ge=0, description="The `next_before` of the page before.")] = None
+    text: Annotated[str, Field(max_length=200, description="In an id, a name, a commit or a command line.")] = ""
+    state: Annotated[RequestState | Literal[""], Field(description="The state of the request.")] = ""
+    platform: Annotated[str, Field(max_length=200, description="The name of a machine or platform.")] = ""
+    kind: Annotated[Literal["", "compare", "run"], Field(description="Comparisons or runs alone.")] = ""
 
 
 class ReportList(Record):
-    """The newest reports, the newest first."""
+    """Reports, the newest first; `next_before` is where older ones begin, null where there are none.
+
+    A text is sought in some thousand requests at once: then there may be older ones although few are listed.
+    """
 
     reports: tuple[ListedReport, ...]
+    next_before: int | None
+    platforms: tuple[str, ...]
 
 
 def listed_report(row: StoredRow) -> ListedReport:
@@ -64,11 +76,11 @@ def listed_report(row: StoredRow) -> ListedReport:
 
 def report_rows(reports: Iterable[ListedReport]) -> Iterable[TableRow]:
     """Return reports as a table."""
-    yield ("created", "id", "base", "head", "state", *(f"{word} cases" for word in COUNTED))
+    yield ("created", "id", "base", "head", "state", "platform", *(f"{word} cases" for word in COUNTED))
     for report in reports:
         counts = {outcome.outcome: outcome.count for outcome in report.outcomes}
         numbers = (counts.get(word, 0) for word in COUNTED)
-        yield (report.created, report.id, report.base, report.head, report.state, *numbers)
+        yield (report.created, report.id, report.base, report.head, report.state, report.platform, *numbers)
 
 
 def _outcomes(row: StoredRow) -> tuple[OutcomeCount, ...]:
@@ -78,13 +90,38 @@ def _outcomes(row: StoredRow) -> tuple[OutcomeCount, ...]:
     return tuple(OutcomeCount(outcome=word, count=count) for word, count in counts if count)
 
 
+def _listed(listed: ListedRequest) -> ListedReport:
+    asked, machine = listed.asked, listed.machine or listed.asked.platform
+    if listed.measured is not None:
+        report = listed_report(listed.measured)
+        state = report.state if listed.measured.unreadable else asked.state
+        return report.model_copy(update={"platform": machine, "state": state})
+    sides = [side.name for side in asked.sides.values()]
+    return ListedReport(
+        id=asked.id,
+        path=PATHS[asked.kind],
+        created=listed.created,
+        base=sides[0] if len(sides) > 1 else None,
+        head=sides[-1] if sides else "",
+        state=asked.unreadable or asked.state,
+        outcomes=(),
+        platform=machine,
+    )
+
+
 def _read(sources: QuerySources, parameters: ReportListParameters) -> ReportList:
-    return ReportList(reports=tuple(listed_report(row) for row in sources.store.comparisons(parameters.limit)))
+    wanted = RequestFilter(parameters.text, parameters.state, parameters.platform, parameters.kind)
+    page = sources.store.reports.page(wanted, parameters.limit, parameters.before)
+    return ReportList(
+        reports=tuple(_listed(listed) for listed in page.requests),
+        next_before=page.next_number,
+        platforms=tuple(sources.store.reports.platforms()),
+    )
 
 
 REPORTS: Final = PageQuery(
     name="reports",
-    summary="The newest comparisons and runs",
+    summary="Comparisons and runs, from their requests on, the newest first",
     parameters=ReportListParameters,
     answer=ReportList,
     read=_read,

@@ -138,7 +138,8 @@ class Reading(Record):
 
     `answers` are the outcomes by work and time where both were measured, `effort` is how much was measured, `state`
     states why a comparison is not complete. `order` has the names of the cases, those with a change first;
-    `statements` are sentences on the work and the time of each.
+    `statements` are sentences on the work and the time of each, `sentences` state what happened to it and how sure
+    that is, for a reader who does not know these words.
     """
 
     headline: str
@@ -147,6 +148,7 @@ class Reading(Record):
     state: str | None
     order: list[str]
     statements: dict[str, list[str]]
+    sentences: dict[str, list[str]] = {}
 
 
 class Comparison(Record):

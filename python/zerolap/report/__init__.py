@@ -3,6 +3,7 @@
 from zerolap.report.benchfmt import comparison_benchfmt, run_benchfmt
 from zerolap.report.bisect_document import bisect_json, bisect_markdown
 from zerolap.report.bisect_terminal import show_bisect
+from zerolap.report.case_sentences import case_sentences
 from zerolap.report.commit_shares import shares_markdown, show_shares
 from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import check_json, comparison_json, run_json
@@ -12,23 +13,28 @@ from zerolap.report.history_benchfmt import history_benchfmt
 from zerolap.report.history_document import history_csv, history_json, history_markdown
 from zerolap.report.history_terminal import show_history
 from zerolap.report.html import comparison_html, content_security_policy, page_html, run_html
-from zerolap.report.reading import Word
+from zerolap.report.reading import Word, failed_check
 from zerolap.report.run_markdown import run_markdown
 from zerolap.report.terminal import show_comparison, show_run
 from zerolap.report.terminal_check import show_check
 from zerolap.report.version_table_document import version_table_json, version_table_markdown
 from zerolap.report.version_table_terminal import show_version_table
+from zerolap.report.written_reading import case_statements, cases_in_order, reading_of
 
 __all__ = [
     "Word",
     "bisect_json",
     "bisect_markdown",
+    "case_sentences",
+    "case_statements",
+    "cases_in_order",
     "check_json",
     "comparison_benchfmt",
     "comparison_html",
     "comparison_json",
     "comparison_markdown",
     "content_security_policy",
+    "failed_check",
     "gate_sentence",
     "history_benchfmt",
     "history_csv",
@@ -36,6 +42,7 @@ __all__ = [
     "history_markdown",
     "page_html",
     "plain",
+    "reading_of",
     "run_benchfmt",
     "run_html",
     "run_json",

@@ -1,7 +1,7 @@
 """The documents behind `--json`."""
 
 from zerolap.records import CheckReport, Comparison, RunReport
-from zerolap.report.reading import with_reading
+from zerolap.report.written_reading import with_reading
 
 
 def comparison_json(comparison: Comparison) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from zerolap.records import Answer, CaseResult, Comparison, Finding, Reading, Settings, Skipped, Verdict
+from zerolap.records import Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
 from zerolap.report.format import (
     ARROW,
     count,
@@ -191,24 +191,6 @@ def word_counts(words: Iterable[Word]) -> str:
     """Return how many there are of each word: `1 regression, 11 same`."""
     counts = Counter(words)
     return listing(counted(counts[word], word, PLURALS.get(word, word)) for word in WORDS if counts[word])
-
-
-def with_reading(comparison: Comparison) -> Comparison:
-    """Return a comparison with the words and the order in which it is read."""
-    return comparison.model_copy(
-        update={
-            "reading": Reading(
-                headline=headline(comparison),
-                answers=[f"{answer}: {counts}" for answer, counts in answer_lines(comparison)],
-                effort=effort(comparison),
-                state=state_line(comparison),
-                order=[case.case for case in in_order(comparison.cases)],
-                statements={
-                    case.case: [statement(answered) for answered in answers(case)] for case in comparison.cases
-                },
-            )
-        }
-    )
 
 
 def skipped_line(skipped: Sequence[Skipped]) -> str | None:

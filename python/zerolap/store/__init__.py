@@ -37,7 +37,7 @@ from zerolap.store.kept_histories import (
     KeptSeries,
     KeptVersion,
     SeriesFilter,
-    SeriesName,
+    NamedSeries,
 )
 from zerolap.store.measured_values import MeasuredValue, MeasuredValues
 from zerolap.store.platform_records import (
@@ -58,7 +58,7 @@ from zerolap.store.report_records import (
     TrialRecord,
 )
 from zerolap.store.retention import Removal, Retention
-from zerolap.store.sessions import StoredSession
+from zerolap.store.session_records import StoredSession
 from zerolap.store.stack_records import FunctionLines, SampledResult, SampledTrial, StackRecords, TimedCost
 from zerolap.store.store import Store
 from zerolap.store.store_errors import BlobDamaged, NotConductor, RequestBusy
@@ -138,7 +138,7 @@ __all__ = [
     "SampledResult",
     "SampledTrial",
     "SeriesFilter",
-    "SeriesName",
+    "NamedSeries",
     "StackRecords",
     "Store",
     "StoredAcknowledgement",

@@ -13,6 +13,7 @@ from zerolap.records import (
     Comparison,
     DocumentState,
     Record,
+    RequestState,
     RunCase,
     RunReport,
     Spread,
@@ -93,22 +94,34 @@ def keep_run(connection: Connection, report: RunReport) -> None:
 
 def read_comparison(connection: Connection, wanted: str) -> Comparison:
     """Return the comparison that `wanted` names, with its recorded cases; raises `UsageError`."""
+    comparison = read_comparison_alone(connection, wanted)
+    name = f"a case of the comparison {comparison.id}"
+    cases = [read_stored(CaseResult, text, name) for text in _cases_of(connection, comparison.id)]
+    return comparison.model_copy(update={"cases": cases})
+
+
+def read_comparison_alone(connection: Connection, wanted: str) -> Comparison:
+    """Return the comparison that `wanted` names, without its cases; raises `UsageError`."""
     row = find(connection, document, wanted, "comparison", kind="compare")
-    name = f"the comparison {row.id}"
-    cases = [read_stored(CaseResult, text, f"a case of {name}") for text in _cases_of(connection, row.id)]
-    changed = {"cases": cases, "state": document_state(state(connection, row.id))}
-    return read_stored(Comparison, row.document, name).model_copy(update=changed)
+    reached = document_state(state(connection, row.id))
+    return read_stored(Comparison, row.document, f"the comparison {row.id}").model_copy(update={"state": reached})
 
 
 def read_run(connection: Connection, wanted: str) -> RunReport:
     """Return the run that `wanted` names; an unfinished one has a note. Raises `UsageError`."""
+    report = read_run_alone(connection, wanted)
+    name = f"a case of the run {report.id}"
+    cases = [read_stored(RunCase, text, name) for text in _cases_of(connection, report.id)]
+    return report.model_copy(update={"cases": cases})
+
+
+def read_run_alone(connection: Connection, wanted: str) -> RunReport:
+    """Return the run that `wanted` names as `read_run` does, without its cases."""
     row = find(connection, document, wanted, "run", kind="run")
-    name = f"the run {row.id}"
-    cases = [read_stored(RunCase, text, f"a case of {name}") for text in _cases_of(connection, row.id)]
-    report = read_stored(RunReport, row.document, name)
+    report = read_stored(RunReport, row.document, f"the run {row.id}")
     reached = document_state(state(connection, row.id))
     notes = [*report.notes, UNFINISHED_NOTES[reached]] if reached in UNFINISHED_NOTES else report.notes
-    return report.model_copy(update={"cases": cases, "notes": notes})
+    return report.model_copy(update={"notes": notes})
 
 
 _IN_SHORT = select(document, request.c.state).join(request, request.c.id == document.c.id)
@@ -290,18 +303,23 @@ def _cases_of(connection: Connection, identity: str) -> Iterable[str]:
 
 
 def _short(row: Row[Any]) -> StoredRow:
-    common = {"id": row.id, "kind": row.kind, "state": document_state(row.state)}
+    return short_row(row.id, row.kind, row.state, row.document)
+
+
+def short_row(identity: str, kind: Kind, reached: RequestState, text: str) -> StoredRow:
+    """Return a comparison or run in short, from its document without cases and the state of its request."""
+    common: dict[str, Any] = {"id": identity, "kind": kind, "state": document_state(reached)}
     try:
-        return _read_short(row, common)
+        return _read_short(text, common)
     except UnreadableRecord as fault:
         return StoredRow(
             **common, created="", base=None, head="", command_line="", summary=None, unreadable=fault.message
         )
 
 
-def _read_short(row: Row[Any], common: dict[str, Any]) -> StoredRow:
-    if row.kind == "run":
-        report = read_stored(RunReport, row.document, f"the run {row.id}")
+def _read_short(text: str, common: dict[str, Any]) -> StoredRow:
+    if common["kind"] == "run":
+        report = read_stored(RunReport, text, f"the run {common['id']}")
         return StoredRow(
             **common,
             created=report.created,
@@ -310,7 +328,7 @@ def _read_short(row: Row[Any], common: dict[str, Any]) -> StoredRow:
             command_line=report.command_line,
             summary=None,
         )
-    comparison = read_stored(Comparison, row.document, f"the comparison {row.id}")
+    comparison = read_stored(Comparison, text, f"the comparison {common['id']}")
     return StoredRow(
         **common,
         created=comparison.created,

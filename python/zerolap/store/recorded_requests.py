@@ -191,7 +191,7 @@ def read_outcome(connection: Connection, asked: Request) -> RecordedRequest:
 def newest_in_short(connection: Connection, limit: int | None) -> list[RequestInShort]:
     """Return the newest requests to a fleet in short, the newest first."""
     statement = select(request).where(request.c.platform != "").order_by(request.c.number.desc()).limit(limit)
-    return [_in_short(row) for row in connection.execute(statement)]
+    return [request_in_short(row) for row in connection.execute(statement)]
 
 
 def open_in_short(connection: Connection, topic: str) -> list[RequestInShort]:
@@ -201,7 +201,9 @@ def open_in_short(connection: Connection, topic: str) -> list[RequestInShort]:
         request.c.state.in_(OPEN_STATES),
         request.c.topic.startswith(topic, autoescape=True),
     )
-    return [_in_short(row) for row in connection.execute(select(request).where(*is_meant).order_by(request.c.number))]
+    return [
+        request_in_short(row) for row in connection.execute(select(request).where(*is_meant).order_by(request.c.number))
+    ]
 
 
 def open_ids(connection: Connection) -> list[str]:
@@ -214,7 +216,7 @@ def in_short(connection: Connection, identity: str) -> RequestInShort | None:
     """Return the request to a fleet with that id in short."""
     is_meant = (request.c.id == identity, request.c.platform != "")
     row = connection.execute(select(request).where(*is_meant)).first()
-    return None if row is None else _in_short(row)
+    return None if row is None else request_in_short(row)
 
 
 def comparisons_in_short(connection: Connection, limit: int, before: str | None) -> list[RequestInShort]:
@@ -227,7 +229,7 @@ def comparisons_in_short(connection: Connection, limit: int, before: str | None)
     if before is not None:
         newer = select(request.c.number).where(request.c.id == before).scalar_subquery()
         statement = statement.where(request.c.number < newer)
-    return [_in_short(row) for row in connection.execute(statement.limit(limit))]
+    return [request_in_short(row) for row in connection.execute(statement.limit(limit))]
 
 
 def states(connection: Connection, identities: Iterable[str]) -> dict[str, RequestState]:
@@ -349,6 +351,22 @@ def read_platforms(connection: Connection) -> list[Platform]:
     return list(newest.values())
 
 
+def read_facts(connection: Connection, fingerprint: str, digest: str) -> Platform | None:
+    """Return a platform with the facts of that digest, or its newest; none for an unknown platform."""
+    statement = (
+        select(platform, platform_facts.c.kernel, platform_facts.c.facts)
+        .join(platform_facts, platform_facts.c.fingerprint == platform.c.fingerprint)
+        .where(platform.c.fingerprint == fingerprint)
+        .order_by((platform_facts.c.digest == digest).desc(), platform_facts.c.first_seen.desc())
+    )
+    row = connection.execute(statement.limit(1)).first()
+    if row is None:
+        return None
+    facts = read_stored(_FACTS, row.facts, f"the facts of {row.name}")
+    columns = {name: getattr(row, name) for name in ("name", "fingerprint", "cpu", "cores", "kernel")}
+    return Platform(**columns, facts=facts)
+
+
 def keep_revision(connection: Connection, new_revision: Revision) -> None:
     """Write a commit and its parents."""
     key = {"repository": new_revision.repository, "commit": new_revision.commit}
@@ -389,7 +407,8 @@ def _recorded(row: Row[Any]) -> RecordedRequest:
     return RecordedRequest(asked, row.state, row.reason, row.submitted, row.ended)
 
 
-def _in_short(row: Row[Any]) -> RequestInShort:
+def request_in_short(row: Row[Any]) -> RequestInShort:
+    """Return a row of the table of requests in short."""
     same = ("id", "kind", "platform", "priority", "topic", "state", "reason", "submitted", "ended")
     columns = {name: getattr(row, name) for name in same}
     try:

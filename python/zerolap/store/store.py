@@ -38,6 +38,7 @@ from zerolap.store import retention as retention_rows
 from zerolap.store.attempt_records import AttemptRecords
 from zerolap.store.blobs import Blobs, StoredBlob, open_blobs
 from zerolap.store.database import BUSY_SECONDS, CONDUCTOR, Database
+from zerolap.store.dated_records import DatedRecords
 from zerolap.store.default_directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
 from zerolap.store.fleet import FleetRecords
@@ -49,7 +50,7 @@ from zerolap.store.platform_records import PlatformRecords
 from zerolap.store.recorded_requests import RecordedRequest
 from zerolap.store.report_records import ReportRecords
 from zerolap.store.retention import Removal, Retention
-from zerolap.store.sessions import SessionRecords
+from zerolap.store.session_records import SessionRecords
 from zerolap.store.sqlite import SqliteDatabase, can_write
 from zerolap.store.stack_records import StackRecords
 from zerolap.store.store_errors import RequestBusy
@@ -81,6 +82,7 @@ class Store:
         self.measured = MeasuredValues(database)
         self.stacks = StackRecords(database)
         self.kept_histories = KeptHistories(database)
+        self.dated = DatedRecords(database)
         self.reports = ReportRecords(database)
         self._database = database
 

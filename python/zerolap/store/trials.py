@@ -24,6 +24,7 @@ from zerolap.records import (
     Trial,
     TrialDone,
     TrialsJob,
+    UnreadableRecord,
     UsageError,
     Validity,
     job_json,
@@ -69,6 +70,16 @@ class FailedTrial:
     log: str | None
     hint: str = ""
     refused: bool = False
+
+
+@dataclass(frozen=True)
+class NumberedTrial:
+    """A trial with the number that names it in a store; `unreadable` is why it has no measurement."""
+
+    number: int
+    trial: Trial
+    measurement: Measurement | None
+    unreadable: str = ""
 
 
 def keep_build(connection: Connection, new_build: Build, source: Source | None) -> None:
@@ -230,6 +241,18 @@ def read_measurements(connection: Connection, identity: str) -> list[tuple[Trial
     ]
 
 
+def read_numbered(connection: Connection, chosen: ColumnElement[bool]) -> list[NumberedTrial]:
+    """Return the chosen trials in the order of recording; one that cannot be read does not affect the others."""
+    numbered = []
+    for row, values in _rows(connection, chosen):
+        of_row = _trial_of(row.job_id, row, row.side, row.block)
+        try:
+            numbered.append(NumberedTrial(row.id, of_row, _measurement_of(row, values)))
+        except UnreadableRecord as fault:
+            numbered.append(NumberedTrial(row.id, of_row, None, fault.message))
+    return numbered
+
+
 def read_failures(connection: Connection, identity: str) -> list[FailedTrial]:
     """Return the failures of a request's jobs, in the order of the jobs."""
     statement = select(job).where(job.c.request_id == identity, job.c.failure.is_not(None)).order_by(job.c.number)
@@ -335,6 +358,11 @@ def _trial_columns(trials_job: TrialsJob, side: Side, block: int, measurement: M
 
 def _measurements(connection: Connection, chosen: ColumnElement[bool]) -> list[tuple[Row[Any], Measurement]]:
     """Return the rows of the chosen trials, with columns of their jobs, and their measurements."""
+    return [(row, _measurement_of(row, values)) for row, values in _rows(connection, chosen)]
+
+
+def _rows(connection: Connection, chosen: ColumnElement[bool]) -> list[tuple[Row[Any], dict[str, float]]]:
+    """Return the rows of the chosen trials, with columns of their jobs, and the values of their metrics."""
     values: dict[int, dict[str, float]] = {}
     for row in connection.execute(select(metric.c.trial_id, metric.c.name, metric.c.value).join(trial).where(chosen)):
         values.setdefault(row.trial_id, {})[row.name] = row.value
@@ -344,7 +372,7 @@ def _measurements(connection: Connection, chosen: ColumnElement[bool]) -> list[t
         .where(chosen)
         .order_by(trial.c.id)
     )
-    return [(row, _measurement_of(row, values.get(row.id, {}))) for row in rows]
+    return [(row, values.get(row.id, {})) for row in rows]
 
 
 def _measurement_of(row: Row[Any], metrics: dict[str, float]) -> Measurement:

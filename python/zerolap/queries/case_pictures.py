@@ -1,0 +1,43 @@
+"""What is drawn of one case of a comparison or a run: latency, throughput, stacks."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from zerolap.lab import read_case_pictures
+from zerolap.queries.comparison import LONGEST_CASE, compared_case
+from zerolap.queries.query import PageQuery, Parameters, QuerySources
+from zerolap.queries.run import measured_case
+from zerolap.records import CasePictures, Record, StackFrame
+
+
+class CasePicturesParameters(Parameters):
+    """Which case of which comparison or run."""
+
+    id: Annotated[str, Field(pattern=r"^[cr]-[0-9a-f-]{1,64}$", description="The id of a comparison or run.")]
+    case: Annotated[str, Field(max_length=LONGEST_CASE, description="The name of the case.")]
+
+
+class DrawnCase(Record):
+    """The pictures of a case, null without any; `frames` are the functions that its stacks refer to."""
+
+    frames: list[StackFrame]
+    pictures: CasePictures | None
+
+
+def _read(sources: QuerySources, parameters: CasePicturesParameters) -> DrawnCase:
+    store, identity = sources.store, parameters.id
+    if identity.startswith("c-"):
+        pictures = read_case_pictures(compared_case(store, identity, parameters.case), identity, store)
+    else:
+        pictures = read_case_pictures(measured_case(store, identity, parameters.case), identity, store)
+    return DrawnCase(frames=pictures.frames, pictures=pictures.cases.get(parameters.case))
+
+
+CASE_PICTURES: Final = PageQuery(
+    name="case-pictures",
+    summary="What is drawn of a case: latency, throughput and stacks",
+    parameters=CasePicturesParameters,
+    answer=DrawnCase,
+    read=_read,
+)

@@ -1,0 +1,231 @@
+"""What happened to a case and how sure that is, for a reader who knows neither the lab nor its words."""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.records import CaseResult, Finding, Verdict
+from zerolap.report.format import count, metric_label, percent, plain
+from zerolap.report.reading import CHANGED, CaseAnswer, answers, failed_check, ranked
+
+LONGEST_SUBJECT: Final = 80
+LONGEST_REASON: Final = 300
+MOST_COMMANDS: Final = 3
+SMALLEST_CALLS: Final = 0.05
+"""A function that is called so much more or less often, as a part, is called another number of times."""
+MOSTLY: Final = 0.5
+
+
+@dataclass(frozen=True)
+class _Phrase:
+    """How a metric is said of commands: `GET takes 3 % more CPU time per request`."""
+
+    verb: str
+    object: str
+    more: str = "more"
+    less: str = "less"
+
+
+PHRASES: Final[dict[str, _Phrase]] = {
+    "instructions_per_op": _Phrase("executes", "instructions per request", less="fewer"),
+    "allocations_per_op": _Phrase("makes", "memory allocations per request", less="fewer"),
+    "syscalls_per_op": _Phrase("makes", "system calls per request", less="fewer"),
+    "cycles_per_op": _Phrase("takes", "processor cycles per request", less="fewer"),
+    "cpu_ns_per_op": _Phrase("takes", "CPU time per request"),
+    "whole_cpu_ns_per_op": _Phrase("takes", "CPU time per request in the whole server"),
+    "elapsed_ns_per_op": _Phrase("takes", "time per request"),
+    "ops_per_sec": _Phrase("reaches", "requests per second", less="fewer"),
+}
+
+
+def case_sentences(case: CaseResult) -> list[str]:
+    """Return what happened to the case, how sure that is, and what its other answer is; one sentence a line."""
+    if case.verdict == "invalid":
+        return [_invalid(case)]
+    answered = answers(case)
+    leading = _leading(case, answered)
+    if leading is None:
+        return [f"{_subject(case)} has no verdict: nothing of it could be decided."]
+    others = [_other(other) for other in answered if other is not leading]
+    return [sentence for sentence in (_happened(case, leading), *_sureness(case, leading), *others) if sentence]
+
+
+def _leading(case: CaseResult, answered: list[CaseAnswer]) -> CaseAnswer | None:
+    """Return the answer that the case's verdict rests on."""
+    for answer in answered:
+        if answer.decided is not None and answer.decided.metric == case.deciding:
+            return answer
+    changed = [answer for answer in answered if answer.word in CHANGED]
+    return next(iter(changed or answered), None)
+
+
+def _subject(case: CaseResult) -> str:
+    names = case.commands or [case.case]
+    more = f" and {len(names) - MOST_COMMANDS} more" if len(names) > MOST_COMMANDS else ""
+    return plain(" + ".join(names[:MOST_COMMANDS]), LONGEST_SUBJECT) + more
+
+
+def _happened(case: CaseResult, answer: CaseAnswer) -> str:
+    subject, decided = _subject(case), answer.decided
+    if answer.word == "identical":
+        return f"{subject} executes the same machine instructions on both sides, equally often."
+    if decided is None:
+        return f"The {answer.answer} of {subject} is {answer.word}: no metric decides it."
+    change = f"{_signed(decided.change)} ({_span(decided, is_signed=True)})"
+    if answer.word == "same":
+        limit = percent(decided.margin or decided.min_effect)
+        within = f"the difference of {change} is within the ±{limit} that count as no change"
+        return f"{_unchanged(subject, decided)}: {within}."
+    if answer.word == "unsure" and decided.low * decided.high > 0 and decided.verdict == "unsure":
+        limit = percent(decided.margin or decided.min_effect)
+        return f"It is open whether {_enough(subject, decided)}: the estimate is {change}; up to {limit} count as none."
+    if answer.word == "unsure":
+        return f"It is open whether {_wondered(subject, decided)}: the estimate is {change}."
+    return f"{_changed(subject, decided)}{_because(case)}."
+
+
+def _changed(subject: str, decided: Verdict) -> str:
+    phrase, size = PHRASES.get(decided.metric), percent(round(abs(decided.change), 3))
+    span = _span(decided, is_signed=False)
+    if phrase is None:
+        direction = "higher" if decided.change > 0 else "lower"
+        return f"{_capital(metric_label(decided.metric))} of {subject} is {size} {direction} ({span})"
+    direction = phrase.more if decided.change > 0 else phrase.less
+    return f"{subject} {phrase.verb} {size} {direction} {phrase.object} ({span})"
+
+
+def _unchanged(subject: str, decided: Verdict) -> str:
+    phrase = PHRASES.get(decided.metric)
+    if phrase is None:
+        return f"{_capital(metric_label(decided.metric))} of {subject} has not changed"
+    amount = "as many" if phrase.less == "fewer" else "as much"
+    return f"{subject} {phrase.verb} {amount} {phrase.object} as before"
+
+
+def _wondered(subject: str, decided: Verdict) -> str:
+    phrase = PHRASES.get(decided.metric)
+    if phrase is None:
+        return f"{metric_label(decided.metric)} of {subject} has changed"
+    return f"{subject} {phrase.verb} {phrase.more} or {phrase.less} {phrase.object}"
+
+
+def _enough(subject: str, decided: Verdict) -> str:
+    phrase = PHRASES.get(decided.metric)
+    if phrase is None:
+        return f"the change of {metric_label(decided.metric)} of {subject} is large enough to count"
+    direction = phrase.more if decided.change > 0 else phrase.less
+    return f"{subject} {phrase.verb} enough {direction} {phrase.object} to count as a change"
+
+
+def _because(case: CaseResult) -> str:
+    reasons = ranked(case, "culprit")
+    written = _reason(reasons[0]) if reasons else None
+    if written is None:
+        return ""
+    share = reasons[0].share_of_change
+    weight = "" if share is None or share >= 1 else "mostly " if share >= MOSTLY else "partly "
+    return f", {weight}because {written}"
+
+
+def _reason(finding: Finding) -> str | None:
+    """Return a culprit as a clause: `createStreamIDString` is called 2 times per request instead of 1."""
+    if finding.function is None:
+        return None
+    name = f"`{plain(finding.function, LONGEST_REASON).replace('`', '')}`"
+    calls, own = finding.calls_per_op, finding.self_instructions_per_op
+    if calls is not None and calls.head is not None and calls.base is None:
+        return f"{name} is called now, {_times(calls.head)} per request"
+    if calls is not None and calls.base is not None and calls.head is None:
+        return f"{name} is not called any more"
+    if calls is not None and calls.base and calls.head and abs(calls.head / calls.base - 1) > SMALLEST_CALLS:
+        return f"{name} is called {_times(calls.head)} per request instead of {_times(calls.base)}"
+    if own is not None and own.base is not None and own.head is not None and own.base != own.head:
+        return f"{name} itself executes {count(own.head)} instructions per request instead of {count(own.base)}"
+    return f"the cost of {name} has changed"
+
+
+def _times(calls: float) -> str:
+    return "once" if calls == 1 else "twice" if calls == 2 else f"{count(calls)} times"
+
+
+def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
+    """Return what the answer rests on, and what it leaves open."""
+    decided = answer.decided
+    if answer.word == "unsure" and decided is not None:
+        detected = percent(decided.detectable) if math.isfinite(decided.detectable) else None
+        if detected is None or decided.verdict != "unsure":
+            return ["Its figures contradict each other, or are too few to decide."]
+        able = f"a change of {detected} or more would have been detected"
+        return [f"With {decided.samples} starts of each server, {able}."]
+    if answer.word not in CHANGED or decided is None:
+        return []
+    chance = "" if decided.q is None else f"By chance alone a change this large appears {_odds(decided.q)}."
+    if answer.answer == "work":
+        missing = "This is what the code does, counted exactly; whether its users notice it was not timed."
+        return [chance, missing] if case.time is None else [chance]
+    if case.confirmed:
+        rests = f"It was timed in {decided.samples} starts of each server with their code in different places of memory"
+        return [chance, f"{rests}, so that this place is not the reason."]
+    return [
+        chance,
+        "It is not confirmed: all starts had their code in the same place of memory, which alone can change a command"
+        " by some percent.",
+    ]
+
+
+def _odds(q: float) -> str:
+    """Return an adjusted p in words, which bounds how often a change is reported where there is none."""
+    if q <= 0:
+        return "practically never"
+    times = 1 / q
+    if times >= 1_000_000:
+        return "less than once in a million comparisons"
+    digits = 10 ** max(0, math.floor(math.log10(times)) - 1)
+    return f"less than once in {math.floor(times / digits) * digits:,.0f} comparisons like this"
+
+
+def _other(answer: CaseAnswer) -> str:
+    """Return the answer that the verdict does not rest on."""
+    noun = {"work": "Work, which is what the code does", "time": "Time, which is what users feel"}[answer.answer]
+    if answer.word == "identical":
+        return f"{noun}: the instructions of both sides are identical."
+    decided = answer.decided
+    if decided is None:
+        return f"{noun}: {answer.word}."
+    change = f"{_signed(decided.change)} ({_span(decided, is_signed=True)})"
+    return f"{noun}: {metric_label(decided.metric)} {change}, {answer.word}."
+
+
+def _invalid(case: CaseResult) -> str:
+    subject, failed = _subject(case), case.validity.failed
+    sides = "on both sides" if len(case.failed_sides) > 1 else "".join(f"on the {side}" for side in case.failed_sides)
+    if case.failure is not None:
+        message = plain(case.failure.partition("\n")[0], LONGEST_REASON)
+        return f"{subject} could not be measured{' ' + sides if sides else ''}: {message}"
+    checks = "; ".join(failed_check(check.check, check.value, check.limit) for check in failed)
+    reason = f": {plain(checks, LONGEST_REASON)}" if checks else ""
+    return f"{subject} was measured, but its figures cannot be used{reason}. It has no verdict."
+
+
+def _signed(fraction: float) -> str:
+    return f"{fraction * 100:+.{_decimals(fraction)}f} %" if math.isfinite(fraction) else "an unknown amount"
+
+
+def _span(decided: Verdict, *, is_signed: bool) -> str:
+    """Return the bounds of a change; without a sign, if both have the one of the change, the smaller first."""
+    low, high = decided.low, decided.high
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return "bounds unknown"
+    decimals = _decimals(max(abs(low), abs(high)))
+    if is_signed or low * high <= 0:
+        return f"{low * 100:+.{decimals}f} to {high * 100:+.{decimals}f} %"
+    smaller, larger = sorted((abs(low), abs(high)))
+    return f"{smaller * 100:.{decimals}f} to {larger * 100:.{decimals}f} %"
+
+
+def _decimals(fraction: float) -> int:
+    return 1 if fraction == 0 or abs(fraction) >= 0.00995 else 2
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

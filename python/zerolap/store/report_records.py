@@ -1,0 +1,281 @@
+"""What pages of comparisons and runs read in parts: a list of requests, a case, a trial, how far the work has come."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
+
+from zerolap.records import Platform, RequestState, TrialsJob, UnreadableRecord, read_stored_job
+from zerolap.store import trials
+from zerolap.store.database import Database
+from zerolap.store.documents import Kind, StoredRow, short_row
+from zerolap.store.recorded_requests import RequestInShort, read_facts, request_in_short
+from zerolap.store.tables import case_result, document, job, platform, request, trial
+from zerolap.store.trials import NumberedTrial
+
+READ_AT_ONCE: Final = 100
+SEARCHED_AT_ONCE: Final = 5_000
+"""So many requests are searched for a text at most, until the next page is asked for."""
+
+
+@dataclass(frozen=True)
+class RequestFilter:
+    """Which requests are listed; what is empty excludes none. `text` is sought in ids, names and commands."""
+
+    text: str = ""
+    state: str = ""
+    platform: str = ""
+    kind: Literal["", "compare", "run"] = ""
+
+
+@dataclass(frozen=True)
+class ListedRequest:
+    """A request with its document in short, none where nothing was measured yet."""
+
+    number: int
+    created: str
+    asked: RequestInShort
+    measured: StoredRow | None
+    machine: str
+
+
+@dataclass(frozen=True)
+class RequestPage:
+    """Requests, the newest first. `next_number` is where the next ones begin, none where all were read or searched."""
+
+    requests: tuple[ListedRequest, ...]
+    next_number: int | None
+
+
+@dataclass(frozen=True)
+class RequestProgress:
+    """How far the work on a request has come; `change` differs whenever its document does.
+
+    `trials_seconds` is the machine time of its trials.
+    """
+
+    state: RequestState
+    reason: str
+    jobs: int
+    jobs_ended: int
+    trials: int
+    trials_seconds: float
+    cases: int
+    change: str
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A trial with what belongs to it; `platform` has the facts of its time, none where they were not recorded.
+
+    `log` is the digest of the log that its job has left.
+    """
+
+    request: str
+    kind: Kind
+    numbered: NumberedTrial
+    job: TrialsJob
+    platform: Platform | None
+    log: str | None
+
+
+class ReportRecords:
+    """Reads of comparisons and runs in parts; its methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def page(self, wanted: RequestFilter, limit: int, before: int | None = None) -> RequestPage:
+        """Return the newest requests, or those older than the one of a number; a few thousand are searched at once."""
+        with self._database.reading() as connection:
+            return _page(connection, wanted, limit, before)
+
+    def platforms(self) -> list[str]:
+        """Return the names that requests can be filtered by: of platforms of a fleet and of machines."""
+        with self._database.reading() as connection:
+            return sorted(set(connection.execute(select(platform.c.name).distinct()).scalars()))
+
+    def case_documents(self, identity: str) -> list[tuple[str, str]]:
+        """Return the names and documents of all cases of a comparison or run, in order."""
+        statement = select(case_result.c.case, case_result.c.document).where(case_result.c.document_id == identity)
+        with self._database.reading() as connection:
+            return [(row.case, row.document) for row in connection.execute(statement.order_by(case_result.c.position))]
+
+    def case_document(self, identity: str, name: str) -> str | None:
+        """Return the document of one case."""
+        is_meant = (case_result.c.document_id == identity, case_result.c.case == name)
+        with self._database.reading() as connection:
+            found: str | None = connection.execute(select(case_result.c.document).where(*is_meant)).scalar()
+        return found
+
+    def request_document(self, identity: str) -> str | None:
+        """Return a request as it was asked for, as JSON."""
+        with self._database.reading() as connection:
+            found: str | None = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
+        return found
+
+    def progress(self, identity: str) -> RequestProgress | None:
+        """Return how far the work on a request has come, none for an unknown one."""
+        with self._database.reading() as connection:
+            return _progress(connection, identity)
+
+    def trials_of(
+        self, identity: str, name: str, side: str = "", limit: int | None = None, after: int = 0
+    ) -> list[NumberedTrial]:
+        """Return the trials of a case, in the order of recording; of a side, if one is named."""
+        is_meant = [trial.c.request_id == identity, job.c.case == name, trial.c.id > after]
+        if side:
+            is_meant.append(trial.c.side == side)
+        numbers = select(trial.c.id).join(job, job.c.id == trial.c.job_id).where(*is_meant).order_by(trial.c.id)
+        with self._database.reading() as connection:
+            chosen = list(connection.execute(numbers.limit(limit)).scalars())
+            return list(_numbered(connection, chosen))
+
+    def trial_counts(self, identity: str, name: str) -> dict[str, int]:
+        """Return how many trials a case has, by side."""
+        is_meant = (trial.c.request_id == identity, job.c.case == name)
+        statement = select(trial.c.side, func.count().label("trials")).join(job, job.c.id == trial.c.job_id)
+        with self._database.reading() as connection:
+            rows = connection.execute(statement.where(*is_meant).group_by(trial.c.side))
+            return {row.side: row.trials for row in rows}
+
+    def trial(self, number: int) -> TrialRecord | None:
+        """Return a trial with what belongs to it; raises `UnreadableRecord`."""
+        with self._database.reading() as connection:
+            return _trial_record(connection, number)
+
+
+def _page(connection: Connection, wanted: RequestFilter, limit: int, before: int | None) -> RequestPage:
+    taken: list[ListedRequest] = []
+    newest = (
+        before if before is not None else (connection.execute(select(func.max(request.c.number))).scalar() or 0) + 1
+    )
+    oldest = max(newest - SEARCHED_AT_ONCE, 0) if wanted.text else 0
+    last = newest
+    for listed in _listed(connection, wanted, newest, oldest):
+        if not _has_text(listed, wanted.text.strip().lower()):
+            continue
+        if len(taken) == limit:
+            return RequestPage(tuple(taken), last)
+        taken.append(listed)
+        last = listed.number
+    return RequestPage(tuple(taken), oldest if oldest > 0 else None)
+
+
+def _newest(connection: Connection) -> int:
+    number: int | None = connection.execute(select(func.max(request.c.number))).scalar()
+    return number or 0
+
+
+def _listed(connection: Connection, wanted: RequestFilter, newest: int, oldest: int) -> Iterator[ListedRequest]:
+    before = newest
+    while True:
+        statement = _matching(wanted).where(request.c.number < before, request.c.number >= oldest)
+        rows = connection.execute(statement.order_by(request.c.number.desc()).limit(READ_AT_ONCE)).all()
+        for row in rows:
+            measured = None if row.document_of is None else short_row(row.id, row.kind, row.state, row.document_of)
+            yield ListedRequest(row.number, row.created, request_in_short(row), measured, row.machine or "")
+        if len(rows) < READ_AT_ONCE:
+            return
+        before = rows[-1].number
+
+
+def _matching(wanted: RequestFilter) -> Select[Any]:
+    statement = (
+        select(request, document.c.document.label("document_of"), platform.c.name.label("machine"))
+        .outerjoin(document, document.c.id == request.c.id)
+        .outerjoin(platform, platform.c.fingerprint == request.c.platform_fingerprint)
+    )
+    if wanted.state:
+        statement = statement.where(request.c.state == wanted.state)
+    if wanted.kind:
+        statement = statement.where(request.c.kind == wanted.kind)
+    if wanted.platform:
+        statement = statement.where(or_(platform.c.name == wanted.platform, request.c.platform == wanted.platform))
+    if wanted.text.strip():
+        statement = statement.where(_mentions(wanted.text.strip()))
+    return statement
+
+
+def _mentions(text: str) -> ColumnElement[bool]:
+    """Whether a text is in an id or in what is written of a measured request: more than those that are meant."""
+    # As JSON has it, in which letters beyond ASCII and quotes are escaped.
+    written = json.dumps(text)[1:-1]
+    ways = [request.c.id, document.c.document, platform.c.name, request.c.platform]
+    found = [column.icontains(written, autoescape=True) for column in ways]
+    # What was not measured has no document; of these there are few.
+    return or_(*found, document.c.id.is_(None))
+
+
+def _has_text(listed: ListedRequest, text: str) -> bool:
+    asked, measured = listed.asked, listed.measured
+    texts = [asked.id, asked.platform, listed.machine, asked.command_line, asked.trigger]
+    texts += [part for side in asked.sides.values() for part in (side.name, side.commit or "")]
+    if measured is not None:
+        texts += [measured.base or "", measured.head, measured.command_line]
+    return any(text in other.lower() for other in texts)
+
+
+def _progress(connection: Connection, identity: str) -> RequestProgress | None:
+    asked = connection.execute(select(request.c.state, request.c.reason).where(request.c.id == identity)).first()
+    if asked is None:
+        return None
+    is_ended = or_(job.c.finished.is_not(None), job.c.failure.is_not(None))
+    jobs = connection.execute(
+        select(func.count(), func.count().filter(is_ended)).select_from(job).where(job.c.request_id == identity)
+    ).one()
+    measured = connection.execute(
+        select(func.count(), func.coalesce(func.sum(trial.c.seconds), 0.0), func.max(trial.c.id)).where(
+            trial.c.request_id == identity
+        )
+    ).one()
+    cases = connection.execute(
+        select(func.count(), func.max(case_result.c.id)).where(case_result.c.document_id == identity)
+    ).one()
+    # A comparison that goes on is read from its trials, so that they change it too.
+    change = f"{asked.state} {cases[0]} {cases[1] or 0} {measured[0]} {measured[2] or 0} {jobs[1]}"
+    return RequestProgress(
+        state=asked.state,
+        reason=asked.reason,
+        jobs=jobs[0],
+        jobs_ended=jobs[1],
+        trials=measured[0],
+        trials_seconds=measured[1],
+        cases=cases[0],
+        change=change,
+    )
+
+
+def _numbered(connection: Connection, numbers: Sequence[int]) -> Iterator[NumberedTrial]:
+    for first in range(0, len(numbers), READ_AT_ONCE):
+        yield from trials.read_numbered(connection, trial.c.id.in_(numbers[first : first + READ_AT_ONCE]))
+
+
+def _trial_record(connection: Connection, number: int) -> TrialRecord | None:
+    columns = select(
+        trial.c.request_id,
+        trial.c.facts,
+        request.c.kind,
+        request.c.platform_fingerprint,
+        job.c.id,
+        job.c.document,
+        job.c.log,
+    )
+    joined = columns.join(job, job.c.id == trial.c.job_id).join(request, request.c.id == trial.c.request_id)
+    row = connection.execute(joined.where(trial.c.id == number)).first()
+    if row is None:
+        return None
+    [numbered] = _numbered(connection, [number])
+    of_job = read_stored_job(row.document, row.id)
+    if not isinstance(of_job, TrialsJob):
+        raise UnreadableRecord(f"the job {row.id} has no trials", hint="the store is damaged")
+    return TrialRecord(
+        request=row.request_id,
+        kind=row.kind,
+        numbered=numbered,
+        job=of_job,
+        platform=read_facts(connection, row.platform_fingerprint or "", row.facts),
+        log=row.log,
+    )
