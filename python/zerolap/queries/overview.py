@@ -4,6 +4,8 @@ import time
 from collections import Counter
 from typing import Final, Literal
 
+from zerolap.queries.commit_strips import CommitStrip, commit_strips
+from zerolap.queries.kept_changes import MOST_HISTORIES, ListedChange, listed_changes
 from zerolap.queries.query import PageQuery, Parameters, QuerySources
 from zerolap.queries.report_list import ListedReport, listed_report, report_rows
 from zerolap.records import Record
@@ -11,6 +13,7 @@ from zerolap.store import RequestInShort
 
 NEWEST: Final = 20
 OPEN_SHOWN: Final = 20
+CHANGES_SHOWN: Final = 30
 SILENT_AFTER_SECONDS: Final = 120.0
 """An agent that has not reported for so long is shown as silent."""
 
@@ -37,9 +40,16 @@ class FleetHealth(Record):
 
 
 class Overview(Record):
-    """What the first page shows; `is_empty` where nothing was ever measured or asked for."""
+    """What the first page shows; `is_empty` where nothing was ever measured or asked for.
+
+    `strips` are those of the histories that were judged last, `open_changes` the largest of the `open_count`
+    regressions and drifts that are neither accepted nor made good.
+    """
 
     is_empty: bool
+    strips: tuple[CommitStrip, ...]
+    open_changes: tuple[ListedChange, ...]
+    open_count: int
     newest: tuple[ListedReport, ...]
     open_requests: tuple[OpenRequest, ...]
     fleet: FleetHealth
@@ -51,8 +61,16 @@ def read_overview(sources: QuerySources, _: Parameters) -> Overview:
     newest = tuple(listed_report(row) for row in store.comparisons(NEWEST))
     open_ids = store.fleet.open_requests()
     shown = filter(None, (store.fleet.in_short(identity) for identity in open_ids[-OPEN_SHOWN:][::-1]))
+    histories = store.kept_histories.histories(MOST_HISTORIES)
     return Overview(
-        is_empty=not newest and not open_ids,
+        is_empty=not newest and not open_ids and not histories,
+        strips=commit_strips(store, histories),
+        open_changes=listed_changes(
+            store,
+            store.kept_histories.open_changes(CHANGES_SHOWN),
+            {history.number: history for history in histories},
+        ),
+        open_count=store.kept_histories.open_count(),
         newest=newest,
         open_requests=tuple(_open_request(work) for work in shown),
         fleet=_health(sources, len(open_ids)),

@@ -93,6 +93,17 @@ class KeptSeries:
 
 
 @dataclass(frozen=True)
+class NamedSeries:
+    """What a series is of."""
+
+    history: int
+    case: str
+    group: str
+    commands: tuple[str, ...]
+    metric: str
+
+
+@dataclass(frozen=True)
 class KeptPoints:
     """The points of a series by columns, as `HistoryPoint` has them; all columns are equally long."""
 
@@ -153,8 +164,6 @@ class SeriesFilter:
     cases: Collection[str] = ()
     metrics: Collection[str] = ()
     groups: Collection[str] = ()
-    platforms: Collection[str] = ()
-    variants: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -227,14 +236,28 @@ class KeptHistories:
                 for row in connection.execute(statement.where(kept_history.c.number.in_(histories)))
             }
 
+    def release_counts(self) -> dict[int, int]:
+        """Return how many commits of each history are releases, by its number."""
+        statement = select(kept_commit.c.history, func.count().label("releases")).where(kept_commit.c.tags != "[]")
+        with self._database.reading() as connection:
+            rows = connection.execute(statement.group_by(kept_commit.c.history))
+            return {row.history: row.releases for row in rows}
+
+    def metrics(self, history: int) -> list[str]:
+        """Return the metrics that the lab's own series of a history have."""
+        is_meant = (kept_series.c.history == history, ~kept_series.c.is_imported)
+        statement = select(kept_series.c.metric).where(*is_meant).distinct().order_by(kept_series.c.metric)
+        with self._database.reading() as connection:
+            return list(connection.execute(statement).scalars())
+
     # Commits.
 
-    def commits(self, history: int, first: int = 0, last: int | None = None) -> list[KeptCommit]:
-        """Return the commits of a history from one position to another, both included, in its order."""
-        statement = select(kept_commit).where(kept_commit.c.history == history, kept_commit.c.position >= first)
-        if last is not None:
-            statement = statement.where(kept_commit.c.position <= last)
-        return self._commits(statement.order_by(kept_commit.c.position))
+    def order(self, history: int) -> list[tuple[str, str]]:
+        """Return the id and the time of each commit of a history, in its order."""
+        columns = (kept_commit.c.commit, kept_commit.c.time)
+        statement = select(*columns).where(kept_commit.c.history == history).order_by(kept_commit.c.position)
+        with self._database.reading() as connection:
+            return [(row.commit, row.time) for row in connection.execute(statement)]
 
     def newest_commits(self, history: int, count: int) -> list[KeptCommit]:
         """Return the last commits of a history, in its order."""
@@ -276,6 +299,17 @@ class KeptHistories:
         statement = _restricted(select(*columns), which).order_by(*ordered).limit(limit)
         with self._database.reading() as connection:
             return [_kept_series(row) for row in connection.execute(statement)]
+
+    def names(self, limit: int) -> list[NamedSeries]:
+        """Return what all series are of, by case and metric."""
+        columns = [kept_series.c[name] for name in ("history", "case", "group", "commands", "metric")]
+        ordered = (kept_series.c.case, kept_series.c.metric, kept_series.c.history)
+        statement = select(*columns).order_by(*ordered).limit(limit)
+        with self._database.reading() as connection:
+            return [
+                NamedSeries(row.history, row.case, row.group, tuple(json.loads(row.commands)), row.metric)
+                for row in connection.execute(statement)
+            ]
 
     def count(self, which: SeriesFilter) -> int:
         """Return how many series there are."""
@@ -543,13 +577,6 @@ def _restricted(statement: Select[Any], which: SeriesFilter) -> Select[Any]:
         )
         if values
     ]
-    of_histories = [
-        column.in_(values)
-        for column, values in ((kept_history.c.platform, which.platforms), (kept_history.c.variant, which.variants))
-        if values
-    ]
-    if of_histories:
-        conditions.append(kept_series.c.history.in_(select(kept_history.c.number).where(*of_histories)))
     return statement.where(*conditions)
 
 

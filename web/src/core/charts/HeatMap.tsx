@@ -115,7 +115,7 @@ export function shade(
 
 function Gap({ rows, columns }: { rows: number; columns: number }) {
   return rows <= 0 ? null : (
-    <tr aria-hidden="true">
+    <tr>
       <td colSpan={columns + 1} style={{ height: `${rows * ROW_PIXELS}px`, padding: "0" }} />
     </tr>
   );

@@ -1,0 +1,104 @@
+"""The commits of each kept history in short: what the worst significant change at each of them is."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from zerolap.queries.kept_changes import ListedHistory, listed_history
+from zerolap.records import Record
+from zerolap.store import KeptChange, KeptCommit, KeptHistory, Store
+
+MOST_STRIPS: Final = 12
+COMMITS_OF_STRIP: Final = 60
+"""The newest ones."""
+MOST_STEPS: Final = 2_000
+
+State = Literal["failed", "not measured", "identical", "unchanged", "worse", "better"]
+
+
+class StripCommit(Record):
+    """A commit of a strip.
+
+    `state` is what is known of it: it could not be built or measured, is not measured, has the program of the commit
+    before or executes the same in all series, or has no confirmed step; else the worst step, of `case` and `metric`, is
+    one for the worse or for the better. `change` is that step, `steps` how many there are.
+    """
+
+    commit: str
+    name: str
+    time: str
+    subject: str
+    state: State
+    change: float | None
+    case: str
+    metric: str
+    steps: int
+    is_release: bool
+
+
+class CommitStrip(Record):
+    """The newest commits of a history, in its order; `earlier` is how many it has before them."""
+
+    history: ListedHistory
+    commits: tuple[StripCommit, ...]
+    earlier: int
+
+
+def commit_strips(store: Store, histories: Sequence[KeptHistory]) -> tuple[CommitStrip, ...]:
+    """Return the strips of histories, in their order."""
+    return tuple(_strip(store, history) for history in histories[:MOST_STRIPS])
+
+
+def _strip(store: Store, history: KeptHistory) -> CommitStrip:
+    commits = store.kept_histories.newest_commits(history.number, COMMITS_OF_STRIP)
+    steps = _confirmed_steps(store, commits)
+    worst = {position: min(at_commit, key=_badness) for position, at_commit in steps.items()}
+    series = store.kept_histories.series_numbered({change.series for change in worst.values()})
+    before: Sequence[KeptCommit | None] = (None, *commits[:-1])
+    shown = []
+    for commit, earlier in zip(commits, before, strict=True):
+        change = worst.get(commit.position)
+        of_change = None if change is None else series.get(change.series)
+        shown.append(
+            StripCommit(
+                commit=commit.commit,
+                name=commit.name,
+                time=commit.time,
+                subject=commit.subject,
+                state=_state(commit, earlier, change),
+                change=None if change is None else change.change,
+                case="" if of_change is None else of_change.case,
+                metric="" if of_change is None else of_change.metric,
+                steps=len(steps.get(commit.position, ())),
+                is_release=bool(commit.tags),
+            )
+        )
+    return CommitStrip(
+        history=listed_history(history), commits=tuple(shown), earlier=commits[0].position if commits else 0
+    )
+
+
+def _confirmed_steps(store: Store, commits: Sequence[KeptCommit]) -> dict[int, list[KeptChange]]:
+    """Return the steps at commits in a row that are certain, by position."""
+    steps: dict[int, list[KeptChange]] = {}
+    if commits:
+        first, last = commits[0], commits[-1]
+        for change in store.kept_histories.changes_at(first.history, first.position, last.position, MOST_STEPS):
+            if change.confirmed:
+                steps.setdefault(change.position, []).append(change)
+    return steps
+
+
+def _badness(change: KeptChange) -> tuple[bool, float]:
+    """Return what steps are ordered by: those for the worse first, of each kind the largest first."""
+    return not change.is_worse, -abs(change.change)
+
+
+def _state(commit: KeptCommit, before: KeptCommit | None, change: KeptChange | None) -> State:
+    if change is not None:
+        return "worse" if change.is_worse else "better"
+    if commit.failure is not None:
+        return "failed"
+    if commit.measured == 0:
+        return "not measured"
+    is_same_program = before is not None and commit.node is not None and commit.node == before.node
+    return "identical" if is_same_program or commit.changed == 0 else "unchanged"

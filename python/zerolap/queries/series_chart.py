@@ -1,0 +1,439 @@
+"""Series over commits, for one chart: changes since a commit with their intervals, and the change points."""
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from zerolap.queries.kept_changes import (
+    MOST_HISTORIES,
+    ListedChange,
+    ListedHistory,
+    change_rows,
+    listed_changes,
+    listed_history,
+)
+from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.records import HistoryLedger, Record
+from zerolap.store import KeptCommit, KeptHistory, KeptPoints, KeptSeries, SeriesFilter, Store
+
+MOST_LINES: Final = 24
+"""In one chart: more cannot be told apart."""
+MOST_POINTS: Final = 2_000
+"""Of a line."""
+MOST_CHANGES: Final = 500
+DEFAULT_METRICS: Final = ("instructions_per_op",)
+
+Names = Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=100)]
+CommitId = Annotated[str, Field(pattern=r"^[0-9a-f]{4,64}$")]
+
+
+class SeriesParameters(Parameters):
+    """Which series, and how much of them; each parameter of names may be repeated."""
+
+    case: Annotated[Names, Field(description="Cases.")] = ()
+    group: Annotated[Names, Field(description="All cases of these groups.")] = ()
+    metric: Annotated[Names, Field(description="Metrics; by default instructions per request.")] = ()
+    platform: Annotated[Names, Field(description="Platforms, by name or fingerprint; by default all.")] = ()
+    variant: Annotated[Names, Field(description="Variants of the build; by default all.")] = ()
+    history: Annotated[
+        tuple[int, ...],
+        Field(max_length=100, description="Kept histories, by number; by default the newest of each platform."),
+    ] = ()
+    since: Annotated[CommitId | None, Field(description="Changes are since this commit, not the first one.")] = None
+    first: Annotated[CommitId | None, Field(description="The first commit that is shown.")] = None
+    last: Annotated[CommitId | None, Field(description="The last commit that is shown.")] = None
+    pixels: Annotated[int, Field(ge=10, le=MOST_POINTS, description="The most points of a line.")] = 1_000
+
+
+class ChartCommit(Record):
+    """A commit with points; `place` is its number among all commits of the chart, in their order.
+
+    `is_release` where a tag of a release names it.
+    """
+
+    place: int
+    commit: str
+    name: str
+    time: str
+    subject: str
+    is_release: bool
+
+
+class ChartLine(Record):
+    """A series by columns, each as long as `commits`, which are indices of the chart's commits.
+
+    `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
+    the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
+    those of the metric itself at that commit, null for time. `base_place` is the place of the commit that changes are
+    since, which need not be shown. `better` is which values are better, null where that is not known. The ledger begins
+    at the commit that `ledger_since` names.
+    """
+
+    history: int
+    case: str
+    group: str
+    metric: str
+    engine: str
+    topology: str
+    source: str
+    labels: dict[str, str]
+    better: str | None
+    point_count: int
+    base_place: int
+    commits: tuple[int, ...]
+    changes: tuple[float, ...]
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+    least: tuple[float, ...]
+    most: tuple[float, ...]
+    counts: tuple[int, ...]
+    values: tuple[float | None, ...]
+    ledger: HistoryLedger | None
+    ledger_since: str | None
+
+
+class PlatformStep(Record):
+    """A step in the times of one build in nearly all cases: the platform changed, between two times (ISO 8601)."""
+
+    history: int
+    before: str
+    since: str
+    change: float
+    facts_changed: bool
+
+
+class SeriesChart(Record):
+    """Series for one chart.
+
+    `left_out` is how many more series are asked for than are shown. `commits` are those of the points and all releases
+    between them, in order; `total` is how many there are with those that are not shown.
+    """
+
+    histories: tuple[ListedHistory, ...]
+    commits: tuple[ChartCommit, ...]
+    total: int
+    lines: tuple[ChartLine, ...]
+    change_points: tuple[ListedChange, ...]
+    platform_steps: tuple[PlatformStep, ...]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A point of a series at a place of the chart; levels are logarithms."""
+
+    place: int
+    level: float
+    half_width: float
+    value: float | None
+    code: int
+
+
+@dataclass(frozen=True)
+class _Range:
+    """The commits of a chart: the places of the positions of each history, and the places that are shown."""
+
+    places: Mapping[int, Sequence[int]]
+    total: int
+    first: int
+    last: int
+    since: int | None
+
+
+def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
+    store = sources.store
+    histories = _histories(store, parameters)
+    lines, left_out = _chosen(store, parameters, histories)
+    shown_histories = {
+        number: history for number, history in histories.items() if number in {of.history for of in lines}
+    }
+    if not lines:
+        return SeriesChart(histories=(), commits=(), total=0, lines=(), change_points=(), platform_steps=(), left_out=0)
+    shown = _range(store, list(shown_histories), parameters)
+    points = store.kept_histories.points([series.number for series in lines])
+    drawn = {
+        series.number: _drawn(_placed(points[series.number], shown.places[series.history]), shown, parameters.pixels)
+        for series in lines
+        if series.number in points
+    }
+    commits = _commits(store, shown, drawn, {series.number: series.history for series in lines})
+    starts = _ledger_starts(store, lines)
+    index = {commit.place: at for at, commit in enumerate(commits)}
+    changes = store.kept_histories.changes_of(list(drawn), MOST_CHANGES)
+    within = [
+        change for change in changes if shown.first <= shown.places[change.history][change.position] <= shown.last
+    ]
+    return SeriesChart(
+        histories=tuple(listed_history(history) for history in shown_histories.values()),
+        commits=tuple(commits),
+        total=shown.total,
+        lines=tuple(_line(series, drawn[series.number], index, starts) for series in lines if series.number in drawn),
+        change_points=listed_changes(store, within, histories),
+        platform_steps=tuple(_platform_steps(store, list(shown_histories))),
+        left_out=left_out,
+    )
+
+
+# Which series.
+
+
+def _histories(store: Store, parameters: SeriesParameters) -> dict[int, KeptHistory]:
+    """Return the histories that may be meant, those judged last first."""
+    return {
+        history.number: history
+        for history in store.kept_histories.histories(MOST_HISTORIES)
+        if (not parameters.history or history.number in parameters.history)
+        and (not parameters.variant or history.variant in parameters.variant)
+        and (not parameters.platform or {history.platform, history.platform_name} & {*parameters.platform})
+    }
+
+
+def _chosen(
+    store: Store, parameters: SeriesParameters, histories: Mapping[int, KeptHistory]
+) -> tuple[list[KeptSeries], int]:
+    """Return the series that are shown, and how many more there are.
+
+    Where no history is named, each series is that of the newest history of its repository, variant, settings and
+    platform: others are older judgements of the same commits, or of other ranges.
+    """
+    if not histories or not (parameters.case or parameters.group):
+        return [], 0
+    which = SeriesFilter(tuple(histories), parameters.case, parameters.metric or DEFAULT_METRICS, parameters.group)
+    series = store.kept_histories.series(which, MOST_LINES * (1 if parameters.history else 4))
+    count = store.kept_histories.count(which)
+    if not parameters.history:
+        newest = {number: rank for rank, number in enumerate(histories)}
+        by_name: dict[tuple[object, ...], KeptSeries] = {}
+        for of_one in sorted(series, key=lambda of_one: newest[of_one.history], reverse=True):
+            by_name[_name(of_one, histories[of_one.history])] = of_one
+        count -= len(series) - len(by_name)
+        series = sorted(by_name.values(), key=lambda of_one: (of_one.case, of_one.metric, of_one.history))
+    return series[:MOST_LINES], max(0, count - MOST_LINES)
+
+
+def _name(series: KeptSeries, history: KeptHistory) -> tuple[object, ...]:
+    """Return what tells a series from others but for the range of its history."""
+    config, labels = (tuple(sorted(fields.items())) for fields in (history.config, series.labels))
+    of_history = (history.repository, history.variant, config, history.platform)
+    return (*of_history, series.case, series.metric, series.engine, series.topology, series.source, labels)
+
+
+# Commits.
+
+
+def _range(store: Store, histories: Sequence[int], parameters: SeriesParameters) -> _Range:
+    """Return the commits of histories in one order: that of the history, of several that of their times."""
+    orders = {number: store.kept_histories.order(number) for number in histories}
+    if len(orders) == 1:
+        ordered = [commit for commit, _ in next(iter(orders.values()))]
+    else:
+        times = {commit: time for order in orders.values() for commit, time in order}
+        # Sorting is stable: commits of the same second stay in the order of their history.
+        ordered = sorted(times, key=lambda commit: times[commit])
+    places = {commit: place for place, commit in enumerate(ordered)}
+
+    def place_of(begin: str | None) -> int | None:
+        if begin is None:
+            return None
+        return next((place for place, commit in enumerate(ordered) if commit.startswith(begin)), None)
+
+    first, last = place_of(parameters.first), place_of(parameters.last)
+    begin, end = sorted((0 if first is None else first, len(ordered) - 1 if last is None else last))
+    return _Range(
+        {number: [places[commit] for commit, _ in order] for number, order in orders.items()},
+        len(ordered),
+        begin,
+        end,
+        place_of(parameters.since),
+    )
+
+
+def _commits(
+    store: Store, shown: _Range, drawn: Mapping[int, "_Drawn"], history_of: Mapping[int, int]
+) -> list[ChartCommit]:
+    """Return the commits of the drawn points and the releases between them, in order."""
+    wanted: dict[int, set[int]] = {number: set() for number in shown.places}
+    for series, line in drawn.items():
+        wanted[history_of[series]].update(point.place for point in line.points)
+    commits: dict[int, KeptCommit] = {}
+    for number, places in shown.places.items():
+        positions = {(number, position) for position, place in enumerate(places) if place in wanted[number]}
+        tagged = [
+            commit
+            for commit in store.kept_histories.tagged_commits(number)
+            if shown.first <= places[commit.position] <= shown.last
+        ]
+        for commit in (*store.kept_histories.commits_at(positions).values(), *tagged):
+            commits[places[commit.position]] = commit
+    return [
+        ChartCommit(
+            place=place,
+            commit=commit.commit,
+            name=commit.name,
+            time=commit.time,
+            subject=commit.subject,
+            is_release=bool(commit.tags),
+        )
+        for place, commit in sorted(commits.items())
+    ]
+
+
+# Points.
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Points in a row that are drawn as one, at the place of the last one."""
+
+    place: int
+    change: float
+    low: float
+    high: float
+    least: float
+    most: float
+    count: int
+    value: float | None
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """What is drawn of a series, and the place of the commit that its changes are since."""
+
+    points: Sequence[_Group]
+    base: int
+
+
+def _placed(points: KeptPoints, places: Sequence[int]) -> list[_Point]:
+    """Return the points of a series in the order of the chart."""
+    codes = itertools.accumulate(points.same_code, lambda code, is_same: code + (not is_same), initial=0)
+    next(codes)
+    columns = zip(points.positions, points.levels, points.lows, points.highs, points.values, codes, strict=True)
+    placed = [
+        _Point(places[position], level, (high - low) / 2, value, code)
+        for position, level, low, high, value, code in columns
+    ]
+    return sorted(placed, key=lambda point: point.place)
+
+
+def _drawn(points: Sequence[_Point], shown: _Range, pixels: int) -> _Drawn:
+    base = points[0]
+    if shown.since is not None:
+        base = next((point for point in reversed(points) if point.place <= shown.since), base)
+    within = [point for point in points if shown.first <= point.place <= shown.last]
+    size = max(1, math.ceil(len(within) / pixels))
+    return _Drawn(
+        [_grouped(within[first : first + size], base, points[0]) for first in range(0, len(within), size)], base.place
+    )
+
+
+def _grouped(points: Sequence[_Point], base: _Point, first: _Point) -> _Group:
+    """Return points as one, with changes since `base`.
+
+    Bounds of levels are those of the change since the first point of the series. Of the change between two others they
+    are added as independent errors, which is at most too wide.
+    """
+    levels = [point.level - base.level for point in points]
+    widths = [
+        0.0
+        if point.code == base.code
+        else point.half_width
+        if base is first
+        else math.hypot(point.half_width, base.half_width)
+        for point in points
+    ]
+    mean, width = math.fsum(levels) / len(levels), math.fsum(widths) / len(widths)
+    return _Group(
+        place=points[-1].place,
+        change=math.expm1(mean),
+        low=math.expm1(mean - width),
+        high=math.expm1(mean + width),
+        least=math.expm1(min(levels)),
+        most=math.expm1(max(levels)),
+        count=len(points),
+        value=points[-1].value,
+    )
+
+
+def _line(
+    series: KeptSeries, drawn: _Drawn, index: Mapping[int, int], starts: Mapping[tuple[int, int], str]
+) -> ChartLine:
+    points = [point for point in drawn.points if point.place in index]
+    names = ("history", "case", "group", "metric", "engine", "topology", "source", "labels", "better", "point_count")
+    return ChartLine(
+        **{name: getattr(series, name) for name in names},
+        base_place=drawn.base,
+        commits=tuple(index[point.place] for point in points),
+        changes=tuple(point.change for point in points),
+        lows=tuple(point.low for point in points),
+        highs=tuple(point.high for point in points),
+        least=tuple(point.least for point in points),
+        most=tuple(point.most for point in points),
+        counts=tuple(point.count for point in points),
+        values=tuple(point.value for point in points),
+        ledger=series.ledger,
+        ledger_since=None if series.ledger is None else starts.get((series.history, series.ledger.since)),
+    )
+
+
+def _ledger_starts(store: Store, lines: Sequence[KeptSeries]) -> dict[tuple[int, int], str]:
+    """Return the names of the commits that ledgers begin at, by history and position."""
+    starts = {(series.history, series.ledger.since) for series in lines if series.ledger is not None}
+    return {at: commit.name for at, commit in store.kept_histories.commits_at(starts).items()}
+
+
+def _platform_steps(store: Store, histories: Sequence[int]) -> Iterable[PlatformStep]:
+    for number, events in store.kept_histories.platform_events(histories).items():
+        for event in events:
+            yield PlatformStep(
+                history=number,
+                before=event.before,
+                since=event.since,
+                change=event.change,
+                facts_changed=event.facts_changed,
+            )
+
+
+def _rows(answer: SeriesChart) -> Iterable[TableRow]:
+    yield (
+        *("commit", "time", "release", "case", "group", "metric", "platform", "variant"),
+        *("change", "low", "high", "least", "most", "points", "value"),
+    )
+    histories = {history.number: history for history in answer.histories}
+    for line in answer.lines:
+        history = histories[line.history]
+        columns = (line.commits, line.changes, line.lows, line.highs, line.least, line.most, line.counts, line.values)
+        for at, *numbers in zip(*columns, strict=True):
+            commit = answer.commits[at]
+            release = commit.name if commit.is_release else ""
+            yield (
+                *(commit.commit, commit.time, release, line.case, line.group, line.metric),
+                *(history.platform_name, history.variant, *numbers),
+            )
+
+
+SERIES: Final = PageQuery(
+    name="series",
+    summary="Series over commits: changes since a commit with their bounds, at most 2,000 points a series",
+    parameters=SeriesParameters,
+    answer=SeriesChart,
+    read=_read,
+    table=_rows,
+)
+
+
+def _change_rows(answer: SeriesChart) -> Iterable[TableRow]:
+    return change_rows(answer.change_points)
+
+
+CHANGE_POINTS: Final = PageQuery(
+    name="series-changes",
+    summary="The change points of series over commits",
+    parameters=SeriesParameters,
+    answer=SeriesChart,
+    read=_read,
+    table=_change_rows,
+)
