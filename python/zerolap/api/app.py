@@ -11,6 +11,7 @@ from zerolap.api.active_requests import ActiveRequests
 from zerolap.api.app_pages import app_pages_router
 from zerolap.api.authorization import Authorization
 from zerolap.api.files import files_router
+from zerolap.api.fleet_actions import fleet_actions_router
 from zerolap.api.health import HealthCheck
 from zerolap.api.joining import joining_router
 from zerolap.api.metrics import EventCounts, LabCollector, metrics_text
@@ -18,13 +19,17 @@ from zerolap.api.page_queries import page_queries_router
 from zerolap.api.problems import state_problems
 from zerolap.api.refusals import Refusals
 from zerolap.api.reports import reports_router
+from zerolap.api.sessions import Sessions
+from zerolap.api.signing_in import GitHubSignIn, signing_in_router
+from zerolap.api.stack_exports import stack_exports_router
 from zerolap.api.upkeep import KnownUsage
 from zerolap.api.v1 import v1_router
 from zerolap.api.webhooks import webhooks_router
 from zerolap.fleet import Conductor
+from zerolap.github import PersonSignIn
 from zerolap.queries import QuerySources
 from zerolap.store import Store
-from zerolap.triggers import Triggers, TriggerSettings
+from zerolap.triggers import Readers, Triggers, TriggerSettings
 from zerolap.triggers.webhooks import UNSIGNED, Outcome, Refused
 
 DESCRIPTION: Final = (
@@ -54,7 +59,11 @@ def application(
     app = FastAPI(title="Zerolap", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
     refusals, counts = refusals or Refusals(), counts or EventCounts()
     state_problems(app, refusals)
-    authorization = Authorization(store.triggers, settings.limits, refusals)
+    sign_in = _github_sign_in(triggers)
+    sessions = Sessions(store, settings.lab.public_url)
+    authorization = Authorization(
+        store.triggers, settings.limits, refusals, sessions, people_sign_in=sign_in is not None
+    )
 
     def holder_of(token: str) -> str | None:
         grant = conductor.grant(token)
@@ -79,10 +88,13 @@ def application(
         app.include_router(webhooks, include_in_schema=False)
     on_asked = _nobody if triggers is None else triggers.wake
     app.include_router(v1_router(store, settings, authorization, on_asked))
+    app.include_router(fleet_actions_router(store, authorization))
     is_public = public_reports or settings.lab.reports == "public"
+    app.include_router(signing_in_router(authorization, sign_in, is_public=is_public))
     # Reports go first: an id takes all that has no slash, its ending too.
     app.include_router(reports_router(store, authorization, is_public=is_public))
     app.include_router(page_queries_router(QuerySources(store), authorization, is_public=is_public))
+    app.include_router(stack_exports_router(QuerySources(store), authorization, is_public=is_public))
     app.include_router(app_pages_router(authorization, is_public=is_public))
 
     @app.get("/health", include_in_schema=False)
@@ -99,6 +111,18 @@ def application(
         return Response(metrics_text(collector), media_type=CONTENT_TYPE_LATEST)
 
     return app
+
+
+def _github_sign_in(triggers: Triggers | None) -> GitHubSignIn | None:
+    """Return how people sign in by GitHub; none where the settings have no client of an App."""
+    if triggers is None or triggers.github is None:
+        return None
+    settings = triggers.settings
+    client_id, secret, public_url = settings.github.client_id, settings.github.client_secret, settings.lab.public_url
+    if client_id is None or secret is None or public_url is None:
+        return None
+    person = PersonSignIn(settings.github.api_url, client_id, secret)
+    return GitHubSignIn(person, Readers(settings, triggers.github), public_url)
 
 
 def _nobody() -> None:

@@ -35,9 +35,14 @@ ROUTES: Final = (
     "/stacks",
     "/fleet",
     "/platforms",
+    "/platforms/{fingerprint}",
     "/triggers",
+    "/api",
+    "/sign-in",
 )
 """The paths of pages; `web/src/app/routes.ts` has what each of them shows, and a test compares both."""
+OPEN_TO_ALL: Final = ("/sign-in", "/api")
+"""Pages that show nothing of the store."""
 
 
 def app_pages_router(authorization: Authorization, *, is_public: bool) -> APIRouter:
@@ -46,7 +51,7 @@ def app_pages_router(authorization: Authorization, *, is_public: bool) -> APIRou
 
     async def shell(request: Request) -> Response:
         try:
-            if not is_public:
+            if not is_public and request.url.path not in OPEN_TO_ALL:
                 await authorization.require_reader(request)
             page = shell_page()
         except EnvironmentMissing as fault:

@@ -7,12 +7,14 @@ import time
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Annotated, Final, TypeAlias
+from urllib.parse import urlencode
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from zerolap.api.problems import Problem, too_many
 from zerolap.api.refusals import Refusals
+from zerolap.api.sessions import Sessions, Visitor
 from zerolap.api.tokens import TokenScope, token_digest
 from zerolap.store import ApiToken, TriggerRecords
 from zerolap.triggers import TriggerLimits
@@ -61,10 +63,23 @@ class KnownTokens:
 
 
 class Authorization:
-    """Checks tokens anew at each request, so that a removed one is refused at once."""
+    """Checks tokens and sessions anew at each request, so that a removed one is refused at once.
 
-    def __init__(self, records: TriggerRecords, limits: TriggerLimits, refusals: Refusals) -> None:
+    `people_sign_in`: pages lead to where people sign in, and browsers do not ask for a token as a password.
+    """
+
+    def __init__(
+        self,
+        records: TriggerRecords,
+        limits: TriggerLimits,
+        refusals: Refusals,
+        sessions: Sessions,
+        *,
+        people_sign_in: bool = False,
+    ) -> None:
         self._records = records
+        self.sessions = sessions
+        self.people_sign_in = people_sign_in
         self._known = KnownTokens(records)
         self._refusals = refusals
         self._requests = Rate(limits.requests_per_minute_per_token, MINUTE_SECONDS)
@@ -84,10 +99,67 @@ class Authorization:
         return check
 
     async def require_reader(self, request: Request) -> None:
-        """Raise `Problem` unless a request for a page has a token: browsers ask for it as a password."""
+        """Raise `Problem` unless a request for a page has a session or a token: browsers ask for it as a password."""
+        await self.require_visitor(request, "read")
+
+    async def require_visitor(self, request: Request, scope: TokenScope) -> Visitor:
+        """Return who a request is of; raises `Problem` unless that may do what needs a scope.
+
+        A token is in the header, by the scheme Bearer or as the password of Basic; a session is in its cookie.
+        """
+        challenge = "Bearer" if self.people_sign_in else 'Basic realm="Zerolap", charset="UTF-8"'
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        session = "" if scheme else self.sessions.value_in(request)
+        if session:
+            return await self._of_session(request, session, scope, challenge)
         token = {"basic": _password(given), "bearer": given}.get(scheme.lower(), "")
-        await self._checked(request, token, "read", 'Basic realm="Zerolap", charset="UTF-8"')
+        known = await self._checked(request, token, scope, challenge)
+        return Visitor.of_token(known, by_browser=scheme.lower() != "bearer")
+
+    async def require_actor(self, request: Request, scope: TokenScope) -> Visitor:
+        """Return who has a request change something; raises `Problem`, also where another site asks.
+
+        A browser sends sessions and passwords along whoever asks it to.
+        """
+        visitor = await self.require_visitor(request, scope)
+        self.require_same_site(request, visitor)
+        return visitor
+
+    def require_same_site(self, request: Request, visitor: Visitor | None = None) -> None:
+        """Raise `Problem` where another site can have a browser send a request that changes something."""
+        if (visitor is None or visitor.by_browser) and not self.sessions.is_of_same_site(request):
+            self._refusals.count("other_sites")
+            raise Problem(
+                HTTPStatus.FORBIDDEN, "this has to come from a page of the lab", "send the token as a Bearer token"
+            )
+
+    async def visitor(self, request: Request) -> Visitor | None:
+        """Return who a request is of, none where it has neither token nor session, or one that is not known any more.
+
+        Raises `Problem` for what comes too often.
+        """
+        try:
+            return await self.require_visitor(request, "read")
+        except Problem as problem:
+            if problem.document.status == HTTPStatus.TOO_MANY_REQUESTS:
+                raise
+            return None
+
+    async def token_holder(self, request: Request, token: str) -> ApiToken:
+        """Return a token that somebody signs in with; raises `Problem` if it is not known."""
+        return await self._checked(request, token, "read", "Bearer")
+
+    async def _of_session(self, request: Request, session: str, scope: TokenScope, challenge: str) -> Visitor:
+        visitor = await asyncio.to_thread(self.sessions.visitor, session)
+        if visitor is None:
+            problem = self._refusal(request, "", challenge)
+            # Anybody can make cookies up, each of which costs a query.
+            raise problem if self._permits_failure(request, "wrong_sessions") else self._too_many_failures()
+        if not self._requests.permits(f"{visitor.source} {visitor.name}"):
+            raise too_many("too many requests of this person", self._requests.wait_seconds)
+        if not visitor.may(scope):
+            raise self._lacks(visitor.name, scope)
+        return visitor
 
     async def _checked(self, request: Request, token: str, scope: TokenScope, challenge: str) -> ApiToken:
         digest = token_digest(token)
@@ -97,11 +169,7 @@ class Authorization:
         if not self._requests.permits(known.name):
             raise too_many("too many requests with this token", self._requests.wait_seconds)
         if scope not in known.scopes:
-            raise Problem(
-                HTTPStatus.FORBIDDEN,
-                f"the token {known.name} has not the scope {scope}",
-                f"zerolap token add NAME --scope {scope} makes one that has",
-            )
+            raise self._lacks(f"the token {known.name}", scope)
         await self._note_use(known)
         return known
 
@@ -113,12 +181,37 @@ class Authorization:
     def _refusal(self, request: Request, token: str, challenge: str) -> Problem:
         hint, headers = "zerolap token add NAME makes one", {"WWW-Authenticate": challenge}
         if not token:
+            if self.people_sign_in and _is_navigation(request):
+                address = f"/sign-in?{urlencode({'next': _path_of(request)})}"
+                return Problem(HTTPStatus.SEE_OTHER, "this needs a sign-in", "", {"Location": address})
             return Problem(HTTPStatus.UNAUTHORIZED, "this needs a token", hint, headers)
-        address = "" if request.client is None else request.client.host
-        self._refusals.count("wrong_tokens")
-        if not self._failures.permits(network_of(address)):
-            return too_many("too many requests with wrong tokens", self._failures.wait_seconds)
+        if not self._permits_failure(request, "wrong_tokens"):
+            return self._too_many_failures()
         return Problem(HTTPStatus.UNAUTHORIZED, "the lab does not know this token", hint, headers)
+
+    def _permits_failure(self, request: Request, cause: str) -> bool:
+        """Count a wrong token or session; returns false if there are too many from its address."""
+        self._refusals.count(cause)
+        address = "" if request.client is None else request.client.host
+        return self._failures.permits(network_of(address))
+
+    def _too_many_failures(self) -> Problem:
+        return too_many("too many requests with wrong tokens", self._failures.wait_seconds)
+
+    def _lacks(self, holder: str, scope: TokenScope) -> Problem:
+        hint = f"zerolap token add NAME --scope {scope} makes one that has"
+        return Problem(HTTPStatus.FORBIDDEN, f"{holder} has not the scope {scope}", hint)
+
+
+def _is_navigation(request: Request) -> bool:
+    """Whether a person has a browser show a page."""
+    is_page = not request.url.path.startswith("/api/")
+    return request.method == "GET" and is_page and "text/html" in request.headers.get("accept", "")
+
+
+def _path_of(request: Request) -> str:
+    query = request.url.query
+    return f"{request.url.path}?{query}" if query else request.url.path
 
 
 def _password(given: str) -> str:

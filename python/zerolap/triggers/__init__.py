@@ -1,8 +1,10 @@
 """From a trigger (a label, a push, a tag, a schedule) to requests, and from their results to what is reported."""
 
+from zerolap.triggers.comment_commands import Acknowledge, Run
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.names import BRANCHES, LOGIN, TAGS
 from zerolap.triggers.notifying import Push, headline, regressed_cases
+from zerolap.triggers.readers import Readers
 from zerolap.triggers.running import Triggers, mirrors_of
 from zerolap.triggers.settings import (
     TriggerLimits,
@@ -11,17 +13,34 @@ from zerolap.triggers.settings import (
     checked_settings,
     read_trigger_settings,
 )
-from zerolap.triggers.trigger import AskedComparison, AskedTrigger, PushTrigger, asked_by
+from zerolap.triggers.trigger import (
+    AskedComparison,
+    AskedTrigger,
+    CommandTrigger,
+    PullRequestTrigger,
+    PushTrigger,
+    TagTrigger,
+    Trigger,
+    asked_by,
+    trigger_json,
+)
 
 __all__ = [
     "BRANCHES",
     "LOGIN",
     "TAGS",
+    "Acknowledge",
     "AskedComparison",
     "AskedTrigger",
+    "CommandTrigger",
     "Mirror",
+    "PullRequestTrigger",
     "Push",
     "PushTrigger",
+    "Readers",
+    "Run",
+    "TagTrigger",
+    "Trigger",
     "TriggerLimits",
     "TriggerSettings",
     "Triggers",
@@ -32,4 +51,5 @@ __all__ = [
     "mirrors_of",
     "read_trigger_settings",
     "regressed_cases",
+    "trigger_json",
 ]
