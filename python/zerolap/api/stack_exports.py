@@ -1,0 +1,137 @@
+"""Sampled stacks as files that other programs read: speedscope, the Firefox Profiler, pprof, flame graph scripts."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from zerolap import _core
+from zerolap.api.authorization import Authorization
+from zerolap.api.pages import RETRY_SECONDS, Page, Pages, TooBusy, answer_with
+from zerolap.api.problems import Problem, described, unavailable
+from zerolap.queries import ProfileParameters, QuerySources, SampledCases, merged_profile, sampled_cases
+from zerolap.records import DrawnSide, UsageError
+from zerolap.store import BlobDamaged
+
+NAMES: Final = re.compile(r"[^A-Za-z0-9.-]+")
+LONGEST_NAME: Final = 80
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """A format, the ending of its files, and whether a file has one side only."""
+
+    name: Literal["speedscope", "firefox", "pprof", "folded"]
+    ending: str
+    media_type: str
+    summary: str
+    is_of_one_side: bool
+
+
+FORMATS: Final = (
+    ExportFormat("speedscope", "speedscope.json", "application/json", "Stacks for speedscope", is_of_one_side=False),
+    ExportFormat("firefox", "firefox.json", "application/json", "Stacks for the Firefox Profiler", is_of_one_side=False),
+    ExportFormat("pprof", "pb.gz", "application/octet-stream", "Stacks for pprof", is_of_one_side=True),
+    ExportFormat(
+        "folded", "folded.txt", "text/plain; charset=utf-8", "Stacks for flame graph scripts", is_of_one_side=True
+    ),
+)
+
+
+class ExportParameters(ProfileParameters):
+    """Which stacks, and of which side."""
+
+    side: Annotated[
+        DrawnSide | None,
+        Field(description="One side; without, both in speedscope and the Firefox Profiler, the head elsewhere."),
+    ] = None
+
+
+def stack_exports_router(sources: QuerySources, authorization: Authorization, *, is_public: bool) -> APIRouter:
+    """Return a route for each format; unless reports are public, each takes a token."""
+    router = APIRouter(
+        prefix="/api/v1",
+        tags=["pages"],
+        responses=described(
+            HTTPStatus.UNAUTHORIZED,
+            HTTPStatus.NOT_FOUND,
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            HTTPStatus.SERVICE_UNAVAILABLE,
+        ),
+    )
+    pages = Pages()
+
+    def route(export: ExportFormat) -> Callable[..., Any]:
+        async def stacks(request: Request, parameters: Annotated[ExportParameters, Query()]) -> Response:
+            if not is_public:
+                await authorization.require_reader(request)
+            key = f"{export.name} {parameters.model_dump_json()}"
+            try:
+                page = await pages.page(key, lambda: _page(sources, parameters, export))
+            except UsageError as fault:
+                raise Problem(HTTPStatus.NOT_FOUND, fault.message, fault.hint) from fault
+            except TooBusy:
+                headers = {"Retry-After": str(RETRY_SECONDS)}
+                detail = "too many pages are asked for at once"
+                raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, "", headers) from None
+            except BlobDamaged as fault:
+                raise unavailable(fault, request.url.path) from fault
+            answer = answer_with(page, request, is_public=is_public)
+            answer.headers["Content-Disposition"] = f'attachment; filename="{_file_name(parameters, export)}"'
+            return answer
+
+        return stacks
+
+    for export in FORMATS:
+        content: dict[str, Any] = {export.media_type.partition(";")[0]: {}}
+        router.add_api_route(
+            f"/stacks.{export.ending}",
+            route(export),
+            response_class=Response,
+            summary=export.summary,
+            operation_id=f"stacks_for_{export.name}",
+            responses={200: {"description": export.summary, "content": content}},
+        )
+    return router
+
+
+def _page(sources: QuerySources, parameters: ExportParameters, export: ExportFormat) -> Page:
+    chosen = sampled_cases(sources, parameters)
+    if not chosen.parts:
+        raise UsageError("there are no stacks to export")
+    side = parameters.side or ("head" if export.is_of_one_side else None)
+    if side is not None and side not in chosen.sides:
+        raise UsageError(f"there is no {side} here", hint="a run has a head only")
+    merged, _ = merged_profile(chosen, parameters.least_share)
+    exported = [
+        (place, _side_name(chosen, name), chosen.cost_of(place)[0])
+        for place, name in enumerate(chosen.sides)
+        if side in (None, name)
+    ]
+    content = _core.export_profile(merged, export.name, _title(parameters, chosen), exported)
+    return Page(content, export.media_type)
+
+
+def _title(parameters: ExportParameters, chosen: SampledCases) -> str:
+    names = chosen.case_names
+    case = names[0] if len(names) == 1 else f"{len(names)} cases merged"
+    of = parameters.id or f"the newest {len(chosen.results)} results"
+    return f"{case} of {of}"
+
+
+def _side_name(chosen: SampledCases, side: DrawnSide) -> str:
+    if len(chosen.results) > 1:
+        return side
+    result = chosen.results[0]
+    return f"{side} {result.base if side == 'base' else result.head}"
+
+
+def _file_name(parameters: ExportParameters, export: ExportFormat) -> str:
+    """Return a name of letters, digits and hyphens: names of cases are of others."""
+    parts = (parameters.id or "newest", parameters.case, parameters.side)
+    name = NAMES.sub("-", "-".join(part for part in parts if part))[:LONGEST_NAME].strip("-.")
+    return f"{name or 'stacks'}.{export.ending}"
