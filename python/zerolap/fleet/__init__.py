@@ -6,6 +6,7 @@ from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.known_platforms import KnownMachine, machine_named
 from zerolap.fleet.membership import follow_configuration
+from zerolap.fleet.messages import Hello
 from zerolap.fleet.remote_agent import AgentMachine, work
 from zerolap.fleet.roster import ServedPlatform, served_platforms
 from zerolap.fleet.setup.attempt_tokens import Grant, Tokens
@@ -18,6 +19,7 @@ __all__ = [
     "Conductor",
     "FilesAreHere",
     "Grant",
+    "Hello",
     "InProcess",
     "KnownMachine",
     "Pace",

@@ -1,0 +1,245 @@
+"""The functions of the made-up server: which call which in each case, and their parts of a request's cost."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Final
+
+SERVER: Final = "made-up-server"
+"""The name of the program and of its main thread."""
+BACKGROUND: Final = "bio_lazy_free"
+KERNEL: Final = "[kernel]"
+
+_LOOP: Final = "main > aeMain > aeProcessEvents"
+_READ: Final = f"{_LOOP} > readQueryFromClient"
+_CALL: Final = f"{_READ} > processInputBuffer > processCommandAndResetClient > processCommand"
+_WRITE: Final = f"{_LOOP} > beforeSleep > handleClientsWithPendingWrites > writeToClient"
+
+_COMMON: Final = f"""
+{_LOOP}: 1.6
+{_LOOP} > aeApiPoll > epoll_wait > do_epoll_wait: 4.1
+{_LOOP} > processTimeEvents > serverCron: 0.7
+{_LOOP} > processTimeEvents > serverCron > databasesCron > activeExpireCycle: 0.4
+{_READ}: 2.2
+{_READ} > connSocketRead > read > vfs_read > unix_stream_recvmsg: 7.4
+{_READ} > connSocketRead > read > vfs_read > unix_stream_recvmsg > skb_copy_datagram_iter: 2.8
+{_READ} > processInputBuffer: 1.9
+{_READ} > processInputBuffer > parseMultibulkBuffer: 5.3
+{_READ} > processInputBuffer > parseMultibulkBuffer > createStringObject > je_malloc: 2.6
+{_CALL}: 4.4
+{_CALL} > lookupCommand > dictFetchValue > dictSdsCaseHash: 2.9
+{_CALL} > ACLCheckAllUserCommandPerm > ACLSelectorCheckCmd: 1.8
+{_CALL} > call: 3.2
+{_CALL} > call > updateCommandLatencyHistogram > hdr_record_value: 1.1
+{_READ} > processInputBuffer > resetClient > freeClientArgv > decrRefCount > je_free: 2.7
+{_WRITE}: 1.5
+{_WRITE} > connSocketWrite > write > vfs_write > unix_stream_sendmsg: 8.2
+{_WRITE} > connSocketWrite > write > vfs_write > unix_stream_sendmsg > __alloc_skb: 2.1
+""".strip()
+"""Stacks with their parts of a hundred, from the root; what is left is the command's own."""
+
+_COMMANDS: Final[Mapping[str, str]] = {
+    "get-100B": """
+getCommand > getGenericCommand: 5
+getCommand > getGenericCommand > lookupKeyReadOrReply > lookupKey > dbFind > dictFind > dictSdsHash: 22
+getCommand > getGenericCommand > lookupKeyReadOrReply > lookupKey > expireIfNeeded: 7
+getCommand > getGenericCommand > addReplyBulk > _addReplyToBufferOrList > memcpy: 18""",
+    "hset": """
+hsetCommand: 4
+hsetCommand > lookupKeyWriteOrCreate > lookupKey > dbFind > dictFind > dictSdsHash: 14
+hsetCommand > hashTypeTryConversion: 6
+hsetCommand > hashTypeSet: 16
+hsetCommand > hashTypeSet > lpFind > lpSkip: 28
+hsetCommand > hashTypeSet > lpReplace > lpInsert > memmove: 19
+hsetCommand > signalModifiedKey > touchWatchedKey: 3""",
+    "hgetall-20-fields": """
+hgetallCommand > genericHgetallCommand: 9
+hgetallCommand > genericHgetallCommand > lookupKeyReadOrReply > lookupKey > dbFind > dictFind > dictSdsHash: 8
+hgetallCommand > genericHgetallCommand > hashTypeNext > lpNext: 19
+hgetallCommand > genericHgetallCommand > addHashIteratorCursorToReply > addReplyBulkCBuffer > memcpy: 34
+hgetallCommand > genericHgetallCommand > addHashIteratorCursorToReply > addReplyBulkCBuffer > ll2string: 11""",
+    "rpush-lpop": """
+rpushCommand > pushGenericCommand: 6
+rpushCommand > pushGenericCommand > listTypePush > quicklistPushTail > lpAppend > lpInsert > memmove: 21
+lpopCommand > popGenericCommand: 5
+lpopCommand > popGenericCommand > listTypePop > quicklistPopCustom > quicklistDelIndex > lpDelete: 24
+lpopCommand > popGenericCommand > addReplyBulk > _addReplyToBufferOrList > memcpy: 10""",
+    "lrange-100": """
+lrangeCommand > addListRangeReply: 16
+lrangeCommand > addListRangeReply > addListListpackRangeReply > lpGetValue: 23
+lrangeCommand > addListRangeReply > addListListpackRangeReply > addReplyBulkCBuffer > memcpy: 41""",
+    "sismember": """
+sismemberCommand: 6
+sismemberCommand > lookupKeyReadOrReply > lookupKey > dbFind > dictFind > dictSdsHash: 15
+sismemberCommand > setTypeIsMember > dictFind > dictSdsHash: 18
+sismemberCommand > setTypeIsMember > dictFind > dictSdsKeyCompare > memcmp: 13""",
+    "zadd": """
+zaddCommand > zaddGenericCommand: 8
+zaddCommand > zaddGenericCommand > getDoubleFromObject > strtod: 12
+zaddCommand > zaddGenericCommand > zsetAdd > dictFind > dictSdsHash: 13
+zaddCommand > zaddGenericCommand > zsetAdd > zslUpdateScore: 17
+zaddCommand > zaddGenericCommand > zsetAdd > zslUpdateScore > zslDeleteNode: 9
+zaddCommand > zaddGenericCommand > zsetAdd > zslUpdateScore > zslInsertNode > zslRandomLevel: 11""",
+    "zrange-100-withscores": """
+zrangeCommand > zrangeGenericCommand > genericZrangebyrankCommand: 5
+zrangeCommand > zrangeGenericCommand > genericZrangebyrankCommand > zzlNext > lpNext: 12
+zrangeCommand > zrangeGenericCommand > genericZrangebyrankCommand > addReplyDouble > fpconv_dtoa > grisu2: 61
+zrangeCommand > zrangeGenericCommand > genericZrangebyrankCommand > addReplyBulkCBuffer > memcpy: 13""",
+    "xadd-auto-id": """
+xaddCommand: 6
+xaddCommand > streamParseAddOrTrimArgsOrReply: 7
+xaddCommand > streamAppendItem: 12
+xaddCommand > streamAppendItem > raxSeek > raxLowWalk: 17
+xaddCommand > streamAppendItem > lpAppend > lpInsert > je_realloc: 21
+xaddCommand > createStreamIDString: 5
+xaddCommand > createStreamIDString > sdscatfmt > ll2string: 6
+xaddCommand > streamPropagateXADD: 4""",
+    "geosearch-100km": """
+geosearchCommand > georadiusGeneric: 4
+geosearchCommand > georadiusGeneric > membersOfAllNeighbors > geoGetPointsInRange: 13
+geosearchCommand > georadiusGeneric > membersOfAllNeighbors > geoGetPointsInRange > geohashGetDistanceIfInRadius: 27
+geosearchCommand > georadiusGeneric > membersOfAllNeighbors > geoGetPointsInRange > decodeGeohash > deinterleave64: 16
+geosearchCommand > georadiusGeneric > qsort > sort_gp_asc: 18""",
+    "set-ex-100B": """
+setCommand > parseExtendedStringArgumentsOrReply: 5
+setCommand > setGenericCommand: 9
+setCommand > setGenericCommand > setKey > dbSetValue: 11
+setCommand > setGenericCommand > setKey > dbSetValue > decrRefCount > je_free: 12
+setCommand > setGenericCommand > setKey > lookupKeyWrite > lookupKey > dbFind > dictFind > dictSdsHash: 14
+setCommand > setGenericCommand > setExpire > dictAddOrFind > je_malloc: 13""",
+    "eval": """
+evalCommand > evalGenericCommand > evalCalcFunctionName > sha1hex > SHA1Transform: 7
+evalCommand > evalGenericCommand > luaCallFunction: 13
+evalCommand > evalGenericCommand > luaCallFunction > lua_pcall > luaV_execute: 31
+evalCommand > evalGenericCommand > luaCallFunction > lua_pcall > luaV_execute > luaRedisGenericCommand > scriptCall > \
+call > getCommand > getGenericCommand > lookupKey > dbFind > dictFind > dictSdsHash: 11
+evalCommand > evalGenericCommand > luaCallFunction > lua_pcall > luaV_execute > luaRedisGenericCommand > scriptCall > \
+call > incrbyCommand > incrDecrCommand: 9
+evalCommand > evalGenericCommand > luaCallFunction > lua_gc > luaC_step > propagatemark: 8""",
+}
+
+_FILES: Final[Mapping[str, str]] = {
+    "main": "server.c",
+    "call": "server.c",
+    "processCommand": "server.c",
+    "lookupCommand": "server.c",
+    "serverCron": "server.c",
+    "databasesCron": "server.c",
+    "beforeSleep": "server.c",
+    "lookupKey": "db.c",
+    "lookupKeyReadOrReply": "db.c",
+    "lookupKeyWrite": "db.c",
+    "lookupKeyWriteOrCreate": "t_hash.c",
+    "dbFind": "db.c",
+    "dbSetValue": "db.c",
+    "setKey": "db.c",
+    "setExpire": "db.c",
+    "expireIfNeeded": "db.c",
+    "signalModifiedKey": "db.c",
+    "touchWatchedKey": "multi.c",
+    "activeExpireCycle": "expire.c",
+    "updateCommandLatencyHistogram": "latency.c",
+    "hdr_record_value": "hdr_histogram.c",
+    "je_malloc": "jemalloc.c",
+    "je_free": "jemalloc.c",
+    "je_realloc": "jemalloc.c",
+    "ll2string": "util.c",
+    "sdscatfmt": "sds.c",
+    "createStringObject": "object.c",
+    "decrRefCount": "object.c",
+    "getDoubleFromObject": "object.c",
+    "fpconv_dtoa": "fpconv_dtoa.c",
+    "grisu2": "fpconv_dtoa.c",
+    "addReplyDouble": "networking.c",
+    "SHA1Transform": "sha1.c",
+    "sha1hex": "script_lua.c",
+    "evalCommand": "eval.c",
+    "evalGenericCommand": "eval.c",
+    "evalCalcFunctionName": "eval.c",
+    "luaCallFunction": "script_lua.c",
+    "luaRedisGenericCommand": "script_lua.c",
+    "scriptCall": "script.c",
+    "lua_pcall": "lapi.c",
+    "lua_gc": "lapi.c",
+    "luaV_execute": "lvm.c",
+    "luaC_step": "lgc.c",
+    "propagatemark": "lgc.c",
+    "geohashGetDistanceIfInRadius": "geohash_helper.c",
+    "deinterleave64": "geohash.c",
+    "getCommand": "t_string.c",
+    "setCommand": "t_string.c",
+    "incrbyCommand": "t_string.c",
+    "incrDecrCommand": "t_string.c",
+    "getGenericCommand": "t_string.c",
+    "setGenericCommand": "t_string.c",
+    "parseExtendedStringArgumentsOrReply": "t_string.c",
+}
+_FILES_BY_BEGINNING: Final = (
+    ("aeApiPoll", "ae_epoll.c"),
+    ("ae", "ae.c"),
+    ("processTimeEvents", "ae.c"),
+    ("dict", "dict.c"),
+    ("connSocket", "socket.c"),
+    ("ACL", "acl.c"),
+    ("lp", "listpack.c"),
+    ("lpop", "t_list.c"),
+    ("quicklist", "quicklist.c"),
+    ("rax", "rax.c"),
+    ("hash", "t_hash.c"),
+    ("hset", "t_hash.c"),
+    ("hgetall", "t_hash.c"),
+    ("genericHgetall", "t_hash.c"),
+    ("addHashIterator", "t_hash.c"),
+    ("rpush", "t_list.c"),
+    ("push", "t_list.c"),
+    ("pop", "t_list.c"),
+    ("list", "t_list.c"),
+    ("lrange", "t_list.c"),
+    ("addList", "t_list.c"),
+    ("s", "t_set.c"),
+    ("z", "t_zset.c"),
+    ("genericZrange", "t_zset.c"),
+    ("x", "t_stream.c"),
+    ("stream", "t_stream.c"),
+    ("createStreamID", "t_stream.c"),
+    ("geo", "geo.c"),
+    ("membersOf", "geo.c"),
+    ("decodeGeohash", "geo.c"),
+    ("sort_gp", "geo.c"),
+)
+_OF_KERNEL: Final = ("do_epoll_wait", "vfs_", "unix_stream_", "skb_", "__alloc_skb")
+_OF_LIBC: Final = ("memcpy", "memmove", "memcmp", "strtod", "qsort", "read", "write", "epoll_wait")
+
+
+@cache
+def function_tree(case: str) -> Mapping[tuple[str, ...], float]:
+    """Return the stacks of a case, from the root, with their parts of a request's cost, which add up to 1."""
+    stacks = dict(_parsed(_COMMON, ()))
+    call = tuple(f"{_CALL} > call".split(" > "))
+    left = 100.0 - sum(stacks.values())
+    own = dict(_parsed(_COMMANDS[case], call))
+    scale = left / sum(own.values())
+    stacks |= {path: scale * part for path, part in own.items()}
+    return {path: part / 100.0 for path, part in stacks.items()}
+
+
+def file_of(function: str) -> str | None:
+    """Return the file that defines a function; none outside of the server."""
+    if object_of(function) != SERVER:
+        return None
+    if function in _FILES:
+        return _FILES[function]
+    fitting = [(beginning, file) for beginning, file in _FILES_BY_BEGINNING if function.startswith(beginning)]
+    return max(fitting, key=lambda entry: len(entry[0]))[1] if fitting else "networking.c"
+
+
+def object_of(function: str) -> str:
+    """Return the program or library of a function."""
+    if function.startswith(_OF_KERNEL):
+        return KERNEL
+    return "libc.so.6" if function in _OF_LIBC else SERVER
+
+
+def _parsed(text: str, below: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], float]]:
+    for line in text.strip().splitlines():
+        path, part = line.rsplit(": ", 1)
+        yield (*below, *path.split(" > ")), float(part)

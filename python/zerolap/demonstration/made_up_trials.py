@@ -1,0 +1,274 @@
+"""Made-up trials: metrics that scatter as real ones do, with timelines, sampled stacks and call graphs."""
+
+import itertools
+import json
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from zerolap import __version__
+from zerolap.demonstration.made_up_functions import BACKGROUND, SERVER, file_of, object_of
+from zerolap.demonstration.made_up_server import COSTS, Machine, MadeUpServer, instant
+from zerolap.records import Amounts, Check, Measurement, Placement, SliceRecord, Timeline, Validity, Windows
+from zerolap.store import Blobs
+
+COUNTED_BLOCKS: Final = 5
+STARTS: Final = 6
+PAIRS: Final = 12
+SLICE_REQUESTS: Final = 4800
+SAMPLES: Final = 9000
+COUNTED_SCATTER: Final = 0.0003
+START_SCATTER: Final = 0.006
+"""Standard deviation of the times of starts, as a part; that of a pair's ratio is this times the root of two."""
+WINDOWS: Final = Windows(small=64, large=288)
+BACKGROUND_SAMPLES: Final = 140
+LATENCY_BUCKETS: Final = 40
+DISTURBED: Final = Check(check="steal", ok=False, value=0.37, limit="<= 0.2")
+SATURATED: Final = Check(check="client_saturation", ok=False, value=0.994, limit="<= 0.98, or a server busy >= 0.9")
+
+
+@dataclass(frozen=True)
+class MeasuredBuild:
+    """A case of a commit on a machine, measured from a time on."""
+
+    server: MadeUpServer
+    blobs: Blobs
+    case: str
+    position: int
+    machine: Machine
+    began: datetime
+    subject: str
+    """What the random numbers belong to: the id of the request."""
+
+    def _draw(self, *parts: object) -> random.Random:
+        return self.server.draw(self.subject, self.case, self.position, *parts)
+
+    @property
+    def _facts(self) -> str:
+        return self.server.platform(self.machine, self.began).facts_digest
+
+    @property
+    def cpu_ns(self) -> float:
+        """The CPU time of a request, in the state that the machine was in."""
+        now = self.server.nanoseconds(self.case, self.position, self.machine)
+        return now * self.server.platform_effect(self.machine, self.began)
+
+    def counted(self, block: int, graph: str | None) -> Measurement:
+        """Return a counted trial."""
+        scatter = math.exp(self._draw("counted", block).gauss(0, COUNTED_SCATTER))
+        instructions = self.server.instructions(self.case, self.position) * scatter
+        return Measurement(
+            metrics={
+                "instructions_per_op": instructions,
+                "instructions_alone_per_op": 1.04 * instructions + 410,
+                "instructions_per_tick": 54_800.0,
+                "allocations_per_op": self._allocations(),
+                "syscalls_per_op": 0.1875,
+                "clock_readings_per_op": 2.296,
+            },
+            validity=Validity.of(_checks(352)),
+            amounts=Amounts(windows=WINDOWS),
+            graph=graph,
+            executed_code=self.server.digits("executed", self.case, self._last_change(), self.machine),
+            seconds=1.7,
+            method=4,
+            zerolap=__version__,
+            began=self._moment(4 * block),
+            facts=self._facts,
+            instrument="valgrind 3.19.0",
+        )
+
+    def timed(self, block: int, *, has_timeline: bool, fault: Check | None = None) -> Measurement:
+        """Return a timed start with its slices; a `fault` makes it invalid."""
+        draw = self._draw("timed", block)
+        # What placement does is common to both sides of a block.
+        layout = math.exp(self.server.draw(self.subject, self.case, "layout", block).gauss(0, 2.5 * START_SCATTER))
+        cpu = self.cpu_ns * layout * math.exp(draw.gauss(0, START_SCATTER)) * (1.3 if fault else 1.0)
+        rate = 1e9 / (1.06 * cpu)
+        latency = 16 * 20 * 1e6 / rate
+        timeline = self._timeline(draw, cpu, latency) if has_timeline else None
+        return Measurement(
+            metrics={
+                "cpu_ns_per_op": cpu,
+                "whole_cpu_ns_per_op": 1.043 * cpu,
+                "elapsed_ns_per_op": 1.06 * cpu,
+                "main_thread_ns_per_op": cpu,
+                "usec_per_call": 0.24e-3 * cpu,
+                "ops_per_sec": rate,
+                "latency_p50_us": latency,
+                "latency_p99_us": 2.05 * latency,
+                "latency_p99_9_us": 6.4 * latency,
+                "latency_max_us": 13.2 * latency,
+                "cycles_per_op": 2.9 * cpu,
+                "control_ns": 20.2 * self.server.platform_effect(self.machine, self.began),
+            },
+            validity=Validity.of([*_checks(PAIRS * SLICE_REQUESTS), fault or _checks(0)[-1]]),
+            amounts=Amounts(pairs=PAIRS, slice_requests=SLICE_REQUESTS),
+            timeline=timeline,
+            placement=Placement(seed=draw.randrange(1 << 40)),
+            seconds=0.41,
+            method=5,
+            zerolap=__version__,
+            began=self._moment(60 + 5 * block),
+            facts=self._facts,
+        )
+
+    def sampled(self) -> Measurement:
+        """Return a sampled pass with its stacks."""
+        return Measurement(
+            metrics={},
+            validity=Validity.of(_checks(240_000)),
+            stacks=self.blobs.put(json.dumps(self.stack_table()).encode()),
+            placement=Placement(seed=7),
+            seconds=6.2,
+            method=2,
+            zerolap=__version__,
+            began=self._moment(200),
+            facts=self._facts,
+        )
+
+    def stack_table(self) -> dict[str, Any]:
+        """Return sampled stacks in the form of `zerolap.stacks/1`."""
+        draw = self._draw("sampled")
+        weights = self.server.function_weights(self.case, self.position)
+        total = sum(weights.values())
+        counts = {
+            path: round(draw.gauss(expected := SAMPLES * weight / total, math.sqrt(expected)))
+            for path, weight in weights.items()
+        }
+        names = sorted({name for path in counts for name in path})
+        places = {name: place for place, name in enumerate(names)}
+        stacks = [
+            {"thread": 1, "frames": [places[name] for name in path], "samples": count}
+            for path, count in counts.items()
+            if count > 0
+        ]
+        stacks.append({"thread": 0, "frames": [places["je_free"]], "samples": BACKGROUND_SAMPLES})
+        return {
+            "schema": "zerolap.stacks/1",
+            "event": "cpu-clock",
+            "samples": sum(int(stack["samples"]) for stack in stacks),  # type: ignore[call-overload]
+            "lost": 0,
+            "threads": [{"name": BACKGROUND}, {"name": SERVER}],
+            "frames": [
+                {"function": name, "file": file_of(name), "object": object_of(name), "inlined": name == "lpSkip"}
+                for name in names
+            ],
+            "stacks": stacks,
+        }
+
+    def graph(self) -> str:
+        """Store the call graph of a counted trial; return its digest."""
+        return self.blobs.put(json.dumps(self._graph()).encode())
+
+    def _graph(self) -> dict[str, Any]:
+        weights = {
+            path: weight
+            for path, weight in self.server.function_weights(self.case, self.position).items()
+            if object_of(path[-1]) != "[kernel]"
+        }
+        scale = self.server.instructions(self.case, self.position) / sum(weights.values())
+        inclusive: dict[tuple[str, str], float] = {}
+        own: dict[str, float] = dict.fromkeys(sorted({name for path in weights for name in path}), 0.0)
+        for path, weight in weights.items():
+            own[path[-1]] += scale * weight
+            for edge in set(itertools.pairwise(path)):
+                inclusive[edge] = inclusive.get(edge, 0.0) + scale * weight
+        names = list(own)
+        files = sorted({file for name in names if (file := file_of(name)) is not None})
+        places = {name: place for place, name in enumerate(names)}
+        functions = [
+            {
+                "name": name,
+                "file": None if (file := file_of(name)) is None else files.index(file),
+                "object": object_of(name),
+                "instructions": round(own[name], 2),
+                "syscalls": 0.0938 if name in ("read", "write") else 0.0,
+                "calls": 1.0,
+                "lines": [] if file is None else self._lines(name, files.index(file), own[name]),
+            }
+            for name in names
+        ]
+        edges = [
+            {
+                "caller": places[caller],
+                "callee": places[callee],
+                "calls": 1.0,
+                "instructions": round(cost, 2),
+                "syscalls": 0.0,
+                "lines": [],
+            }
+            for (caller, callee), cost in sorted(inclusive.items())
+        ]
+        total = sum(own.values())
+        return {
+            "schema": "zerolap.callgraph/1",
+            "files": files,
+            "totals": {"instructions": round(total, 2), "syscalls": 0.1876},
+            "functions": functions,
+            "edges": edges,
+        }
+
+    def _lines(self, name: str, file: int, instructions: float) -> list[tuple[int, int, float]]:
+        first = 40 + self.server.draw("line", name).randrange(1200)
+        parts = (0.1, 0.45, 0.25, 0.2)
+        return [(file, first + 2 * place, round(part * instructions, 2)) for place, part in enumerate(parts)]
+
+    def _timeline(self, draw: random.Random, cpu: float, latency: float) -> str:
+        slices = []
+        for _ in range(PAIRS):
+            of_slice = cpu * math.exp(draw.gauss(0, 0.012))
+            slices.append(
+                SliceRecord(
+                    requests=SLICE_REQUESTS,
+                    seconds=round(SLICE_REQUESTS * 1.06e-9 * of_slice, 7),
+                    client_busy=round(draw.uniform(0.4, 0.55), 3),
+                    server_busy=round(draw.uniform(0.93, 0.99), 3),
+                    requests_per_read=16.0,
+                    requests_per_cycle=round(draw.uniform(150, 190), 1),
+                    metrics={"cpu_ns_per_op": round(of_slice, 2), "usec_per_call": round(0.24e-3 * of_slice, 4)},
+                )
+            )
+        histogram = [
+            (round(1000 * latency * 0.5 * 1.09**place), count)
+            for place in range(LATENCY_BUCKETS)
+            if (count := round(PAIRS * SLICE_REQUESTS * 0.11 * math.exp(-((place - 9) ** 2) / (18 + place)))) > 0
+        ]
+        histogram.append((round(13_000 * latency), 1))
+        timeline = Timeline(slices=slices, histogram_ns=histogram)
+        return self.blobs.put(timeline.model_dump_json(by_alias=True).encode())
+
+    def _last_change(self) -> int:
+        """Return the last commit that changed what the case executes."""
+        place = self.position
+        while place > 0 and self.server.is_identical(place - 1, place, self.case):
+            place -= 1
+        return place
+
+    def _allocations(self) -> float:
+        return 6.4375 if COSTS[self.case][0] > 10_000 else 3.0625
+
+    def _moment(self, seconds: float) -> str:
+        return instant(self.began + timedelta(seconds=seconds))
+
+
+def _checks(executed: int) -> list[Check]:
+    return [
+        Check(check="keys", ok=True, value=16_000.0, limit="= 16000"),
+        Check(check="errors", ok=True, value=0.0, limit="<= 0"),
+        Check(check="hit_rate", ok=True, value=1.0, limit=">= 0.99"),
+        Check(check="executed", ok=True, value=float(executed), limit=f"= {executed}"),
+        Check(check="steal", ok=True, value=0.0, limit="<= 0.2"),
+    ]
+
+
+def functions_by_share(weights: Mapping[tuple[str, ...], float]) -> list[tuple[str, float]]:
+    """Return functions with their own part of a request, the largest first."""
+    own: dict[str, float] = {}
+    for path, weight in weights.items():
+        own[path[-1]] = own.get(path[-1], 0.0) + weight
+    total = sum(own.values())
+    return sorted(((name, weight / total) for name, weight in own.items()), key=lambda entry: -entry[1])
