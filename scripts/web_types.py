@@ -13,10 +13,18 @@ from pydantic.json_schema import models_json_schema
 
 from zerolap.queries import QUERIES
 from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport
+from zerolap.report.reading import WORDS
 
 Schema: TypeAlias = dict[str, Any]
 
 FILE = Path(__file__).resolve().parent.parent / "web" / "src" / "core" / "records.ts"
+GLOSSARY = Path(__file__).resolve().parent.parent / "docs" / "glossary.md"
+EXPLAINED = (
+    *("regression", "improvement", "same", "unsure", "identical", "estimate", "interval", "q", "work", "time"),
+    *("case", "trial", "start", "block", "samples", "slice", "placement", "layout", "confirmed", "minimum effect"),
+    *("margin", "detectable", "validity", "engine", "platform", "topology", "finding", "seed", "build"),
+)
+"""The words of the glossary that pages explain where they stand."""
 COMMAND = "python scripts/web_types.py"
 HEADER = f"// The records of python/zerolap/records and queries, written by `{COMMAND}`. Do not edit.\n"
 MODELS = (Comparison, RunReport, Pictures, Metric, *(query.answer for query in QUERIES))
@@ -46,9 +54,30 @@ def typescript() -> str:
             HEADER,
             *interfaces,
             f"/** The table of metrics. */\nexport const METRICS: Record<string, Metric> = {_json(metrics)};\n",
+            "/** Outcomes of cases, in the order in which they are shown. */\n"
+            f"export const OUTCOMES = {_json(WORDS)} as const;\n",
+            f"/** Words of the glossary. */\nexport const WORDS: Record<string, string> = {_json(_explained())};\n",
             f"/** The metrics of a run's table. */\nexport const RUN_TABLE: readonly string[] = {_json(RUN_TABLE)};\n",
         ]
     )
+
+
+def _explained() -> dict[str, str]:
+    """Return the meanings of words; raises `KeyError` for one that the glossary does not have."""
+    meanings: dict[str, str] = {}
+    for line in GLOSSARY.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        if line.startswith("| ") and len(cells) == 2:
+            meanings |= _meanings([word.strip() for word in cells[0].split(",")], cells[1].replace("`", ""))
+    return {word: meanings[word] for word in EXPLAINED}
+
+
+def _meanings(words: list[str], meaning: str) -> dict[str, str]:
+    """Return the meaning of each word of a row: its own part, where there are as many parts as words."""
+    parts = meaning.split("; ")
+    if len(parts) == 1 or len(parts) != len(words):
+        return dict.fromkeys(words, meaning)
+    return dict(zip(words, [parts[0].rpartition(": ")[2], *parts[1:]], strict=True))
 
 
 def _interface(name: str, record: Schema) -> str:

@@ -1,5 +1,22 @@
 // The records of python/zerolap/records and queries, written by `python scripts/web_types.py`. Do not edit.
 
+/**
+ * The amounts that a job asks for; the engine chooses those that are None.
+ *
+ * Counted trials have `windows` and a factor on them, `scale`. Timed trials have `pairs` of slices per start,
+ * `slice_requests`, the equal rate `per_second` for all sides, and `alone`: only one side runs at a time, because
+ * memory does not hold all sides. Those `as_built` run the programs as they were built, in no other layout.
+ */
+export interface Amounts {
+  windows: Windows | null;
+  scale: number;
+  pairs: number | null;
+  slice_requests: number | null;
+  per_second: number | null;
+  alone: boolean;
+  as_built: boolean;
+}
+
 /** A caller of the function, and its calls per request on each side. */
 export interface Caller {
   function: string;
@@ -14,6 +31,15 @@ export interface Carrier {
   file: string | null;
   calls_per_op: PerSide | null;
   instructions_per_op: PerSide;
+}
+
+/** A case of the same two builds on both platforms. */
+export interface CaseOnBoth {
+  case: string;
+  base_name: string;
+  head_name: string;
+  here: PlatformResult;
+  there: PlatformResult;
 }
 
 /**
@@ -62,12 +88,118 @@ export interface CaseResult {
   failed_sides: Array<string>;
 }
 
+/**
+ * A commit with points; `place` is its number among all commits of the chart, in their order.
+ *
+ * `is_release` where a tag of a release names it.
+ */
+export interface ChartCommit {
+  place: number;
+  commit: string;
+  name: string;
+  time: string;
+  subject: string;
+  is_release: boolean;
+}
+
+/**
+ * A series by columns, each as long as `commits`, which are indices of the chart's commits.
+ *
+ * `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
+ * the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
+ * those of the metric itself at that commit, null for time. `base_place` is the place of the commit that changes are
+ * since, which need not be shown. `better` is which values are better, null where that is not known. The ledger
+ * begins at the commit that `ledger_since` names.
+ */
+export interface ChartLine {
+  history: number;
+  case: string;
+  group: string;
+  metric: string;
+  engine: string;
+  topology: string;
+  source: string;
+  labels: Record<string, string>;
+  better: string | null;
+  point_count: number;
+  base_place: number;
+  commits: Array<number>;
+  changes: Array<number>;
+  lows: Array<number>;
+  highs: Array<number>;
+  least: Array<number>;
+  most: Array<number>;
+  counts: Array<number>;
+  values: Array<number | null>;
+  ledger: HistoryLedger | null;
+  ledger_since: string | null;
+}
+
 /** One condition of validity: the value seen and the limit it is held against. */
 export interface Check {
   check: string;
   ok: boolean;
   value: number | string | null;
   limit: string;
+}
+
+/** A commit in the histories that have it, those judged last first. */
+export interface CommitChanges {
+  commit: ListedCommit;
+  tags: Array<string>;
+  histories: Array<CommitInHistory>;
+}
+
+/**
+ * A commit in a history.
+ *
+ * `is_same_program`: its program is that of the commit before. `after` is the one before it, null for the first.
+ * `series_left_out` are series of which the groups hold nothing, as there are too many points.
+ */
+export interface CommitInHistory {
+  history: ListedHistory;
+  after: ListedCommit | null;
+  failure: string | null;
+  is_built: boolean;
+  is_same_program: boolean;
+  measured: number;
+  changed: number;
+  groups: Array<GroupChange>;
+  steps: Array<ListedChange>;
+  series_left_out: number;
+}
+
+/** The newest commits of a history, in its order; `earlier` is how many it has before them. */
+export interface CommitStrip {
+  history: ListedHistory;
+  commits: Array<StripCommit>;
+  earlier: number;
+}
+
+/** A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has. */
+export interface ComparedCase {
+  result: CaseResult;
+  statements: Array<string>;
+  sentences: Array<string>;
+  trials: Record<string, number>;
+}
+
+/** A case of a comparison in short: `CaseResult` with the verdicts that decide it, and without its evidence. */
+export interface ComparedCaseRow {
+  case: string;
+  commands: Array<string>;
+  group: string;
+  topology: string;
+  verdict: "regression" | "improvement" | "same" | "unsure" | "invalid";
+  work: "regression" | "improvement" | "same" | "identical" | "unsure" | null;
+  time: "regression" | "improvement" | "same" | "unsure" | null;
+  deciding: string | null;
+  work_deciding: string | null;
+  time_deciding: string | null;
+  confirmed: boolean;
+  verdicts: Array<Verdict>;
+  failure: string | null;
+  failed_sides: Array<string>;
 }
 
 /** The document of one comparison; `reading` is added where it is written for others. */
@@ -86,6 +218,92 @@ export interface Comparison {
   cases: Array<CaseResult>;
   skipped: Array<Skipped>;
   reading: Reading | null;
+}
+
+/**
+ * A comparison with a short row a case, in the order in which they are read.
+ *
+ * `seed` is that of the settings as text, as it has 64 bits. `weights` are how much each case counts by the priority
+ * that its suite gives it, empty where it gives none. `unreadable` has the cases that cannot be read, with the
+ * reason. `is_final` states that nothing of it will change.
+ */
+export interface ComparisonInShort {
+  id: string;
+  created: string;
+  command_line: string;
+  state: string;
+  is_final: boolean;
+  base: MeasuredServer;
+  head: MeasuredServer;
+  platform: Platform;
+  settings: Settings;
+  seed: string;
+  summary: Summary;
+  notes: Array<string>;
+  reading: Reading;
+  cases: Array<ComparedCaseRow>;
+  skipped: Array<Skipped>;
+  weights: Record<string, number>;
+  unreadable: Record<string, string>;
+}
+
+/** A function and its shares; `file` is null where it is not known. */
+export interface CostlyFunction {
+  function: string;
+  file: string | null;
+  object: string;
+  sides: Array<FunctionShares>;
+}
+
+/** The pictures of a case, null without any; `frames` are the functions that its stacks refer to. */
+export interface DrawnCase {
+  frames: Array<StackFrame>;
+  pictures: CasePictures | null;
+}
+
+/**
+ * A slice of a trial, or several in a row; `at_seconds` is where it begins, in measured time of this side.
+ *
+ * `client_busy` and `server_busy` are parts of its time. `is_disturbed`: others had the processors in a part of it.
+ */
+export interface DrawnSlice {
+  at_seconds: number;
+  requests_per_sec: number;
+  client_busy: number;
+  server_busy: number;
+  requests_per_read: number | null;
+  requests_per_cycle: number | null;
+  is_disturbed: boolean;
+}
+
+/** A fact of a platform, such as its governor. */
+export interface Fact {
+  name: string;
+  value: string;
+}
+
+/** A fact that became another; `before` or `after` is null where there was no such fact. */
+export interface FactChange {
+  name: string;
+  before: string | null;
+  after: string | null;
+}
+
+/**
+ * How many cases were timed in which nothing can have changed, and for how many a change was reported.
+ *
+ * `same_build`: both sides were one build; otherwise the builds differ, and their executed code was identical. A
+ * confirmed alarm was reported as certain. `low` and `high` bound the share of alarms with 95 %.
+ */
+export interface FalseAlarmCount {
+  same_build: boolean;
+  comparisons: number;
+  timed: number;
+  alarms: number;
+  confirmed_alarms: number;
+  low: number;
+  high: number;
+  since: string;
 }
 
 /**
@@ -117,6 +335,29 @@ export interface Finding {
   text: string;
 }
 
+/**
+ * An agent; `since` is when its state began, empty where that is not known.
+ *
+ * `seen` is its last report, `refusal` why it is given no jobs, `fingerprint` that of its machine, empty where its
+ * report cannot be read. `runs` is what it does now, `ran` what it has ended last.
+ */
+export interface FleetAgent {
+  name: string;
+  lab: string;
+  platform: string;
+  state: "busy" | "idle" | "draining" | "refused" | "gone";
+  since: string;
+  draining: boolean;
+  seen: string;
+  seen_seconds_ago: number;
+  refusal: string;
+  version: string;
+  cpu: string;
+  fingerprint: string;
+  runs: FleetJob | null;
+  ran: FleetJob | null;
+}
+
 /** How many agents there are, how many of them are silent, draining or refused, and how many requests are open. */
 export interface FleetHealth {
   agents: number;
@@ -124,6 +365,66 @@ export interface FleetHealth {
   draining: number;
   refused: number;
   open_requests: number;
+}
+
+/**
+ * A try of an agent at a job.
+ *
+ * `subject` is the case or the source, `path` leads to the page of the `request`. `publications` is how often the job
+ * was given to the bus, `starts` how often an agent has begun it, `since` when it was taken or, before that,
+ * recorded.
+ */
+export interface FleetJob {
+  attempt: string;
+  job: string;
+  kind: "build" | "trials" | "load";
+  engine: string | null;
+  subject: string;
+  request: string;
+  path: "comparisons" | "runs";
+  platform: string;
+  state: "ready" | "claimed" | "done" | "failed" | "given up" | "cancelled";
+  agent: string | null;
+  since: string;
+  ended: string | null;
+  publications: number;
+  starts: number;
+  reason: string;
+}
+
+/** A platform: its builder, its agents that take jobs, and its jobs that have not ended; `oldest` is one's age. */
+export interface FleetQueue {
+  platform: string;
+  builder: string;
+  agents: number;
+  waiting: number;
+  held: number;
+  oldest: string;
+}
+
+/** A request to the fleet; `jobs` are counted by the state of the last try at each. */
+export interface FleetRequest {
+  id: string;
+  path: "comparisons" | "runs";
+  platform: string;
+  sides: Array<string>;
+  state: "waiting" | "running" | "done" | "interrupted" | "failed" | "cancelled" | "superseded";
+  is_open: boolean;
+  priority: "release" | "pull" | "backfill";
+  cause: string;
+  reason: string;
+  submitted: string;
+  ended: string;
+  jobs: Partial<Record<"ready" | "claimed" | "done" | "failed" | "given up" | "cancelled", number>>;
+}
+
+/** The fleet. `held` are the jobs that agents hold, `lost` the newest that were given up or have failed. */
+export interface FleetState {
+  agents: Array<FleetAgent>;
+  queues: Array<FleetQueue>;
+  held: Array<FleetJob>;
+  lost: Array<FleetJob>;
+  requests: Array<FleetRequest>;
 }
 
 /**
@@ -141,9 +442,148 @@ export interface FunctionCost {
 }
 
 /**
+ * What a function has of each case on a side: shares of the case's samples by case, null where it has none.
+ *
+ * `own` is without callees, `inclusive` with them, a recursion counted once.
+ */
+export interface FunctionShares {
+  side: "base" | "head";
+  own: Array<number | null>;
+  inclusive: Array<number | null>;
+}
+
+/**
+ * What a commit did to a metric of a group of cases, beside the commit before it that is measured.
+ *
+ * Of `cases` that are measured there, `identical` execute the same. `change` is the geometric mean of their changes,
+ * `least` and `most` are the extremes, with the cases that have them.
+ */
+export interface GroupChange {
+  group: string;
+  metric: string;
+  cases: number;
+  identical: number;
+  change: number;
+  least: number;
+  least_case: string;
+  most: number;
+  most_case: string;
+}
+
+/**
+ * The sum of all changes of a metric since a release or an accepted change.
+ *
+ * `since` is the position of the commit that it begins at. `total` is the sum as a relative change, with `low` and
+ * `high`; `reported` is the part of the changes that are reported, `unreported` that of all others. `slope` is the
+ * unreported change a commit.
+ */
+export interface HistoryLedger {
+  since: number;
+  total: number;
+  low: number;
+  high: number;
+  reported: number;
+  unreported: number;
+  slope: number;
+}
+
+/** Why a job has failed: the reason, what to do, and the end of its log; `is_cut` where there was more of it. */
+export interface JobFailure {
+  job: string;
+  reason: string;
+  hint: string;
+  log: string;
+  is_cut: boolean;
+}
+
+/** How many requests were answered within a range of microseconds. */
+export interface LatencyBar {
+  from_us: number;
+  to_us: number;
+  requests: number;
+}
+
+/** A case of which no stacks are shown, and why. */
+export interface LeftOutCase {
+  case: string;
+  result: string;
+  reason: string;
+}
+
+/**
+ * A change of a series with what it is of.
+ *
+ * It lies after the commit `after` and up to `commit`. `better` is which values of the metric are better, null where
+ * that is not known. `confirmed` is false for a step of time that no fresh comparison has shown yet.
+ */
+export interface ListedChange {
+  history: number;
+  case: string;
+  group: string;
+  metric: string;
+  engine: string;
+  topology: string;
+  source: string;
+  platform_name: string;
+  variant: string;
+  id: string;
+  kind: string;
+  after: ListedCommit | null;
+  commit: ListedCommit | null;
+  change: number;
+  low: number;
+  high: number;
+  better: string | null;
+  is_worse: boolean;
+  is_open: boolean;
+  confirmed: boolean;
+  accepted: string | null;
+  comparison: string | null;
+  reasons: Array<string>;
+}
+
+/** A commit in short; `name` is its first tag, or the beginning of its id. */
+export interface ListedCommit {
+  commit: string;
+  name: string;
+  time: string;
+  subject: string;
+}
+
+/** A kept history; `created` is when it was judged, `platform` a fingerprint. */
+export interface ListedHistory {
+  number: number;
+  repository: string;
+  range: string;
+  variant: string;
+  config: Record<string, string>;
+  platform: string;
+  platform_name: string;
+  created: string;
+}
+
+/**
+ * A platform: when it was seen first, when its facts changed last, in how many states it was seen.
+ *
+ * `reports` are its comparisons and runs.
+ */
+export interface ListedPlatform {
+  fingerprint: string;
+  name: string;
+  cpu: string;
+  cores: number;
+  kernel: string;
+  first_seen: string;
+  last_change: string;
+  states: number;
+  reports: number;
+}
+
+/**
  * A comparison or run in the list; `state` is the reason where its document cannot be read.
  *
- * `outcomes` is empty for a run and for a comparison that is not done. `base` is null for a run.
+ * `outcomes` is empty for a run and for a comparison that is not done. `base` is null for a run. `platform` is the
+ * name of the machine, or that of the fleet's platform that was asked for, while no machine has taken it.
  */
 export interface ListedReport {
   id: string;
@@ -153,6 +593,89 @@ export interface ListedReport {
   head: string;
   state: string;
   outcomes: Array<OutcomeCount>;
+  platform: string;
+}
+
+/**
+ * A trial in a list; `placement` states where its code lay, `failed` the checks that do not hold.
+ *
+ * `metrics` has those of the table of a run that were measured. `unreadable` is why the rest is missing.
+ */
+export interface ListedTrial {
+  number: number;
+  side: string;
+  engine: string;
+  block: number;
+  per_second: number | null;
+  valid: boolean;
+  failed: Array<string>;
+  began: string;
+  seconds: number;
+  placement: string;
+  load_host: string;
+  metrics: Record<string, number>;
+  unreadable: string;
+}
+
+/**
+ * A trigger with what came of it.
+ *
+ * `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `requests` are the first 20 of
+ * the `request_count` that it has led to.
+ */
+export interface ListedTrigger {
+  id: string;
+  kind: string;
+  repository: string;
+  subject: string;
+  actor: string;
+  delivery: string;
+  created: string;
+  state: "waiting" | "working" | "done" | "refused" | "failed";
+  reason: string;
+  tries: number;
+  request_count: number;
+  requests: Array<TriggeredRequest>;
+}
+
+/** The relative change up to a version with its 95 % bounds, of a case or the geometric mean of `cases`. */
+export interface MapCell {
+  change: number;
+  low: number;
+  high: number;
+  cases: number;
+}
+
+/** A command or case; `cells` has an entry for each version, null where it is not measured. */
+export interface MapRow {
+  name: string;
+  groups: Array<string>;
+  cases: Array<string>;
+  cells: Array<MapCell | null>;
+}
+
+/** A column: a release, or the first or last commit of the range. */
+export interface MapVersion {
+  name: string;
+  commit: string;
+  time: string;
+}
+
+/** A case of a run with its functions and checks, and how many trials it has. */
+export interface MeasuredCase {
+  result: RunCase;
+  trials: Record<string, number>;
+}
+
+/** A case of a run in short: `RunCase` with the checks that fail, and without functions. */
+export interface MeasuredCaseRow {
+  case: string;
+  commands: Array<string>;
+  group: string;
+  topology: string;
+  validity: Validity;
+  metrics: Record<string, number>;
+  failure: string | null;
 }
 
 /**
@@ -197,6 +720,15 @@ export interface MetricRule {
   less_is_better: boolean;
 }
 
+/** The lines of a function that a finding of a case names. */
+export interface NamedLines {
+  case: string;
+  function: string;
+  file: string | null;
+  lines: Array<number>;
+  text: string;
+}
+
 /** A request of which nothing was measured yet, or that is being measured; `reason` states why it waits. */
 export interface OpenRequest {
   id: string;
@@ -213,9 +745,17 @@ export interface OutcomeCount {
   count: number;
 }
 
-/** What the first page shows; `is_empty` where nothing was ever measured or asked for. */
+/**
+ * What the first page shows; `is_empty` where nothing was ever measured or asked for.
+ *
+ * `strips` are those of the histories that were judged last, `open_changes` the largest of the `open_count`
+ * regressions and drifts that are neither accepted nor made good.
+ */
 export interface Overview {
   is_empty: boolean;
+  strips: Array<CommitStrip>;
+  open_changes: Array<ListedChange>;
+  open_count: number;
   newest: Array<ListedReport>;
   open_requests: Array<OpenRequest>;
   fleet: FleetHealth;
@@ -249,12 +789,131 @@ export interface Platform {
   facts: Record<string, string>;
 }
 
+/** A state that was seen first at `first_seen`, with what differs from the state that was new before it. */
+export interface PlatformChange {
+  first_seen: string;
+  changes: Array<FactChange>;
+}
+
+/**
+ * A platform. `facts` are those of the newest state, `changes` begin with the newest.
+ *
+ * Alarms and spreads are of its newest 500 comparisons.
+ */
+export interface PlatformDetails {
+  platform: ListedPlatform;
+  facts: Array<Fact>;
+  changes: Array<PlatformChange>;
+  false_alarm_counts: Array<FalseAlarmCount>;
+  false_alarms: Array<ReportedFalseAlarm>;
+  spreads: Array<StartSpread>;
+}
+
+/** All platforms, that whose facts changed last first. */
+export interface PlatformListing {
+  platforms: Array<ListedPlatform>;
+}
+
+/**
+ * Two platforms: facts that differ, where `before` is the first's, and cases of builds that both measured.
+ *
+ * `comparisons` is how many pairs of the same two builds there are among the newest 500 of the first platform, at
+ * most 50; `is_cut` where they have more cases than are shown.
+ */
+export interface PlatformPair {
+  platform: ListedPlatform;
+  other: ListedPlatform;
+  facts: Array<FactChange>;
+  same_facts: number;
+  comparisons: number;
+  cases: Array<CaseOnBoth>;
+  is_cut: boolean;
+}
+
+/** The verdict on a case on a platform: the metric that it rests on, with its values and the change as a share. */
+export interface PlatformResult {
+  comparison: string;
+  verdict: string | null;
+  metric: string | null;
+  base: number | null;
+  head: number | null;
+  change: number | null;
+  low: number | null;
+  high: number | null;
+}
+
+/** A step in the times of one build in nearly all cases: the platform changed, between two times (ISO 8601). */
+export interface PlatformStep {
+  history: number;
+  before: string;
+  since: string;
+  change: number;
+  facts_changed: boolean;
+}
+
+/** A call tree in columns: a node's caller precedes it and is -1 at the root of a thread. */
+export interface ProfileCalls {
+  thread: Array<number>;
+  parent: Array<number>;
+  frame: Array<number>;
+}
+
+/**
+ * What a side has in each node of the tree, without the nodes below.
+ *
+ * `own` are samples, weighted by case so that their sum is `samples`, the number that was taken. `variance` is that
+ * of each: a sample of a case that counts s adds s squared, as in a Poisson process. `cpu_ns_per_op` is the CPU time
+ * of a request, of several cases the mean; null where it is not known. `cpu_error` is its relative standard error.
+ */
+export interface ProfileSide {
+  side: "base" | "head";
+  samples: number;
+  lost: number;
+  cpu_ns_per_op: number | null;
+  cpu_error: number;
+  pruned_share: number;
+  own: Array<number>;
+  variance: Array<number>;
+}
+
+/** A case of a result whose stacks are among those that are shown. */
+export interface ProfiledCase {
+  case: string;
+  result: string;
+  sides: Array<ProfiledSide>;
+}
+
+/** A comparison or run whose stacks are shown. */
+export interface ProfiledResult {
+  id: string;
+  path: "comparisons" | "runs";
+  created: string;
+  base: string | null;
+  head: string;
+}
+
+/**
+ * What there is of a case on a side; `weight` is its part of the side's merged stacks.
+ *
+ * `passes` are those that are merged, of `recorded_passes`. `cpu_error` is the relative standard error of
+ * `cpu_ns_per_op`, which is null for a case that was not timed.
+ */
+export interface ProfiledSide {
+  side: "base" | "head";
+  passes: number;
+  recorded_passes: number;
+  cpu_ns_per_op: number | null;
+  cpu_error: number;
+  weight: number;
+}
+
 /**
  * How a comparison is read, in the words of all reports, so that these cannot differ.
  *
  * `answers` are the outcomes by work and time where both were measured, `effort` is how much was measured, `state`
  * states why a comparison is not complete. `order` has the names of the cases, those with a change first;
- * `statements` are sentences on the work and the time of each.
+ * `statements` are sentences on the work and the time of each, `sentences` state what happened to it and how sure
+ * that is, for a reader who does not know these words.
  */
 export interface Reading {
   headline: string;
@@ -263,14 +922,41 @@ export interface Reading {
   state: string | null;
   order: Array<string>;
   statements: Record<string, Array<string>>;
+  sentences: Record<string, Array<string>>;
 }
 
-/** The newest reports, the newest first. */
+/**
+ * Reports, the newest first; `next_before` is where older ones begin, null where there are none.
+ *
+ * A text is sought in some thousand requests at once: then there may be older ones although few are listed.
+ */
 export interface ReportList {
   reports: Array<ListedReport>;
+  next_before: number | null;
+  platforms: Array<string>;
 }
 
-/** The state of a request; `reasons` state why it waits or ended. */
+/** A change that was reported where nothing can have changed; `change`, `low` and `high` are shares. */
+export interface ReportedFalseAlarm {
+  comparison: string;
+  created: string;
+  case: string;
+  verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
+  metric: string | null;
+  change: number | null;
+  low: number | null;
+  high: number | null;
+  confirmed: boolean;
+  same_build: boolean;
+}
+
+/**
+ * The state of a request; `reasons` state why it waits or ended.
+ *
+ * `cases_asked` are the cases that were asked for, `cases` those that have a result; further jobs are planned as
+ * results come in. `trials_seconds` is the machine time of all trials. `seconds_left` is null where it is not known,
+ * `change` differs whenever there is more to see than before.
+ */
 export interface RequestStatus {
   id: string;
   platform: string;
@@ -278,6 +964,23 @@ export interface RequestStatus {
   state: "waiting" | "running" | "done" | "interrupted" | "failed" | "cancelled" | "superseded";
   has_ended: boolean;
   reasons: Array<string>;
+  cases_asked: number;
+  cases: number;
+  jobs: number;
+  jobs_ended: number;
+  trials: number;
+  trials_seconds: number;
+  seconds_left: number | null;
+  change: string;
+}
+
+/** A comparison or run with the cases of which it has stacks, the first 200 of them; `platform` is a fingerprint. */
+export interface ResultWithStacks {
+  result: ProfiledResult;
+  platform: string;
+  platform_name: string;
+  cases: Array<string>;
+  all_cases: number;
 }
 
 /**
@@ -298,6 +1001,28 @@ export interface RunCase {
   failure: string | null;
 }
 
+/**
+ * A run with a short row a case; `seed` is that of the settings as text, as it has 64 bits.
+ *
+ * `unreadable` has the cases that cannot be read, with the reason; `is_final` states that nothing of it will change.
+ */
+export interface RunInShort {
+  id: string;
+  created: string;
+  command_line: string;
+  state: string;
+  is_final: boolean;
+  server: MeasuredServer;
+  platform: Platform;
+  settings: Settings;
+  seed: string;
+  machine_seconds: number;
+  notes: Array<string>;
+  cases: Array<MeasuredCaseRow>;
+  skipped: Array<Skipped>;
+  unreadable: Record<string, string>;
+}
+
 /** The document of one run. */
 export interface RunReport {
   schema: "zerolap.run/1";
@@ -311,6 +1036,38 @@ export interface RunReport {
   notes: Array<string>;
   cases: Array<RunCase>;
   skipped: Array<Skipped>;
+}
+
+/** A case with the metrics and the histories (by number) that it has series in. */
+export interface SeriesCase {
+  case: string;
+  group: string;
+  commands: Array<string>;
+  metrics: Array<string>;
+  histories: Array<number>;
+}
+
+/**
+ * Series for one chart.
+ *
+ * `left_out` is how many more series are asked for than are shown. `commits` are those of the points and all releases
+ * between them, in order; `total` is how many there are with those that are not shown.
+ */
+export interface SeriesChart {
+  histories: Array<ListedHistory>;
+  commits: Array<ChartCommit>;
+  total: number;
+  lines: Array<ChartLine>;
+  change_points: Array<ListedChange>;
+  platform_steps: Array<PlatformStep>;
+  left_out: number;
+}
+
+/** All series by cases; `metrics` are those of any, the one with most series first. */
+export interface SeriesList {
+  histories: Array<ListedHistory>;
+  cases: Array<SeriesCase>;
+  metrics: Array<string>;
 }
 
 /**
@@ -357,6 +1114,20 @@ export interface StackFrame {
 }
 
 /**
+ * The functions with the largest own costs over all cases, of `all_functions`; shares are in the order of `cases`.
+ *
+ * A share times the CPU time of the case's requests is the function's time per request.
+ */
+export interface StackFunctions {
+  results: Array<ProfiledResult>;
+  cases: Array<ProfiledCase>;
+  left_out: Array<LeftOutCase>;
+  weights: "time" | "case";
+  functions: Array<CostlyFunction>;
+  all_functions: number;
+}
+
+/**
  * A call tree in columns.
  *
  * A node's parent precedes it and is -1 for the root of a thread; samples are the node's own.
@@ -366,6 +1137,34 @@ export interface StackNodes {
   parent: Array<number>;
   frame: Array<number>;
   samples: Array<number>;
+}
+
+/**
+ * Stacks of one case or of several.
+ *
+ * `frame_cases` states in how many cases each frame has samples. Nodes below `least_share` of every side are put
+ * together as `[other]` below their caller; there were `pruned_nodes` of them. Stacks hold no lines of source code:
+ * `lines` are those that findings name.
+ */
+export interface StackProfile {
+  results: Array<ProfiledResult>;
+  cases: Array<ProfiledCase>;
+  left_out: Array<LeftOutCase>;
+  weights: "time" | "case";
+  events: Array<string>;
+  threads: Array<string>;
+  frames: Array<StackFrame>;
+  frame_cases: Array<number>;
+  nodes: ProfileCalls;
+  sides: Array<ProfileSide>;
+  least_share: number;
+  pruned_nodes: number;
+  lines: Array<NamedLines>;
+}
+
+/** The newest results with stacks, the newest first. */
+export interface StackResults {
+  results: Array<ResultWithStacks>;
 }
 
 /**
@@ -383,6 +1182,39 @@ export interface StackTree {
   nodes: StackNodes;
 }
 
+/**
+ * How much starts of one build differ in a metric: the standard deviation as a share, over `spreads` cases.
+ *
+ * `circumstances` are what comparable starts have in common, `degrees` the degrees of freedom that it is based on.
+ */
+export interface StartSpread {
+  metric: string;
+  circumstances: string;
+  spreads: number;
+  standard_deviation: number;
+  degrees: number;
+}
+
+/**
+ * A commit of a strip.
+ *
+ * `state` is what is known of it: it could not be built or measured, is not measured, has the program of the commit
+ * before or executes the same in all series, or has no confirmed step; else the worst step, of `case` and `metric`,
+ * is one for the worse or for the better. `change` is that step, `steps` how many there are.
+ */
+export interface StripCommit {
+  commit: string;
+  name: string;
+  time: string;
+  subject: string;
+  state: "failed" | "not measured" | "identical" | "unchanged" | "worse" | "better";
+  change: number | null;
+  case: string;
+  metric: string;
+  steps: number;
+  is_release: boolean;
+}
+
 /** Cases by verdict, an identical one counted as same, and the seconds of machine time that trials took. */
 export interface Summary {
   regression: number;
@@ -391,6 +1223,93 @@ export interface Summary {
   unsure: number;
   invalid: number;
   machine_seconds: number;
+}
+
+/** The build of a trial's server, with the flags that took effect; empty where they are not known. */
+export interface TrialBuild {
+  build: string;
+  version: string;
+  build_id: string;
+  compiler: string;
+  flags: string;
+  libc: string;
+  allocator: string;
+  architecture: string;
+  variant: string;
+  is_stripped: boolean;
+}
+
+/**
+ * A trial with all that was recorded of it.
+ *
+ * `latency` has points of a share of requests and the microseconds within which they were answered; `together` is how
+ * many slices a point of `slices` stands for. `missing` states what could not be read, and why.
+ */
+export interface TrialDetails {
+  number: number;
+  request: string;
+  path: string;
+  case: string;
+  commands: Array<string>;
+  side: string;
+  sides: Array<string>;
+  engine: string;
+  block: number;
+  per_second: number | null;
+  valid: boolean;
+  checks: Array<Check>;
+  metrics: Record<string, number>;
+  seconds: number;
+  began: string;
+  method: number;
+  zerolap: string;
+  instrument: string;
+  load_host: string;
+  placement: string;
+  amounts: Amounts;
+  topology: string;
+  config: Record<string, string>;
+  build: TrialBuild | null;
+  platform: Platform | null;
+  bars: Array<LatencyBar>;
+  latency: Array<[number, number]>;
+  slices: Array<DrawnSlice>;
+  together: number;
+  stacks: boolean;
+  log: string;
+  missing: Array<string>;
+}
+
+/** Trials in the order of recording; `next_after` is where the next ones begin, null where there are none. */
+export interface TrialList {
+  id: string;
+  case: string;
+  trials: Array<ListedTrial>;
+  next_after: number | null;
+}
+
+/**
+ * Triggers, the newest first; `cursor` is that of the next ones, none where there are no more.
+ *
+ * `counts` are those of all triggers by state, `repositories` the names that there are.
+ */
+export interface TriggerList {
+  triggers: Array<ListedTrigger>;
+  cursor: string | null;
+  counts: Partial<Record<"waiting" | "working" | "done" | "refused" | "failed", number>>;
+  repositories: Array<string>;
+}
+
+/**
+ * A request that a trigger has led to; `outcomes` count the cases of one that is done by their outcome.
+ *
+ * `state` is `removed` where the request is not kept any more.
+ */
+export interface TriggeredRequest {
+  id: string;
+  path: "comparisons" | "runs";
+  state: string;
+  outcomes: Array<OutcomeCount>;
 }
 
 /** Whether a measurement may be used, and why not. */
@@ -422,6 +1341,32 @@ export interface Verdict {
   min_effect: number;
   detectable: number | null;
   margin: number | null;
+}
+
+/**
+ * The table; `since` is the index of the version that changes are since. `total` is the mean over all cases.
+ *
+ * `histories` are those with two releases or more, `metrics` those of the shown one. `versions_left_out` is how many
+ * older versions there are, `series_left_out` how many more cases.
+ */
+export interface VersionMap {
+  histories: Array<ListedHistory>;
+  history: ListedHistory | null;
+  metrics: Array<string>;
+  metric: string;
+  better: string | null;
+  versions: Array<MapVersion>;
+  since: number;
+  rows: Array<MapRow>;
+  total: MapRow | null;
+  versions_left_out: number;
+  series_left_out: number;
+}
+
+/** The requests of the two windows of a counted trial; each is a multiple of the cycle of commands. */
+export interface Windows {
+  small: number;
+  large: number;
 }
 
 /** The table of metrics. */
@@ -696,6 +1641,50 @@ export const METRICS: Record<string, Metric> = {
     "label": "CPU ns per step of the reference work",
     "heading": "reference ns/step"
   }
+};
+
+/** Outcomes of cases, in the order in which they are shown. */
+export const OUTCOMES = [
+  "regression",
+  "improvement",
+  "unsure",
+  "failed",
+  "invalid",
+  "same",
+  "identical"
+] as const;
+
+/** Words of the glossary. */
+export const WORDS: Record<string, string> = {
+  "regression": "a change for the worse or for the better: its interval lies beyond 0, and the estimate beyond the minimum effect",
+  "improvement": "a change for the worse or for the better: its interval lies beyond 0, and the estimate beyond the minimum effect",
+  "same": "the change is too small to matter: its interval lies within the margin",
+  "unsure": "the trials can neither show a change nor exclude one",
+  "identical": "of work: both sides execute the same instructions but for addresses, on the same constants, equally often",
+  "estimate": "its most probable size",
+  "interval": "where it lies with the confidence level",
+  "q": "how often a change this large is reported where there is none, adjusted for all cases and metrics of the comparison",
+  "work": "what the code does (instructions, system calls, allocations)",
+  "time": "what its user feels (CPU time, throughput, latency)",
+  "case": "one benchmark: data set, commands, client settings, what is expected",
+  "trial": "one process start of one build under one case by one engine",
+  "start": "one process start of every side together: a trial of each",
+  "block": "a trial of each side from one seed",
+  "samples": "the number of trials a side",
+  "slice": "a part of a timed trial with a fixed amount of work",
+  "placement": "where a start's code, data and pages lie: order of functions and variables at the link, pages of the file, addresses",
+  "layout": "of a program: where its functions and variables lie in it; a program that cannot be linked again has one layout in all starts",
+  "confirmed": "of a change: timed trials in random placements decided it; counted trials alone screen, and one layout a side confirms nothing",
+  "minimum effect": "the smallest change that matters: what an estimate has to exceed to be a regression or an improvement",
+  "margin": "within which a change counts as the same: the minimum effect, or twice that for elapsed time",
+  "detectable": "the smallest change that the trials would have found with a probability of 90 %",
+  "validity": "whether a measurement may be used: the checks that hold, and those that do not",
+  "engine": "what measures: timed, counted, sampled (stacks), traced (system calls, fork, scheduler), loaded (one server under any load tool)",
+  "platform": "a machine, known by its fingerprint: processors, caches, memory, virtualisation",
+  "topology": "how builds are deployed: standalone, io-threads, primary with replicas, cluster",
+  "finding": "an explanation or an opportunity, with evidence, predicted gain and confidence",
+  "seed": "of a request: the source of all its random choices, from which blocks get theirs; drawn for each request, unless one is given",
+  "build": "the artifact: source + variant, named by the digest of what went in"
 };
 
 /** The metrics of a run's table. */
