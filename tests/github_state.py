@@ -1,12 +1,14 @@
 """The state of a GitHub that is played: repositories, comments, checks, issues, and whose token is whose."""
 
 import base64
+import hashlib
 import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
@@ -63,6 +65,10 @@ class GitHubState:
         self.personal_tokens = {TOKEN: LAB}
         self.read_only_tokens: set[str] = set()
         self.installation_tokens: dict[str, tuple[str, float]] = {}
+        self.clients: dict[str, str] = {}
+        self.person = "octocat"
+        """Who is signed in at GitHub in every browser."""
+        self._codes: dict[str, dict[str, str]] = {}
         self._moved: dict[str, int] = {}
         self._last = 1000
 
@@ -143,6 +149,11 @@ class GitHubState:
         assert isinstance(key, rsa.RSAPublicKey)
         self.app_keys[app_id] = key
 
+    def add_client(self, client_id: str, secret: str) -> None:
+        """Make the client of an app known, by which people sign in elsewhere."""
+        with self.lock:
+            self.clients[client_id] = secret
+
     def give_workflow_token(self, token: str, *, is_read_only: bool = False) -> None:
         """Make a token of a workflow run known; that of a pull request from a fork can only read."""
         with self.lock:
@@ -167,6 +178,30 @@ class GitHubState:
         """Return the comments on an issue or a pull request, the oldest first."""
         comments = self.repositories[repository].comments.values()
         return [comment for comment in comments if comment["issue_url"].endswith(f"/issues/{number}")]
+
+    # ---- for the site
+
+    def agreed(self, asked: dict[str, str]) -> str:
+        """Return where GitHub leads a person who agrees to sign in elsewhere."""
+        if asked["client_id"] not in self.clients or asked["code_challenge_method"] != "S256":
+            return f"{asked['redirect_uri']}?{urlencode({'error': 'invalid_request', 'state': asked['state']})}"
+        code = f"code{self.next_id()}"
+        self._codes[code] = {**asked, "person": self.person}
+        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
+
+    def exchanged(self, form: dict[str, str]) -> dict[str, str]:
+        """Return what a code is answered with: a token, or an error, which has the status 200 too."""
+        if not form.get("client_secret") or self.clients.get(form["client_id"]) != form["client_secret"]:
+            return {"error": "incorrect_client_credentials"}
+        agreed = self._codes.pop(form["code"], None)
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(form["code_verifier"].encode()).digest())
+        if agreed is None or agreed["code_challenge"] != challenge.rstrip(b"=").decode():
+            return {"error": "bad_verification_code"}
+        if agreed["redirect_uri"] != form["redirect_uri"]:
+            return {"error": "redirect_uri_mismatch"}
+        token = f"ghu_played{self.next_id()}"
+        self.personal_tokens[token] = agreed["person"]
+        return {"access_token": token, "token_type": "bearer", "scope": ""}
 
     # ---- for the operations
 

@@ -44,6 +44,9 @@ Kind: TypeAlias = Literal[
 ]
 
 
+OAUTH = "/login/oauth/"
+
+
 @dataclass
 class Misbehaviour:
     """What happens to the next `count` requests of a method whose path contains `path`; "" stands for all."""
@@ -162,6 +165,9 @@ class _Handler(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         length = int(self.headers.get("Content-Length", 0))
         content = self.rfile.read(length)
+        if address.path.startswith(OAUTH):
+            self._write(self._site(address.path, address.query, content.decode()))
+            return
         try:
             body = json.loads(content) if content else None
         except ValueError:
@@ -191,6 +197,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(reply.content)
         self.wfile.flush()
+
+    def _site(self, path: str, query: str, form: str) -> Reply:
+        """Play the site, of which GitHub has no OpenAPI description: the person agrees at once."""
+        github = self.github
+        with github.lock:
+            if path == f"{OAUTH}authorize" and self.command == "GET":
+                return Reply(302, b"", {"Location": github.agreed(dict(parse_qsl(query)))})
+            if path == f"{OAUTH}access_token" and self.command == "POST":
+                misbehaviour = github.misbehaviour("POST", path)
+                refusal = None if misbehaviour is None else self._misbehaved(misbehaviour)
+                return refusal or _json_reply(200, github.exchanged(dict(parse_qsl(form))))
+        return _json_reply(404, {"message": f"no {self.command} {path}"})
 
     def _controlled(self, path: str, body: Any) -> Reply:
         github = self.github
