@@ -95,7 +95,7 @@ def application(
     app.include_router(reports_router(store, authorization, is_public=is_public))
     app.include_router(page_queries_router(QuerySources(store), authorization, is_public=is_public))
     app.include_router(stack_exports_router(QuerySources(store), authorization, is_public=is_public))
-    app.include_router(app_pages_router(authorization, is_public=is_public))
+    app.include_router(app_pages_router(authorization, is_public=is_public, notice=store.notice))
 
     @app.get("/health", include_in_schema=False)
     async def health() -> Response:

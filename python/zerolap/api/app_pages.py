@@ -1,6 +1,7 @@
 """The pages of the lab: one shell, which draws them from `/api/v1/pages`, and the scripts and styles that it loads."""
 
 import functools
+import html
 import mimetypes
 import re
 from collections.abc import Awaitable, Callable
@@ -45,15 +46,18 @@ OPEN_TO_ALL: Final = ("/sign-in", "/api")
 """Pages that show nothing of the store."""
 
 
-def app_pages_router(authorization: Authorization, *, is_public: bool) -> APIRouter:
-    """Return the routes of pages; unless reports are public, each takes a token, which browsers ask for."""
+def app_pages_router(authorization: Authorization, *, is_public: bool, notice: str = "") -> APIRouter:
+    """Return the routes of pages; unless reports are public, each takes a token, which browsers ask for.
+
+    The `notice`, if there is one, is shown on each page.
+    """
     router = APIRouter(include_in_schema=False)
 
     async def shell(request: Request) -> Response:
         try:
             if not is_public and request.url.path not in OPEN_TO_ALL:
                 await authorization.require_reader(request)
-            page = shell_page()
+            page = shell_page(notice)
         except EnvironmentMissing as fault:
             return _refused(unavailable(fault, request.url.path), request)
         except Problem as problem:
@@ -76,12 +80,18 @@ def app_pages_router(authorization: Authorization, *, is_public: bool) -> APIRou
 
 
 @functools.cache
-def shell_page() -> Page:
-    """Return the page that draws all pages of the lab; raises `EnvironmentMissing` where the bundle is missing."""
+def shell_page(notice: str = "") -> Page:
+    """Return the page that draws all pages of the lab, with a notice if there is one.
+
+    Raises `EnvironmentMissing` where the bundle is missing.
+    """
     try:
-        return Page((ASSETS / SHELL).read_bytes(), HTML, POLICY)
+        text = (ASSETS / SHELL).read_text(encoding="utf-8")
     except FileNotFoundError as fault:
         raise EnvironmentMissing("the pages are not built", hint="make web") from fault
+    if notice:
+        text = text.replace("</head>", f'<meta name="zerolap-notice" content="{html.escape(notice)}"></head>', 1)
+    return Page(text.encode(), HTML, POLICY)
 
 
 @functools.cache

@@ -141,7 +141,7 @@ def _drawn(store: Store, identity: str, noun: Noun) -> Page:
         raise NoReport(f"this is no id of a {noun}")
     if store.kinds([identity]).get(identity) != KINDS[noun]:
         raise NoReport(f"the lab knows no {noun} {identity}")
-    return shell_page()
+    return shell_page(store.notice)
 
 
 def _comparison(store: Store, identity: str, form: Form) -> _Made:

@@ -80,7 +80,8 @@ class ServeOptions:
 
     `fleet` is the directory of a fleet, none where this machine measures; `retention` is which results are kept.
     `hosts` are further names of the lab; with `public_reports` reports need no token, whatever the settings of
-    triggers. Serving ends with `until`, if it is given.
+    triggers. Serving ends with `until`, if it is given. With `shows_only` nothing is measured, and
+    requests stay as they are.
     """
 
     store: Store
@@ -93,6 +94,7 @@ class ServeOptions:
     until: Callable[[], Awaitable[None]] | None = None
     hosts: Sequence[str] = ()
     public_reports: bool = False
+    shows_only: bool = False
     counts: EventCounts = field(default_factory=EventCounts)
 
     def require_served(self, platforms: Sequence[ServedPlatform]) -> None:
@@ -209,9 +211,21 @@ async def _work_alone(turn: Turn) -> None:
         pace=serving.pace,
         on_event=serving.tell,
     )
+    if serving.shows_only:
+        await _show_until_stopped(turn, conductor)
+        return
     place = AgentPlace(Lab(serving.store, sandbox=serving.sandbox).builds, serving.store.blobs)
     agent = Agent("bench", queues.link(AgentName(LOCAL, LOCAL, LOCAL)), FilesAreHere(), place)
     await _until_stopped(turn, conductor, [], agent)
+
+
+async def _show_until_stopped(turn: Turn, conductor: Conductor) -> None:
+    """Have the API answer for a conductor that does not work."""
+    turn.open(conductor)
+    ending = asyncio.create_task(_stop_after(turn.serving.until, turn.stopping)) if turn.serving.until else None
+    await turn.stopping.wait()
+    if ending is not None:
+        ending.cancel()
 
 
 async def _lead(turn: Turn, directory: Path) -> None:

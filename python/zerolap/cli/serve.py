@@ -1,5 +1,6 @@
 """`zerolap serve`: carries out submitted requests."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -27,12 +28,19 @@ Examples:
 
     zerolap serve
 
+    zerolap serve --demo
+
     zerolap compare HEAD~1 HEAD --repo ~/redis --platform local
 
     zerolap serve --fleet fleet --listen 0.0.0.0:7480 --store postgresql://zerolap@db/zerolap
 
     zerolap serve --triggers triggers.toml
 """
+
+DEMO_HELP = (
+    "Show made-up data on all pages, to look at them without measuring anything: they are in a temporary store, which"
+    " is removed at the end, and readable without a token."
+)
 
 DEFAULT_LISTEN = "127.0.0.1:7480"
 
@@ -82,6 +90,7 @@ def serve(
     public_reports: Annotated[
         bool, typer.Option("--public-reports", help="Make reports public: readable without a token.")
     ] = False,
+    demo: Annotated[bool, typer.Option("--demo", help=DEMO_HELP)] = False,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
 ) -> None:
@@ -96,6 +105,13 @@ def serve(
     from zerolap.store import Store
     from zerolap.triggers import Triggers, mirrors_of, read_trigger_settings
 
+    if demo:
+        if any((fleet, triggers, keep, keep_newest, keep_bytes, store)):
+            raise UsageError(
+                "--demo shows a store of its own", hint="leave out --store, --fleet, --triggers and the --keep options"
+            )
+        _serve_made_up_data(listen or [DEFAULT_LISTEN], hosts or ())
+        return
     addresses = [Address.parse(address) for address in listen or [DEFAULT_LISTEN]]
     if fleet is not None:
         if not fleet.is_dir():
@@ -116,5 +132,32 @@ def serve(
             retention=retention,
             hosts=hosts or (),
             public_reports=public_reports,
+        )
+        asyncio.run(serve_store(serving))
+
+
+def _serve_made_up_data(listen: Sequence[str], hosts: Sequence[str]) -> None:
+    """Serve a temporary store with made-up data until stopped."""
+    import asyncio
+    import tempfile
+
+    from zerolap.api import Address, ServeOptions
+    from zerolap.api import serve as serve_store
+    from zerolap.cli.logging import set_up_logs
+    from zerolap.demonstration import fill_with_made_up_data, keep_agents_reporting
+    from zerolap.store import Store
+
+    addresses = [Address.parse(address) for address in listen]
+    set_up_logs()
+    with tempfile.TemporaryDirectory(prefix="zerolap-demo-") as directory, Store.open(directory) as made_up:
+        typer.echo("making data up: nothing of what the pages show was measured", err=True)
+        fill_with_made_up_data(made_up)
+        typer.echo("".join(f"the demonstration is at http://{address}/\n" for address in listen), err=True, nl=False)
+
+        async def keep_reporting() -> None:
+            await keep_agents_reporting(made_up)
+
+        serving = ServeOptions(
+            made_up, addresses, until=keep_reporting, hosts=hosts, public_reports=True, shows_only=True
         )
         asyncio.run(serve_store(serving))

@@ -1,5 +1,6 @@
 """The made-up fleet: its agents, what they run, what waits and what was lost, and the triggers of it all."""
 
+import asyncio
 import json
 import time
 from collections.abc import Sequence
@@ -40,6 +41,7 @@ from zerolap.triggers import (
 )
 
 LAB: Final = "made-up-lab"
+REPORT_SECONDS: Final = 10.0
 HOUR: Final = 3600.0
 WORKING: Final = ("arm-agent-a", "arm-agent-b", "x86-agent-a")
 """Agents that report as long as the demonstration is served."""
@@ -273,6 +275,8 @@ class MadeUpTriggers:
         self._record(self.trigger_id("command"), trigger, hours, reason=reason, is_refused=True)
 
 
-def report_for_working_agents(store: Store) -> None:
-    """Have the agents that work report, as they would every few seconds."""
-    store.dated.seen_agents(list(WORKING), time.time())
+async def keep_agents_reporting(store: Store) -> None:
+    """Have the agents that work report, as real ones do, until cancelled."""
+    while True:
+        await asyncio.to_thread(store.dated.seen_agents, list(WORKING), time.time())
+        await asyncio.sleep(REPORT_SECONDS)

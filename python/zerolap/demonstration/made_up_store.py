@@ -15,6 +15,7 @@ from zerolap.demonstration.made_up_server import (
     GITHUB_REPOSITORY,
     HASH_COMMIT,
     MACHINES,
+    NOT_MEASURED,
     PLANTED,
     RELEASES,
     X86,
@@ -41,6 +42,7 @@ class MadeUpStore:
 
     def fill(self) -> None:
         """Write it all."""
+        self.store.notice = NOT_MEASURED
         self._record_platforms()
         fleet = MadeUpFleet(self.server, self.store)
         fleet.record_agents()

@@ -68,10 +68,13 @@ class Store:
     Each method writes in a single transaction: if the process is killed, the store stays unchanged. All methods raise
     `EnvironmentMissing` if the disk is full, or the database cannot be reached, cannot be written to or is locked, and
     `UnreadableRecord` for what is recorded in a form that this version cannot read; lists show it as unreadable.
+
+    `notice` is what each page that shows the store has to say, as where its data are made up; it is not recorded.
     """
 
     def __init__(self, database: Database, blobs: Blobs) -> None:
         self.blobs = blobs
+        self.notice = ""
         self.fleet = FleetRecords(database, blobs)
         self.attempts = AttemptRecords(database, blobs)
         self.platform_records = PlatformRecords(database)

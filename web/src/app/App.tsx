@@ -4,6 +4,9 @@ import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
 import { useAddress } from "./navigation.ts";
 import { type PageProps, ROUTES, type Route, routeOf } from "./routes.ts";
 
+/** What the lab has every page say, as where its data are made up. */
+const NOTICE = document.querySelector<HTMLMetaElement>('meta[name="zerolap-notice"]')?.content ?? null;
+
 /** The navigation, and the page that the address names. */
 export function App() {
   const { path, parameters } = useAddress();
@@ -25,6 +28,11 @@ export function App() {
           ))}
         </nav>
       </header>
+      {NOTICE !== null && (
+        <p class="lab-notice" role="note">
+          {NOTICE}
+        </p>
+      )}
       <main id="page" tabIndex={-1}>
         {found === null ? (
           <NoPage path={path} />
