@@ -33,6 +33,7 @@ ROUTES: Final = (
     "/trials/{number}",
     "/series",
     "/versions",
+    "/commits/{commit}",
     "/stacks",
     "/fleet",
     "/platforms",

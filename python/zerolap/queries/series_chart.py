@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -109,8 +109,8 @@ class PlatformStep(Record):
 class SeriesChart(Record):
     """Series for one chart.
 
-    `left_out` is how many more series are asked for than are shown. `commits` are those of the points and all releases
-    between them, in order; `total` is how many there are with those that are not shown.
+    `left_out` is how many more series are asked for than are shown. `commits` are those of the points, changes and
+    releases, in order; `total` is how many there are with those that are not shown.
     """
 
     histories: tuple[ListedHistory, ...]
@@ -160,19 +160,26 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
         for series in lines
         if series.number in points
     }
-    commits = _commits(store, shown, drawn, {series.number: series.history for series in lines})
+    changes = [
+        change
+        for change in store.kept_histories.changes_of(list(drawn), MOST_CHANGES)
+        if shown.first <= shown.places[change.history][change.position] <= shown.last
+    ]
+    wanted: dict[int, set[int]] = {number: set() for number in shown_histories}
+    for series in lines:
+        if series.number in drawn:
+            wanted[series.history].update(point.place for point in drawn[series.number].points)
+    for change in changes:
+        wanted[change.history].add(shown.places[change.history][change.position])
+    commits = _commits(store, shown, wanted)
     starts = _ledger_starts(store, lines)
     index = {commit.place: at for at, commit in enumerate(commits)}
-    changes = store.kept_histories.changes_of(list(drawn), MOST_CHANGES)
-    within = [
-        change for change in changes if shown.first <= shown.places[change.history][change.position] <= shown.last
-    ]
     return SeriesChart(
         histories=tuple(listed_history(history) for history in shown_histories.values()),
         commits=tuple(commits),
         total=shown.total,
         lines=tuple(_line(series, drawn[series.number], index, starts) for series in lines if series.number in drawn),
-        change_points=listed_changes(store, within, histories),
+        change_points=listed_changes(store, changes, histories),
         platform_steps=tuple(_platform_steps(store, list(shown_histories))),
         left_out=left_out,
     )
@@ -252,13 +259,8 @@ def _range(store: Store, histories: Sequence[int], parameters: SeriesParameters)
     )
 
 
-def _commits(
-    store: Store, shown: _Range, drawn: Mapping[int, "_Drawn"], history_of: Mapping[int, int]
-) -> list[ChartCommit]:
-    """Return the commits of the drawn points and the releases between them, in order."""
-    wanted: dict[int, set[int]] = {number: set() for number in shown.places}
-    for series, line in drawn.items():
-        wanted[history_of[series]].update(point.place for point in line.points)
+def _commits(store: Store, shown: _Range, wanted: Mapping[int, Collection[int]]) -> list[ChartCommit]:
+    """Return the commits at the wanted places of each history, and the releases that are shown, in order."""
     commits: dict[int, KeptCommit] = {}
     for number, places in shown.places.items():
         positions = {(number, position) for position, place in enumerate(places) if place in wanted[number]}

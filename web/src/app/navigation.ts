@@ -36,14 +36,15 @@ export function goTo(url: string): void {
   scrollTo(0, 0);
 }
 
-/** Changes parameters of the address in place, as filters and zooms do; `null` and "" remove one. */
-export function setParameters(changes: Record<string, string | null>): void {
+/** Changes parameters of the address in place, as filters and zooms do; `null`, "" and empty lists remove one. */
+export function setParameters(changes: Record<string, string | readonly string[] | null>): void {
   const parameters = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
-    if (value === null || value === "") {
-      parameters.delete(name);
-    } else {
-      parameters.set(name, value);
+    parameters.delete(name);
+    for (const part of typeof value === "string" ? [value] : (value ?? [])) {
+      if (part !== "") {
+        parameters.append(name, part);
+      }
     }
   }
   const query = parameters.toString();

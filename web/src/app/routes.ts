@@ -27,6 +27,9 @@ export const ROUTES: readonly Route[] = [
     load: () => import("./comparison/ComparisonRoute.tsx"),
   },
   { path: "/runs/{identity}", title: "Run", load: () => import("./run/RunRoute.tsx") },
+  { path: "/series", title: "Series", isListed: true, load: () => import("./series/SeriesPage.tsx") },
+  { path: "/versions", title: "Versions", isListed: true, load: () => import("./versions/VersionsPage.tsx") },
+  { path: "/commits/{commit}", title: "Commit", load: () => import("./commits/CommitPage.tsx") },
 ];
 
 /** The route of a path with the parts that vary, none where there is no such page. */

@@ -2,7 +2,9 @@ import type { Overview } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { ReportTable } from "../reports/ReportTable.tsx";
+import { CommitStrips } from "./CommitStrips.tsx";
 import { FirstSteps } from "./FirstSteps.tsx";
+import { OpenChanges } from "./OpenChanges.tsx";
 
 const AGAIN_AFTER_MS = 10_000;
 
@@ -19,9 +21,12 @@ export default function OverviewPage() {
   );
 }
 
-function Shown({ overview: { newest, open_requests, fleet } }: { overview: Overview }) {
+function Shown({ overview }: { overview: Overview }) {
+  const { newest, open_requests, fleet, strips, open_changes, open_count } = overview;
   return (
     <>
+      {strips.length > 0 && <CommitStrips strips={strips} />}
+      {strips.length > 0 && <OpenChanges changes={open_changes} count={open_count} />}
       {open_requests.length > 0 && (
         <section>
           <h2>Being measured</h2>

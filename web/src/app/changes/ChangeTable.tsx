@@ -1,0 +1,166 @@
+/** Changes of series: where, how large, since when and why. */
+
+import { change, counted, interval, metricHeading } from "../../core/numbers.ts";
+import type { ListedChange } from "../../core/records.ts";
+import { commitUrl, seriesUrl } from "./links.ts";
+import "./changes.css";
+
+/** Whether a change is for the worse, as a mark that is read without its colour. */
+export function ChangeMark({ of }: { of: Pick<ListedChange, "change" | "is_worse" | "better"> }) {
+  const direction = of.change > 0 ? "▲" : "▼";
+  if (of.better === null) {
+    return <span class="mark same">{direction} changed</span>;
+  }
+  return of.is_worse ? (
+    <span class="mark worse">{direction} worse</span>
+  ) : (
+    <span class="mark better">{direction} better</span>
+  );
+}
+
+interface Properties {
+  changes: readonly ListedChange[];
+  caption: string;
+  /** Leaves the column of commits out, where all are of one. */
+  ofOneCommit?: boolean;
+}
+
+export function ChangeTable({ changes, caption, ofOneCommit = false }: Properties) {
+  return (
+    <table class="reports changes">
+      <caption class="sr">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">case</th>
+          <th scope="col">change</th>
+          {!ofOneCommit && <th scope="col">since</th>}
+          <th scope="col">reason</th>
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map((of) => (
+          <tr key={`${of.history} ${of.id} ${of.kind} ${of.source}`}>
+            <th scope="row">
+              <a href={seriesLink(of)}>{of.case}</a>
+              <div class="quiet small">
+                {metricHeading(of.metric)}, {of.platform_name}
+                {of.variant !== "default" && `, ${of.variant}`}
+                {of.topology !== "standalone" && `, ${of.topology}`}
+              </div>
+            </th>
+            <td>
+              <ChangeMark of={of} /> <b class="number">{change(of.change)}</b>{" "}
+              <span class="number quiet small" title="interval of 95 %">
+                {interval(of.low, of.high)} %
+              </span>
+              <div class="small">
+                <Standing of={of} />
+              </div>
+            </td>
+            {!ofOneCommit && (
+              <td>
+                <CommitLink of={of} />
+              </td>
+            )}
+            <td class="small">
+              <Reasons of={of} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The series of a change around it. */
+export function seriesLink(of: ListedChange): string {
+  return seriesUrl({ case: of.case, metric: of.metric, history: of.history });
+}
+
+function CommitLink({ of: { after, commit, kind } }: { of: ListedChange }) {
+  if (commit === null) {
+    return null;
+  }
+  return (
+    <>
+      {kind === "drift" && after !== null && (
+        <>
+          <a href={commitUrl(after.commit)}>
+            <code>{after.name}</code>
+          </a>
+          {" … "}
+        </>
+      )}
+      <a href={commitUrl(commit.commit)}>
+        <code>{commit.name}</code>
+      </a>{" "}
+      <span class="quiet small number">{commit.time.slice(0, 10)}</span>
+      <div class="small subject">{commit.subject}</div>
+    </>
+  );
+}
+
+function Standing({ of }: { of: ListedChange }) {
+  const words = [];
+  if (of.kind === "drift") {
+    words.push(
+      <abbr
+        key="drift"
+        title="Many small changes of the same direction, each too small to be reported by itself."
+      >
+        drift
+      </abbr>,
+    );
+  }
+  if (!of.confirmed) {
+    words.push(
+      <abbr
+        key="candidate"
+        title="Seen in the levels of time; no fresh comparison of both commits has shown it yet."
+      >
+        not confirmed
+      </abbr>,
+    );
+  }
+  if (of.accepted !== null) {
+    words.push(<span key="accepted">accepted: {of.accepted}</span>);
+  } else if (of.is_open) {
+    words.push(
+      <abbr key="open" title="For the worse, neither accepted by its team nor made good by a later commit.">
+        open
+      </abbr>,
+    );
+  }
+  return (
+    <>
+      {words.map((word, index) => (
+        <>
+          {index > 0 && ", "}
+          {word}
+        </>
+      ))}
+    </>
+  );
+}
+
+function Reasons({ of: { reasons, comparison } }: { of: ListedChange }) {
+  const [first, ...others] = reasons;
+  return (
+    <>
+      {first}
+      {others.length > 0 && (
+        <details>
+          <summary>{counted(others.length, "more reason", "more reasons")}</summary>
+          {others.map((reason) => (
+            <p key={reason}>{reason}</p>
+          ))}
+        </details>
+      )}
+      {comparison !== null && (
+        <div>
+          <a href={`/comparisons/${comparison}`}>{comparison}</a>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+import { change, counted, metricHeading } from "../../core/numbers.ts";
+import type { CommitChanges, CommitInHistory, GroupChange } from "../../core/records.ts";
+import { Answered } from "../Answered.tsx";
+import { queryUrl, useAnswer } from "../answers.ts";
+import { ChangeTable } from "../changes/ChangeTable.tsx";
+import { commitUrl, seriesUrl } from "../changes/links.ts";
+import type { PageProps } from "../routes.ts";
+import { historyName } from "../series/SeriesPicker.tsx";
+
+/** What a commit did, in each history that has it. */
+export default function CommitPage({ parts }: PageProps) {
+  const answer = useAnswer<CommitChanges>(queryUrl("commit", { commit: parts.commit ?? "" }));
+  return (
+    <Answered answer={answer}>
+      {({ commit, tags, histories }) => (
+        <>
+          <h1>
+            Commit <code>{commit.commit.slice(0, 12)}</code>
+          </h1>
+          <p>{commit.subject}</p>
+          <p class="quiet small">
+            {commit.time.replace("T", " ").replace("Z", " UTC")}
+            {tags.length > 0 && `, ${tags.join(", ")}`} <code>{commit.commit}</code>
+          </p>
+          {histories.map((of) => (
+            <InHistory key={of.history.number} of={of} commit={commit.commit} />
+          ))}
+        </>
+      )}
+    </Answered>
+  );
+}
+
+function InHistory({ of, commit }: { of: CommitInHistory; commit: string }) {
+  return (
+    <section>
+      <h2>{historyName(of.history)}</h2>
+      <p class="quiet small">
+        {of.history.repository}
+        {of.after !== null && (
+          <>
+            , after{" "}
+            <a href={commitUrl(of.after.commit)}>
+              <code>{of.after.name}</code>
+            </a>{" "}
+            {of.after.subject}
+          </>
+        )}
+      </p>
+      <p>{stateOf(of)}</p>
+      {of.steps.length > 0 && <ChangeTable changes={of.steps} caption="Steps at this commit" ofOneCommit />}
+      {of.groups.length > 0 && <Groups of={of} commit={commit} />}
+      {of.series_left_out > 0 && (
+        <p class="note">
+          The groups leave {counted(of.series_left_out, "series", "series")} out: this history has too many
+          points to read all of them.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function stateOf(of: CommitInHistory): string {
+  if (of.failure !== null) {
+    return `It could not be built or measured: ${of.failure}`;
+  }
+  if (of.measured === 0) {
+    return of.is_built ? "It is built, and not measured." : "It is not measured.";
+  }
+  if (of.is_same_program) {
+    return "Its program is that of the commit before: nothing can have changed.";
+  }
+  const steps =
+    of.steps.length === 0 ? "No series steps here" : `${counted(of.steps.length, "step", "steps")} here`;
+  return `${steps}. Of ${counted(of.measured, "series", "series")} that are measured here, ${of.changed} execute other code than at the commit before.`;
+}
+
+function Groups({ of, commit }: { of: CommitInHistory; commit: string }) {
+  return (
+    <div class="wide">
+      <table class="groups">
+        <caption>What it did to each group of cases, beside the measured commit before it</caption>
+        <thead>
+          <tr>
+            <th scope="col">group</th>
+            <th scope="col">metric</th>
+            <th scope="col" class="number">
+              cases
+            </th>
+            <th scope="col" class="number">
+              <abbr title="The case executes the same code on the same data.">identical</abbr>
+            </th>
+            <th scope="col" class="number">
+              <abbr title="The geometric mean of the changes of all cases of the group.">mean change</abbr>
+            </th>
+            <th scope="col">from</th>
+            <th scope="col">to</th>
+          </tr>
+        </thead>
+        <tbody>
+          {of.groups.map((group) => (
+            <GroupRow key={`${group.group} ${group.metric}`} of={of} group={group} commit={commit} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function GroupRow({ of, group, commit }: { of: CommitInHistory; group: GroupChange; commit: string }) {
+  const common = { metric: group.metric, history: of.history.number, since: of.after?.commit ?? commit };
+  const extreme = (value: number, name: string) => (
+    <td>
+      <span class="number">{change(value)}</span> <a href={seriesUrl({ ...common, case: name })}>{name}</a>
+    </td>
+  );
+  return (
+    <tr>
+      <th scope="row">
+        <a href={seriesUrl({ ...common, group: group.group })}>{group.group}</a>
+      </th>
+      <td>{metricHeading(group.metric)}</td>
+      <td class="number">{group.cases}</td>
+      <td class="number">{group.identical}</td>
+      <td class="number">{change(group.change)}</td>
+      {extreme(group.least, group.least_case)}
+      {extreme(group.most, group.most_case)}
+    </tr>
+  );
+}

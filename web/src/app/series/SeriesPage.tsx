@@ -1,0 +1,194 @@
+import { useCallback } from "preact/hooks";
+import { counted } from "../../core/numbers.ts";
+import type { SeriesChart as Chart, SeriesList } from "../../core/records.ts";
+import { Answered } from "../Answered.tsx";
+import { queryUrl, useAnswer } from "../answers.ts";
+import { ChangeTable } from "../changes/ChangeTable.tsx";
+import { setParameters } from "../navigation.ts";
+import type { PageProps } from "../routes.ts";
+import type { HorizontalAxis } from "./lines.ts";
+import { SeriesChart } from "./SeriesChart.tsx";
+import { SeriesPicker } from "./SeriesPicker.tsx";
+import "./series.css";
+
+const MOST_PIXELS = 2000;
+const NAMES = ["case", "group", "metric", "platform", "variant", "history"];
+
+/** Series over commits: any of them in one chart, with their changes below it. */
+export default function SeriesPage({ parameters }: PageProps) {
+  const asked = query(parameters);
+  const isAsked = parameters.has("case") || parameters.has("group");
+  const list = useAnswer<SeriesList>(queryUrl("series-list"));
+  const answer = useAnswer<Chart>(isAsked ? queryUrl("series", asked) : null);
+  const chosen = {
+    cases: parameters.getAll("case"),
+    metrics: parameters.has("metric") ? parameters.getAll("metric") : ["instructions_per_op"],
+    histories: parameters.getAll("history"),
+  };
+  return (
+    <>
+      <h1>Series</h1>
+      <p class="quiet">
+        How metrics of cases went over the commits of a range. Work (instructions, system calls, allocations)
+        is counted at each commit; time is compared in contrasts within a job, never across days.
+      </p>
+      {isAsked && (
+        <Answered answer={answer}>{(chart) => <Shown chart={chart} parameters={parameters} />}</Answered>
+      )}
+      <details class="picker" open={!isAsked}>
+        <summary>Choose cases, metrics and platforms</summary>
+        <Answered answer={list}>
+          {(series) =>
+            series.cases.length === 0 ? (
+              <p>
+                No history is kept yet. <code>zerolap history --repo DIRECTORY --measure A..B</code> measures
+                one, judges it and keeps it for this page.
+              </p>
+            ) : (
+              <SeriesPicker list={series} chosen={chosen} />
+            )
+          }
+        </Answered>
+      </details>
+    </>
+  );
+}
+
+function query(parameters: URLSearchParams): Record<string, string | readonly string[] | number | null> {
+  const asked: Record<string, string | readonly string[] | number | null> = {};
+  for (const name of NAMES) {
+    asked[name] = parameters.getAll(name);
+  }
+  for (const name of ["since", "first", "last"]) {
+    asked[name] = parameters.get(name);
+  }
+  // A point for each pixel of the chart, in steps, so that a few pixels more ask for nothing new.
+  asked.pixels = Math.min(MOST_PIXELS, Math.ceil(Math.max(320, innerWidth) / 200) * 200);
+  return asked;
+}
+
+function Shown({ chart, parameters }: { chart: Chart; parameters: URLSearchParams }) {
+  const axis: HorizontalAxis = parameters.get("axis") === "dates" ? "dates" : "commits";
+  const zoom = useCallback((first: string, last: string) => setParameters({ first, last }), []);
+  if (chart.lines.length === 0) {
+    return <p>There is no such series. Choose others below.</p>;
+  }
+  const asked = query(parameters);
+  return (
+    <>
+      <Controls chart={chart} parameters={parameters} axis={axis} />
+      <SeriesChart chart={chart} axis={axis} onZoom={zoom} />
+      {chart.left_out > 0 && (
+        <p class="warning">
+          {counted(chart.left_out, "more series is", "more series are")} not shown: choose fewer cases.
+        </p>
+      )}
+      {chart.platform_steps.map((step) => (
+        <p key={`${step.history} ${step.since}`} class="note">
+          The platform changed between {step.before} and {step.since}: nearly all times of one build stepped
+          by {(step.change * 100).toFixed(1)} %{step.facts_changed && ", with another state of the machine"}.
+          No commit is the reason.
+        </p>
+      ))}
+      <h2>Changes</h2>
+      {chart.change_points.length === 0 ? (
+        <p>No step and no drift in what is shown.</p>
+      ) : (
+        <ChangeTable changes={chart.change_points} caption="The changes of the series that are shown" />
+      )}
+      <p class="quiet small">
+        ▲▼ mark changes: up for more, down for less, red for worse, blue for better; open triangles are steps
+        of time that are not confirmed, or accepted. Ribbons are intervals of 95 %. Dashed upright lines are
+        releases.
+      </p>
+      <p class="quiet small">
+        points: <a href={queryUrl("series", asked)}>JSON</a> <a href={queryUrl("series.csv", asked)}>CSV</a>,
+        changes: <a href={queryUrl("series-changes.csv", asked)}>CSV</a>
+      </p>
+    </>
+  );
+}
+
+function Controls({
+  chart,
+  parameters,
+  axis,
+}: {
+  chart: Chart;
+  parameters: URLSearchParams;
+  axis: HorizontalAxis;
+}) {
+  const releases = chart.commits.filter((commit) => commit.is_release);
+  const since = parameters.get("since") ?? "";
+  const isZoomed = parameters.has("first") || parameters.has("last");
+  const base = chart.lines[0]?.base_place;
+  const named = chart.commits.find((commit) => commit.place === base)?.name;
+  return (
+    <div class="series-controls">
+      <label>
+        change since{" "}
+        <select value={since} onChange={(event) => setParameters({ since: event.currentTarget.value })}>
+          <option value="">the first point</option>
+          {releases.map(({ commit, name }) => (
+            <option key={commit} value={commit}>
+              {name}
+            </option>
+          ))}
+          {since !== "" && !releases.some(({ commit }) => commit === since) && (
+            <option value={since}>{named ?? since.slice(0, 12)}</option>
+          )}
+        </select>
+      </label>
+      <fieldset class="choices">
+        <legend class="sr">Horizontal axis</legend>
+        {(["commits", "dates"] as const).map((name) => (
+          <button
+            key={name}
+            type="button"
+            class="choice"
+            aria-pressed={axis === name}
+            onClick={() => setParameters({ axis: name === "commits" ? null : name })}
+          >
+            by {name === "commits" ? "commit" : "date"}
+          </button>
+        ))}
+      </fieldset>
+      <button
+        type="button"
+        class="choice"
+        disabled={!isZoomed}
+        onClick={() => setParameters({ first: null, last: null })}
+      >
+        all {counted(chart.total, "commit", "commits")}
+      </button>
+      <StretchChoice chart={chart} />
+    </div>
+  );
+}
+
+/** Zooms by the keyboard: both ends are chosen from lists. */
+function StretchChoice({ chart }: { chart: Chart }) {
+  const { commits } = chart;
+  const end = (name: "first" | "last", at: number) => (
+    <label>
+      {name === "first" ? "from" : "to"}{" "}
+      <select
+        class="stretch"
+        value={commits.at(at)?.commit}
+        onChange={(event) => setParameters({ [name]: event.currentTarget.value })}
+      >
+        {commits.map(({ commit, name: named }) => (
+          <option key={commit} value={commit}>
+            {named}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <>
+      {end("first", 0)}
+      {end("last", -1)}
+    </>
+  );
+}
