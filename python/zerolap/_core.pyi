@@ -314,7 +314,7 @@ def stack_profile(parts: list[tuple[int, int, float, list[bytes]]], least_share:
          "nodes": {"thread": [index], "parent": [index of a node before it, or -1], "frame": [index]},
          "sides": [{"samples": number, "lost": number, "own": [samples of a node, without the nodes below],
                     "variance": [of each of these], "pruned_share": share}],
-         "pruned_nodes": number}
+         "pruned_nodes": number, "part_samples": [samples of each part]}
 
     Raises `ValueError` when a table is not what `read_stacks` returns.
     """
@@ -325,7 +325,7 @@ def functions_by_case(parts: list[tuple[int, int, float, list[bytes]]], most: in
     Returns JSON, shares by part, null where the function has no samples:
 
         {"functions": [{"function": name, "file": name or null, "object": name, "own": [share], "inclusive": [share]}],
-         "all": number of functions}
+         "all": number of functions, "samples": [samples of each part]}
 
     Raises `ValueError` when a table is not what `read_stacks` returns.
     """

@@ -20,6 +20,7 @@ from zerolap.store import SampledTrial, StoredRow, TimedCost
 MOST_TABLES: Final = 240
 """Stack tables in one answer: each takes about a third of a millisecond. Where there are more, each case has fewer."""
 MOST_RESULTS: Final = 40
+MOST_NAMES: Final = 1_000
 INTERVAL_ERRORS: Final = 3.0
 """About so many standard errors the interval of a timed change reaches to either side."""
 
@@ -55,6 +56,7 @@ class ProfiledSide(Record):
     """
 
     side: DrawnSide
+    samples: int
     passes: int
     recorded_passes: int
     cpu_ns_per_op: float | None
@@ -100,6 +102,18 @@ class SampledCases:
     weights: Weights
     case_names: tuple[str, ...]
     """The names of cases by the index that parts have."""
+    all_names: tuple[str, ...]
+    """The names of the cases that have passes in these results, also of those that are not chosen."""
+
+    def counted_cases(self, part_samples: Sequence[int]) -> tuple[ProfiledCase, ...]:
+        """Return the cases with the numbers of their samples, which are given by part: by case, and in it by side."""
+        numbers = iter(part_samples)
+        return tuple(
+            case.model_copy(
+                update={"sides": tuple(side.model_copy(update={"samples": next(numbers)}) for side in case.sides)}
+            )
+            for case in self.cases
+        )
 
     def cost_of(self, place: int) -> tuple[float | None, float]:
         """Return what a request costs on a side, the mean over cases, and its relative standard error.
@@ -156,6 +170,7 @@ class _Gathered:
     cases: Sequence[_Case]
     left_out: Sequence[LeftOutCase]
     weights: Weights
+    all_names: tuple[str, ...]
 
     @classmethod
     def of(
@@ -194,7 +209,8 @@ class _Gathered:
                 cases = timed
             else:
                 weights = "case"
-        return cls(sides, cases, left_out, weights)
+        names = dict.fromkeys(name for _, name in by_case)
+        return cls(sides, cases, left_out, weights, tuple(names)[:MOST_NAMES])
 
     def read(self, sources: QuerySources, rows: Mapping[str, StoredRow], identities: Sequence[str]) -> SampledCases:
         results = Counter(case.name for case in self.cases)
@@ -225,6 +241,7 @@ class _Gathered:
             parts=tuple(parts),
             weights=self.weights,
             case_names=tuple(numbers),
+            all_names=self.all_names,
         )
 
     def _weight(self, case: _Case, side: DrawnSide, results: Mapping[str, int]) -> float:
@@ -241,6 +258,7 @@ def _profiled_side(side: DrawnSide, case: _Case, passes: int, weight: float) -> 
     cost = None if case.cost is None else case.cost.by_side.get(side)
     return ProfiledSide(
         side=side,
+        samples=0,
         passes=passes,
         recorded_passes=len(case.digests[side]),
         cpu_ns_per_op=cost,

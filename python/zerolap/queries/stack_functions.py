@@ -54,6 +54,7 @@ class StackFunctions(Record):
 
     results: tuple[ProfiledResult, ...]
     cases: tuple[ProfiledCase, ...]
+    all_cases: tuple[str, ...]
     left_out: tuple[LeftOutCase, ...]
     weights: Weights
     functions: tuple[CostlyFunction, ...]
@@ -82,7 +83,8 @@ def read_functions(sources: QuerySources, parameters: FunctionParameters) -> Sta
     ]
     return StackFunctions(
         results=chosen.results,
-        cases=chosen.cases,
+        cases=chosen.counted_cases(counted["samples"]),
+        all_cases=chosen.all_names,
         left_out=chosen.left_out,
         weights=chosen.weights,
         functions=tuple(functions),

@@ -73,6 +73,7 @@ class NamedLines(Record):
 class StackProfile(Record):
     """Stacks of one case or of several.
 
+    `all_cases` are the names of all cases of these results that have passes.
     `frame_cases` states in how many cases each frame has samples. Nodes below `least_share` of every side are put
     together as `[other]` below their caller; there were `pruned_nodes` of them. Stacks hold no lines of source code:
     `lines` are those that findings name.
@@ -80,6 +81,7 @@ class StackProfile(Record):
 
     results: tuple[ProfiledResult, ...]
     cases: tuple[ProfiledCase, ...]
+    all_cases: tuple[str, ...]
     left_out: tuple[LeftOutCase, ...]
     weights: Weights
     events: list[str]
@@ -115,7 +117,8 @@ def read_profile(sources: QuerySources, parameters: ProfileParameters) -> StackP
         sides.append(ProfileSide(side=side, cpu_ns_per_op=cost, cpu_error=error, **of_side))
     return StackProfile(
         results=chosen.results,
-        cases=chosen.cases,
+        cases=chosen.counted_cases(profile["part_samples"]),
+        all_cases=chosen.all_names,
         left_out=chosen.left_out,
         weights=chosen.weights,
         events=profile["events"],

@@ -6,8 +6,11 @@ export type SideName = "base" | "head";
 
 export type Sides<Value> = { [side in SideName]?: Value };
 
-/** The sampled stacks of a side, with the functions that `nodes.frame` indexes. */
-export type Stacks = StackTree & { frames: StackFrame[] };
+/**
+ * The sampled stacks of a side, with the functions that `nodes.frame` indexes. Samples that are weighted have a
+ * variance; that of counts is the counts themselves.
+ */
+export type Stacks = StackTree & { frames: StackFrame[]; variance?: number[] };
 
 /** A share of requests and the microseconds in which they were answered; share 1 is the maximum. */
 export type LatencyPoint = Curve<CasePictures["latency"]>;

@@ -179,6 +179,7 @@ mod tests {
                 Side { samples: 100, own: vec![10.0, 50.0, 0.0, 40.0], ..Side::default() },
             ],
             pruned_nodes: 0,
+            part_samples: vec![100, 100],
         }
     }
 

@@ -9,18 +9,24 @@ interface Properties {
   zoomed: number;
   zoom: (node: number) => void;
   back: () => void;
+  /** Has the search take the keyboard; without, the key does nothing. */
+  search?: () => void;
+  /** Shows callers and callees of a node's function, where there is a place for them. */
+  choose?: (node: number) => void;
   label: string;
 }
 
+/** Up is to the caller where the root is at the top. */
 const ARROWS: Record<string, Direction> = {
   ArrowUp: "up",
   ArrowDown: "down",
   ArrowLeft: "left",
   ArrowRight: "right",
 };
+const ARROWS_ROOT_BELOW: Record<string, Direction> = { ...ARROWS, ArrowUp: "down", ArrowDown: "up" };
 
 /** The graph itself, with a line below about the frame that is pointed at or was moved to. */
-export function FlameGraph({ scene, zoomed, zoom, back, label }: Properties) {
+export function FlameGraph({ scene, zoomed, zoom, back, search, choose: open, label }: Properties) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const stage = useRef<Stage | null>(null);
@@ -46,13 +52,17 @@ export function FlameGraph({ scene, zoomed, zoom, back, label }: Properties) {
   };
   const pointed = (event: MouseEvent) => stage.current?.nodeAt(event.offsetX, event.offsetY) ?? null;
   const onKeyDown = (event: KeyboardEvent) => {
-    const direction = ARROWS[event.key];
+    const direction = (scene.rootBelow ? ARROWS_ROOT_BELOW : ARROWS)[event.key];
     if (direction !== undefined) {
       choose(chosen === null ? zoomed : (neighbour(scene.layout, chosen, direction, zoomed) ?? chosen), true);
     } else if (event.key === "Enter" && chosen !== null) {
       zoom(chosen);
     } else if (event.key === "Escape") {
       back();
+    } else if (event.key === "/" && search !== undefined) {
+      search();
+    } else if (event.key === "s" && chosen !== null && open !== undefined) {
+      open(chosen);
     } else {
       return;
     }
@@ -87,7 +97,9 @@ export function FlameGraph({ scene, zoomed, zoom, back, label }: Properties) {
       <p class="flame-line" role="status">
         {chosen === null ? (
           <span class="quiet">
-            Point at a frame or move with the arrow keys. Click or press Enter to zoom in, Escape to zoom out.
+            Point at a frame or move with the arrow keys. Click or press Enter to zoom in, Escape to zoom out
+            {search === undefined ? "" : ", / to search"}
+            {open === undefined ? "" : ", s for callers and callees"}.
           </span>
         ) : (
           <>

@@ -18,8 +18,7 @@ export interface Colouring {
 /** Changes have so many shades per direction. */
 export const LEVELS = 4;
 
-const SHADES = [1, 0.82, 0.66];
-const OBJECT_COLOURS = 5;
+const SHADES = [1, 0.88, 0.76, 0.64, 0.52];
 const NEUTRAL: Swatch = { property: "--flame-neutral", strength: 1 };
 
 /** From the largest decrease over no change to the largest increase. */
@@ -30,11 +29,21 @@ const CHANGE_SWATCHES: Swatch[] = Array.from({ length: 2 * LEVELS + 1 }, (_, pla
     : { property: level > 0 ? "--flame-grew" : "--flame-shrank", strength: Math.abs(level) / LEVELS };
 });
 
-const OBJECT_SWATCHES: Swatch[] = [
+/** What code a frame is of, each with a hue of its own. */
+export const KINDS = ["server", "inlined", "libraries", "kernel", "other"] as const;
+export type Kind = (typeof KINDS)[number];
+
+const PROPERTIES: Record<Kind, string> = {
+  server: "--flame-object-1",
+  libraries: "--flame-object-2",
+  kernel: "--flame-object-3",
+  inlined: "--flame-object-4",
+  other: "--flame-object-5",
+};
+
+const KIND_SWATCHES: Swatch[] = [
   NEUTRAL,
-  ...Array.from({ length: OBJECT_COLOURS }, (_, object) => object + 1).flatMap((object) =>
-    SHADES.map((strength) => ({ property: `--flame-object-${object}`, strength })),
-  ),
+  ...KINDS.flatMap((kind) => SHADES.map((strength) => ({ property: PROPERTIES[kind], strength }))),
 ];
 
 export function changeColouring({ change, sure, largest }: Difference): Colouring {
@@ -45,34 +54,46 @@ export function changeColouring({ change, sure, largest }: Difference): Colourin
   return { swatches: CHANGE_SWATCHES, ofNode };
 }
 
-/** Each object file has a colour, while there are colours left, and each of its functions a shade of it. */
-export function objectColouring(tree: FlameTree, objects: string[]): Colouring {
-  const ofFrame = Uint8Array.from(tree.frames, (frame) => {
-    const colour = Math.min(objects.indexOf(frame.object ?? ""), OBJECT_COLOURS - 1);
-    return isFunction(frame) ? 1 + colour * SHADES.length + (hash(frame.function) % SHADES.length) : 0;
+/** Each kind of code has a hue, and each function a shade of it that its name alone decides. */
+export function kindColouring(tree: FlameTree): Colouring {
+  const shades = Uint8Array.from(tree.frames, (frame) => hash(frame.function) % SHADES.length);
+  const kinds = tree.frames.map((frame) => KINDS.indexOf(kindOf(frame.object)));
+  const ofNode = Uint8Array.from(tree.frame, (frame, node) => {
+    const known = tree.frames[frame];
+    if (known === undefined || !isFunction(known)) {
+      return 0;
+    }
+    const kind = at(tree.inlined, node) === 1 ? KINDS.indexOf("inlined") : at(kinds, frame);
+    return 1 + kind * SHADES.length + at(shades, frame);
   });
-  return { swatches: OBJECT_SWATCHES, ofNode: Uint8Array.from(tree.frame, (frame) => at(ofFrame, frame)) };
+  return { swatches: KIND_SWATCHES, ofNode };
 }
 
-/** The object files, the one with the most samples of its own first. */
-export function objectsOf(tree: FlameTree): string[] {
-  const samples = new Map<string, number>();
-  for (const weights of [tree.weights.base, tree.weights.head]) {
-    tree.frame.forEach((frame, node) => {
-      const object = tree.frames[frame]?.object ?? null;
-      if (object !== null) {
-        samples.set(object, (samples.get(object) ?? 0) + (weights?.own[node] ?? 0));
-      }
-    });
+/** What code the object of a frame holds: `[kernel]` and its modules, shared libraries, or the server's program. */
+export function kindOf(object: string | null): Kind {
+  if (object === null) {
+    return "other";
   }
-  return [...samples].sort((left, right) => right[1] - left[1]).map(([object]) => object);
+  if (object.startsWith("[")) {
+    return object === "[kernel]" || object.endsWith(".ko]")
+      ? "kernel"
+      : object === "[vdso]"
+        ? "libraries"
+        : "other";
+  }
+  if (object.endsWith(".ko")) {
+    return "kernel";
+  }
+  return /\.so(\.|$)/.test(object) ? "libraries" : "server";
 }
 
-/** The legend of object files; those without a colour of their own share one entry. */
-export function objectLegend(objects: string[]): { label: string; swatch: Swatch }[] {
-  return objects.slice(0, OBJECT_COLOURS).map((object, place) => ({
-    label: place === OBJECT_COLOURS - 1 && objects.length > OBJECT_COLOURS ? "others" : object,
-    swatch: { property: `--flame-object-${place + 1}`, strength: 1 },
+/** The kinds that a tree has, with their colours. */
+export function kindLegend(tree: FlameTree): { kind: Kind; swatch: Swatch }[] {
+  const { ofNode } = kindColouring(tree);
+  const used = new Set(Array.from(ofNode, (swatch) => Math.floor((swatch - 1) / SHADES.length)));
+  return KINDS.filter((_, place) => used.has(place)).map((kind) => ({
+    kind,
+    swatch: { property: PROPERTIES[kind], strength: 1 },
   }));
 }
 

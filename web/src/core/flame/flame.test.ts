@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { changeColouring, LEVELS, mixed, objectColouring, objectsOf } from "./colouring.ts";
+import { changeColouring, kindColouring, kindLegend, kindOf, LEVELS, mixed } from "./colouring.ts";
 import { difference } from "./difference.ts";
 import { stacks } from "./examples.ts";
-import { functionCosts, sortedFunctions } from "./FunctionTable.tsx";
+import { functionCosts, sortedFunctions } from "./functions.ts";
 import { Cells, laidOut, neighbour, nodeAt, RUN, visible } from "./layout.ts";
 import { matchedSamples, matcher, matches } from "./search.ts";
 import { MovingWindow } from "./stage.ts";
@@ -153,12 +153,38 @@ test("a difference within the uncertainty of both sides' cost is neutral", () =>
   expect(changes?.largest).toBe(0);
 });
 
-test("objects have colours of their own, threads a neutral one", () => {
-  const tree = mergedTree({ head: stacks(["m;a;k_b 5", "m;a 9"]) }, null);
-  expect(objectsOf(tree)).toEqual(["server", "[kernel]"]);
-  const { ofNode } = objectColouring(tree, objectsOf(tree));
+test("kinds of code have colours of their own, and functions shades by their names alone", () => {
+  const tree = mergedTree({ head: stacks(["m;a;k_b 5", "m;a;c_in 9"]) }, null);
+  expect(kindLegend(tree).map(({ kind }) => kind)).toEqual(["server", "inlined", "kernel"]);
+  const { ofNode } = kindColouring(tree);
   expect(ofNode[0]).toBe(0);
-  expect(ofNode[node(tree, "a")]).not.toBe(ofNode[node(tree, "k_b")]);
+  const colours = ["a", "k_b", "c_in"].map((name) => ofNode[node(tree, name)]);
+  expect(new Set(colours).size).toBe(3);
+  const other = mergedTree({ head: stacks(["m;z 90", "m;a 1"]) }, null);
+  expect(kindColouring(other).ofNode[node(other, "a")]).toBe(colours[0]);
+});
+
+test("kinds follow from the object", () => {
+  const objects = [
+    "redis-server",
+    "libc.so.6",
+    "libssl.so",
+    "[kernel]",
+    "[nf_tables.ko]",
+    "[vdso]",
+    "[unknown]",
+    null,
+  ];
+  expect(objects.map(kindOf)).toEqual([
+    "server",
+    "libraries",
+    "libraries",
+    "kernel",
+    "kernel",
+    "libraries",
+    "other",
+    "other",
+  ]);
 });
 
 test("nameless functions of two objects are apart", () => {
@@ -166,7 +192,7 @@ test("nameless functions of two objects are apart", () => {
   const side = stacks(["m;a 5", "m;b 3"]);
   side.frames = [nameless("server"), nameless("libc.so.6")];
   const tree = mergedTree({ head: side }, null);
-  expect(objectsOf(tree)).toEqual(["server", "libc.so.6"]);
+  expect(functionCosts(tree).map(({ object }) => object)).toEqual(["server", "libc.so.6"]);
 });
 
 test("a mixed colour is a pixel", () => {
@@ -182,14 +208,14 @@ test("functions count a recursion once", () => {
   const [a, b] = sortedFunctions(functionCosts(tree), "function", false);
   expect(a).toMatchObject({ function: "a", self: { base: 6, head: 2 }, total: { base: 6, head: 2 } });
   expect(b).toMatchObject({ function: "b", self: { base: 0, head: 2 }, total: { base: 5, head: 4 } });
-  expect(b?.change).toBeCloseTo(0.5);
+  expect(b?.change?.change).toBeCloseTo(0.5);
   expect(sortedFunctions(functionCosts(tree), "self", false)[0]?.function).toBe("a");
 });
 
 test("words of a node", () => {
   expect(nameOf(BOTH, node(BOTH, "fresh_in"))).toBe("fresh_in · fresh_in.c · server · inlined");
   expect(costText(BOTH, node(BOTH, "get"))).toBe(
-    "60 % → 30 % of all samples · 60 → 60 samples, 60 → 60 self · 600 → 450 ns per request (-150 ns)",
+    "60 % → 30 % of all samples · 60 → 60 samples, 60 → 60 self · 600 → 450 ns per request (-150 ns ± 207)",
   );
   expect(cut("lookupKey", 5)).toBe("look…");
 });

@@ -19,6 +19,13 @@ export interface Scene {
   colouring: Colouring;
   /** Which nodes match the search; null where nothing is searched. */
   matched: Uint8Array | null;
+  /** Whether the root is at the bottom, as in a flame graph; else at the top, as in an icicle. */
+  rootBelow: boolean;
+}
+
+/** The place of a row of the tree, counted from the top; the row at a place is found the same way. */
+export function placeOfRow({ layout, rootBelow }: Scene, row: number): number {
+  return rootBelow ? layout.tree.rows.length - 2 - row : row;
 }
 
 export interface Place {
@@ -93,17 +100,19 @@ export class Painter {
     }
     const height = ROW_HEIGHT * ratio;
     const top = place.top * ratio;
-    const firstRow = Math.floor(top / height);
+    const first = Math.floor(top / height);
+    const rows = scene.layout.tree.rows.length - 1;
+    const end = Math.min(rows, Math.ceil((top + this.canvas.height) / height));
     context.fillStyle = this.ink.ground;
     context.fillRect(0, 0, this.canvas.width, this.canvas.height);
     this.cells.collect(scene.layout, {
       start: place.start,
       end: place.end,
       pixels: this.canvas.width,
-      firstRow,
-      endRow: Math.ceil((top + this.canvas.height) / height),
+      firstRow: scene.rootBelow ? placeOfRow(scene, end - 1) : first,
+      endRow: scene.rootBelow ? placeOfRow(scene, first) + 1 : end,
     });
-    this.fill(scene, firstRow, height, top);
+    this.fill(scene, first, height, top);
     this.label(scene, height, top);
     if (chosen !== null) {
       this.outline(scene, place, chosen, height, top);
@@ -125,24 +134,24 @@ export class Painter {
     return SWATCHES + at(colouring.ofNode, node) + (faded ? colouring.swatches.length : 0);
   }
 
-  private fill(scene: Scene, firstRow: number, height: number, top: number): void {
+  private fill(scene: Scene, first: number, height: number, top: number): void {
     const { context, strips } = this;
     strips.draw(
       this.cells,
-      firstRow,
+      (row) => placeOfRow(scene, row) - first,
       this.pixels[GROUND] ?? 0,
       (cell) => this.pixels[this.colourOf(scene, cell)] ?? 0,
     );
-    strips.stretch(context, firstRow * height - top, height);
+    strips.stretch(context, first * height - top, height);
     context.fillStyle = this.ink.ground;
-    for (let row = firstRow + 1; row * height - top < this.canvas.height + height; row++) {
+    for (let row = first + 1; row * height - top < this.canvas.height + height; row++) {
       context.fillRect(0, Math.round(row * height - top) - 1, this.canvas.width, 1);
     }
   }
 
-  private label({ layout }: Scene, height: number, top: number): void {
+  private label(scene: Scene, height: number, top: number): void {
     const { cells, context } = this;
-    const { frame, frames } = layout.tree;
+    const { frame, frames } = scene.layout.tree;
     const indent = LABEL_INDENT * this.ratio;
     context.fillStyle = this.ink.text;
     for (let cell = 0; cell < cells.count; cell++) {
@@ -157,12 +166,13 @@ export class Painter {
         this.letters[node] = letters;
         this.labels[node] = cut(frames[at(frame, node)]?.function ?? "", letters);
       }
-      const middle = Math.round((at(cells.row, cell) + 0.5) * height - top);
+      const middle = Math.round((placeOfRow(scene, at(cells.row, cell)) + 0.5) * height - top);
       context.fillText(this.labels[node] ?? "", Math.round(left + indent), middle);
     }
   }
 
-  private outline({ layout }: Scene, place: Place, node: number, height: number, top: number): void {
+  private outline(scene: Scene, place: Place, node: number, height: number, top: number): void {
+    const { layout } = scene;
     const scale = this.canvas.width / (place.end - place.start);
     const left = Math.max(0, (at(layout.left, node) - place.start) * scale);
     const right = Math.min(this.canvas.width, (at(layout.right, node) - place.start) * scale);
@@ -170,7 +180,7 @@ export class Painter {
       const line = 2 * this.ratio;
       this.context.strokeStyle = this.ink.outline;
       this.context.lineWidth = line;
-      const above = at(layout.tree.depth, node) * height - top;
+      const above = placeOfRow(scene, at(layout.tree.depth, node)) * height - top;
       this.context.strokeRect(left + line / 2, above + line / 2, right - left - line, height - 1 - line);
     }
   }
@@ -196,16 +206,21 @@ class Strips {
     this.pixels = new Uint32Array(this.picture.data.buffer);
   }
 
-  /** Draws the cells, whose first row is `firstRow`; `colourOf` gives the colour of a cell as a pixel. */
-  draw(cells: Cells, firstRow: number, ground: number, colourOf: (cell: number) => number): void {
+  /** Draws the cells, each in the strip that `stripOf` gives for its row; `colourOf` gives its colour as a pixel. */
+  draw(
+    cells: Cells,
+    stripOf: (row: number) => number,
+    ground: number,
+    colourOf: (cell: number) => number,
+  ): void {
     const { width, height } = this.picture;
     this.pixels.fill(ground);
     for (let cell = 0; cell < cells.count; cell++) {
-      const row = at(cells.row, cell) - firstRow;
+      const row = stripOf(at(cells.row, cell));
       const left = Math.min(width - 1, Math.max(0, Math.round(at(cells.left, cell))));
       const right = Math.min(width, Math.round(at(cells.right, cell)));
       const end = right - left > WIDE ? right - 1 : Math.max(right, left + 1);
-      if (row < height) {
+      if (row >= 0 && row < height) {
         this.pixels.fill(colourOf(cell), row * width + left, row * width + end);
       }
     }

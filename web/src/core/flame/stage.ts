@@ -1,5 +1,5 @@
 import { nodeAt } from "./layout.ts";
-import { Painter, ROW_HEIGHT, type Scene } from "./painter.ts";
+import { Painter, placeOfRow, ROW_HEIGHT, type Scene } from "./painter.ts";
 import { at } from "./tree.ts";
 
 /** Keeps a canvas painted: as the scene, the size, the scheme and the scrolling of its frame change. */
@@ -49,10 +49,15 @@ export class Stage {
     } else if (zoomed !== this.zoomed) {
       this.window.move(start, end);
     }
+    const isTurned = scene.rootBelow !== (this.scene?.rootBelow ?? false) || (scene.rootBelow && !sameLayout);
     if (scene !== this.scene) {
       this.painter.show(scene);
     }
     this.scene = scene;
+    if (isTurned) {
+      // The root is seen first.
+      this.frame.scrollTop = scene.rootBelow ? this.frame.scrollHeight : 0;
+    }
     this.zoomed = zoomed;
     this.draw();
   }
@@ -61,7 +66,7 @@ export class Stage {
   choose(chosen: number | null, scroll: boolean): void {
     this.chosen = chosen;
     if (chosen !== null && scroll && this.scene !== null) {
-      const top = at(this.scene.layout.tree.depth, chosen) * ROW_HEIGHT;
+      const top = placeOfRow(this.scene, at(this.scene.layout.tree.depth, chosen)) * ROW_HEIGHT;
       const lowest = top + ROW_HEIGHT - this.frame.clientHeight;
       this.frame.scrollTop = Math.min(Math.max(this.frame.scrollTop, lowest), top);
     }
@@ -74,7 +79,7 @@ export class Stage {
       return null;
     }
     const { start, end } = this.window;
-    const row = Math.floor((y + this.frame.scrollTop) / ROW_HEIGHT);
+    const row = placeOfRow(this.scene, Math.floor((y + this.frame.scrollTop) / ROW_HEIGHT));
     return nodeAt(this.scene.layout, row, start + (x / this.canvas.clientWidth) * (end - start));
   }
 

@@ -2,7 +2,7 @@
 
 import { count, percent } from "../numbers.ts";
 import { present, type Sides } from "../sides.ts";
-import { type Cost, costs, shareOf, type Unit } from "./difference.ts";
+import { type Cost, costs, reachOf, shareOf, type Unit } from "./difference.ts";
 import { at, type FlameTree, type SideWeights } from "./tree.ts";
 
 /** A text of at most so many letters. */
@@ -14,6 +14,11 @@ export function cut(text: string, letters: number): string {
 export function changeText(change: number, unit: Unit): string {
   const sign = change > 0 ? "+" : "";
   return unit === "nanoseconds" ? `${sign}${count(change)} ns` : `${sign}${count(change * 100)} points`;
+}
+
+/** A change with its interval, as `+5 ns ± 2`; grey frames are those whose interval includes 0. */
+export function changeWithInterval(change: number, reach: number, unit: Unit): string {
+  return `${changeText(change, unit)} ± ${count(unit === "nanoseconds" ? reach : reach * 100)}`;
 }
 
 /** The text of one side, or of both as `base → head`. */
@@ -42,10 +47,14 @@ export function costText(tree: FlameTree, node: number): string {
     const cost: Cost = costs(base, head);
     const before = shareOf(at(base.inclusive, node), base) * cost.base;
     const after = shareOf(at(head.inclusive, node), head) * cost.head;
+    const weighed = (side: SideWeights) => ({
+      samples: at(side.inclusive, node),
+      variance: at(side.variance, node),
+    });
+    const reach = reachOf(weighed(base), weighed(head), [base, head], cost);
+    const change = changeWithInterval(after - before, reach, cost.unit);
     parts.push(
-      cost.unit === "nanoseconds"
-        ? `${count(before)} → ${count(after)} ns per request (${changeText(after - before, cost.unit)})`
-        : changeText(after - before, cost.unit),
+      cost.unit === "nanoseconds" ? `${count(before)} → ${count(after)} ns per request (${change})` : change,
     );
   } else {
     const side = base ?? head;

@@ -19,8 +19,13 @@ export interface FlameFrame {
 export interface SideWeights {
   own: Float64Array;
   inclusive: Float64Array;
+  /** The variances of both, as of counts of a Poisson process: where samples are not weighted, the counts. */
+  ownVariance: Float64Array;
+  variance: Float64Array;
   /** All samples of this side, threads that are not shown included: the base of shares. */
   total: number;
+  /** What a sample adds to the variance, in the mean. */
+  variancePerSample: number;
   nanoseconds: number | null;
   /** The relative standard error of the nanoseconds. */
   uncertainty: number;
@@ -54,27 +59,32 @@ export function threadNames(sides: Sides<Stacks>): string[] {
 
 /** Merges both sides: the stacks of one thread, or of all threads, each below its name. */
 export function mergedTree(sides: Sides<Stacks>, thread: string | null): FlameTree {
-  const builder = new TreeBuilder(thread ?? "all threads");
+  const builder = new TreeBuilder({ function: thread ?? "all threads", file: null, object: null });
   for (const [side, stacks] of present(sides)) {
     add(builder, side, stacks, thread);
   }
-  const tree = builder.ordered();
-  for (const [side, stacks] of present(sides)) {
-    tree.weights[side] = {
-      own: builder.ownOf(side),
-      inclusive: inclusive(tree, builder.ownOf(side)),
-      total: stacks.nodes.samples.reduce((sum, samples) => sum + samples, 0),
+  return builder.finished((side) => {
+    const stacks = sides[side] as Stacks;
+    const total = sum(stacks.nodes.samples);
+    return {
+      total,
+      variancePerSample: stacks.variance === undefined || total === 0 ? 1 : sum(stacks.variance) / total,
       nanoseconds: stacks.cpu_ns_per_op,
       uncertainty: stacks.cpu_error,
     };
-  }
-  return tree;
+  });
+}
+
+function sum(values: number[]): number {
+  return values.reduce((all, value) => all + value, 0);
 }
 
 function add(builder: TreeBuilder, side: SideName, stacks: Stacks, wanted: string | null): void {
-  const frames = stacks.frames.map((frame) => builder.frame(frame.function, frame.file, frame.object));
+  const frames = stacks.frames.map((frame) => builder.frame(frame));
   const { thread, parent, frame, samples } = stacks.nodes;
+  const variance = stacks.variance ?? samples;
   const places = new Int32Array(parent.length);
+  builder.begin(side);
   for (let node = 0; node < parent.length; node++) {
     const name = stacks.threads[at(thread, node)] ?? "";
     if (wanted !== null && name !== wanted) {
@@ -84,12 +94,23 @@ function add(builder: TreeBuilder, side: SideName, stacks: Stacks, wanted: strin
     if (at(parent, node) >= 0) {
       above = at(places, at(parent, node));
     } else if (wanted === null) {
-      above = builder.child(0, builder.frame(name, null, null));
+      above = builder.child(0, builder.frame({ function: name, file: null, object: null }));
     }
     const place = builder.child(above, at(frames, at(frame, node)));
-    builder.count(side, place, at(samples, node), stacks.frames[at(frame, node)]?.inlined ?? false);
+    builder.count(side, place, at(samples, node), at(variance, node));
+    builder.markInlined(place, stacks.frames[at(frame, node)]?.inlined ?? false);
     places[node] = place;
   }
+}
+
+/** What sets frames apart: function and file, or object where the file is unknown. */
+export function frameKey({ function: name, file, object }: FlameFrame): string {
+  return JSON.stringify([name, file, file === null ? object : true]);
+}
+
+/** Whether a frame is a function's, not a thread's. */
+export function isFunction(frame: FlameFrame): boolean {
+  return frame.object !== null;
 }
 
 function inclusive(tree: FlameTree, own: Float64Array): Float64Array {
@@ -101,33 +122,32 @@ function inclusive(tree: FlameTree, own: Float64Array): Float64Array {
   return sums;
 }
 
-/** Whether a frame is a function's, not a thread's. */
-export function isFunction(frame: FlameFrame): boolean {
-  return frame.object !== null;
-}
+/** What is known of a side as a whole. */
+export type SideTotals = Pick<SideWeights, "total" | "variancePerSample" | "nanoseconds" | "uncertainty">;
 
 /** Builds a tree from paths; nodes are numbered in the order of their addition, node 0 is the root. */
-class TreeBuilder {
+export class TreeBuilder {
   private readonly frames: FlameFrame[] = [];
   private readonly frameNumbers = new Map<string, number>();
   private readonly below: Map<number, number>[] = [];
   private readonly frameOf: number[] = [];
   private readonly inlined: number[] = [];
-  private readonly own = { base: [] as number[], head: [] as number[] };
-  private order = new Int32Array(0);
+  private readonly own: Sides<number[]> = {};
+  private readonly variance: Sides<number[]> = {};
 
-  constructor(root: string) {
-    this.node(this.frame(root, null, null));
+  constructor(root: FlameFrame) {
+    this.node(this.frame(root));
   }
 
-  /** The number of a frame: the same for equal function and file, or object where the file is unknown. */
-  frame(name: string, file: string | null, object: string | null): number {
-    const key = JSON.stringify([name, file, file === null ? object : true]);
+  /** The number of a frame; it is the same for frames with the same key. */
+  frame(wanted: FlameFrame): number {
+    const key = frameKey(wanted);
     const known = this.frameNumbers.get(key);
     if (known !== undefined) {
       return known;
     }
     this.frameNumbers.set(key, this.frames.length);
+    const { function: name, file, object } = wanted;
     return this.frames.push({ function: name, file, object }) - 1;
   }
 
@@ -142,13 +162,25 @@ class TreeBuilder {
     return child;
   }
 
-  count(side: SideName, node: number, samples: number, inlined: boolean): void {
-    this.own[side][node] = at(this.own[side], node) + samples;
-    this.inlined[node] = at(this.inlined, node) | Number(inlined);
+  /** Has the tree a side, which may be without samples. */
+  begin(side: SideName): void {
+    this.own[side] ??= [];
+    this.variance[side] ??= [];
+  }
+
+  count(side: SideName, node: number, samples: number, variance: number): void {
+    const own = this.own[side] as number[];
+    const variances = this.variance[side] as number[];
+    own[node] = (own[node] ?? 0) + samples;
+    variances[node] = (variances[node] ?? 0) + variance;
+  }
+
+  markInlined(node: number, isInlined: boolean): void {
+    this.inlined[node] = at(this.inlined, node) | Number(isInlined);
   }
 
   /** The tree numbered by depth; siblings are in the order of their names, whatever their widths. */
-  ordered(): FlameTree {
+  finished(totals: (side: SideName) => SideTotals): FlameTree {
     const size = this.frameOf.length;
     const names = this.namesOrder();
     const order = new Int32Array(size);
@@ -172,8 +204,7 @@ class TreeBuilder {
       }
     }
     children[size] = placed;
-    this.order = order;
-    return {
+    const tree: FlameTree = {
       frames: this.frames,
       frame: order.map((node) => at(this.frameOf, node)),
       parent,
@@ -183,17 +214,22 @@ class TreeBuilder {
       rows: Int32Array.from([...rows, size]),
       weights: {},
     };
-  }
-
-  /** The samples that end in each node, in the order of the tree made last. */
-  ownOf(side: SideName): Float64Array {
-    return Float64Array.from(this.order, (node) => at(this.own[side], node));
+    for (const [side, counted] of present(this.own)) {
+      const own = Float64Array.from(order, (node) => counted[node] ?? 0);
+      const ownVariance = Float64Array.from(order, (node) => this.variance[side]?.[node] ?? 0);
+      tree.weights[side] = {
+        own,
+        ownVariance,
+        inclusive: inclusive(tree, own),
+        variance: inclusive(tree, ownVariance),
+        ...totals(side),
+      };
+    }
+    return tree;
   }
 
   private node(frame: number): number {
     this.below.push(new Map());
-    this.own.base.push(0);
-    this.own.head.push(0);
     this.inlined.push(0);
     return this.frameOf.push(frame) - 1;
   }
