@@ -27,9 +27,13 @@ export const ROUTES: readonly Route[] = [
     load: () => import("./comparison/ComparisonRoute.tsx"),
   },
   { path: "/runs/{identity}", title: "Run", load: () => import("./run/RunRoute.tsx") },
+  { path: "/trials/{number}", title: "Trial", load: () => import("./trial/TrialPage.tsx") },
   { path: "/series", title: "Series", isListed: true, load: () => import("./series/SeriesPage.tsx") },
   { path: "/versions", title: "Versions", isListed: true, load: () => import("./versions/VersionsPage.tsx") },
+  { path: "/stacks", title: "Stacks", isListed: true, load: () => import("./stacks/StacksPage.tsx") },
   { path: "/commits/{commit}", title: "Commit", load: () => import("./commits/CommitPage.tsx") },
+  { path: "/fleet", title: "Fleet", isListed: true, load: () => import("./fleet/FleetPage.tsx") },
+  { path: "/sign-in", title: "Sign in", load: () => import("./signing-in/SignInPage.tsx") },
 ];
 
 /** The route of a path with the parts that vary, none where there is no such page. */

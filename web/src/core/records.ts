@@ -900,6 +900,7 @@ export interface ProfiledResult {
  */
 export interface ProfiledSide {
   side: "base" | "head";
+  samples: number;
   passes: number;
   recorded_passes: number;
   cpu_ns_per_op: number | null;
@@ -1050,8 +1051,8 @@ export interface SeriesCase {
 /**
  * Series for one chart.
  *
- * `left_out` is how many more series are asked for than are shown. `commits` are those of the points and all releases
- * between them, in order; `total` is how many there are with those that are not shown.
+ * `left_out` is how many more series are asked for than are shown. `commits` are those of the points, changes and
+ * releases, in order; `total` is how many there are with those that are not shown.
  */
 export interface SeriesChart {
   histories: Array<ListedHistory>;
@@ -1098,6 +1099,21 @@ export interface Settings {
   look_shares: Record<string, Record<string, number>> | null;
 }
 
+/**
+ * Who looks at the pages: `name` is that of a token or a login at GitHub, null for nobody.
+ *
+ * `scopes` are what is permitted. `by_github` is whether people can sign in by GitHub, `reports_need_token` whether
+ * those who have not signed in can read nothing.
+ */
+export interface SignedIn {
+  name: string | null;
+  actor: string | null;
+  source: "token" | "github" | null;
+  scopes: Array<"read" | "submit" | "admin">;
+  by_github: boolean;
+  reports_need_token: boolean;
+}
+
 /** A case that could not be measured on this machine or with this server; `text` is what it needs. */
 export interface Skipped {
   case: string;
@@ -1121,6 +1137,7 @@ export interface StackFrame {
 export interface StackFunctions {
   results: Array<ProfiledResult>;
   cases: Array<ProfiledCase>;
+  all_cases: Array<string>;
   left_out: Array<LeftOutCase>;
   weights: "time" | "case";
   functions: Array<CostlyFunction>;
@@ -1142,13 +1159,14 @@ export interface StackNodes {
 /**
  * Stacks of one case or of several.
  *
- * `frame_cases` states in how many cases each frame has samples. Nodes below `least_share` of every side are put
- * together as `[other]` below their caller; there were `pruned_nodes` of them. Stacks hold no lines of source code:
- * `lines` are those that findings name.
+ * `all_cases` are the names of all cases of these results that have passes. `frame_cases` states in how many cases
+ * each frame has samples. Nodes below `least_share` of every side are put together as `[other]` below their caller;
+ * there were `pruned_nodes` of them. Stacks hold no lines of source code: `lines` are those that findings name.
  */
 export interface StackProfile {
   results: Array<ProfiledResult>;
   cases: Array<ProfiledCase>;
+  all_cases: Array<string>;
   left_out: Array<LeftOutCase>;
   weights: "time" | "case";
   events: Array<string>;
@@ -1662,7 +1680,7 @@ export const WORDS: Record<string, string> = {
   "unsure": "the trials can neither show a change nor exclude one",
   "identical": "of work: both sides execute the same instructions but for addresses, on the same constants, equally often",
   "estimate": "its most probable size",
-  "interval": "where it lies with the confidence level",
+  "interval": "the range in which it lies with the confidence level",
   "q": "how often a change this large is reported where there is none, adjusted for all cases and metrics of the comparison",
   "work": "what the code does (instructions, system calls, allocations)",
   "time": "what its user feels (CPU time, throughput, latency)",

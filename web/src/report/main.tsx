@@ -1,25 +1,65 @@
 import { render } from "preact";
+import { useMemo } from "preact/hooks";
+import { useLocalList } from "../core/cases/CaseList.tsx";
 import { type Drawings, documentIn, RUN_SCHEMA, UnreadableData } from "../core/cases/documents.ts";
+import { CaseDetails } from "../core/comparison/CaseDetails.tsx";
 import { ComparisonPage } from "../core/comparison/ComparisonPage.tsx";
 import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
+import type { CaseResult, Comparison, RunCase, RunReport } from "../core/records.ts";
+import { RunDetails } from "../core/run/RunDetails.tsx";
 import { RunPage } from "../core/run/RunPage.tsx";
 import { documentText, embeddedDrawings } from "./embedded.ts";
 import "../core/style.css";
 
 function Report() {
-  const measured = documentIn(documentText());
-  const { drawings, fault } = readDrawings();
+  const measured = useMemo(() => documentIn(documentText()), []);
+  const { drawings, fault } = useMemo(readDrawings, []);
   const isRun = measured.schema === RUN_SCHEMA;
   document.title = `${isRun ? measured.server.name : `${measured.base.name} → ${measured.head.name}`} · Zerolap`;
   return (
     <>
       {fault !== null && <p class="warning">{fault} The report is shown without charts and flame graphs.</p>}
       {isRun ? (
-        <RunPage report={measured} drawings={drawings} />
+        <OfRun report={measured} drawings={drawings} />
       ) : (
-        <ComparisonPage comparison={measured} drawings={drawings} />
+        <OfComparison comparison={measured} drawings={drawings} />
       )}
     </>
+  );
+}
+
+function OfComparison({ comparison, drawings }: { comparison: Comparison; drawings: Drawings }) {
+  const { reading } = comparison;
+  return (
+    <ComparisonPage
+      comparison={{ ...comparison, weights: {}, unreadable: {} }}
+      list={useLocalList("verdict")}
+      details={(row, withPictures) => (
+        <CaseDetails
+          // The rows of this page are the cases themselves.
+          result={row as CaseResult}
+          sentences={reading?.sentences[row.case] ?? reading?.statements[row.case] ?? []}
+          drawings={drawings.get(row.case) ?? null}
+          withPictures={withPictures}
+        />
+      )}
+    />
+  );
+}
+
+function OfRun({ report, drawings }: { report: RunReport; drawings: Drawings }) {
+  return (
+    <RunPage
+      report={{ ...report, unreadable: {} }}
+      list={useLocalList("case")}
+      details={(row, withPictures) => (
+        <RunDetails
+          entry={row as RunCase}
+          drawings={drawings.get(row.case) ?? null}
+          withPictures={withPictures}
+        />
+      )}
+    />
   );
 }
 

@@ -1,16 +1,56 @@
-import { useEffect, useState } from "preact/hooks";
-import { documentIn } from "../../core/cases/documents.ts";
+import { useEffect, useMemo } from "preact/hooks";
 import { ComparisonPage } from "../../core/comparison/ComparisonPage.tsx";
-import type { Comparison } from "../../core/records.ts";
+import type { ShownComparison } from "../../core/comparison/comparison.ts";
+import type { ComparisonInShort } from "../../core/records.ts";
+import { queryUrl, useAnswer } from "../answers.ts";
+import { useAddressedList } from "../lists.ts";
 import type { PageProps } from "../routes.ts";
+import { ComparedCaseEvidence } from "./CaseEvidence.tsx";
+import { Downloads } from "./Downloads.tsx";
+import { ProgressPanel, RequestPage, useProgress } from "./progress.tsx";
 
-/** A comparison: its verdicts and reasons. */
-export default function ComparisonRoute({ parts }: PageProps) {
-  const [comparison, setComparison] = useState<Comparison | null>(null);
+/** A comparison: its verdicts as they come, and the evidence of each case when it is opened. */
+export default function ComparisonRoute({ parts, parameters }: PageProps) {
+  const id = parts.identity ?? "";
+  const progress = useProgress(id);
+  const url = progress === null ? null : queryUrl("comparison", { id, as_of: progress.change });
+  const { data, fault } = useAnswer<ComparisonInShort>(url);
+  const list = useAddressedList("verdict", parameters);
+  const comparison = useLast(
+    useMemo(() => (data === null ? null : shown(data)), [data]),
+    id,
+  );
   useEffect(() => {
-    fetch(`/comparisons/${parts.identity}.json`)
-      .then((response) => response.text())
-      .then((text) => setComparison(documentIn(text) as Comparison));
-  }, [parts.identity]);
-  return comparison === null ? null : <ComparisonPage comparison={comparison} drawings={new Map()} />;
+    if (comparison !== null) {
+      document.title = `${comparison.base.name} → ${comparison.head.name} · Zerolap`;
+    }
+  }, [comparison]);
+  if (comparison === null) {
+    return <RequestPage id={id} noun="comparison" progress={progress} fault={fault} />;
+  }
+  return (
+    <>
+      <ComparisonPage
+        comparison={comparison}
+        list={list}
+        details={({ case: name }, withPictures) => (
+          <ComparedCaseEvidence id={id} name={name} withPictures={withPictures} />
+        )}
+      >
+        {progress !== null && !progress.has_ended && <ProgressPanel progress={progress} />}
+      </ComparisonPage>
+      <Downloads path={`/comparisons/${id}`} table={queryUrl("comparison.csv", { id })} />
+    </>
+  );
+}
+
+function shown(answer: ComparisonInShort): ShownComparison {
+  return { ...answer, settings: { ...answer.settings, seed: answer.seed } };
+}
+
+/** The last value of an id that was not null: what was shown stays until there is more. */
+function useLast<Value>(value: Value | null, id: string): Value | null {
+  const last = useMemo<{ value: Value | null }>(() => ({ value: null }), [id]);
+  last.value = value ?? last.value;
+  return last.value;
 }

@@ -3,6 +3,7 @@ import type { ListedReport } from "../../core/records.ts";
 
 /** Comparisons and runs in short, each with a link to its page. */
 export function ReportTable({ reports }: { reports: ListedReport[] }) {
+  const isPlaced = reports.some(({ platform }) => platform !== "");
   return (
     <table class="reports">
       <thead>
@@ -10,11 +11,12 @@ export function ReportTable({ reports }: { reports: ListedReport[] }) {
           <th scope="col">created (UTC)</th>
           <th scope="col">report</th>
           <th scope="col">servers</th>
+          {isPlaced && <th scope="col">platform</th>}
           <th scope="col">outcome, in cases</th>
         </tr>
       </thead>
       <tbody>
-        {reports.map(({ id, path, created, base, head, state, outcomes }) => (
+        {reports.map(({ id, path, created, base, head, state, outcomes, platform }) => (
           <tr key={id}>
             <td class="quiet">{created}</td>
             <th scope="row">
@@ -23,6 +25,7 @@ export function ReportTable({ reports }: { reports: ListedReport[] }) {
             <td>
               <code>{base === null ? head : `${base} → ${head}`}</code>
             </td>
+            {isPlaced && <td class="quiet">{platform}</td>}
             <td class="outcomes">
               {outcomes.length === 0 && state}
               {outcomes.map(({ outcome, count }) => (

@@ -1,16 +1,46 @@
-import { useEffect, useState } from "preact/hooks";
-import { documentIn } from "../../core/cases/documents.ts";
-import type { RunReport } from "../../core/records.ts";
+import { useEffect, useMemo } from "preact/hooks";
+import type { RunInShort } from "../../core/records.ts";
 import { RunPage } from "../../core/run/RunPage.tsx";
+import type { ShownRun } from "../../core/run/run.ts";
+import { queryUrl, useAnswer } from "../answers.ts";
+import { MeasuredCaseEvidence } from "../comparison/CaseEvidence.tsx";
+import { Downloads } from "../comparison/Downloads.tsx";
+import { ProgressPanel, RequestPage, useProgress } from "../comparison/progress.tsx";
+import { useAddressedList } from "../lists.ts";
 import type { PageProps } from "../routes.ts";
 
-/** A run: its metrics and the functions that cost most. */
-export default function RunRoute({ parts }: PageProps) {
-  const [report, setReport] = useState<RunReport | null>(null);
+/** A run: its metrics as they come, and the evidence of each case when it is opened. */
+export default function RunRoute({ parts, parameters }: PageProps) {
+  const id = parts.identity ?? "";
+  const progress = useProgress(id);
+  const url = progress === null ? null : queryUrl("run", { id, as_of: progress.change });
+  const { data, fault } = useAnswer<RunInShort>(url);
+  const list = useAddressedList("case", parameters);
+  const report = useMemo(() => (data === null ? null : shown(data)), [data]);
   useEffect(() => {
-    fetch(`/runs/${parts.identity}.json`)
-      .then((response) => response.text())
-      .then((text) => setReport(documentIn(text) as RunReport));
-  }, [parts.identity]);
-  return report === null ? null : <RunPage report={report} drawings={new Map()} />;
+    if (report !== null) {
+      document.title = `${report.server.name} · Zerolap`;
+    }
+  }, [report]);
+  if (report === null) {
+    return <RequestPage id={id} noun="run" progress={progress} fault={fault} />;
+  }
+  return (
+    <>
+      <RunPage
+        report={report}
+        list={list}
+        details={({ case: name }, withPictures) => (
+          <MeasuredCaseEvidence id={id} name={name} withPictures={withPictures} />
+        )}
+      >
+        {progress !== null && !progress.has_ended && <ProgressPanel progress={progress} />}
+      </RunPage>
+      <Downloads path={`/runs/${id}`} table={queryUrl("run.csv", { id })} />
+    </>
+  );
+}
+
+function shown(answer: RunInShort): ShownRun {
+  return { ...answer, settings: { ...answer.settings, seed: answer.seed } };
 }

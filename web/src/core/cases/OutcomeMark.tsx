@@ -1,13 +1,6 @@
-/** In the order in which cases are shown. */
-export const OUTCOMES = [
-  "regression",
-  "improvement",
-  "unsure",
-  "failed",
-  "invalid",
-  "same",
-  "identical",
-] as const;
+import { OUTCOMES } from "../records.ts";
+
+export { OUTCOMES };
 export type Outcome = (typeof OUTCOMES)[number];
 
 const SIGNS: Record<Outcome, string> = {

@@ -1,8 +1,32 @@
 /** The parts that the pages of a comparison and of a run share, apart from the list of cases. */
 
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { CopyButton } from "../CopyButton.tsx";
 import { checkValue, counted, percent } from "../numbers.ts";
-import type { Check, Comparison, RunReport, Settings, Skipped } from "../records.ts";
-import { COMPARISON_SCHEMA } from "./documents.ts";
+import type { Check, MeasuredServer, RunReport, Settings, Skipped } from "../records.ts";
+import { Word } from "../Word.tsx";
+import { usePrinting } from "./CaseList.tsx";
+
+/** A part that is shown when it is opened, and on paper. */
+export function Fold({
+  summary,
+  openAtFirst = false,
+  children,
+}: {
+  summary: string;
+  openAtFirst?: boolean;
+  children: ComponentChildren;
+}) {
+  const [open, setOpen] = useState(openAtFirst);
+  const printing = usePrinting();
+  return (
+    <details open={open || printing} onToggle={(event) => !printing && setOpen(event.currentTarget.open)}>
+      <summary>{summary}</summary>
+      {children}
+    </details>
+  );
+}
 
 export function Notes({ notes }: { notes: string[] }) {
   return notes.map((note) => (
@@ -68,7 +92,9 @@ export function Figure({ name, value }: { name: string; value: string }) {
 export function CheckList({ checks }: { checks: Check[] }) {
   return (
     <>
-      <h3>Validity</h3>
+      <h3>
+        <Word of="validity">Validity</Word>
+      </h3>
       <ul class="checks">
         {checks.map((check, place) => (
           <li key={place} class={check.ok ? "holds" : "fails"}>
@@ -82,32 +108,37 @@ export function CheckList({ checks }: { checks: Check[] }) {
   );
 }
 
+interface EnvironmentProperties {
+  noun: "comparison" | "run";
+  measured: Pick<RunReport, "id" | "created" | "command_line" | "platform" | "settings">;
+  servers: [string, MeasuredServer][];
+}
+
 /** The command that repeats the measurement, the servers and the platform. */
-export function Environment({ measured }: { measured: Comparison | RunReport }) {
+export function Environment({ noun, measured, servers }: EnvironmentProperties) {
   const { platform, settings } = measured;
-  const isComparison = measured.schema === COMPARISON_SCHEMA;
   return (
     <section>
       <h2>How to reproduce</h2>
       <pre>{measured.command_line}</pre>
+      <CopyButton text={measured.command_line} subject="the command" />
       <dl class="facts">
-        <dt>seed</dt>
+        <dt>
+          <Word of="seed" />
+        </dt>
         <dd>{settings.seed}</dd>
-        {isComparison ? (
-          <>
-            <Limits settings={settings} />
-            <Server name="base" server={measured.base} />
-            <Server name="head" server={measured.head} />
-          </>
-        ) : (
-          <Server name="server" server={measured.server} />
-        )}
-        <dt>platform</dt>
+        {noun === "comparison" && <Limits settings={settings} />}
+        {servers.map(([name, server]) => (
+          <Server key={name} name={name} server={server} />
+        ))}
+        <dt>
+          <Word of="platform" />
+        </dt>
         <dd>
           {platform.name}: {platform.cpu}, {counted(platform.cores, "core", "cores")}, kernel{" "}
           {platform.kernel} <code class="quiet">{platform.fingerprint}</code>
         </dd>
-        <dt>{isComparison ? "comparison" : "run"}</dt>
+        <dt>{noun}</dt>
         <dd>
           <code>{measured.id}</code>, created {measured.created}
         </dd>
@@ -120,13 +151,19 @@ function Limits({ settings: { min_effect, q, level, regression_rule } }: { setti
   const effects = Object.entries(min_effect).map(([engine, value]) => `${engine} ${percent(value)}`);
   return (
     <>
-      <dt>minimum effect</dt>
+      <dt>
+        <Word of="minimum effect" />
+      </dt>
       <dd>{effects.join(", ")}</dd>
-      <dt>largest q of a change</dt>
+      <dt>
+        largest <Word of="q" /> of a change
+      </dt>
       <dd>{q}</dd>
       {level !== null && (
         <>
-          <dt>level of intervals</dt>
+          <dt>
+            level of <Word of="interval">intervals</Word>
+          </dt>
           <dd>{percent(level)}</dd>
         </>
       )}
@@ -140,7 +177,7 @@ function Limits({ settings: { min_effect, q, level, regression_rule } }: { setti
   );
 }
 
-function Server({ name, server }: { name: string; server: RunReport["server"] }) {
+function Server({ name, server }: { name: string; server: MeasuredServer }) {
   return (
     <>
       <dt>{name}</dt>

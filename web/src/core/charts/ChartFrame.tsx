@@ -10,6 +10,13 @@ const MARGIN = { top: 10, right: 14, bottom: 40, left: 62 };
 /** Where a point of a chart is, in pixels. */
 export type Locate = (x: number, y: number) => { x: number; y: number };
 
+/** What is read at a place of a chart, by the pointer or the arrow keys. */
+export interface Readout {
+  /** The horizontal values that have a text, in order. */
+  at: number[];
+  text: (place: number) => string;
+}
+
 interface Properties {
   title: string;
   /** The figures of the chart in words. */
@@ -19,16 +26,20 @@ interface Properties {
   labels: { horizontal: string; vertical: string };
   /** The sides that are drawn; one alone needs no legend. */
   sides: SideName[];
+  readout?: Readout;
   children: (locate: Locate) => ComponentChildren;
 }
 
 /** Title, legend and axes of a chart. It is drawn at the width of its place, so that text keeps its size. */
-export function ChartFrame({ title, summary, horizontal, vertical, labels, sides, children }: Properties) {
+export function ChartFrame(properties: Properties) {
+  const { title, summary, horizontal, vertical, labels, sides, readout, children } = properties;
+  const [read, setRead] = useState<number | null>(null);
   const [figure, width] = useWidth();
   const inner = { width: width - MARGIN.left - MARGIN.right, height: HEIGHT - MARGIN.top - MARGIN.bottom };
   const across = (value: number) => MARGIN.left + horizontal.place(value) * inner.width;
   const up = (value: number) => MARGIN.top + (1 - vertical.place(value)) * inner.height;
   const bottom = HEIGHT - MARGIN.bottom;
+  const at = read === null ? undefined : readout?.at[read];
   const middle = { x: MARGIN.left + inner.width / 2, y: MARGIN.top + inner.height / 2 };
   return (
     <figure class="picture" ref={figure}>
@@ -44,7 +55,27 @@ export function ChartFrame({ title, summary, horizontal, vertical, labels, sides
         ))}
       </figcaption>
       {width > 0 && (
-        <svg viewBox={`0 0 ${width} ${HEIGHT}`} width={width} height={HEIGHT} role="img" aria-label={summary}>
+        <svg
+          viewBox={`0 0 ${width} ${HEIGHT}`}
+          width={width}
+          height={HEIGHT}
+          role="img"
+          aria-label={summary}
+          tabIndex={readout === undefined ? undefined : 0}
+          onPointerMove={(event) => {
+            const x = event.clientX - event.currentTarget.getBoundingClientRect().left;
+            setRead(readout === undefined ? null : nearest(readout.at, across, x));
+          }}
+          onPointerLeave={() => setRead(null)}
+          onBlur={() => setRead(null)}
+          onKeyDown={(event) => {
+            const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+            if (readout !== undefined && step !== undefined) {
+              event.preventDefault();
+              setRead(Math.max(0, Math.min(readout.at.length - 1, (read ?? -1) + step)));
+            }
+          }}
+        >
           <title>{summary}</title>
           {vertical.ticks.map(({ value, label }) => (
             <g key={value}>
@@ -69,10 +100,29 @@ export function ChartFrame({ title, summary, horizontal, vertical, labels, sides
             {labels.vertical}
           </text>
           {children((x, y) => ({ x: across(x), y: up(y) }))}
+          {at !== undefined && <path class="reading" d={`M${across(at)} ${MARGIN.top}V${bottom}`} />}
         </svg>
+      )}
+      {readout !== undefined && (
+        <p class="quiet small reading-text" role="status">
+          {at === undefined || read === null ? "\u00a0" : readout.text(read)}
+        </p>
       )}
     </figure>
   );
+}
+
+/** The place of the value that is drawn nearest to a pixel; null without any. */
+function nearest(values: number[], across: (value: number) => number, x: number): number | null {
+  let found: number | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  for (const [place, value] of values.entries()) {
+    const distance = Math.abs(across(value) - x);
+    if (distance < least) {
+      [found, least] = [place, distance];
+    }
+  }
+  return found;
 }
 
 /** The ticks whose labels have room; of two that overlap the later one stays. */

@@ -1,9 +1,9 @@
 /** Latency by percentile, on an axis on which each further nine takes as much room. */
 
 import { count } from "../numbers.ts";
-import { type LatencyPoint, present, type Sides, sideTexts } from "../sides.ts";
+import { type LatencyPoint, present, type SideName, type Sides, sideTexts } from "../sides.ts";
 import { type Axis, logarithmic } from "./axes.ts";
-import { ChartFrame } from "./ChartFrame.tsx";
+import { ChartFrame, type Readout } from "./ChartFrame.tsx";
 
 const MARKED = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 
@@ -24,6 +24,7 @@ export function LatencyChart(sides: Sides<LatencyPoint[]>) {
       vertical={logarithmic(times, count)}
       labels={{ horizontal: "percentile of requests", vertical: "latency, µs" }}
       sides={drawn.map(([side]) => side)}
+      readout={readoutOf(drawn)}
     >
       {(locate) =>
         drawn.map(([side, points]) => {
@@ -40,6 +41,23 @@ export function LatencyChart(sides: Sides<LatencyPoint[]>) {
       }
     </ChartFrame>
   );
+}
+
+/** What is read at each share of requests that any side has. */
+function readoutOf(drawn: [SideName, LatencyPoint[]][]): Readout {
+  const shares = [...new Set(drawn.flatMap(([, points]) => points.map(([share]) => share)))];
+  const at = shares.sort((left, right) => left - right);
+  return {
+    at,
+    text: (place) => {
+      const share = at[place] ?? 0;
+      const values = sideTexts<LatencyPoint[]>(
+        Object.fromEntries(drawn),
+        (points) => `${count(quantile(points, share))} µs`,
+      );
+      return `${share === 1 ? "the slowest request" : `${shareLabel(share)} of requests within`}: ${values.join(", ")}`;
+    },
+  };
 }
 
 export function shareLabel(share: number): string {

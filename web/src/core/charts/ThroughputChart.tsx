@@ -1,9 +1,9 @@
 /** Requests per second over time. */
 
 import { count } from "../numbers.ts";
-import { present, type Sides, sideTexts, type ThroughputPoint } from "../sides.ts";
+import { present, type SideName, type Sides, sideTexts, type ThroughputPoint } from "../sides.ts";
 import { linear } from "./axes.ts";
-import { ChartFrame } from "./ChartFrame.tsx";
+import { ChartFrame, type Readout } from "./ChartFrame.tsx";
 
 interface Properties {
   sides: Sides<ThroughputPoint[]>;
@@ -33,6 +33,7 @@ export function ThroughputChart({ sides, startsAt }: Properties) {
         vertical: "requests per second",
       }}
       sides={drawn.map(([side]) => side)}
+      readout={readoutOf(drawn)}
     >
       {(locate) => [
         <path
@@ -57,6 +58,23 @@ export function ThroughputChart({ sides, startsAt }: Properties) {
       ]}
     </ChartFrame>
   );
+}
+
+/** What is read at each point, of whichever side it is. */
+function readoutOf(drawn: [SideName, ThroughputPoint[]][]): Readout {
+  const points = drawn
+    .flatMap(([side, ofSide]) => ofSide.map(([seconds, rate]) => ({ side, seconds, rate })))
+    .sort((left, right) => left.seconds - right.seconds);
+  return {
+    at: points.map(({ seconds }) => seconds),
+    text: (place) => {
+      const point = points[place];
+      const side = drawn.length > 1 ? `${point?.side} ` : "";
+      return point === undefined
+        ? ""
+        : `${side}at ${count(point.seconds)} s: ${count(point.rate)} requests per second`;
+    },
+  };
 }
 
 function startMark({ x, y }: { x: number; y: number }): string {

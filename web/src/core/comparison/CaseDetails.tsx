@@ -1,10 +1,13 @@
+import type { ComponentChildren } from "preact";
 import type { CaseDrawings } from "../cases/documents.ts";
-import { CheckList, Failure, Figure, Sentence } from "../cases/facts.tsx";
+import { CheckList, Failure, Figure, Fold, Sentence } from "../cases/facts.tsx";
 import { OutcomeMark } from "../cases/OutcomeMark.tsx";
 import { Charts, FlameGraphs } from "../cases/pictures.tsx";
-import { change, count, interval, metricLabel, percent, perSide, probability } from "../numbers.ts";
-import type { Caller, CaseResult, Finding, Verdict } from "../records.ts";
-import { failedOn, outcomeOf, ranked } from "./comparison.ts";
+import { change, count, counted, interval, metricLabel, percent, perSide, probability } from "../numbers.ts";
+import { type Caller, type CaseResult, type Finding, METRICS, type Verdict } from "../records.ts";
+import { Word } from "../Word.tsx";
+import { type Answered, answersOf, failedOn, outcomeOf, ranked } from "./comparison.ts";
+import { IntervalChart, scaleOf } from "./IntervalChart.tsx";
 
 const REMARKS = [
   ["moved", "Moved cost"],
@@ -16,33 +19,36 @@ const REMARKS = [
 
 interface Properties {
   result: CaseResult;
-  /** Sentences on the work and the time of the case. */
-  statements: string[];
+  /** What happened to the case and how sure that is. */
+  sentences: string[];
   drawings: CaseDrawings | null;
   withPictures: boolean;
+  /** What is known of the case elsewhere: links to its trials. */
+  children?: ComponentChildren;
 }
 
-export function CaseDetails({ result, statements, drawings, withPictures }: Properties) {
+/** An open case: what happened, the numbers that decide, the reasons, the pictures; the rest is folded. */
+export function CaseDetails({ result, sentences, drawings, withPictures, children }: Properties) {
   const culprits = ranked(result, "culprit");
   const pictures = withPictures ? drawings : null;
   const sides = failedOn(result);
+  const [lead, ...others] = sentences;
   return (
     <div class="detail">
-      {statements.map((statement) => (
-        <p key={statement} class="strong">
-          {statement}
+      {lead !== undefined && (
+        <p class="lead">
+          <Sentence text={lead} />
         </p>
-      ))}
+      )}
+      {others.length > 0 && (
+        <p>
+          <Sentence text={others.join(" ")} />
+        </p>
+      )}
       {result.failure !== null && <Failure text={result.failure} failed={outcomeOf(result) === "failed"} />}
       {sides !== undefined && <p class="warning">The case fails {sides}.</p>}
-      <p class="quiet">
-        {result.commands.join(", ")} · group {result.group} · {result.topology}
-      </p>
-      {result.verdicts.length > 0 && <VerdictTable verdicts={result.verdicts} />}
-      {result.validity.checks.length > 0 && <CheckList checks={result.validity.checks} />}
-      {drawings?.missing && <p class="warning">No charts or flame graph: {drawings.missing}</p>}
+      <DecidingNumbers result={result} />
       {culprits.length > 0 && <CulpritList culprits={culprits} />}
-      {pictures?.stacks && <FlameGraphs source={pictures.stacks} />}
       {REMARKS.flatMap(([kind, label]) =>
         ranked(result, kind).map(({ text }, place) => (
           <p key={`${kind}-${place}`}>
@@ -50,8 +56,86 @@ export function CaseDetails({ result, statements, drawings, withPictures }: Prop
           </p>
         )),
       )}
+      {drawings?.missing && <p class="warning">No charts or flame graph: {drawings.missing}</p>}
+      {pictures?.stacks && <FlameGraphs source={pictures.stacks} />}
       {pictures !== null && <Charts drawings={pictures} />}
+      <Evidence result={result} />
+      {children}
+      <p class="quiet">
+        {result.commands.join(", ")} · group {result.group} · <Word of="topology">{result.topology}</Word>
+      </p>
     </div>
+  );
+}
+
+/** What the work and the time of a case rest on. */
+function DecidingNumbers({ result }: { result: CaseResult }) {
+  const answered = answersOf(result).filter(({ decided }) => decided !== undefined);
+  if (answered.length === 0) {
+    return null;
+  }
+  const scale = scaleOf(answered.flatMap(({ decided }) => decided ?? []));
+  return (
+    <>
+      <h3>What decides</h3>
+      <div class="deciding">
+        {answered.map((answer) => (
+          <DecidingNumber key={answer.answer} answered={answer} scale={scale} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function DecidingNumber({
+  answered: { answer, word, decided },
+  scale,
+}: {
+  answered: Answered;
+  scale: ReturnType<typeof scaleOf>;
+}) {
+  if (decided === undefined) {
+    return null;
+  }
+  const unit = METRICS[decided.metric]?.unit ?? "";
+  return (
+    <section>
+      <h4>
+        <Word of={answer} /> · {metricLabel(decided.metric)} · <OutcomeMark outcome={word} />
+      </h4>
+      <p>
+        <span class="large number">{change(decided.change)}</span>{" "}
+        <span class="quiet">
+          <Word of="interval" /> {interval(decided.low, decided.high)} %
+        </span>
+      </p>
+      <IntervalChart verdict={decided} scale={scale} outcome={word} />
+      <p class="quiet small">
+        {count(decided.base)} → {count(decided.head)} {unit}; the grey band is the{" "}
+        <Word of="minimum effect" /> of {percent(decided.min_effect)}
+      </p>
+    </section>
+  );
+}
+
+/** All metrics and checks. */
+function Evidence({ result: { verdicts, validity } }: { result: CaseResult }) {
+  const { checks } = validity;
+  if (verdicts.length + checks.length === 0) {
+    return null;
+  }
+  const failed = checks.filter(({ ok }) => !ok).length;
+  const parts = [
+    ...(verdicts.length > 0 ? [counted(verdicts.length, "metric", "metrics")] : []),
+    ...(checks.length > 0
+      ? [`${counted(checks.length, "check", "checks")}, ${failed === 0 ? "all hold" : `${failed} failed`}`]
+      : []),
+  ];
+  return (
+    <Fold summary={`All that was measured: ${parts.join("; ")}`} openAtFirst={failed > 0}>
+      {verdicts.length > 0 && <VerdictTable verdicts={verdicts} />}
+      {checks.length > 0 && <CheckList checks={checks} />}
+    </Fold>
   );
 }
 
@@ -119,17 +203,18 @@ function Badge() {
   return <span class="badge">in this change</span>;
 }
 
-/** The columns of figures, with what they mean. */
+/** The columns of figures, with the word of the glossary that explains them, and what they mean. */
 const HEADINGS = [
-  ["change", "(head - base) / base of the metric's mean"],
-  ["interval", "where the change lies, at the level of intervals below"],
-  ["base → head", "the means of both sides"],
+  ["change", "estimate", "(head - base) / base of the metric's mean"],
+  ["interval", "interval", "where the change lies, at the level of intervals below"],
+  ["base → head", "", "the means of both sides"],
   [
+    "q",
     "q",
     "how likely a change this large is by chance, adjusted for all cases and metrics; - where it is the same",
   ],
-  ["detectable", "the smallest change that these samples can detect"],
-  ["samples", "trials of each side: each starts the server anew"],
+  ["detectable", "detectable", "the smallest change that these samples can detect"],
+  ["samples", "samples", "trials of each side: each starts the server anew"],
 ] as const;
 
 function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
@@ -142,9 +227,9 @@ function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
             <tr>
               <th scope="col">metric</th>
               <th scope="col">verdict</th>
-              {HEADINGS.map(([heading, meaning]) => (
+              {HEADINGS.map(([heading, word, meaning]) => (
                 <th key={heading} scope="col" class="number" title={meaning}>
-                  {heading}
+                  <Word of={word}>{heading}</Word>
                 </th>
               ))}
             </tr>
@@ -174,23 +259,12 @@ function VerdictTable({ verdicts }: { verdicts: Verdict[] }) {
       <details class="quiet small">
         <summary>What the columns mean</summary>
         <dl>
-          {HEADINGS.map(([heading, meaning]) => (
+          {HEADINGS.map(([heading, , meaning]) => (
             <div key={heading}>
               <dt>{heading}</dt>
               <dd>{meaning}</dd>
             </div>
           ))}
-          <div>
-            <dt>line, grey band in the list</dt>
-            <dd>the interval of the change; the changes that are smaller than the minimum effect</dd>
-          </div>
-          <div>
-            <dt>work, time</dt>
-            <dd>
-              what the code does (instructions, system calls, allocations); what its user feels (CPU time,
-              throughput, latency)
-            </dd>
-          </div>
         </dl>
       </details>
     </>

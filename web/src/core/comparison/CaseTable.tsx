@@ -1,36 +1,42 @@
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import {
   ALWAYS_RENDERED,
   CaseFilter,
   CaseRow,
   isNamed,
+  type ListControl,
   OrderChoice,
+  orderOf,
+  Rows,
   ShownCount,
   SortHeader,
-  useFilter,
   useOpened,
-  useOrder,
   usePrinting,
 } from "../cases/CaseList.tsx";
-import type { Drawings } from "../cases/documents.ts";
-import { OUTCOMES, type Outcome, OutcomeMark } from "../cases/OutcomeMark.tsx";
+import { OUTCOMES, OutcomeMark } from "../cases/OutcomeMark.tsx";
 import { change, count, interval, metricLabel } from "../numbers.ts";
-import type { CaseResult, Comparison } from "../records.ts";
-import { CaseDetails } from "./CaseDetails.tsx";
+import type { ComparedCaseRow } from "../records.ts";
+import { Word } from "../Word.tsx";
 import {
   type Answer,
   answerOf,
+  decidingVerdicts,
   failedOn,
   isMissing,
   measuredAnswers,
   type Order,
   outcomeOf,
+  type ShownComparison,
   sorted,
   unconfirmed,
   usualMetric,
   wordsOf,
 } from "./comparison.ts";
 import { IntervalChart, type Scale, scaleOf } from "./IntervalChart.tsx";
+
+/** No more regressions than these are open at first. */
+const MOST_OPEN_AT_FIRST = 5;
 
 /** A column of the table: work or time of all cases, and what its cells have in common. */
 interface AnswerColumn {
@@ -39,7 +45,7 @@ interface AnswerColumn {
   scale: Scale;
 }
 
-function answerColumns(cases: CaseResult[]): AnswerColumn[] {
+function answerColumns(cases: ComparedCaseRow[]): AnswerColumn[] {
   return measuredAnswers(cases).map((answer) => ({
     answer,
     usual: usualMetric(cases, answer),
@@ -47,10 +53,16 @@ function answerColumns(cases: CaseResult[]): AnswerColumn[] {
   }));
 }
 
-export function CaseTable({ comparison, drawings }: { comparison: Comparison; drawings: Drawings }) {
+interface Properties {
+  comparison: ShownComparison;
+  list: ListControl;
+  /** The details of an open case. */
+  details: (row: ComparedCaseRow, withPictures: boolean) => ComponentChildren;
+}
+
+export function CaseTable({ comparison, list, details }: Properties) {
   const { cases, reading } = comparison;
-  const header = useOrder<Order>("verdict");
-  const filter = useFilter<Outcome>();
+  const header = orderOf<Order>(list);
   const printing = usePrinting();
   const opened = useOpened();
   const words = useMemo(() => cases.flatMap((result) => [...wordsOf(result)]), [cases]);
@@ -59,19 +71,18 @@ export function CaseTable({ comparison, drawings }: { comparison: Comparison; dr
     [cases, reading, header.order, header.reversed],
   );
   const columns = useMemo(() => answerColumns(cases), [cases]);
+  const choices = useMemo(() => choicesOf(cases), [cases]);
+  const opensRegressions = words.filter((word) => word === "regression").length <= MOST_OPEN_AT_FIRST;
   if (cases.length === 0) {
     return null;
   }
   const orders: Order[] = ["verdict", "case", ...columns.map(({ answer }) => answer)];
-  const shown = ordered.filter(
-    (result) =>
-      (filter.outcome === null || wordsOf(result).has(filter.outcome)) && isNamed(result, filter.text),
-  );
+  const shown = filtered(ordered, list);
   return (
     <section>
-      <CaseFilter outcomes={OUTCOMES} ofCases={words} {...filter} />
+      <CaseFilter outcomes={OUTCOMES} ofCases={words} list={list} choices={choices} />
       <OrderChoice orders={orders.map((order) => [order, order])} order={header.order} sort={header.sort} />
-      <table class="cases comparison">
+      <table class="cases comparison" aria-rowcount={shown.length + 1}>
         <caption class="quiet">
           {columns
             .flatMap(({ answer, usual }) => (usual ? [`${answer}: change of ${metricLabel(usual)}`] : []))
@@ -93,34 +104,62 @@ export function CaseTable({ comparison, drawings }: { comparison: Comparison; dr
             ))}
           </tr>
         </thead>
-        {shown.map((result) => (
-          <CaseRow
-            key={result.case}
-            name={result.case}
-            opened={opened}
-            data={result}
-            columns={1 + columns.length}
-            openAtFirst={wordsOf(result).has("regression")}
-            complete={printing || shown.length <= ALWAYS_RENDERED}
-            printing={printing}
-            cells={() => <Cells result={result} columns={columns} />}
-            details={(withPictures) => (
-              <CaseDetails
-                result={result}
-                statements={reading?.statements[result.case] ?? []}
-                drawings={drawings.get(result.case) ?? null}
-                withPictures={withPictures}
-              />
-            )}
-          />
-        ))}
+        <Rows items={shown} columns={1 + columns.length} opened={opened} list={list} printing={printing}>
+          {(result) => (
+            <CaseRow
+              key={result.case}
+              name={result.case}
+              opened={opened}
+              list={list}
+              data={result}
+              columns={1 + columns.length}
+              openAtFirst={opensRegressions && wordsOf(result).has("regression")}
+              complete={printing || shown.length <= ALWAYS_RENDERED}
+              printing={printing}
+              cells={() => <Cells result={result} columns={columns} />}
+              details={(withPictures) => details(result, withPictures)}
+            />
+          )}
+        </Rows>
       </table>
       <ShownCount shown={shown.length} all={cases.length} />
+      <p class="quiet small">
+        <Word of="work" /> is what the code does, <Word of="time" /> what its users feel. The line of a change
+        is its <Word of="interval" />, the grey band are changes smaller than the <Word of="minimum effect" />
+        . <Word of="same" />, <Word of="identical" />, <Word of="unsure" />, <Word of="confirmed" />: click a
+        word for its meaning.
+      </p>
     </section>
   );
 }
 
-function Cells({ result, columns }: { result: CaseResult; columns: AnswerColumn[] }) {
+function choicesOf(cases: ComparedCaseRow[]) {
+  const groups = new Set(cases.map(({ group }) => group));
+  const deciding = cases.flatMap(decidingVerdicts);
+  const metrics = new Set(deciding.map(({ metric }) => metric));
+  const engines = new Set(deciding.map(({ engine }) => engine));
+  const values = (names: Set<string>, label = (name: string) => name) =>
+    [...names].sort().map((name) => [name, label(name)] as const);
+  return [
+    { by: "group" as const, values: values(groups) },
+    { by: "metric" as const, values: values(metrics, metricLabel) },
+    { by: "engine" as const, values: values(engines) },
+  ];
+}
+
+function filtered(cases: ComparedCaseRow[], list: ListControl): ComparedCaseRow[] {
+  const { text, outcome, group, metric, engine } = list.state;
+  return cases.filter(
+    (result) =>
+      (text === "" || isNamed(result, text)) &&
+      (group === "" || result.group === group) &&
+      (outcome === "" || [...wordsOf(result)].some((word) => word === outcome)) &&
+      (metric === "" || decidingVerdicts(result).some((verdict) => verdict.metric === metric)) &&
+      (engine === "" || decidingVerdicts(result).some((verdict) => verdict.engine === engine)),
+  );
+}
+
+function Cells({ result, columns }: { result: ComparedCaseRow; columns: AnswerColumn[] }) {
   const remark = unconfirmed(result) ?? failedOn(result);
   return (
     <>
@@ -140,7 +179,7 @@ function AnswerCell({
   result,
   column: { answer, usual, scale },
 }: {
-  result: CaseResult;
+  result: ComparedCaseRow;
   column: AnswerColumn;
 }) {
   const answered = answerOf(result, answer);

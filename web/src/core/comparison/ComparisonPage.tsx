@@ -1,20 +1,42 @@
-import type { Drawings } from "../cases/documents.ts";
+import type { ComponentChildren } from "preact";
+import type { ListControl } from "../cases/CaseList.tsx";
 import { Environment, Notes, SkippedCases } from "../cases/facts.tsx";
-import type { Comparison } from "../records.ts";
+import type { ComparedCaseRow, Comparison } from "../records.ts";
 import { CaseTable } from "./CaseTable.tsx";
+import type { ShownComparison } from "./comparison.ts";
+import { GroupSummary } from "./GroupSummary.tsx";
+import "./comparison.css";
 
-export function ComparisonPage({ comparison, drawings }: { comparison: Comparison; drawings: Drawings }) {
+interface Properties {
+  comparison: ShownComparison;
+  list: ListControl;
+  /** The details of an open case. */
+  details: (row: ComparedCaseRow, withPictures: boolean) => ComponentChildren;
+  /** What is shown below the headline. */
+  children?: ComponentChildren;
+}
+
+export function ComparisonPage({ comparison, list, details, children }: Properties) {
   return (
     <>
       <Headline comparison={comparison} />
-      <CaseTable comparison={comparison} drawings={drawings} />
-      <Environment measured={comparison} />
+      {children}
+      <GroupSummary comparison={comparison} list={list} />
+      <CaseTable comparison={comparison} list={list} details={details} />
+      <Environment
+        noun="comparison"
+        measured={comparison}
+        servers={[
+          ["base", comparison.base],
+          ["head", comparison.head],
+        ]}
+      />
     </>
   );
 }
 
-function Headline({ comparison }: { comparison: Comparison }) {
-  const { reading } = comparison;
+function Headline({ comparison }: { comparison: ShownComparison }) {
+  const { reading, unreadable } = comparison;
   return (
     <header>
       <p class="sides">
@@ -26,9 +48,23 @@ function Headline({ comparison }: { comparison: Comparison }) {
       ))}
       <p class="quiet">{reading?.effort}</p>
       {reading?.state && <p class="warning">{reading.state}</p>}
+      <Unreadable unreadable={unreadable} />
       <Notes notes={comparison.notes} />
       <SkippedCases skipped={comparison.skipped} />
     </header>
+  );
+}
+
+/** The cases that cannot be read; the others are shown. */
+export function Unreadable({ unreadable }: { unreadable: Record<string, string> }) {
+  return (
+    <>
+      {Object.entries(unreadable).map(([name, reason]) => (
+        <p key={name} class="warning">
+          The case {name} is not shown: {reason}
+        </p>
+      ))}
+    </>
   );
 }
 

@@ -1,17 +1,21 @@
+import type { ComponentChildren } from "preact";
 import type { CaseDrawings } from "../cases/documents.ts";
 import { CheckList, Failure, Figure, Sentence } from "../cases/facts.tsx";
 import { Charts, FlameGraphs } from "../cases/pictures.tsx";
 import { count, metricLabel, share } from "../numbers.ts";
 import type { FunctionCost, RunCase } from "../records.ts";
+import { Word } from "../Word.tsx";
 import { runStatement } from "./run.ts";
 
 interface Properties {
   entry: RunCase;
   drawings: CaseDrawings | null;
   withPictures: boolean;
+  /** What is known of the case elsewhere: links to its trials. */
+  children?: ComponentChildren;
 }
 
-export function RunDetails({ entry, drawings, withPictures }: Properties) {
+export function RunDetails({ entry, drawings, withPictures, children }: Properties) {
   const { commands, group, topology, metrics, functions, limits, failure, validity } = entry;
   const pictures = withPictures ? drawings : null;
   return (
@@ -31,6 +35,7 @@ export function RunDetails({ entry, drawings, withPictures }: Properties) {
       {functions.length > 0 && <CostliestFunctions functions={functions} />}
       {pictures?.stacks && <FlameGraphs source={pictures.stacks} alone />}
       {pictures !== null && <Charts drawings={pictures} />}
+      {children}
     </div>
   );
 }
@@ -45,8 +50,8 @@ function Metrics({ metrics, samples }: Pick<RunCase, "metrics" | "samples">) {
         ))}
       </dl>
       <p class="quiet small">
-        Means over the samples, up to {samples} of each engine. A sample is a trial, which starts the server
-        anew.
+        Means over the samples, up to {samples} of each <Word of="engine" />. A sample is a{" "}
+        <Word of="trial" />, which starts the server anew.
       </p>
     </>
   );

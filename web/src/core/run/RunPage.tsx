@@ -1,22 +1,34 @@
-import type { Drawings } from "../cases/documents.ts";
+import type { ComponentChildren } from "preact";
+import type { ListControl } from "../cases/CaseList.tsx";
 import { Environment, Notes, SkippedCases } from "../cases/facts.tsx";
-import type { RunReport } from "../records.ts";
+import { Unreadable } from "../comparison/ComparisonPage.tsx";
+import type { MeasuredCaseRow } from "../records.ts";
 import { RunTable } from "./RunTable.tsx";
-import { runEffort, runHeadline } from "./run.ts";
+import { runEffort, runHeadline, type ShownRun } from "./run.ts";
 
 const COMMIT_DIGITS = 12;
 
-export function RunPage({ report, drawings }: { report: RunReport; drawings: Drawings }) {
+interface Properties {
+  report: ShownRun;
+  list: ListControl;
+  /** The details of an open case. */
+  details: (row: MeasuredCaseRow, withPictures: boolean) => ComponentChildren;
+  /** What is shown below the headline. */
+  children?: ComponentChildren;
+}
+
+export function RunPage({ report, list, details, children }: Properties) {
   return (
     <>
       <Headline report={report} />
-      <RunTable cases={report.cases} drawings={drawings} />
-      <Environment measured={report} />
+      {children}
+      <RunTable cases={report.cases} list={list} details={details} />
+      <Environment noun="run" measured={report} servers={[["server", report.server]]} />
     </>
   );
 }
 
-function Headline({ report }: { report: RunReport }) {
+function Headline({ report }: { report: ShownRun }) {
   const { name, version, commit, config } = report.server;
   return (
     <header>
@@ -31,6 +43,7 @@ function Headline({ report }: { report: RunReport }) {
       </p>
       <h1>{runHeadline(report)}</h1>
       <p class="quiet">{runEffort(report)}</p>
+      <Unreadable unreadable={report.unreadable} />
       <Notes notes={report.notes} />
       <SkippedCases skipped={report.skipped} />
     </header>

@@ -1,22 +1,22 @@
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import {
   ALWAYS_RENDERED,
   CaseFilter,
   CaseRow,
   isNamed,
+  type ListControl,
   OrderChoice,
+  orderOf,
+  Rows,
   ShownCount,
   SortHeader,
-  useFilter,
   useOpened,
-  useOrder,
   usePrinting,
 } from "../cases/CaseList.tsx";
-import type { Drawings } from "../cases/documents.ts";
 import { OutcomeMark } from "../cases/OutcomeMark.tsx";
 import { count, metricHeading } from "../numbers.ts";
-import type { RunCase } from "../records.ts";
-import { RunDetails } from "./RunDetails.tsx";
+import type { MeasuredCaseRow } from "../records.ts";
 import {
   measuredMetrics,
   RUN_OUTCOMES,
@@ -26,9 +26,15 @@ import {
   sortedRun,
 } from "./run.ts";
 
-export function RunTable({ cases, drawings }: { cases: RunCase[]; drawings: Drawings }) {
-  const header = useOrder<RunOrder>("case");
-  const filter = useFilter<RunOutcome>();
+interface Properties {
+  cases: MeasuredCaseRow[];
+  list: ListControl;
+  /** The details of an open case. */
+  details: (row: MeasuredCaseRow, withPictures: boolean) => ComponentChildren;
+}
+
+export function RunTable({ cases, list, details }: Properties) {
+  const header = orderOf<RunOrder>(list);
   const printing = usePrinting();
   const opened = useOpened();
   const outcomes = useMemo(() => cases.map(runOutcome), [cases]);
@@ -40,10 +46,14 @@ export function RunTable({ cases, drawings }: { cases: RunCase[]; drawings: Draw
   if (cases.length === 0) {
     return null;
   }
+  const { text, outcome, group } = list.state;
   const shown = ordered.filter(
     (entry) =>
-      (filter.outcome === null || runOutcome(entry) === filter.outcome) && isNamed(entry, filter.text),
+      (outcome === "" || runOutcome(entry) === outcome) &&
+      (group === "" || entry.group === group) &&
+      (text === "" || isNamed(entry, text)),
   );
+  const groups = [...new Set(cases.map((entry) => entry.group))].sort();
   const orders: [RunOrder, string][] = [
     ["case", "case"],
     ["group", "group"],
@@ -51,9 +61,14 @@ export function RunTable({ cases, drawings }: { cases: RunCase[]; drawings: Draw
   ];
   return (
     <section>
-      <CaseFilter outcomes={RUN_OUTCOMES} ofCases={outcomes} {...filter} />
+      <CaseFilter
+        outcomes={RUN_OUTCOMES}
+        ofCases={outcomes}
+        list={list}
+        choices={[{ by: "group", values: groups.map((name) => [name, name] as const) }]}
+      />
       <OrderChoice orders={orders} order={header.order} sort={header.sort} />
-      <table class="cases run">
+      <table class="cases run" aria-rowcount={shown.length + 1}>
         <colgroup>
           <col class="column-name" />
           <col class="column-group" />
@@ -76,27 +91,24 @@ export function RunTable({ cases, drawings }: { cases: RunCase[]; drawings: Draw
             ))}
           </tr>
         </thead>
-        {shown.map((entry) => (
-          <CaseRow
-            key={entry.case}
-            name={entry.case}
-            opened={opened}
-            data={entry}
-            columns={1 + metrics.length}
-            openAtFirst={cases.length === 1}
-            complete={printing || shown.length <= ALWAYS_RENDERED}
-            printing={printing}
-            mark={<Mark outcome={runOutcome(entry)} />}
-            cells={() => <Cells entry={entry} metrics={metrics} />}
-            details={(withPictures) => (
-              <RunDetails
-                entry={entry}
-                drawings={drawings.get(entry.case) ?? null}
-                withPictures={withPictures}
-              />
-            )}
-          />
-        ))}
+        <Rows items={shown} columns={1 + metrics.length} opened={opened} list={list} printing={printing}>
+          {(entry) => (
+            <CaseRow
+              key={entry.case}
+              name={entry.case}
+              opened={opened}
+              list={list}
+              data={entry}
+              columns={1 + metrics.length}
+              openAtFirst={cases.length === 1}
+              complete={printing || shown.length <= ALWAYS_RENDERED}
+              printing={printing}
+              mark={<Mark outcome={runOutcome(entry)} />}
+              cells={() => <Cells entry={entry} metrics={metrics} />}
+              details={(withPictures) => details(entry, withPictures)}
+            />
+          )}
+        </Rows>
       </table>
       <ShownCount shown={shown.length} all={cases.length} />
     </section>
@@ -113,7 +125,7 @@ function Mark({ outcome }: { outcome: RunOutcome }) {
 }
 
 /** The group and the figures of a case; empty where a metric was not measured. */
-function Cells({ entry, metrics }: { entry: RunCase; metrics: string[] }) {
+function Cells({ entry, metrics }: { entry: MeasuredCaseRow; metrics: string[] }) {
   return (
     <>
       <td class="quiet">{entry.group}</td>

@@ -1,0 +1,91 @@
+/** What is fetched of a case when it is opened: its evidence, its pictures, its trials. */
+
+import { useMemo } from "preact/hooks";
+import type { CaseDrawings, StackSource } from "../../core/cases/documents.ts";
+import { Fold } from "../../core/cases/facts.tsx";
+import { CaseDetails } from "../../core/comparison/CaseDetails.tsx";
+import { counted } from "../../core/numbers.ts";
+import type { ComparedCase, DrawnCase, MeasuredCase } from "../../core/records.ts";
+import { RunDetails } from "../../core/run/RunDetails.tsx";
+import { Answered } from "../Answered.tsx";
+import { type Answer, queryUrl, useAnswer } from "../answers.ts";
+import { TrialTable } from "../trial/TrialTable.tsx";
+
+interface Properties {
+  id: string;
+  name: string;
+  withPictures: boolean;
+}
+
+export function ComparedCaseEvidence({ id, name, withPictures }: Properties) {
+  const answer = useAnswer<ComparedCase>(queryUrl("comparison-case", { id, case: name }));
+  const drawn = useDrawings(withPictures ? { id, name } : null);
+  return (
+    <Answered answer={answer}>
+      {({ result, sentences, trials }) => (
+        <CaseDetails
+          result={result}
+          sentences={sentences}
+          drawings={drawn.drawings}
+          withPictures={withPictures}
+        >
+          <PicturesFault fault={drawn.fault} />
+          <Trials id={id} name={name} trials={trials} />
+        </CaseDetails>
+      )}
+    </Answered>
+  );
+}
+
+export function MeasuredCaseEvidence({ id, name, withPictures }: Properties) {
+  const answer = useAnswer<MeasuredCase>(queryUrl("run-case", { id, case: name }));
+  const drawn = useDrawings(withPictures ? { id, name } : null);
+  return (
+    <Answered answer={answer}>
+      {({ result, trials }) => (
+        <RunDetails entry={result} drawings={drawn.drawings} withPictures={withPictures}>
+          <PicturesFault fault={drawn.fault} />
+          <Trials id={id} name={name} trials={trials} />
+        </RunDetails>
+      )}
+    </Answered>
+  );
+}
+
+function PicturesFault({ fault }: { fault: Answer<DrawnCase>["fault"] }) {
+  return fault === null ? null : <p class="warning">No charts or flame graph: {fault.message}</p>;
+}
+
+function useDrawings(wanted: { id: string; name: string } | null) {
+  const url = wanted === null ? null : queryUrl("case-pictures", { id: wanted.id, case: wanted.name });
+  const { data, fault } = useAnswer<DrawnCase>(url);
+  const drawings = useMemo(() => drawingsOf(data), [data]);
+  return { drawings, fault };
+}
+
+function drawingsOf(drawn: DrawnCase | null): CaseDrawings | null {
+  if (drawn?.pictures == null) {
+    return null;
+  }
+  const { stacks, ...pictures } = drawn.pictures;
+  if (stacks === null) {
+    return { ...pictures, stacks: null };
+  }
+  const sides = Object.fromEntries(
+    Object.entries(stacks).map(([side, tree]) => [side, { ...tree, frames: drawn.frames }]),
+  );
+  const source: StackSource = { read: () => sides, text: () => JSON.stringify(stacks) };
+  return { ...pictures, stacks: source };
+}
+
+function Trials({ id, name, trials }: { id: string; name: string; trials: Record<string, number> }) {
+  const all = Object.values(trials).reduce((sum, number) => sum + number, 0);
+  if (all === 0) {
+    return null;
+  }
+  return (
+    <Fold summary={`${counted(all, "trial", "trials")} of this case`}>
+      <TrialTable id={id} name={name} sides={Object.keys(trials).sort()} />
+    </Fold>
+  );
+}
