@@ -1,0 +1,225 @@
+import { Choice } from "../../core/flame/StackPanel.tsx";
+import { counted } from "../../core/numbers.ts";
+import type { ProfiledResult, StackFunctions, StackProfile, StackResults } from "../../core/records.ts";
+import { Answered } from "../Answered.tsx";
+import { queryUrl, useAnswer } from "../answers.ts";
+import { setParameters } from "../navigation.ts";
+import type { PageProps } from "../routes.ts";
+import { FunctionMap } from "./FunctionMap.tsx";
+import { ProfileView } from "./ProfileView.tsx";
+import { queryOf, type Selection, selectionOf, stacksUrl } from "./selection.ts";
+import "./stacks.css";
+
+/** Where the CPU time goes: of a case, of all cases of a result, or over the newest results. */
+export default function StacksPage({ parameters }: PageProps) {
+  const selection = selectionOf(parameters);
+  return (
+    <>
+      <h1>Stacks</h1>
+      {selection === null ? (
+        <Results />
+      ) : (
+        <Selected
+          selection={selection}
+          isMap={parameters.get("show") === "functions"}
+          chosen={parameters.get("function")}
+        />
+      )}
+    </>
+  );
+}
+
+const NEWEST = "10";
+
+/** What there are stacks of. */
+function Results() {
+  const answer = useAnswer<StackResults>(queryUrl("stack-results"));
+  return (
+    <Answered answer={answer}>
+      {({ results }) => (results.length === 0 ? <NoStacks /> : <ResultList results={results} />)}
+    </Answered>
+  );
+}
+
+function NoStacks() {
+  return (
+    <>
+      <p>
+        No comparison or run of this lab has sampled stacks. They are recorded by perf, in passes of their
+        own, of the cases that changed or of all:
+      </p>
+      <pre>zerolap compare HEAD~1 HEAD --repo ~/redis --stacks all</pre>
+      <pre>zerolap run --engine timed,sampled</pre>
+    </>
+  );
+}
+
+function ResultList({ results }: StackResults) {
+  const platforms = new Map(results.map((entry) => [entry.platform, entry.platform_name]));
+  return (
+    <>
+      <p>
+        Stacks show which functions had the processor, at how many moments. They are of a case, or of several
+        cases merged.
+      </p>
+      <h2>Over all benchmarks</h2>
+      <ul>
+        {[...platforms].map(([platform, name]) => (
+          <li key={platform}>
+            <a href={stacksUrl({ platform, newest: NEWEST })}>
+              the newest results on {name === "" ? platform : name}
+            </a>
+            , merged;{" "}
+            <a href={`${stacksUrl({ platform, newest: NEWEST })}&show=functions`}>
+              which functions cost most
+            </a>
+          </li>
+        ))}
+      </ul>
+      <h2>Comparisons and runs with stacks</h2>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">created</th>
+              <th scope="col">result</th>
+              <th scope="col">of</th>
+              <th scope="col">platform</th>
+              <th scope="col">cases with stacks</th>
+            </tr>
+          </thead>
+          <tbody>
+            {results.map(({ result, platform_name, cases, all_cases }) => (
+              <tr key={result.id}>
+                <td>{result.created.slice(0, 16).replace("T", " ")}</td>
+                <th scope="row">
+                  <a href={stacksUrl({ id: result.id })}>{result.id}</a>
+                </th>
+                <td>{sidesText(result)}</td>
+                <td>{platform_name}</td>
+                <td class="small">
+                  {cases.slice(0, 12).map((name, place) => (
+                    <span key={name}>
+                      {place > 0 && ", "}
+                      <a href={stacksUrl({ id: result.id, case: name })}>{name}</a>
+                    </span>
+                  ))}
+                  {all_cases > 12 && ` and ${all_cases - 12} more`}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+interface SelectedProperties {
+  selection: Selection;
+  isMap: boolean;
+  chosen: string | null;
+}
+
+function Selected({ selection, isMap, chosen }: SelectedProperties) {
+  return isMap ? (
+    <SelectedMap selection={selection} />
+  ) : (
+    <SelectedGraph selection={selection} chosen={chosen} />
+  );
+}
+
+function SelectedMap({ selection }: { selection: Selection }) {
+  const { least_share: _, ...taken } = queryOf(selection);
+  return (
+    <Answered answer={useAnswer<StackFunctions>(queryUrl("stack-functions", taken))}>
+      {(answer) => (
+        <>
+          <Subject answer={answer} selection={selection} isMap />
+          <FunctionMap answer={answer} />
+        </>
+      )}
+    </Answered>
+  );
+}
+
+function SelectedGraph({ selection, chosen }: { selection: Selection; chosen: string | null }) {
+  return (
+    <Answered answer={useAnswer<StackProfile>(queryUrl("stacks", queryOf(selection)))}>
+      {(answer) => (
+        <>
+          <Subject answer={answer} selection={selection} isMap={false} />
+          <ProfileView profile={answer} selection={selection} chosen={chosen} />
+        </>
+      )}
+    </Answered>
+  );
+}
+
+interface SubjectProperties {
+  answer: StackProfile | StackFunctions;
+  selection: Selection;
+  isMap: boolean;
+}
+
+const SHOWN = ["graph", "functions by case"] as const;
+
+/** What the stacks are of, and the choice of others. */
+function Subject({ answer, selection, isMap }: SubjectProperties) {
+  const [first] = answer.results;
+  const isMerged = answer.cases.length > 1;
+  const change = (changes: Record<string, string | null>) => setParameters({ ...changes, function: null });
+  return (
+    <>
+      <p>
+        {selection.id !== null && first !== undefined ? (
+          <>
+            <a href={`/${first.path}/${first.id}`}>{first.id}</a>, {sidesText(first)}
+          </>
+        ) : (
+          `The head of the newest ${counted(answer.results.length, "result", "results")}${selection.platform === null ? "" : ` on the platform ${selection.platform}`}`
+        )}{" "}
+        · <a href="/stacks">other stacks</a>
+      </p>
+      <div class="filter">
+        <label>
+          case{" "}
+          <select
+            value={selection.case ?? ""}
+            onChange={(event) => change({ case: event.currentTarget.value })}
+          >
+            <option value="">all {answer.all_cases.length} merged</option>
+            {answer.all_cases.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        {isMerged && (
+          <label title="How much each case counts in what is merged">
+            weights{" "}
+            <select
+              value={answer.weights}
+              onChange={(event) => change({ weights: event.currentTarget.value })}
+            >
+              <option value="time">CPU time of a request</option>
+              <option value="case">each case alike</option>
+            </select>
+          </label>
+        )}
+        <Choice
+          label="Shown"
+          values={SHOWN}
+          chosen={isMap ? SHOWN[1] : SHOWN[0]}
+          choose={(value) => change({ show: value === SHOWN[0] ? null : "functions" })}
+        />
+      </div>
+      {isMerged && selection.weights === "time" && answer.weights === "case" && (
+        <p class="quiet small">No case was timed: all cases count the same.</p>
+      )}
+    </>
+  );
+}
+
+function sidesText({ base, head }: ProfiledResult): string {
+  return base === null ? head : `${base} → ${head}`;
+}

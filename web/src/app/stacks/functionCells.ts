@@ -1,0 +1,77 @@
+/** The cells of the map of functions and cases. */
+
+import type { HeatCell } from "../../core/charts/HeatMap.tsx";
+import { changeText } from "../../core/flame/text.ts";
+import { frameKey } from "../../core/flame/tree.ts";
+import { count, percent } from "../../core/numbers.ts";
+import type { CostlyFunction, ProfiledCase, ProfiledSide } from "../../core/records.ts";
+
+/** As in core/flame/difference.ts. */
+const STANDARD_ERRORS = 3;
+
+/** What a function costs itself in a case, of the head where there are two sides. */
+export function costIn(
+  entry: CostlyFunction,
+  profiled: ProfiledCase,
+  place: number,
+  isTimed: boolean,
+): HeatCell | null {
+  const last = profiled.sides.length - 1;
+  const side = profiled.sides[last] as ProfiledSide;
+  const own = entry.sides[last]?.own[place] ?? null;
+  const inclusive = entry.sides[last]?.inclusive[place] ?? null;
+  if (inclusive === null) {
+    return { value: 0, text: "0", title: `${entry.function} has no samples in ${profiled.case}` };
+  }
+  const value = (own ?? 0) * (isTimed ? (side.cpu_ns_per_op ?? 0) : 1);
+  const cost = side.cpu_ns_per_op;
+  const inTime = (share: number) => (cost === null ? "" : `, ${count(share * cost)} ns per request`);
+  return {
+    value,
+    text: isTimed ? count(value) : percent(value),
+    title: `${entry.function} in ${profiled.case}: itself ${percent(own ?? 0)} of the samples${inTime(own ?? 0)}; with what it calls ${percent(inclusive)}${inTime(inclusive)}`,
+    href: linkOf(entry, profiled),
+  };
+}
+
+/** How a function's own cost changed in a case; the formula is that of core/flame/difference.ts. */
+export function changeIn(
+  entry: CostlyFunction,
+  profiled: ProfiledCase,
+  place: number,
+  isTimed: boolean,
+): HeatCell | null {
+  const [base, head] = profiled.sides;
+  const [before, after] = entry.sides.map((side) => side.own[place] ?? 0);
+  if (base === undefined || head === undefined || before === undefined || after === undefined) {
+    return null;
+  }
+  const cost = (side: ProfiledSide) => (isTimed ? (side.cpu_ns_per_op ?? 0) : 1);
+  const change = after * cost(head) - before * cost(base);
+  const reach =
+    STANDARD_ERRORS *
+    Math.hypot(errorOf(before, base, isTimed) * cost(base), errorOf(after, head, isTimed) * cost(head));
+  const isSure = Math.abs(change) > reach;
+  const text = changeText(change, isTimed ? "nanoseconds" : "share");
+  return {
+    value: isSure ? change : null,
+    text: isSure ? text : `(${text})`,
+    title: `${entry.function} in ${profiled.case}: ${text} ± ${count(isTimed ? reach : 100 * reach)}${isSure ? "" : ", the interval includes 0"}`,
+    href: linkOf(entry, profiled),
+  };
+}
+
+/** The standard error of a cost as a part of what all samples cost: of the share, and of the cost where it is known. */
+function errorOf(share: number, side: ProfiledSide, isTimed: boolean): number {
+  const samples = Math.max(1, side.samples);
+  const counted = Math.max(share, 1 / samples);
+  return Math.hypot(
+    Math.sqrt((counted * Math.max(0, 1 - counted)) / samples),
+    isTimed ? share * side.cpu_error : 0,
+  );
+}
+
+function linkOf(entry: CostlyFunction, profiled: ProfiledCase): string {
+  const parameters = { id: profiled.result, case: profiled.case, function: frameKey(entry) };
+  return `/stacks?${new URLSearchParams(parameters)}`;
+}

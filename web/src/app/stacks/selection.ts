@@ -1,0 +1,52 @@
+/** Which stacks the address of the page names. */
+
+export interface Selection {
+  /** A comparison or run. */
+  id: string | null;
+  case: string | null;
+  /** The fingerprint of a platform, whose newest results are merged. */
+  platform: string | null;
+  /** How many results are merged. */
+  newest: string | null;
+  weights: "time" | "case";
+  leastShare: string | null;
+}
+
+/** What the address names, null where it names nothing and results are to be chosen from. */
+export function selectionOf(parameters: URLSearchParams): Selection | null {
+  const given = (name: string) => {
+    const text = parameters.get(name);
+    return text === "" ? null : text;
+  };
+  const id = given("id");
+  const newest = given("newest");
+  const platform = given("platform");
+  if (id === null && newest === null && platform === null) {
+    return null;
+  }
+  return {
+    id,
+    case: given("case"),
+    platform: id === null ? platform : null,
+    newest: id === null ? newest : null,
+    weights: parameters.get("weights") === "case" ? "case" : "time",
+    leastShare: given("least_share"),
+  };
+}
+
+/** The parameters of the selection, as queries and exports take them. */
+export function queryOf(selection: Selection): Record<string, string | null> {
+  const { id, platform, newest, weights, leastShare } = selection;
+  return { id, case: selection.case, platform, newest, weights, least_share: leastShare };
+}
+
+/** The address of the page for a selection. */
+export function stacksUrl(selection: Partial<Selection>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(selection)) {
+    if (value !== null && value !== undefined && !(name === "weights" && value === "time")) {
+      parameters.set(name === "leastShare" ? "least_share" : name, value);
+    }
+  }
+  return `/stacks?${parameters}`;
+}
