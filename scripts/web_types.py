@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from pydantic.json_schema import models_json_schema
 
+from zerolap.api.signing_in import SignedIn
 from zerolap.queries import QUERIES
 from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport
 from zerolap.report.reading import WORDS
@@ -27,7 +28,7 @@ EXPLAINED = (
 """The words of the glossary that pages explain where they stand."""
 COMMAND = "python scripts/web_types.py"
 HEADER = f"// The records of python/zerolap/records and queries, written by `{COMMAND}`. Do not edit.\n"
-MODELS = (Comparison, RunReport, Pictures, Metric, *(query.answer for query in QUERIES))
+MODELS = (Comparison, RunReport, Pictures, Metric, SignedIn, *(query.answer for query in QUERIES))
 PRIMITIVES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 AS_TEXT = frozenset({"seed"})
 """Integers of 64 bits, more than a number of JavaScript holds: the page reads them as text."""

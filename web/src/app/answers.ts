@@ -55,7 +55,8 @@ export async function fetchJson<Data>(url: string, signal?: AbortSignal): Promis
   return (await response.json()) as Data;
 }
 
-async function problemIn(response: Response): Promise<string> {
+/** What a refusal states. */
+export async function problemIn(response: Response): Promise<string> {
   try {
     const problem = (await response.json()) as { detail?: unknown; hint?: unknown };
     const hint = typeof problem.hint === "string" && problem.hint !== "" ? ` (${problem.hint})` : "";
