@@ -33,22 +33,21 @@ export function FunctionMap({ answer }: { answer: StackFunctions }) {
   if (answer.cases.length === 0) {
     return <p>There are no stacks here.</p>;
   }
-  const unit = isTimed ? "CPU nanoseconds per request" : "share of the case's samples";
+  const unit = isTimed ? "CPU nanoseconds per request" : "shares of the case's samples";
   return (
     <>
       {compares && <Choice label="Shown" values={SHOWN} chosen={shown} choose={setShown} />}
+      <p class="small">
+        {shown === "cost"
+          ? "What functions cost themselves, without what they call"
+          : "How much the cost of functions themselves changed from base to head"}
+        , in {unit}. The first {answer.functions.length} of{" "}
+        {counted(answer.all_functions, "function", "functions")}, by their cost over all cases
+        {answer.weights === "time" ? ", each case by the CPU time of its requests" : ", each case alike"}.
+        {shown === "change" && " A change whose interval includes 0 is in brackets and has no colour."}
+      </p>
       <HeatMap
-        caption={
-          <>
-            {shown === "cost"
-              ? "What functions cost themselves, without what they call"
-              : "How much the cost of functions themselves changed from base to head"}
-            , {unit}. The first {answer.functions.length} of{" "}
-            {counted(answer.all_functions, "function", "functions")}, by their cost over all cases
-            {answer.weights === "time" ? ", each case by the CPU time of its requests" : ", each case alike"}.
-            {shown === "change" && " A change whose interval includes 0 is in brackets and has no colour."}
-          </>
-        }
+        caption={`Functions by case, ${unit}`}
         corner="function"
         rows={rows}
         columns={columns}

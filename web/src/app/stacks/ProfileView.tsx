@@ -5,7 +5,7 @@ import { percent } from "../../core/numbers.ts";
 import type { NamedLines, StackProfile } from "../../core/records.ts";
 import { setParameters } from "../navigation.ts";
 import { caseCountsOf, prunedText, sidesOf, sideText } from "./profile.ts";
-import { queryOf, type Selection } from "./selection.ts";
+import { queryOf, type Selection, stacksUrl } from "./selection.ts";
 
 interface Properties {
   profile: StackProfile;
@@ -29,7 +29,12 @@ export function ProfileView({ profile, selection, chosen }: Properties) {
         {profile.sides
           .map((side) => (alone ? "" : `${side.side}: `) + sideText(side, profile.events))
           .join("; ")}
-        . {pruned}
+        . {pruned}{" "}
+        {pruned !== null && (
+          <a href={stacksUrl({ ...selection, leastShare: "0" })} title="as many as can be shown">
+            show them
+          </a>
+        )}
       </p>
       <StackPanel
         sides={sides}

@@ -14,6 +14,8 @@ interface Properties {
   /** Shows callers and callees of a node's function, where there is a place for them. */
   choose?: (node: number) => void;
   label: string;
+  /** Whether it is said how the graph is used, while nothing is pointed at. */
+  explained?: boolean;
 }
 
 /** Up is to the caller where the root is at the top. */
@@ -26,7 +28,8 @@ const ARROWS: Record<string, Direction> = {
 const ARROWS_ROOT_BELOW: Record<string, Direction> = { ...ARROWS, ArrowUp: "down", ArrowDown: "up" };
 
 /** The graph itself, with a line below about the frame that is pointed at or was moved to. */
-export function FlameGraph({ scene, zoomed, zoom, back, search, choose: open, label }: Properties) {
+export function FlameGraph(properties: Properties) {
+  const { scene, zoomed, zoom, back, search, choose: open, label, explained = true } = properties;
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const stage = useRef<Stage | null>(null);
@@ -96,11 +99,14 @@ export function FlameGraph({ scene, zoomed, zoom, back, search, choose: open, la
       </div>
       <p class="flame-line" role="status">
         {chosen === null ? (
-          <span class="quiet">
-            Point at a frame or move with the arrow keys. Click or press Enter to zoom in, Escape to zoom out
-            {search === undefined ? "" : ", / to search"}
-            {open === undefined ? "" : ", s for callers and callees"}.
-          </span>
+          explained && (
+            <span class="quiet">
+              Point at a frame or move with the arrow keys. Click or press Enter to zoom in, Escape to zoom
+              out
+              {search === undefined ? "" : ", / to search"}
+              {open === undefined ? "" : ", s for callers and callees"}.
+            </span>
+          )
         ) : (
           <>
             <code class="strong">{nameOf(tree, chosen)}</code>

@@ -71,6 +71,7 @@ export function FlameView(properties: Properties) {
         back={back}
         {...(search === undefined ? {} : { search })}
         {...(choose === undefined ? {} : { choose: chooseNode })}
+        explained={!plain}
         label={labelOf(shape, subject, alone ? null : view, side)}
       />
     </>

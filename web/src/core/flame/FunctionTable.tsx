@@ -67,8 +67,8 @@ export function FunctionTable({ tree, matcher, cases, chosen, choose }: Properti
                   <span class="quiet small">{entry.file ?? entry.object}</span>
                 )}
               </th>
-              <td class="number">{costOf(tree, entry.self)}</td>
-              <td class="number">{costOf(tree, entry.total)}</td>
+              <Costs tree={tree} samples={entry.self} />
+              <Costs tree={tree} samples={entry.total} />
               {unit !== null && entry.change !== null && (
                 <td class={`number ${entry.change.isSure ? "strong" : "quiet"}`}>
                   {changeWithInterval(entry.change.change, entry.change.reach, unit).replaceAll(
@@ -96,14 +96,30 @@ export function FunctionTable({ tree, matcher, cases, chosen, choose }: Properti
   );
 }
 
-/** The shares of both sides, and what they are in time where that is known; a line may break only after the arrow. */
-function costOf({ weights }: FlameTree, samples: FunctionCost["self"]): string {
+/** The shares of both sides, and what they are in time where that is known. */
+function Costs({ tree: { weights }, samples }: { tree: FlameTree; samples: FunctionCost["self"] }) {
   const nameOfSide = (side: object): SideName => (side === weights.base ? "base" : "head");
   const shares = bothSides(weights, (side) => percent(shareOf(samples[nameOfSide(side)] ?? 0, side)));
   const isTimed = present(weights).every(([, side]) => side.nanoseconds !== null);
   const times = bothSides(weights, (side) =>
     count(shareOf(samples[nameOfSide(side)] ?? 0, side) * (side.nanoseconds ?? 0)),
   );
-  const unbroken = (text: string) => text.replaceAll(/ (?=[%→])/g, "\u00a0");
-  return isTimed ? `${unbroken(shares)}, ${unbroken(times)}\u00a0ns` : unbroken(shares);
+  return (
+    <td class="number">
+      {unbroken(shares)}
+      {isTimed && (
+        <>
+          <br />
+          <span class="small quiet" title="per request">
+            {unbroken(times)}&nbsp;ns
+          </span>
+        </>
+      )}
+    </td>
+  );
+}
+
+/** A line may break only after the arrow. */
+function unbroken(text: string): string {
+  return text.replaceAll(/ (?=[%→])/g, "\u00a0");
 }

@@ -3,9 +3,10 @@ import { count, percent } from "../numbers.ts";
 import type { SideName } from "../sides.ts";
 import { costs, reachOf, shareOf } from "./difference.ts";
 import { FlameView, type ViewName } from "./FlameView.tsx";
+import { PRUNED } from "./functions.ts";
 import { calleesOf, callersOf } from "./sandwich.ts";
 import { bothSides, changeWithInterval, costText, nameOf } from "./text.ts";
-import { at, type FlameFrame, type FlameTree, frameKey } from "./tree.ts";
+import { at, type FlameFrame, type FlameTree, frameKey, isFunction } from "./tree.ts";
 
 const SHOWN = 12;
 
@@ -30,7 +31,11 @@ export function Sandwich({ tree, frame, view, side, alone, choose, close }: Prop
     alone,
     matcher: null,
     plain: true,
-    choose: (chosen: FlameFrame) => choose(frameKey(chosen)),
+    choose: (chosen: FlameFrame) => {
+      if (isFunction(chosen) && chosen.object !== PRUNED) {
+        choose(frameKey(chosen));
+      }
+    },
   };
   return (
     <section class="sandwich" aria-label={`Callers and callees of ${name}`}>
@@ -94,8 +99,8 @@ function Neighbours({ tree, choose, none }: NeighboursProperties) {
         const known = tree.frames[at(tree.frame, node)] as FlameFrame;
         return (
           <li key={node}>
-            {known.object === null ? (
-              <span>thread {known.function}</span>
+            {known.object === null || known.object === PRUNED ? (
+              <span>{known.object === null ? `thread ${known.function}` : known.function}</span>
             ) : (
               <button type="button" class="plain function" onClick={() => choose(frameKey(known))}>
                 <code>{known.function}</code>

@@ -2,10 +2,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { present, type SideName, type Sides, type Stacks } from "../sides.ts";
 import { FlameView, type ViewName } from "./FlameView.tsx";
 import { type CaseCounts, FunctionTable } from "./FunctionTable.tsx";
+import { PRUNED } from "./functions.ts";
 import { Sandwich } from "./Sandwich.tsx";
 import { bottomUp } from "./sandwich.ts";
 import { type Matcher, matcher } from "./search.ts";
-import { type FlameTree, frameKey, mergedTree, threadNames } from "./tree.ts";
+import { type FlameTree, frameKey, isFunction, mergedTree, threadNames } from "./tree.ts";
 import "./flame.css";
 
 const ALL_THREADS = "";
@@ -104,7 +105,11 @@ export function StackPanel(properties: Properties) {
         matcher={search.matcher}
         subject={shape === "bottom-up" ? "functions with their callers" : ""}
         search={() => input.current?.focus()}
-        choose={(chosenFrame) => chosenFrame.object !== null && choose(frameKey(chosenFrame))}
+        choose={(chosenFrame) => {
+          if (isFunction(chosenFrame) && chosenFrame.object !== PRUNED) {
+            choose(frameKey(chosenFrame));
+          }
+        }}
       />
       <div ref={below}>
         {frame >= 0 && (

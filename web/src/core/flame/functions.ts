@@ -5,6 +5,9 @@ import { type Cost, changeOf, costs, reachOf, type Weighed } from "./difference.
 import { outermostNodes } from "./sandwich.ts";
 import { at, type FlameTree, isFunction } from "./tree.ts";
 
+/** The object of the frames that stand for what is too small to be shown; they are no functions. */
+export const PRUNED = "[other]";
+
 export interface FunctionCost {
   /** The place of the function among the frames, of which several may have the same name and file. */
   frame: number;
@@ -61,7 +64,7 @@ export function functionCosts(tree: FlameTree): FunctionCost[] {
   const hasSamples = ({ total }: FunctionCost) => (total.base ?? 0) > 0 || (total.head ?? 0) > 0;
   return functions.filter((entry) => {
     const known = tree.frames[entry.frame];
-    return known !== undefined && isFunction(known) && hasSamples(entry);
+    return known !== undefined && isFunction(known) && known.object !== PRUNED && hasSamples(entry);
   });
 }
 
