@@ -1,8 +1,7 @@
 """What a commit did: to each group of cases, and which cases have a step there."""
 
-import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -19,14 +18,11 @@ from zerolap.queries.kept_changes import (
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import Record, UsageError
-from zerolap.store import KeptCommit, KeptHistory, KeptPoints, KeptSeries, SeriesFilter, Store
+from zerolap.store import GroupChange, KeptCommit, KeptHistory, Store
 
 MOST_OF_COMMIT: Final = 20
 """Histories that one commit is shown in."""
-MOST_POINTS_READ: Final = 100_000
-MOST_SERIES: Final = 1_000
 MOST_STEPS: Final = 300
-METRICS_OF_GROUPS: Final = ("instructions_per_op", "cpu_ns_per_op")
 
 
 class CommitParameters(Parameters):
@@ -35,7 +31,7 @@ class CommitParameters(Parameters):
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{4,64}$", description="The beginning of its id.")]
 
 
-class GroupChange(Record):
+class ChangedGroup(Record):
     """What a commit did to a metric of a group of cases, beside the commit before it that is measured.
 
     Of `cases` that are measured there, `identical` execute the same. `change` is the geometric mean of their changes,
@@ -57,7 +53,6 @@ class CommitInHistory(Record):
     """A commit in a history.
 
     `is_same_program`: its program is that of the commit before. `after` is the one before it, null for the first.
-    `series_left_out` are series of which the groups hold nothing, as there are too many points.
     """
 
     history: ListedHistory
@@ -67,9 +62,8 @@ class CommitInHistory(Record):
     is_same_program: bool
     measured: int
     changed: int
-    groups: tuple[GroupChange, ...]
+    groups: tuple[ChangedGroup, ...]
     steps: tuple[ListedChange, ...]
-    series_left_out: int
 
 
 class CommitChanges(Record):
@@ -99,14 +93,6 @@ def _read(sources: QuerySources, parameters: CommitParameters) -> CommitChanges:
 def _in_history(store: Store, commit: KeptCommit, histories: Mapping[int, KeptHistory]) -> CommitInHistory:
     number, position = commit.history, commit.position
     before = store.kept_histories.commits_at({(number, position - 1)}).get((number, position - 1))
-    which = SeriesFilter(histories=(number,), metrics=METRICS_OF_GROUPS)
-    series = [one for one in store.kept_histories.series(which, MOST_SERIES) if not one.is_imported]
-    read = [
-        of_one
-        for of_one, total in zip(series, itertools.accumulate(one.point_count for one in series), strict=True)
-        if total <= MOST_POINTS_READ
-    ]
-    points = store.kept_histories.points([of_one.number for of_one in read])
     steps = store.kept_histories.changes_at(number, position, position, MOST_STEPS)
     return CommitInHistory(
         history=listed_history(histories[number]),
@@ -116,40 +102,23 @@ def _in_history(store: Store, commit: KeptCommit, histories: Mapping[int, KeptHi
         is_same_program=before is not None and commit.node is not None and commit.node == before.node,
         measured=commit.measured,
         changed=commit.changed,
-        groups=tuple(_groups(read, points, position)),
+        groups=tuple(_group(group) for group in store.kept_histories.group_changes(number, position)),
         steps=listed_changes(store, steps, histories),
-        series_left_out=max(0, store.kept_histories.count(which) - len(read)),
     )
 
 
-def _groups(series: Sequence[KeptSeries], points: Mapping[int, KeptPoints], position: int) -> Iterable[GroupChange]:
-    by_group: dict[tuple[str, str], list[tuple[float, str, bool]]] = {}
-    for of_one in series:
-        step = _step(points[of_one.number], position) if of_one.number in points else None
-        if step is not None:
-            by_group.setdefault((of_one.group, of_one.metric), []).append((step[0], of_one.case, step[1]))
-    for (group, metric), steps in sorted(by_group.items()):
-        (least, least_case, _), (most, most_case, _) = min(steps), max(steps)
-        yield GroupChange(
-            group=group,
-            metric=metric,
-            cases=len(steps),
-            identical=sum(is_same for _, _, is_same in steps),
-            change=math.expm1(math.fsum(change for change, _, _ in steps) / len(steps)),
-            least=math.expm1(least),
-            least_case=least_case,
-            most=math.expm1(most),
-            most_case=most_case,
-        )
-
-
-def _step(points: KeptPoints, position: int) -> tuple[float, bool] | None:
-    """Return the step of a series to a position as a logarithm, and whether the case executes the same there."""
-    try:
-        at = points.positions.index(position)
-    except ValueError:
-        return None
-    return None if at == 0 else (points.levels[at] - points.levels[at - 1], points.same_code[at])
+def _group(group: GroupChange) -> ChangedGroup:
+    return ChangedGroup(
+        group=group.group,
+        metric=group.metric,
+        cases=group.cases,
+        identical=group.identical,
+        change=math.expm1(group.mean),
+        least=math.expm1(group.least),
+        least_case=group.least_case,
+        most=math.expm1(group.most),
+        most_case=group.most_case,
+    )
 
 
 def _rows(answer: CommitChanges) -> Iterable[TableRow]:

@@ -101,4 +101,5 @@ def _state(commit: KeptCommit, before: KeptCommit | None, change: KeptChange | N
     if commit.measured == 0:
         return "not measured"
     is_same_program = before is not None and commit.node is not None and commit.node == before.node
-    return "identical" if is_same_program or commit.changed == 0 else "unchanged"
+    is_same_code = commit.position > 0 and commit.changed == 0
+    return "identical" if is_same_program or is_same_code else "unchanged"

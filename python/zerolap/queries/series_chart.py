@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field
 
@@ -25,6 +25,8 @@ MOST_LINES: Final = 24
 MOST_POINTS: Final = 2_000
 """Of a line."""
 MOST_CHANGES: Final = 500
+DIGITS: Final = 6
+"""Of relative changes, after the point."""
 DEFAULT_METRICS: Final = ("instructions_per_op",)
 
 Names = Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=100)]
@@ -65,6 +67,8 @@ class ChartCommit(Record):
 
 class ChartLine(Record):
     """A series by columns, each as long as `commits`, which are indices of the chart's commits.
+
+    `least`, `most` and `counts` are empty where each point is of one commit.
 
     `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
     the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
@@ -122,8 +126,7 @@ class SeriesChart(Record):
     left_out: int
 
 
-@dataclass(frozen=True)
-class _Point:
+class _Point(NamedTuple):
     """A point of a series at a place of the chart; levels are logarithms."""
 
     place: int
@@ -287,8 +290,7 @@ def _commits(store: Store, shown: _Range, wanted: Mapping[int, Collection[int]])
 # Points.
 
 
-@dataclass(frozen=True)
-class _Group:
+class _Group(NamedTuple):
     """Points in a row that are drawn as one, at the place of the last one."""
 
     place: int
@@ -297,7 +299,7 @@ class _Group:
     high: float
     least: float
     most: float
-    count: int
+    commits: int
     value: float | None
 
 
@@ -333,37 +335,42 @@ def _drawn(points: Sequence[_Point], shown: _Range, pixels: int) -> _Drawn:
 
 
 def _grouped(points: Sequence[_Point], base: _Point, first: _Point) -> _Group:
-    """Return points as one, with changes since `base`.
+    """Return points as one, with changes since `base`."""
+    levels = [point.level - base.level for point in points]
+    mean = math.fsum(levels) / len(levels)
+    width = math.fsum(_half_width(point, base, first) for point in points) / len(points)
+    return _Group(
+        place=points[-1].place,
+        change=_relative(mean),
+        low=_relative(mean - width),
+        high=_relative(mean + width),
+        least=_relative(min(levels)),
+        most=_relative(max(levels)),
+        commits=len(points),
+        value=points[-1].value,
+    )
+
+
+def _half_width(point: _Point, base: _Point, first: _Point) -> float:
+    """Return the half width of the interval of a change since `base`.
 
     Bounds of levels are those of the change since the first point of the series. Of the change between two others they
     are added as independent errors, which is at most too wide.
     """
-    levels = [point.level - base.level for point in points]
-    widths = [
-        0.0
-        if point.code == base.code
-        else point.half_width
-        if base is first
-        else math.hypot(point.half_width, base.half_width)
-        for point in points
-    ]
-    mean, width = math.fsum(levels) / len(levels), math.fsum(widths) / len(widths)
-    return _Group(
-        place=points[-1].place,
-        change=math.expm1(mean),
-        low=math.expm1(mean - width),
-        high=math.expm1(mean + width),
-        least=math.expm1(min(levels)),
-        most=math.expm1(max(levels)),
-        count=len(points),
-        value=points[-1].value,
-    )
+    if point.code == base.code:
+        return 0.0
+    return point.half_width if base is first else math.hypot(point.half_width, base.half_width)
+
+
+def _relative(log_change: float) -> float:
+    return round(math.expm1(log_change), DIGITS)
 
 
 def _line(
     series: KeptSeries, drawn: _Drawn, index: Mapping[int, int], starts: Mapping[tuple[int, int], str]
 ) -> ChartLine:
-    points = [point for point in drawn.points if point.place in index]
+    points = drawn.points
+    is_grouped = any(point.commits > 1 for point in points)
     names = ("history", "case", "group", "metric", "engine", "topology", "source", "labels", "better", "point_count")
     return ChartLine(
         **{name: getattr(series, name) for name in names},
@@ -372,10 +379,10 @@ def _line(
         changes=tuple(point.change for point in points),
         lows=tuple(point.low for point in points),
         highs=tuple(point.high for point in points),
-        least=tuple(point.least for point in points),
-        most=tuple(point.most for point in points),
-        counts=tuple(point.count for point in points),
-        values=tuple(point.value for point in points),
+        least=tuple(point.least for point in points) if is_grouped else (),
+        most=tuple(point.most for point in points) if is_grouped else (),
+        counts=tuple(point.commits for point in points) if is_grouped else (),
+        values=tuple(None if point.value is None else float(f"{point.value:.7g}") for point in points),
         ledger=series.ledger,
         ledger_since=None if series.ledger is None else starts.get((series.history, series.ledger.since)),
     )
@@ -407,7 +414,9 @@ def _rows(answer: SeriesChart) -> Iterable[TableRow]:
     histories = {history.number: history for history in answer.histories}
     for line in answer.lines:
         history = histories[line.history]
-        columns = (line.commits, line.changes, line.lows, line.highs, line.least, line.most, line.counts, line.values)
+        least, most = line.least or line.changes, line.most or line.changes
+        counts = line.counts or (1,) * len(line.commits)
+        columns = (line.commits, line.changes, line.lows, line.highs, least, most, counts, line.values)
         for at, *numbers in zip(*columns, strict=True):
             commit = answer.commits[at]
             release = commit.name if commit.is_release else ""

@@ -1,7 +1,7 @@
 """What commands or cases have gained and lost from release to release, or since one of them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
@@ -10,9 +10,11 @@ from zerolap.judge import EVENT
 from zerolap.queries.kept_changes import MOST_HISTORIES, ListedHistory, listed_history
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import METRICS, Record, UsageError
-from zerolap.store import KeptCommit, KeptHistory, KeptSeries, KeptVersion, SeriesFilter, Store
+from zerolap.store import KeptCommit, KeptHistory, KeptVersion, SeriesFilter, Store, VersionedSeries
 
 MOST_SERIES: Final = 5_000
+DIGITS: Final = 6
+"""Of relative changes, after the point."""
 MOST_VERSIONS: Final = 60
 """The newest ones are shown."""
 
@@ -39,22 +41,20 @@ class MapVersion(Record):
     time: str
 
 
-class MapCell(Record):
-    """The relative change up to a version with its 95 % bounds, of a case or the geometric mean of `cases`."""
-
-    change: float
-    low: float
-    high: float
-    cases: int
-
-
 class MapRow(Record):
-    """A command or case; `cells` has an entry for each version, null where it is not measured."""
+    """A command or case by columns, with an entry for each version.
+
+    `changes` are the relative changes up to the version with their 95 % bounds `lows` and `highs`, null where it is not
+    measured; each is the geometric mean over `measured` of the `cases`.
+    """
 
     name: str
     groups: tuple[str, ...]
     cases: tuple[str, ...]
-    cells: tuple[MapCell | None, ...]
+    changes: tuple[float | None, ...]
+    lows: tuple[float | None, ...]
+    highs: tuple[float | None, ...]
+    measured: tuple[int, ...]
 
 
 class VersionMap(Record):
@@ -84,6 +84,13 @@ class _Change(NamedTuple):
     half_width: float
 
 
+class _ChangedSeries(NamedTuple):
+    """A series with its change up to each version."""
+
+    series: VersionedSeries
+    changes: Sequence[_Change | None]
+
+
 def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
     store = sources.store
     with_releases = store.kept_histories.release_counts()
@@ -96,12 +103,12 @@ def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
     history = _history(histories, parameters.history)
     if history is None:
         return VersionMap(histories=listed, metric=parameters.metric)
-    which = SeriesFilter(histories=(history.number,), metrics=(parameters.metric,))
-    series = [one for one in store.kept_histories.series(which, MOST_SERIES) if not one.is_imported]
-    levels = store.kept_histories.versions(history.number, parameters.metric)
-    commits, left_out = _versions(store, history, levels)
+    series = store.kept_histories.versions(history.number, parameters.metric, MOST_SERIES)
+    commits, left_out = _versions(store, history, series)
     since = _since(commits, parameters.since)
-    changes = {one.number: _changes(one, levels.get(one.number, ()), commits, since, parameters) for one in series}
+    positions = [commit.position for commit in commits]
+    changed = [_ChangedSeries(of, _changes(of, positions, since, parameters.against)) for of in series]
+    which = SeriesFilter(histories=(history.number,), metrics=(parameters.metric,))
     named = METRICS.get(parameters.metric)
     return VersionMap(
         histories=listed,
@@ -111,8 +118,8 @@ def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
         better=None if named is None else "less" if named.less_is_better else "more",
         versions=tuple(MapVersion(name=one.name, commit=one.commit, time=one.time) for one in commits),
         since=since,
-        rows=tuple(_rows_of(series, changes, parameters.rows)),
-        total=_row("all", series, changes) if series else None,
+        rows=tuple(_rows_of(changed, parameters.rows)),
+        total=_row("all", changed) if changed else None,
         versions_left_out=left_out,
         series_left_out=max(0, store.kept_histories.count(which) - MOST_SERIES),
     )
@@ -127,13 +134,12 @@ def _history(histories: Sequence[KeptHistory], number: int | None) -> KeptHistor
     raise UsageError(f"no history has the number {number}", hint="it was judged anew or removed: choose another one")
 
 
-def _versions(
-    store: Store, history: KeptHistory, levels: Mapping[int, Sequence[KeptVersion]]
-) -> tuple[list[KeptCommit], int]:
+def _versions(store: Store, history: KeptHistory, series: Sequence[VersionedSeries]) -> tuple[list[KeptCommit], int]:
     """Return the newest measured versions in order, and how many older ones there are."""
-    measured = {version.position for versions in levels.values() for version in versions}
+    measured = {position for of_one in series for position in of_one.versions}
     ends = {min(measured), max(measured)} if measured else set()
-    wanted = {commit.position for commit in store.kept_histories.tagged_commits(history.number)} & measured | ends
+    tagged = {commit.position for commit in store.kept_histories.tagged_commits(history.number)}
+    wanted = tagged & measured | ends
     shown = sorted(wanted)[-MOST_VERSIONS:]
     commits = store.kept_histories.commits_at({(history.number, position) for position in shown})
     return [commits[history.number, position] for position in shown], len(wanted) - len(shown)
@@ -147,20 +153,16 @@ def _since(commits: Sequence[KeptCommit], asked: str | None) -> int:
 
 
 def _changes(
-    series: KeptSeries,
-    levels: Sequence[KeptVersion],
-    commits: Sequence[KeptCommit],
-    since: int,
-    parameters: VersionParameters,
+    series: VersionedSeries, positions: Sequence[int], since: int, against: Literal["since", "before"]
 ) -> list[_Change | None]:
     """Return the change of a case up to each version."""
-    by_position = {version.position: version for version in levels}
-    points = [by_position.get(commit.position) for commit in commits]
+    points = [series.versions.get(position) for position in positions]
+    is_counted = series.engine == "counted"
     changes: list[_Change | None] = []
     before: KeptVersion | None = None
     for point in points:
-        base = points[since] if parameters.against == "since" else before
-        changes.append(None if point is None or base is None else _change(base, point, series.engine == "counted"))
+        base = points[since] if against == "since" else before
+        changes.append(None if point is None or base is None else _change(base, point, is_counted))
         before = point or before
     return changes
 
@@ -178,49 +180,54 @@ def _change(base: KeptVersion, point: KeptVersion, is_counted: bool) -> _Change 
     return _Change(value, EVENT if is_counted else math.hypot(base.half_width, point.half_width))
 
 
-def _rows_of(
-    series: Sequence[KeptSeries], changes: Mapping[int, Sequence[_Change | None]], rows: Literal["command", "case"]
-) -> Iterable[MapRow]:
-    by_name: dict[str, list[KeptSeries]] = {}
-    for of_one in series:
-        name = of_one.case if rows == "case" else " ".join(of_one.commands) or of_one.case
-        by_name.setdefault(name, []).append(of_one)
+def _rows_of(changed: Sequence[_ChangedSeries], rows: Literal["command", "case"]) -> Iterable[MapRow]:
+    by_name: dict[str, list[_ChangedSeries]] = {}
+    for of_one in changed:
+        case, commands = of_one.series.case, of_one.series.commands
+        by_name.setdefault(case if rows == "case" else " ".join(commands) or case, []).append(of_one)
     for name in sorted(by_name):
-        yield _row(name, by_name[name], changes)
+        yield _row(name, by_name[name])
 
 
-def _row(name: str, series: Sequence[KeptSeries], changes: Mapping[int, Sequence[_Change | None]]) -> MapRow:
-    columns = zip(*(changes[of_one.number] for of_one in series), strict=True)
-    is_counted = all(of_one.engine == "counted" for of_one in series)
+def _row(name: str, changed: Sequence[_ChangedSeries]) -> MapRow:
+    is_counted = all(of_one.series.engine == "counted" for of_one in changed)
+    columns = zip(*(of_one.changes for of_one in changed), strict=True)
+    known = [[change for change in column if change is not None] for column in columns]
+    means = [_mean(changes, is_counted) for changes in known]
     return MapRow(
         name=name,
-        groups=tuple(sorted({of_one.group for of_one in series})),
-        cases=tuple(sorted(of_one.case for of_one in series)),
-        cells=tuple(_mean([change for change in column if change is not None], is_counted) for column in columns),
+        groups=tuple(sorted({of_one.series.group for of_one in changed})),
+        cases=tuple(sorted(of_one.series.case for of_one in changed)),
+        changes=tuple(mean and _relative(mean.value) for mean in means),
+        lows=tuple(mean and _relative(mean.value - mean.half_width) for mean in means),
+        highs=tuple(mean and _relative(mean.value + mean.half_width) for mean in means),
+        measured=tuple(len(changes) for changes in known),
     )
 
 
-def _mean(changes: Sequence[_Change], is_counted: bool) -> MapCell | None:
+def _mean(changes: Sequence[_Change], is_counted: bool) -> _Change | None:
     """Return the geometric mean of changes; none without any.
 
     Cases are timed by starts of their own, with independent errors; the bound of counting is no random error.
     """
-    if not changes:
-        return None
+    if len(changes) <= 1:
+        return changes[0] if changes else None
     widths = [change.half_width for change in changes]
     mean = math.fsum(change.value for change in changes) / len(changes)
-    width = (math.fsum(widths) if is_counted else math.hypot(*widths)) / len(changes)
-    low, high = math.expm1(mean - width), math.expm1(mean + width)
-    return MapCell(change=math.expm1(mean), low=low, high=high, cases=len(changes))
+    return _Change(mean, (math.fsum(widths) if is_counted else math.hypot(*widths)) / len(changes))
+
+
+def _relative(value: float) -> float:
+    return round(math.expm1(value), DIGITS)
 
 
 def _table(answer: VersionMap) -> Iterable[TableRow]:
     yield ("row", "groups", "version", "commit", "change", "low", "high", "cases")
     for row in (*answer.rows, *(() if answer.total is None else (answer.total,))):
-        for version, cell in zip(answer.versions, row.cells, strict=True):
-            if cell is not None:
-                of_version = (version.name, version.commit)
-                yield (row.name, " ".join(row.groups), *of_version, cell.change, cell.low, cell.high, cell.cases)
+        columns = (answer.versions, row.changes, row.lows, row.highs, row.measured)
+        for version, *cell in zip(*columns, strict=True):
+            if cell[0] is not None:
+                yield (row.name, " ".join(row.groups), version.name, version.commit, *cell)
 
 
 VERSIONS: Final = PageQuery(

@@ -29,6 +29,7 @@ from zerolap.store.history_records import (
 )
 from zerolap.store.imported_records import ImportedRecords, ImportSource
 from zerolap.store.kept_histories import (
+    GroupChange,
     KeptChange,
     KeptCommit,
     KeptHistories,
@@ -36,8 +37,9 @@ from zerolap.store.kept_histories import (
     KeptPoints,
     KeptSeries,
     KeptVersion,
-    SeriesFilter,
     NamedSeries,
+    SeriesFilter,
+    VersionedSeries,
 )
 from zerolap.store.measured_values import MeasuredValue, MeasuredValues
 from zerolap.store.platform_records import (
@@ -100,6 +102,7 @@ __all__ = [
     "FleetPlatform",
     "FleetRecords",
     "FunctionLines",
+    "GroupChange",
     "HistoryRecords",
     "ImportSource",
     "ImportedRecords",
@@ -115,6 +118,7 @@ __all__ = [
     "ListedRequest",
     "MeasuredValue",
     "MeasuredValues",
+    "NamedSeries",
     "NamedSource",
     "NotConductor",
     "NumberedTrial",
@@ -138,7 +142,6 @@ __all__ = [
     "SampledResult",
     "SampledTrial",
     "SeriesFilter",
-    "NamedSeries",
     "StackRecords",
     "Store",
     "StoredAcknowledgement",
@@ -154,5 +157,6 @@ __all__ = [
     "TriggerRecords",
     "TriggerState",
     "UncountedCase",
+    "VersionedSeries",
     "open_blobs",
 ]

@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select, tuple_
 
@@ -26,6 +26,8 @@ DIGITS: Final = 9
 LONGEST_TEXT: Final = 1000
 """Characters of a subject, a failure or a reason, which others have written."""
 ROWS_AT_ONCE: Final = 500
+METRICS_OF_GROUPS: Final = ("instructions_per_op", "cpu_ns_per_op")
+"""What a commit did to groups of cases is kept of these."""
 IDENTITY: Final = ("repository", "range", "variant", "config", "platform")
 """The columns that tell a kept history from others."""
 
@@ -93,6 +95,25 @@ class KeptSeries:
 
 
 @dataclass(frozen=True)
+class GroupChange:
+    """What a commit did to a metric of a group of cases, beside the point before it of each case.
+
+    Of `cases` that are measured there, `identical` execute the same. The others are logarithms: the mean over the
+    cases, and the extremes with the cases that have them.
+    """
+
+    group: str
+    metric: str
+    cases: int
+    identical: int
+    mean: float
+    least: float
+    least_case: str
+    most: float
+    most_case: str
+
+
+@dataclass(frozen=True)
 class NamedSeries:
     """What a series is of."""
 
@@ -115,8 +136,7 @@ class KeptPoints:
     same_code: Sequence[bool]
 
 
-@dataclass(frozen=True)
-class KeptVersion:
+class KeptVersion(NamedTuple):
     """A point of a series at a release, or at one of its ends.
 
     Changes between points of one `segment` are known; `code` is equal for points between which the case executes the
@@ -128,6 +148,17 @@ class KeptVersion:
     half_width: float
     segment: int
     code: int
+
+
+@dataclass(frozen=True)
+class VersionedSeries:
+    """A series at releases and at both of its ends, by position."""
+
+    case: str
+    group: str
+    commands: tuple[str, ...]
+    engine: str
+    versions: Mapping[int, KeptVersion]
 
 
 @dataclass(frozen=True)
@@ -164,6 +195,14 @@ class SeriesFilter:
     cases: Collection[str] = ()
     metrics: Collection[str] = ()
     groups: Collection[str] = ()
+
+
+OF_COMMIT: Final = tuple(column for column in kept_commit.c if column.name != "groups")
+"""What is read of a commit."""
+
+
+_GroupSteps = dict[tuple[str, str], list[tuple[float, str, bool]]]
+"""By group and metric: the step of each case as a logarithm, the case, and whether it executes the same."""
 
 
 @dataclass(frozen=True)
@@ -252,6 +291,13 @@ class KeptHistories:
 
     # Commits.
 
+    def group_changes(self, history: int, position: int) -> list[GroupChange]:
+        """Return what a commit did to each group of cases, by group and metric."""
+        is_meant = (kept_commit.c.history == history, kept_commit.c.position == position)
+        with self._database.reading() as connection:
+            groups = connection.execute(select(kept_commit.c.groups).where(*is_meant)).scalar()
+            return [GroupChange(*group) for group in json.loads(groups or "[]")]
+
     def order(self, history: int) -> list[tuple[str, str]]:
         """Return the id and the time of each commit of a history, in its order."""
         columns = (kept_commit.c.commit, kept_commit.c.time)
@@ -261,26 +307,26 @@ class KeptHistories:
 
     def newest_commits(self, history: int, count: int) -> list[KeptCommit]:
         """Return the last commits of a history, in its order."""
-        statement = select(kept_commit).where(kept_commit.c.history == history)
+        statement = select(*OF_COMMIT).where(kept_commit.c.history == history)
         return self._commits(statement.order_by(kept_commit.c.position.desc()).limit(count))[::-1]
 
     def tagged_commits(self, history: int) -> list[KeptCommit]:
         """Return the releases of a history, in its order."""
-        statement = select(kept_commit).where(kept_commit.c.history == history, kept_commit.c.tags != "[]")
+        statement = select(*OF_COMMIT).where(kept_commit.c.history == history, kept_commit.c.tags != "[]")
         return self._commits(statement.order_by(kept_commit.c.position))
 
     def commits_at(self, positions: Collection[tuple[int, int]]) -> dict[tuple[int, int], KeptCommit]:
         """Return the commits at positions, each of which is the number of a history and a position in it."""
         found: dict[tuple[int, int], KeptCommit] = {}
         for part in _parts(sorted(positions)):
-            statement = select(kept_commit).where(tuple_(kept_commit.c.history, kept_commit.c.position).in_(part))
+            statement = select(*OF_COMMIT).where(tuple_(kept_commit.c.history, kept_commit.c.position).in_(part))
             found |= {(commit.history, commit.position): commit for commit in self._commits(statement)}
         return found
 
     def commits_named(self, begin: str, limit: int) -> list[KeptCommit]:
         """Return the commits of all histories whose ids begin so, those of the newest histories first."""
         after = begin[:-1] + chr(ord(begin[-1]) + 1)
-        statement = select(kept_commit).where(kept_commit.c.commit >= begin, kept_commit.c.commit < after)
+        statement = select(*OF_COMMIT).where(kept_commit.c.commit >= begin, kept_commit.c.commit < after)
         return self._commits(statement.order_by(kept_commit.c.history.desc()).limit(limit))
 
     def _commits(self, statement: Select[Any]) -> list[KeptCommit]:
@@ -332,16 +378,26 @@ class KeptHistories:
         with self._database.reading() as connection:
             return {row.number: _points(row.points) for row in connection.execute(statement)}
 
-    def versions(self, history: int, metric: str) -> dict[int, list[KeptVersion]]:
-        """Return the points of all series of a metric at releases and at both ends, by the numbers of the series."""
-        statement = select(kept_series.c.number, kept_series.c.versions).where(
-            kept_series.c.history == history, kept_series.c.metric == metric, ~kept_series.c.is_imported
+    def versions(self, history: int, metric: str, limit: int) -> list[VersionedSeries]:
+        """Return the points of the series of a metric at releases and at both ends, by case."""
+        names = ("case", "group", "commands", "engine", "versions")
+        statement = (
+            select(*(kept_series.c[name] for name in names))
+            .where(kept_series.c.history == history, kept_series.c.metric == metric, ~kept_series.c.is_imported)
+            .order_by(kept_series.c.case, kept_series.c.number)
+            .limit(limit)
         )
         with self._database.reading() as connection:
-            return {
-                row.number: [KeptVersion(*version) for version in json.loads(row.versions)]
+            return [
+                VersionedSeries(
+                    row.case,
+                    row.group,
+                    tuple(json.loads(row.commands)),
+                    row.engine,
+                    {version[0]: KeptVersion(*version) for version in json.loads(row.versions)},
+                )
                 for row in connection.execute(statement)
-            }
+            ]
 
     # Changes.
 
@@ -471,12 +527,20 @@ def _insert_commits(
     connection: Connection, number: int, commits: Sequence[HistoryCommit], judged: Iterable[_Judged]
 ) -> None:
     measured, changed = [0] * len(commits), [0] * len(commits)
+    steps: list[_GroupSteps] = [{} for _ in commits]
     for of_one in judged:
         if of_one.series.is_imported:
             continue
-        for index, point in enumerate(of_one.series.points):
+        key = (of_one.series.group, of_one.series.metric)
+        before: HistoryPoint | None = None
+        for point in of_one.series.points:
             measured[point.position] += 1
-            changed[point.position] += index > 0 and not point.same_code
+            if before is not None:
+                changed[point.position] += not point.same_code
+                if of_one.series.metric in METRICS_OF_GROUPS:
+                    step = (point.level - before.level, of_one.series.case, point.same_code)
+                    steps[point.position].setdefault(key, []).append(step)
+            before = point
     rows = [
         {
             "history": number,
@@ -489,11 +553,27 @@ def _insert_commits(
             "failure": commit.failure and commit.failure[:LONGEST_TEXT],
             "measured": measured[position],
             "changed": changed[position],
+            "groups": json.dumps([_group_change(key, of_group) for key, of_group in sorted(steps[position].items())]),
         }
         for position, commit in enumerate(commits)
     ]
     if rows:
         connection.execute(insert(kept_commit), rows)
+
+
+def _group_change(key: tuple[str, str], steps: Sequence[tuple[float, str, bool]]) -> tuple[str | float, ...]:
+    """Return the fields of a `GroupChange`."""
+    identical = sum(is_same for _, _, is_same in steps)
+    mean = math.fsum(step for step, _, _ in steps) / len(steps)
+    (least, least_case, _), (most, most_case, _) = min(steps), max(steps)
+    return (
+        *key,
+        len(steps),
+        identical,
+        *(round(mean, DIGITS), round(least, DIGITS), least_case),
+        round(most, DIGITS),
+        most_case,
+    )
 
 
 def _insert_series(connection: Connection, number: int, commits: Sequence[HistoryCommit], judged: _Judged) -> None:

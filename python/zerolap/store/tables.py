@@ -405,7 +405,8 @@ kept_history = Table(
 )
 
 # A commit of its range. `tags` is a JSON list; `node` is equal for commits of the same program. `measured` counts the
-# series with a point there, `changed` those of them that execute something else than at the point before.
+# series with a point there, `changed` those of them that execute something else than at the point before. `groups` is a
+# JSON list of what it did to each group of cases.
 kept_commit = Table(
     "kept_commit",
     metadata,
@@ -419,6 +420,7 @@ kept_commit = Table(
     Column("failure", Text),
     Column("measured", Integer, nullable=False),
     Column("changed", Integer, nullable=False),
+    Column("groups", Text, nullable=False),
     Index(None, "commit"),
 )
 
@@ -450,7 +452,8 @@ kept_series = Table(
     UniqueConstraint(
         *("history", "case", "metric", "engine", "topology", "source", "labels"), name="uq_kept_series_identity"
     ),
-    Index(None, "case", "metric"),
+    # All that a list of series reads.
+    Index("ix_kept_series_names", "case", "metric", "history", "group", "commands"),
 )
 
 # A change of it, between the commits at the positions `after` and `position`; `commit` is the later one. `is_open`: it

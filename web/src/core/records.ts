@@ -89,6 +89,24 @@ export interface CaseResult {
 }
 
 /**
+ * What a commit did to a metric of a group of cases, beside the commit before it that is measured.
+ *
+ * Of `cases` that are measured there, `identical` execute the same. `change` is the geometric mean of their changes,
+ * `least` and `most` are the extremes, with the cases that have them.
+ */
+export interface ChangedGroup {
+  group: string;
+  metric: string;
+  cases: number;
+  identical: number;
+  change: number;
+  least: number;
+  least_case: string;
+  most: number;
+  most_case: string;
+}
+
+/**
  * A commit with points; `place` is its number among all commits of the chart, in their order.
  *
  * `is_release` where a tag of a release names it.
@@ -104,6 +122,8 @@ export interface ChartCommit {
 
 /**
  * A series by columns, each as long as `commits`, which are indices of the chart's commits.
+ *
+ * `least`, `most` and `counts` are empty where each point is of one commit.
  *
  * `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
  * the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
@@ -154,7 +174,6 @@ export interface CommitChanges {
  * A commit in a history.
  *
  * `is_same_program`: its program is that of the commit before. `after` is the one before it, null for the first.
- * `series_left_out` are series of which the groups hold nothing, as there are too many points.
  */
 export interface CommitInHistory {
   history: ListedHistory;
@@ -164,9 +183,8 @@ export interface CommitInHistory {
   is_same_program: boolean;
   measured: number;
   changed: number;
-  groups: Array<GroupChange>;
+  groups: Array<ChangedGroup>;
   steps: Array<ListedChange>;
-  series_left_out: number;
 }
 
 /** The newest commits of a history, in its order; `earlier` is how many it has before them. */
@@ -453,24 +471,6 @@ export interface FunctionShares {
 }
 
 /**
- * What a commit did to a metric of a group of cases, beside the commit before it that is measured.
- *
- * Of `cases` that are measured there, `identical` execute the same. `change` is the geometric mean of their changes,
- * `least` and `most` are the extremes, with the cases that have them.
- */
-export interface GroupChange {
-  group: string;
-  metric: string;
-  cases: number;
-  identical: number;
-  change: number;
-  least: number;
-  least_case: string;
-  most: number;
-  most_case: string;
-}
-
-/**
  * The sum of all changes of a metric since a release or an accepted change.
  *
  * `since` is the position of the commit that it begins at. `total` is the sum as a relative change, with `low` and
@@ -638,20 +638,20 @@ export interface ListedTrigger {
   requests: Array<TriggeredRequest>;
 }
 
-/** The relative change up to a version with its 95 % bounds, of a case or the geometric mean of `cases`. */
-export interface MapCell {
-  change: number;
-  low: number;
-  high: number;
-  cases: number;
-}
-
-/** A command or case; `cells` has an entry for each version, null where it is not measured. */
+/**
+ * A command or case by columns, with an entry for each version.
+ *
+ * `changes` are the relative changes up to the version with their 95 % bounds `lows` and `highs`, null where it is
+ * not measured; each is the geometric mean over `measured` of the `cases`.
+ */
 export interface MapRow {
   name: string;
   groups: Array<string>;
   cases: Array<string>;
-  cells: Array<MapCell | null>;
+  changes: Array<number | null>;
+  lows: Array<number | null>;
+  highs: Array<number | null>;
+  measured: Array<number>;
 }
 
 /** A column: a release, or the first or last commit of the range. */

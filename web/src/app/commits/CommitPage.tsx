@@ -1,5 +1,5 @@
 import { change, counted, metricHeading } from "../../core/numbers.ts";
-import type { CommitChanges, CommitInHistory, GroupChange } from "../../core/records.ts";
+import type { ChangedGroup, CommitChanges, CommitInHistory } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { ChangeTable } from "../changes/ChangeTable.tsx";
@@ -50,12 +50,6 @@ function InHistory({ of, commit }: { of: CommitInHistory; commit: string }) {
       <p>{stateOf(of)}</p>
       {of.steps.length > 0 && <ChangeTable changes={of.steps} caption="Steps at this commit" ofOneCommit />}
       {of.groups.length > 0 && <Groups of={of} commit={commit} />}
-      {of.series_left_out > 0 && (
-        <p class="note">
-          The groups leave {counted(of.series_left_out, "series", "series")} out: this history has too many
-          points to read all of them.
-        </p>
-      )}
     </section>
   );
 }
@@ -107,7 +101,7 @@ function Groups({ of, commit }: { of: CommitInHistory; commit: string }) {
   );
 }
 
-function GroupRow({ of, group, commit }: { of: CommitInHistory; group: GroupChange; commit: string }) {
+function GroupRow({ of, group, commit }: { of: CommitInHistory; group: ChangedGroup; commit: string }) {
   const common = { metric: group.metric, history: of.history.number, since: of.after?.commit ?? commit };
   const extreme = (value: number, name: string) => (
     <td>

@@ -1,3 +1,4 @@
+import { counted } from "../../core/numbers.ts";
 import type { Overview } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
@@ -41,17 +42,20 @@ function Shown({ overview }: { overview: Overview }) {
           </ul>
         </section>
       )}
-      <section>
-        <h2>Newest results</h2>
-        <ReportTable reports={newest} />
-        <p>
-          <a href="/reports">All reports</a>
-        </p>
-      </section>
+      {newest.length > 0 && (
+        <section>
+          <h2>Newest results</h2>
+          <ReportTable reports={newest} />
+          <p>
+            <a href="/reports">All reports</a>
+          </p>
+        </section>
+      )}
       {fleet.agents > 0 && (
         <p class="quiet">
-          {fleet.agents} agents, {fleet.silent} silent, {fleet.draining} draining, {fleet.refused} refused;{" "}
-          {fleet.open_requests} open requests
+          {counted(fleet.agents, "agent", "agents")}, {fleet.silent} silent, {fleet.draining} draining,{" "}
+          {fleet.refused} refused; {counted(fleet.open_requests, "open request", "open requests")}.{" "}
+          <a href="/fleet">Fleet</a>
         </p>
       )}
     </>

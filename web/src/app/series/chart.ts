@@ -131,10 +131,12 @@ function seriesOf({ chart, data, hidden }: ChartChoice, index: number, colours: 
 
 function bandsOf(index: number, colours: Palette): uPlot.Band[] {
   const first = 1 + index * SERIES_OF_LINE;
-  const fill = (part: number) => `color-mix(in srgb, ${lineColour(index, colours)} ${part}%, transparent)`;
+  const colour = lineColour(index, colours);
+  // The colours that a reader forces have no transparent form: bounds are left to the texts.
+  const fill = (alpha: string) => (colour.startsWith("#") ? `${colour}${alpha}` : "transparent");
   return [
-    { series: [first + 2, first + 1], fill: fill(22) },
-    { series: [first + 4, first + 3], fill: fill(12) },
+    { series: [first + 2, first + 1], fill: fill("30") },
+    { series: [first + 4, first + 3], fill: fill("20") },
   ];
 }
 
@@ -152,6 +154,7 @@ function drawMarks(plot: uPlot, { chart, data, hidden }: ChartChoice, colours: P
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
   ctx.font = `${11 * scale}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
   ctx.lineWidth = scale;
   let free = Number.NEGATIVE_INFINITY;
   for (const [index, commit] of data.commits.entries()) {

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { HeatMap } from "../../core/charts/HeatMap.tsx";
 import { change, counted, interval, metricLabel } from "../../core/numbers.ts";
-import type { MapCell, MapRow, MapVersion, VersionMap } from "../../core/records.ts";
+import type { MapRow, MapVersion, VersionMap } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { seriesUrl } from "../changes/links.ts";
@@ -59,12 +59,19 @@ function Shown({ map, number, parameters }: ShownProperties) {
     title: `${version.name}, ${version.time.slice(0, 10)}`,
   }));
   const cell = (row: MapRow, column: MapVersion & { index: number }) => {
-    const of = row.cells[column.index];
-    const base = isStep ? measuredBefore(row, column.index) : map.since;
+    const { index } = column;
+    const base = isStep ? measuredBefore(row, index) : map.since;
     const from = base === null ? undefined : map.versions[base];
-    return of === null || of === undefined || from === undefined
+    const [step, low, high] = [row.changes[index], row.lows[index], row.highs[index]];
+    return typeof step !== "number" ||
+      typeof low !== "number" ||
+      typeof high !== "number" ||
+      from === undefined
       ? null
-      : shownCell(of, { map, number, row, from, to: column });
+      : shownCell(
+          { change: step, low, high, cases: row.measured[index] ?? 0 },
+          { map, number, row, from, to: column },
+        );
   };
   const since = map.versions[map.since]?.name ?? "";
   return (
@@ -132,11 +139,18 @@ function lines(map: VersionMap, text: string): Line[] {
 /** The version before that has a cell or begins the row. */
 function measuredBefore(row: MapRow, index: number): number | null {
   for (let before = index - 1; before >= 0; before--) {
-    if (row.cells[before] !== null || before === 0) {
+    if ((row.measured[before] ?? 0) > 0 || before === 0) {
       return before;
     }
   }
   return null;
+}
+
+interface Cell {
+  change: number;
+  low: number;
+  high: number;
+  cases: number;
 }
 
 interface CellContext {
@@ -147,7 +161,7 @@ interface CellContext {
   to: MapVersion;
 }
 
-function shownCell(of: MapCell, { map, number, row, from, to }: CellContext) {
+function shownCell(of: Cell, { map, number, row, from, to }: CellContext) {
   const isAll = row === map.total || row.name === map.total?.name;
   const direction = map.better === "more" ? -1 : 1;
   const isCertain = of.low > 0 || of.high < 0 || of.change === 0;

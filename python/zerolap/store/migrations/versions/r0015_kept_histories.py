@@ -38,6 +38,7 @@ def _create_commits() -> None:
         sa.Column("node", sa.Integer(), nullable=True),
         sa.Column("failure", sa.Text(), nullable=True),
         *(sa.Column(name, sa.Integer(), nullable=False) for name in ("measured", "changed")),
+        *_long_texts("groups"),
         _of_parent("kept_commit", "history", "kept_history"),
         sa.PrimaryKeyConstraint("history", "position", name=op.f("pk_kept_commit")),
     )
@@ -63,7 +64,8 @@ def _create_series() -> None:
             name=op.f("uq_kept_series_identity"),
         ),
     )
-    op.create_index(op.f("ix_kept_series_case_metric"), "kept_series", ["case", "metric"])
+    columns = ["case", "metric", "history", "group", "commands"]
+    op.create_index(op.f("ix_kept_series_names"), "kept_series", columns)
 
 
 def _create_changes() -> None:
