@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
 import { useAddress } from "./navigation.ts";
 import { type PageProps, ROUTES, type Route, routeOf } from "./routes.ts";
+import { SignedInAs } from "./signing-in/SignedInAs.tsx";
 
 /** What the lab has every page say, as where its data are made up. */
 const NOTICE = document.querySelector<HTMLMetaElement>('meta[name="zerolap-notice"]')?.content ?? null;
@@ -27,6 +28,7 @@ export function App() {
             </a>
           ))}
         </nav>
+        <SignedInAs />
       </header>
       {NOTICE !== null && (
         <p class="lab-notice" role="note">

@@ -33,6 +33,15 @@ export const ROUTES: readonly Route[] = [
   { path: "/stacks", title: "Stacks", isListed: true, load: () => import("./stacks/StacksPage.tsx") },
   { path: "/commits/{commit}", title: "Commit", load: () => import("./commits/CommitPage.tsx") },
   { path: "/fleet", title: "Fleet", isListed: true, load: () => import("./fleet/FleetPage.tsx") },
+  {
+    path: "/platforms",
+    title: "Platforms",
+    isListed: true,
+    load: () => import("./platforms/PlatformsPage.tsx"),
+  },
+  { path: "/platforms/{fingerprint}", title: "Platform", load: () => import("./platforms/PlatformPage.tsx") },
+  { path: "/triggers", title: "Triggers", isListed: true, load: () => import("./triggers/TriggersPage.tsx") },
+  { path: "/api", title: "API", isListed: true, load: () => import("./api/ApiPage.tsx") },
   { path: "/sign-in", title: "Sign in", load: () => import("./signing-in/SignInPage.tsx") },
 ];
 

@@ -88,6 +88,8 @@ function TokenForm({ next }: { next: string }) {
         }
       }}
     >
+      {/* Password managers keep a token under a name. */}
+      <input type="text" autocomplete="username" value="token" readOnly hidden />
       <label>
         Token{" "}
         <input
