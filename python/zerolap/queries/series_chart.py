@@ -2,9 +2,10 @@
 
 import itertools
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -126,16 +127,6 @@ class SeriesChart(Record):
     left_out: int
 
 
-class _Point(NamedTuple):
-    """A point of a series at a place of the chart; levels are logarithms."""
-
-    place: int
-    level: float
-    half_width: float
-    value: float | None
-    code: int
-
-
 @dataclass(frozen=True)
 class _Range:
     """The commits of a chart: the places of the positions of each history, and the places that are shown."""
@@ -159,7 +150,7 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
     shown = _range(store, list(shown_histories), parameters)
     points = store.kept_histories.points([series.number for series in lines])
     drawn = {
-        series.number: _drawn(_placed(points[series.number], shown.places[series.history]), shown, parameters.pixels)
+        series.number: _drawn(points[series.number], shown.places[series.history], shown, parameters.pixels)
         for series in lines
         if series.number in points
     }
@@ -171,7 +162,7 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
     wanted: dict[int, set[int]] = {number: set() for number in shown_histories}
     for series in lines:
         if series.number in drawn:
-            wanted[series.history].update(point.place for point in drawn[series.number].points)
+            wanted[series.history].update(drawn[series.number].places)
     for change in changes:
         wanted[change.history].add(shown.places[change.history][change.position])
     commits = _commits(store, shown, wanted)
@@ -290,99 +281,107 @@ def _commits(store: Store, shown: _Range, wanted: Mapping[int, Collection[int]])
 # Points.
 
 
-class _Group(NamedTuple):
-    """Points in a row that are drawn as one, at the place of the last one."""
-
-    place: int
-    change: float
-    low: float
-    high: float
-    least: float
-    most: float
-    commits: int
-    value: float | None
-
-
 @dataclass(frozen=True)
 class _Drawn:
-    """What is drawn of a series, and the place of the commit that its changes are since."""
+    """The points of a series that are drawn, each of one commit or more in a row, at the place of the last of them.
 
-    points: Sequence[_Group]
+    Changes and their bounds are relative to the commit at `base`; `least`, `most` and `counts` are empty where each
+    point is of one commit. `values` are those of the last commits.
+    """
+
     base: int
+    places: Sequence[int] = ()
+    changes: Sequence[float] = ()
+    lows: Sequence[float] = ()
+    highs: Sequence[float] = ()
+    least: Sequence[float] = ()
+    most: Sequence[float] = ()
+    counts: Sequence[int] = ()
+    values: Sequence[float | None] = ()
 
 
-def _placed(points: KeptPoints, places: Sequence[int]) -> list[_Point]:
-    """Return the points of a series in the order of the chart."""
-    codes = itertools.accumulate(points.same_code, lambda code, is_same: code + (not is_same), initial=0)
-    next(codes)
-    columns = zip(points.positions, points.levels, points.lows, points.highs, points.values, codes, strict=True)
-    placed = [
-        _Point(places[position], level, (high - low) / 2, value, code)
-        for position, level, low, high, value, code in columns
-    ]
-    return sorted(placed, key=lambda point: point.place)
-
-
-def _drawn(points: Sequence[_Point], shown: _Range, pixels: int) -> _Drawn:
-    base = points[0]
-    if shown.since is not None:
-        base = next((point for point in reversed(points) if point.place <= shown.since), base)
-    within = [point for point in points if shown.first <= point.place <= shown.last]
+def _drawn(points: KeptPoints, places: Sequence[int], shown: _Range, pixels: int) -> _Drawn:
+    """Return what is drawn of a series, whose positions have these places in the chart."""
+    placed = [places[position] for position in points.positions]
+    order = sorted(range(len(placed)), key=placed.__getitem__)
+    ordered = [placed[index] for index in order]
+    base = 0 if shown.since is None else max(0, bisect_right(ordered, shown.since) - 1)
+    within = order[bisect_left(ordered, shown.first) : bisect_right(ordered, shown.last)]
+    level = points.levels[order[base]]
+    changes = [points.levels[index] - level for index in within]
+    widths = _half_widths(points, within, order[base], is_first=base == 0)
+    values = [points.values[index] for index in within]
     size = max(1, math.ceil(len(within) / pixels))
+    if size == 1:
+        lows, highs = _bounds(changes, widths)
+        return _Drawn(
+            ordered[base], [placed[index] for index in within], _relative(changes), lows, highs, values=values
+        )
+    parts = [slice(first, first + size) for first in range(0, len(within), size)]
+    counts = [len(changes[part]) for part in parts]
+    means = [math.fsum(changes[part]) / count for part, count in zip(parts, counts, strict=True)]
+    lows, highs = _bounds(
+        means, [math.fsum(widths[part]) / count for part, count in zip(parts, counts, strict=True)] if widths else ()
+    )
     return _Drawn(
-        [_grouped(within[first : first + size], base, points[0]) for first in range(0, len(within), size)], base.place
+        base=ordered[base],
+        places=[placed[within[part][-1]] for part in parts],
+        changes=_relative(means),
+        lows=lows,
+        highs=highs,
+        least=_relative([min(changes[part]) for part in parts]),
+        most=_relative([max(changes[part]) for part in parts]),
+        counts=counts,
+        values=[values[part][-1] for part in parts],
     )
 
 
-def _grouped(points: Sequence[_Point], base: _Point, first: _Point) -> _Group:
-    """Return points as one, with changes since `base`."""
-    levels = [point.level - base.level for point in points]
-    mean = math.fsum(levels) / len(levels)
-    width = math.fsum(_half_width(point, base, first) for point in points) / len(points)
-    return _Group(
-        place=points[-1].place,
-        change=_relative(mean),
-        low=_relative(mean - width),
-        high=_relative(mean + width),
-        least=_relative(min(levels)),
-        most=_relative(max(levels)),
-        commits=len(points),
-        value=points[-1].value,
-    )
-
-
-def _half_width(point: _Point, base: _Point, first: _Point) -> float:
-    """Return the half width of the interval of a change since `base`.
+def _half_widths(points: KeptPoints, within: Sequence[int], base: int, *, is_first: bool) -> Sequence[float]:
+    """Return half the widths of the intervals of changes since a point; none where all are exact.
 
     Bounds of levels are those of the change since the first point of the series. Of the change between two others they
     are added as independent errors, which is at most too wide.
     """
-    if point.code == base.code:
-        return 0.0
-    return point.half_width if base is first else math.hypot(point.half_width, base.half_width)
+    if points.lows == points.highs:
+        return ()
+    code = list(itertools.accumulate(not is_same for is_same in points.same_code))
+    own = (points.highs[base] - points.lows[base]) / 2
+    widths = [(points.highs[index] - points.lows[index]) / 2 for index in within]
+    return [
+        0.0 if code[index] == code[base] else width if is_first else math.hypot(width, own)
+        for index, width in zip(within, widths, strict=True)
+    ]
 
 
-def _relative(log_change: float) -> float:
-    return round(math.expm1(log_change), DIGITS)
+def _bounds(changes: Sequence[float], widths: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
+    """Return the bounds of changes; these themselves where all are exact."""
+    if not widths:
+        return (_relative(changes),) * 2
+    pairs = list(zip(changes, widths, strict=True))
+    return _relative([change - width for change, width in pairs]), _relative(
+        [change + width for change, width in pairs]
+    )
+
+
+def _relative(log_changes: Sequence[float]) -> Sequence[float]:
+    return [round(math.expm1(change), DIGITS) for change in log_changes]
 
 
 def _line(
     series: KeptSeries, drawn: _Drawn, index: Mapping[int, int], starts: Mapping[tuple[int, int], str]
 ) -> ChartLine:
-    points = drawn.points
-    is_grouped = any(point.commits > 1 for point in points)
     names = ("history", "case", "group", "metric", "engine", "topology", "source", "labels", "better", "point_count")
     return ChartLine(
         **{name: getattr(series, name) for name in names},
         base_place=drawn.base,
-        commits=tuple(index[point.place] for point in points),
-        changes=tuple(point.change for point in points),
-        lows=tuple(point.low for point in points),
-        highs=tuple(point.high for point in points),
-        least=tuple(point.least for point in points) if is_grouped else (),
-        most=tuple(point.most for point in points) if is_grouped else (),
-        counts=tuple(point.commits for point in points) if is_grouped else (),
-        values=tuple(None if point.value is None else float(f"{point.value:.7g}") for point in points),
+        commits=tuple(index[place] for place in drawn.places),
+        changes=tuple(drawn.changes),
+        lows=tuple(drawn.lows),
+        highs=tuple(drawn.highs),
+        least=tuple(drawn.least),
+        most=tuple(drawn.most),
+        counts=tuple(drawn.counts),
+        values=tuple(None if value is None else float(f"{value:.7g}") for value in drawn.values),
         ledger=series.ledger,
         ledger_since=None if series.ledger is None else starts.get((series.history, series.ledger.since)),
     )

@@ -10,7 +10,7 @@ from zerolap.judge import EVENT
 from zerolap.queries.kept_changes import MOST_HISTORIES, ListedHistory, listed_history
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import METRICS, Record, UsageError
-from zerolap.store import KeptCommit, KeptHistory, KeptVersion, SeriesFilter, Store, VersionedSeries
+from zerolap.store import KeptCommit, KeptHistory, SeriesFilter, Store, VersionedSeries
 
 MOST_SERIES: Final = 5_000
 DIGITS: Final = 6
@@ -77,11 +77,8 @@ class VersionMap(Record):
     series_left_out: int = 0
 
 
-class _Change(NamedTuple):
-    """A change as a logarithm with half the width of its interval."""
-
-    value: float
-    half_width: float
+_Change = tuple[float, float]
+"""A change as a logarithm, and half the width of its interval."""
 
 
 class _ChangedSeries(NamedTuple):
@@ -136,7 +133,7 @@ def _history(histories: Sequence[KeptHistory], number: int | None) -> KeptHistor
 
 def _versions(store: Store, history: KeptHistory, series: Sequence[VersionedSeries]) -> tuple[list[KeptCommit], int]:
     """Return the newest measured versions in order, and how many older ones there are."""
-    measured = {position for of_one in series for position in of_one.versions}
+    measured = {version[0] for of_one in series for version in of_one.versions}
     ends = {min(measured), max(measured)} if measured else set()
     tagged = {commit.position for commit in store.kept_histories.tagged_commits(history.number)}
     wanted = tagged & measured | ends
@@ -155,29 +152,27 @@ def _since(commits: Sequence[KeptCommit], asked: str | None) -> int:
 def _changes(
     series: VersionedSeries, positions: Sequence[int], since: int, against: Literal["since", "before"]
 ) -> list[_Change | None]:
-    """Return the change of a case up to each version."""
-    points = [series.versions.get(position) for position in positions]
-    is_counted = series.engine == "counted"
-    changes: list[_Change | None] = []
-    before: KeptVersion | None = None
-    for point in points:
-        base = points[since] if against == "since" else before
-        changes.append(None if point is None or base is None else _change(base, point, is_counted))
-        before = point or before
-    return changes
+    """Return the change of a case up to each version.
 
-
-def _change(base: KeptVersion, point: KeptVersion, is_counted: bool) -> _Change | None:
-    """Return the change from one point of a series to another; none where nothing joins them.
-
-    The bounds of two levels of time are added as if they were independent, which is at most too wide.
+    It is not known where nothing joins both points. The bounds of two levels of time are added as if they were
+    independent, which is at most too wide.
     """
-    if base.segment != point.segment:
-        return None
-    value = point.level - base.level
-    if base.code == point.code:
-        return _Change(value, 0.0)
-    return _Change(value, EVENT if is_counted else math.hypot(base.half_width, point.half_width))
+    by_position = {version[0]: version for version in series.versions}
+    points = [by_position.get(position) for position in positions]
+    is_counted, is_step = series.engine == "counted", against == "before"
+    base = None if is_step else points[since]
+    changes: list[_Change | None] = []
+    for point in points:
+        if point is None or base is None:
+            changes.append(None)
+        else:
+            _, level, half_width, segment, code = point
+            _, base_level, base_width, base_segment, base_code = base
+            width = 0.0 if code == base_code else EVENT if is_counted else math.hypot(half_width, base_width)
+            changes.append((level - base_level, width) if segment == base_segment else None)
+        if is_step and point is not None:
+            base = point
+    return changes
 
 
 def _rows_of(changed: Sequence[_ChangedSeries], rows: Literal["command", "case"]) -> Iterable[MapRow]:
@@ -198,9 +193,9 @@ def _row(name: str, changed: Sequence[_ChangedSeries]) -> MapRow:
         name=name,
         groups=tuple(sorted({of_one.series.group for of_one in changed})),
         cases=tuple(sorted(of_one.series.case for of_one in changed)),
-        changes=tuple(mean and _relative(mean.value) for mean in means),
-        lows=tuple(mean and _relative(mean.value - mean.half_width) for mean in means),
-        highs=tuple(mean and _relative(mean.value + mean.half_width) for mean in means),
+        changes=tuple(mean and round(math.expm1(mean[0]), DIGITS) for mean in means),
+        lows=tuple(mean and round(math.expm1(mean[0] - mean[1]), DIGITS) for mean in means),
+        highs=tuple(mean and round(math.expm1(mean[0] + mean[1]), DIGITS) for mean in means),
         measured=tuple(len(changes) for changes in known),
     )
 
@@ -212,13 +207,9 @@ def _mean(changes: Sequence[_Change], is_counted: bool) -> _Change | None:
     """
     if len(changes) <= 1:
         return changes[0] if changes else None
-    widths = [change.half_width for change in changes]
-    mean = math.fsum(change.value for change in changes) / len(changes)
-    return _Change(mean, (math.fsum(widths) if is_counted else math.hypot(*widths)) / len(changes))
-
-
-def _relative(value: float) -> float:
-    return round(math.expm1(value), DIGITS)
+    widths = [width for _, width in changes]
+    width = math.fsum(widths) if is_counted else math.hypot(*widths)
+    return math.fsum(value for value, _ in changes) / len(changes), width / len(changes)
 
 
 def _table(answer: VersionMap) -> Iterable[TableRow]:

@@ -4,9 +4,9 @@ import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select, tuple_
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select
 
 from zerolap.records import (
     History,
@@ -136,29 +136,22 @@ class KeptPoints:
     same_code: Sequence[bool]
 
 
-class KeptVersion(NamedTuple):
-    """A point of a series at a release, or at one of its ends.
+KeptVersion = tuple[int, float, float, int, int]
+"""A point of a series at a release or one of its ends: position, level, half the width of its interval, segment, code.
 
-    Changes between points of one `segment` are known; `code` is equal for points between which the case executes the
-    same.
-    """
-
-    position: int
-    level: float
-    half_width: float
-    segment: int
-    code: int
+Changes between points of one segment are known; code is equal for points between which the case executes the same.
+"""
 
 
 @dataclass(frozen=True)
 class VersionedSeries:
-    """A series at releases and at both of its ends, by position."""
+    """A series at releases and at both of its ends."""
 
     case: str
     group: str
     commands: tuple[str, ...]
     engine: str
-    versions: Mapping[int, KeptVersion]
+    versions: Sequence[KeptVersion]
 
 
 @dataclass(frozen=True)
@@ -317,11 +310,16 @@ class KeptHistories:
 
     def commits_at(self, positions: Collection[tuple[int, int]]) -> dict[tuple[int, int], KeptCommit]:
         """Return the commits at positions, each of which is the number of a history and a position in it."""
-        found: dict[tuple[int, int], KeptCommit] = {}
-        for part in _parts(sorted(positions)):
-            statement = select(*OF_COMMIT).where(tuple_(kept_commit.c.history, kept_commit.c.position).in_(part))
-            found |= {(commit.history, commit.position): commit for commit in self._commits(statement)}
-        return found
+        by_history: dict[int, list[int]] = {}
+        for history, position in positions:
+            by_history.setdefault(history, []).append(position)
+        commits: dict[tuple[int, int], KeptCommit] = {}
+        for history, wanted in by_history.items():
+            for part in _parts(sorted(wanted)):
+                is_meant = (kept_commit.c.history == history, kept_commit.c.position.in_(part))
+                of_part = self._commits(select(*OF_COMMIT).where(*is_meant))
+                commits |= {(history, commit.position): commit for commit in of_part}
+        return commits
 
     def commits_named(self, begin: str, limit: int) -> list[KeptCommit]:
         """Return the commits of all histories whose ids begin so, those of the newest histories first."""
@@ -394,7 +392,7 @@ class KeptHistories:
                     row.group,
                     tuple(json.loads(row.commands)),
                     row.engine,
-                    {version[0]: KeptVersion(*version) for version in json.loads(row.versions)},
+                    json.loads(row.versions),
                 )
                 for row in connection.execute(statement)
             ]
@@ -612,8 +610,8 @@ def _insert_series(connection: Connection, number: int, commits: Sequence[Histor
         connection.execute(insert(kept_change), rows)
 
 
-def _versions(series: HistorySeries, commits: Sequence[HistoryCommit]) -> list[tuple[int, float, float, int, int]]:
-    """Return the columns of `KeptVersion` for the points of a series at releases and at both ends."""
+def _versions(series: HistorySeries, commits: Sequence[HistoryCommit]) -> list[KeptVersion]:
+    """Return the points of a series at releases and at both ends."""
     versions, segment, code, before = [], 0, 0, None
     for point in series.points:
         if before is not None:

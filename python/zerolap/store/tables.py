@@ -446,8 +446,9 @@ kept_series = Table(
     Column("low", Float, nullable=False),
     Column("high", Float, nullable=False),
     Column("ledger", Text),
-    Column("points", Text, nullable=False),
+    # Before the points, so that SQLite need not read them to get there.
     Column("versions", Text, nullable=False),
+    Column("points", Text, nullable=False),
     # Its name by the convention is longer than PostgreSQL takes.
     UniqueConstraint(
         *("history", "case", "metric", "engine", "topology", "source", "labels"), name="uq_kept_series_identity"

@@ -52,7 +52,7 @@ function drawnLine(line: ChartLine, place: ReadonlyMap<number, number>, length: 
     least: column(),
     most: column(),
     points: column(),
-    isAggregated: line.counts.some((count) => count > 1),
+    isAggregated: line.counts.length > 0,
   };
   for (const [point, commit] of line.commits.entries()) {
     const at = place.get(commit);

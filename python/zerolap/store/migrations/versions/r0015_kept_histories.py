@@ -56,7 +56,7 @@ def _create_series() -> None:
         sa.Column("point_count", sa.Integer(), nullable=False),
         *_numbers("change", "low", "high"),
         sa.Column("ledger", sa.Text(), nullable=True),
-        *_long_texts("points", "versions"),
+        *_long_texts("versions", "points"),
         _of_parent("kept_series", "history", "kept_history"),
         sa.PrimaryKeyConstraint("number", name=op.f("pk_kept_series")),
         sa.UniqueConstraint(
