@@ -18,7 +18,7 @@ from zerolap.store import (
 )
 
 MOST_ALARMS: Final = 50
-MOST_COMPARISONS: Final = 50
+MOST_COMPARISONS: Final = 20
 """Of two platforms side by side."""
 MOST_CASES: Final = 1_000
 KERNEL: Final = "kernel"
@@ -280,7 +280,7 @@ class PlatformResult(Record):
 
 
 class CaseOnBoth(Record):
-    """A case of the same two builds on both platforms."""
+    """A case of the same two builds, or builds of the same two commits, on both platforms."""
 
     case: str
     base_name: str
@@ -290,10 +290,10 @@ class CaseOnBoth(Record):
 
 
 class PlatformPair(Record):
-    """Two platforms: facts that differ, where `before` is the first's, and cases of builds that both measured.
+    """Two platforms: facts that differ, where `before` is the first's, and cases that both measured.
 
-    `comparisons` is how many pairs of the same two builds there are among the newest 500 of the first platform, at most
-    50; `is_cut` where they have more cases than are shown.
+    `comparisons` is how many comparisons of the same two builds or commits there are among the newest 500 of the first
+    platform, at most 20; `is_cut` where they have more cases than are shown.
     """
 
     platform: ListedPlatform
@@ -310,7 +310,7 @@ def _read_pair(sources: QuerySources, parameters: PlatformPairParameters) -> Pla
     here, there = _platform(store, parameters.fingerprint), _platform(store, parameters.other)
     facts = [_newest_facts(store, platform.fingerprint) for platform in (here, there)]
     pairs = store.platform_records.same_comparisons(here.fingerprint, there.fingerprint, MOST_COMPARISONS)
-    cases = [case for pair in pairs for case in _cases_on_both(store, *pair)]
+    cases = list(_cases_on_both(store, pairs))
     differing = _differences(*facts)
     return PlatformPair(
         platform=_listed(here),
@@ -328,18 +328,22 @@ def _newest_facts(store: Store, fingerprint: str) -> Mapping[str, str]:
     return _named(states[0]) if states else {}
 
 
-def _cases_on_both(store: Store, here: str, there: str) -> Iterator[CaseOnBoth]:
-    names = store.in_short([here])
-    on_other = {case.case: case for case in store.platform_records.decided_cases(there)}
-    for case in store.platform_records.decided_cases(here):
-        if case.case in on_other:
-            yield CaseOnBoth(
-                case=case.case,
-                base_name=names[here].base or "",
-                head_name=names[here].head,
-                here=_result(case),
-                there=_result(on_other[case.case]),
-            )
+def _cases_on_both(store: Store, pairs: Sequence[tuple[str, str]]) -> Iterator[CaseOnBoth]:
+    names = store.in_short(here for here, _ in pairs)
+    decided: dict[str, dict[str, DecidedCase]] = {}
+    for case in store.platform_records.decided_cases({comparison for pair in pairs for comparison in pair}):
+        decided.setdefault(case.comparison, {})[case.case] = case
+    for here, there in pairs:
+        on_other = decided.get(there, {})
+        for name, case in decided.get(here, {}).items():
+            if name in on_other:
+                yield CaseOnBoth(
+                    case=name,
+                    base_name=names[here].base or "",
+                    head_name=names[here].head,
+                    here=_result(case),
+                    there=_result(on_other[name]),
+                )
 
 
 def _result(case: DecidedCase) -> PlatformResult:

@@ -1,14 +1,24 @@
 """What is known of platforms: their facts over time, how much starts differ on them, and their false alarms."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import TypeAdapter
-from sqlalchemy import ColumnElement, Select, and_, exists, func, select
+from sqlalchemy import ColumnElement, FromClause, Select, and_, exists, func, select
 
 from zerolap.records import METRICS, UnreadableRecord, VerdictWord, read_stored
 from zerolap.store.database import Database
-from zerolap.store.tables import case_result, document, platform, platform_facts, request, start_spread, verdict
+from zerolap.store.tables import (
+    case_result,
+    document,
+    platform,
+    platform_facts,
+    request,
+    revision_build,
+    start_spread,
+    verdict,
+)
 
 NEWEST_COMPARISONS: Final = 500
 """So many of a platform are looked at: a platform changes over time."""
@@ -233,33 +243,36 @@ class PlatformRecords:
             return [PooledSpread(*row) for row in connection.execute(statement)]
 
     def same_comparisons(self, fingerprint: str, other: str, limit: int) -> list[tuple[str, str]]:
-        """Return the newest comparisons of the same two builds on two platforms, as pairs of ids, the newest first."""
-        on_other = document.alias("on_other")
-        statement = (
-            select(func.max(document.c.number), func.max(on_other.c.number))
-            .join(
-                on_other,
-                and_(
-                    on_other.c.base_build == document.c.base_build,
-                    on_other.c.head_build == document.c.head_build,
-                    on_other.c.platform_fingerprint == other,
-                ),
-            )
-            .where(document.c.number.in_(_newest(fingerprint)))
-            .group_by(document.c.base_build, document.c.head_build)
-            .order_by(func.max(document.c.number).desc())
-            .limit(limit)
-        )
-        with self._database.reading() as connection:
-            numbers = [(row[0], row[1]) for row in connection.execute(statement)]
-            named = select(document.c.number, document.c.id).where(
-                document.c.number.in_([number for pair in numbers for number in pair])
-            )
-            ids = {row.number: row.id for row in connection.execute(named)}
-        return [(ids[here], ids[there]) for here, there in numbers]
+        """Return the newest comparisons of the same two builds or commits on two platforms, the newest first.
 
-    def decided_cases(self, comparison: str) -> list[DecidedCase]:
-        """Return the cases of a comparison with what their verdicts rest on."""
+        Each is a pair of ids, of which the second is the newest of its kind on the other platform.
+        """
+        here, there = document.alias("here"), document.alias("there")
+        pairs: dict[int, int] = {}
+        with self._database.reading() as connection:
+            for is_same in (_same_builds(here, there), _same_commits(here, there)):
+                statement = (
+                    select(here.c.number, func.max(there.c.number))
+                    .where(
+                        here.c.number.in_(_newest(fingerprint)),
+                        there.c.platform_fingerprint == other,
+                        there.c.kind == "compare",
+                        is_same,
+                    )
+                    .group_by(here.c.number)
+                    .order_by(here.c.number.desc())
+                    .limit(limit)
+                )
+                for number, on_other in connection.execute(statement):
+                    pairs.setdefault(number, on_other)
+            newest = sorted(pairs, reverse=True)[:limit]
+            numbers = [*newest, *(pairs[number] for number in newest)]
+            named = select(document.c.number, document.c.id).where(document.c.number.in_(numbers))
+            ids = {row.number: row.id for row in connection.execute(named)}
+        return [(ids[number], ids[pairs[number]]) for number in newest]
+
+    def decided_cases(self, comparisons: Collection[str]) -> list[DecidedCase]:
+        """Return the cases of comparisons with what their verdicts rest on, in the order of each."""
         statement = (
             select(
                 case_result.c.document_id,
@@ -273,7 +286,7 @@ class PlatformRecords:
                 verdict.c.high,
             )
             .outerjoin(verdict, _is_deciding())
-            .where(case_result.c.document_id == comparison)
+            .where(case_result.c.document_id.in_(list(comparisons)))
             .order_by(case_result.c.position)
         )
         with self._database.reading() as connection:
@@ -290,6 +303,24 @@ def _newest(fingerprint: str) -> Select[Any]:
         .subquery()
     )
     return select(newest.c.number)
+
+
+def _same_builds(here: FromClause, there: FromClause) -> ColumnElement[bool]:
+    return and_(there.c.base_build == here.c.base_build, there.c.head_build == here.c.head_build)
+
+
+def _same_commits(here: FromClause, there: FromClause) -> ColumnElement[bool]:
+    """Return what holds for comparisons of the same two commits, which are other builds on another architecture."""
+    builds = []
+    for column in ("base_build", "head_build"):
+        of_here, of_there = revision_build.alias(f"{column}_here"), revision_build.alias(f"{column}_there")
+        same = (
+            select(of_there.c.build)
+            .join(of_here, and_(of_here.c.repository == of_there.c.repository, of_here.c.commit == of_there.c.commit))
+            .where(of_here.c.build == here.c[column])
+        )
+        builds.append(there.c[column].in_(same))
+    return and_(*builds)
 
 
 def _is_deciding() -> ColumnElement[bool]:

@@ -77,9 +77,7 @@ function Details({ fingerprint }: { fingerprint: string }) {
                     {facts.map(({ name, value }) => (
                       <tr key={name}>
                         <th scope="row">{name}</th>
-                        <td>
-                          <code>{value}</code>
-                        </td>
+                        <td>{value === "" ? <span class="quiet">not known</span> : <code>{value}</code>}</td>
                       </tr>
                     ))}
                   </tbody>
@@ -144,8 +142,9 @@ function ChangedFacts({ changes }: { changes: FactChange[] }) {
     <ul class="plain-list">
       {changes.map(({ name, before, after }) => (
         <li key={name}>
-          {name}: {before === null ? <span class="quiet">none</span> : <code>{before}</code>} →{" "}
-          {after === null ? <span class="quiet">none</span> : <code>{after}</code>}
+          {name}:{" "}
+          {before === null || before === "" ? <span class="quiet">not known</span> : <code>{before}</code>} →{" "}
+          {after === null || after === "" ? <span class="quiet">not known</span> : <code>{after}</code>}
         </li>
       ))}
     </ul>

@@ -35,13 +35,13 @@ export function PlatformPair({ fingerprint, other }: { fingerprint: string; othe
             </p>
           </section>
           <section>
-            <h2>Results of the same builds</h2>
+            <h2>Results of the same commits</h2>
             <p class="quiet">
-              Comparisons of the same two builds on both, the newest of each. A change is that of the metric
-              that the verdict rests on, which need not be the same one on both.
+              Comparisons of the same two commits or builds on both, the newest of each. A change is that of
+              the metric that the verdict rests on, which need not be the same one on both.
             </p>
             {pair.cases.length === 0 ? (
-              <p>Both have measured no comparison of the same two builds lately.</p>
+              <p>Both have not compared the same two commits or builds lately.</p>
             ) : (
               <CaseTable pair={pair} />
             )}
@@ -64,7 +64,7 @@ function inShort({ cpu, cores, kernel }: ListedPlatform): string {
 
 function FactTable({ pair: { platform, other, facts } }: { pair: Pair }) {
   const value = (text: FactChange["before"]) =>
-    text === null ? <span class="quiet">not stated</span> : <code>{text}</code>;
+    text === null || text === "" ? <span class="quiet">not known</span> : <code>{text}</code>;
   return (
     <div class="wide">
       <table class="stacked">

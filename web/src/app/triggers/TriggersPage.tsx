@@ -140,7 +140,13 @@ function TriggerTable({ triggers }: { triggers: ListedTrigger[] }) {
               <td data-heading="cause">
                 {trigger.kind}
                 {trigger.actor !== "" && <> by {trigger.actor}</>}
-                {trigger.delivery !== "" && <div class="quiet small reason">delivery {trigger.delivery}</div>}
+                {trigger.delivery !== "" && (
+                  <div class="quiet small">
+                    <abbr title={`GitHub's id of the delivery: ${trigger.delivery}`}>
+                      delivery {trigger.delivery.slice(0, 8)}
+                    </abbr>
+                  </div>
+                )}
               </td>
               <td data-heading="recorded">
                 <Moment at={trigger.created} />
