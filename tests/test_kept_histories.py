@@ -1,0 +1,292 @@
+"""Histories that are kept for pages: what replaces what, and what the queries of pages answer of them."""
+
+import csv
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from http_server import served_lab
+from kept_history import (
+    ACCEPTED_SET,
+    ARM,
+    CPU_TIME,
+    FASTER_GET,
+    INSTRUCTIONS,
+    SLOWER_ZADD,
+    MadeUp,
+    Step,
+    commit_id,
+    keep,
+    keep_two_platforms,
+)
+from postgresql_server import PostgresqlServer
+
+from zerolap.history import open_changes
+from zerolap.store import SeriesFilter, Store
+
+MANY = 100
+
+
+def answered(store: Store, query: str, **parameters: Any) -> Any:
+    """Return what a page gets."""
+    with served_lab(store) as url, httpx.Client(trust_env=False, timeout=60) as client:
+        answer = client.get(f"{url}/api/v1/pages/{query}", params=parameters)
+    assert answer.status_code == 200, answer.text
+    return answer.json() if "json" in answer.headers["content-type"] else list(csv.DictReader(io.StringIO(answer.text)))
+
+
+def refused(store: Store, query: str, **parameters: Any) -> int:
+    """Return the status of the answer to a page that asks for what there is not."""
+    with served_lab(store) as url, httpx.Client(trust_env=False, timeout=60) as client:
+        return client.get(f"{url}/api/v1/pages/{query}", params=parameters).status_code
+
+
+def kept_cases(store: Store) -> dict[str, int]:
+    """Return how many series each case has."""
+    names = store.kept_histories.names(MANY)
+    return {name.case: sum(other.case == name.case for other in names) for name in names}
+
+
+class TestKeeping:
+    def test_a_newer_judgement_replaces_an_older_one(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD,)))
+        assert store.kept_histories.open_count() == 2
+        keep(store, MadeUp(created="2026-11-21T21:00:00Z"))
+        [history] = store.kept_histories.histories(MANY)
+        assert history.created == "2026-11-21T21:00:00Z"
+        assert store.kept_histories.open_count() == 0
+        assert len(store.kept_histories.names(MANY)) == 12
+
+    def test_others_of_another_range_or_platform_stay(self, store: Store) -> None:
+        keep(store, MadeUp())
+        keep(store, MadeUp(range="v2.0..HEAD"))
+        keep(store, MadeUp(platform=ARM))
+        assert len(store.kept_histories.histories(MANY)) == 3
+
+    def test_series_of_other_cases_stay(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD, FASTER_GET)))
+        keep(store, MadeUp(cases={"string": ("GET",)}, metrics=(INSTRUCTIONS,)))
+        # Those of the judged case are the new ones: its time is not judged now.
+        assert kept_cases(store) == dict.fromkeys(kept_cases(store), 2) | {"get-100B": 1}
+        assert {change.id.split(":")[1] for change in store.kept_histories.open_changes(MANY)} == {"zadd-100B"}
+        [commit] = store.kept_histories.commits_at({(1, 20)}).values()
+        assert commit.measured == 11
+
+    def test_series_that_stay_move_with_their_commits(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD,), metrics=(INSTRUCTIONS,)))
+        whole = MadeUp(cases={"string": ("GET",)}, metrics=(INSTRUCTIONS,)).document
+        # The range begins ten commits later now, as `HEAD~30..HEAD` does.
+        points = tuple(
+            point.model_copy(update={"position": point.position - 10})
+            for point in whole.series[0].points
+            if point.position >= 10
+        )
+        series = whole.series[0].model_copy(update={"points": points, "ledger": None})
+        later = whole.model_copy(update={"commits": whole.commits[10:], "series": (series,)})
+        store.kept_histories.keep(later, open_changes(later), {"get-100B": ("GET",)})
+        [change] = store.kept_histories.open_changes(MANY)
+        assert (change.position, change.commit) == (10, commit_id(20))
+        [zadd] = store.kept_histories.series(SeriesFilter(cases=("zadd-100B",)), MANY)
+        points_of_zadd = store.kept_histories.points([zadd.number])[zadd.number]
+        assert points_of_zadd.positions[0] == 0
+        before, step = (points_of_zadd.levels[points_of_zadd.positions.index(at)] for at in (9, 10))
+        assert math.expm1(step - before) == pytest.approx(0.042, abs=1e-6)
+
+    def test_an_accepted_change_is_not_open(self, store: Store) -> None:
+        keep(store, MadeUp((ACCEPTED_SET,)))
+        assert store.kept_histories.open_changes(MANY) == []
+        [series] = store.kept_histories.series(SeriesFilter(cases=("set-100B",), metrics=(INSTRUCTIONS,)), MANY)
+        [change] = store.kept_histories.changes_of([series.number], MANY)
+        assert (change.accepted, change.is_worse, change.is_open) == ("needed for safety", True, False)
+
+    def test_a_removed_history_leaves_nothing(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD,)))
+        [history] = store.kept_histories.histories(MANY)
+        store.kept_histories.remove(history.number)
+        assert store.kept_histories.names(MANY) == []
+        assert store.kept_histories.open_count() == 0
+        assert store.kept_histories.commits_named(commit_id(20), MANY) == []
+
+
+class TestSeries:
+    def test_a_series_goes_out_with_its_changes_and_releases(self, store: Store) -> None:
+        keep_two_platforms(store)
+        chart = answered(store, "series", case="zadd-100B")
+        assert [history["platform_name"] for history in chart["histories"]] == ["arm", "x86"]
+        assert [line["metric"] for line in chart["lines"]] == [INSTRUCTIONS] * 2
+        [line, _] = chart["lines"]
+        assert len(line["commits"]) == 37
+        assert line["changes"] == line["lows"] == line["highs"]
+        assert line["least"] == line["most"] == line["counts"] == []
+        at = [chart["commits"][index]["place"] for index in line["commits"]]
+        assert line["changes"][at.index(20)] - line["changes"][at.index(19)] == pytest.approx(0.042, abs=0.001)
+        assert [commit["name"] for commit in chart["commits"] if commit["is_release"]] == [
+            "v1.0",
+            "v2.0",
+            "v3.0",
+            "v4.0",
+        ]
+        assert {change["commit"]["commit"] for change in chart["change_points"]} == {commit_id(20)}
+        assert chart["change_points"][0]["reasons"] == [*SLOWER_ZADD.reasons]
+
+    def test_changes_begin_at_a_chosen_commit(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD,)))
+        chart = answered(store, "series", case="zadd-100B", metric=CPU_TIME, since=commit_id(20)[:12])
+        [line] = chart["lines"]
+        assert line["base_place"] == 20
+        at = {chart["commits"][index]["place"]: point for point, index in enumerate(line["commits"])}
+        assert line["changes"][at[20]] == line["lows"][at[20]] == line["highs"][at[20]] == 0.0
+        assert line["changes"][at[19]] == pytest.approx(-0.0403, abs=0.001)
+        assert line["highs"][at[19]] - line["lows"][at[19]] == pytest.approx(2 * 0.006 * 2**0.5 * 0.96, abs=0.001)
+
+    def test_many_points_go_out_as_few_with_their_extremes(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD,), commits=400))
+        [line] = answered(store, "series", case="zadd-100B", pixels=20)["lines"]
+        assert len(line["commits"]) == 20
+        assert sum(line["counts"]) == line["point_count"] == 397
+        for change, least, most in zip(line["changes"], line["least"], line["most"], strict=True):
+            assert least <= change <= most
+        # The step lies within a point that stands for many commits.
+        assert max(most - least for least, most in zip(line["least"], line["most"], strict=True)) > 0.03
+
+    def test_a_stretch_is_shown_alone(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD, FASTER_GET)))
+        chart = answered(store, "series", case=["zadd-100B", "get-100B"], first=commit_id(18), last=commit_id(22))
+        assert [commit["place"] for commit in chart["commits"]] == [18, 19, 20, 21, 22]
+        assert [change["case"] for change in chart["change_points"]] == ["zadd-100B"]
+        assert chart["total"] == 40
+
+    def test_the_newest_range_is_shown_unless_a_history_is_named(self, store: Store) -> None:
+        keep(store, MadeUp())
+        keep(store, MadeUp(range="v3.0..HEAD", created="2026-11-21T21:00:00Z"))
+        chart = answered(store, "series", case="get-100B")
+        assert [history["range"] for history in chart["histories"]] == ["v3.0..HEAD"]
+        named = answered(store, "series", case="get-100B", history=1)
+        assert [history["range"] for history in named["histories"]] == ["v1.0..HEAD"]
+
+    def test_more_lines_than_can_be_told_apart_are_left_out(self, store: Store) -> None:
+        keep(store, MadeUp(cases={"many": [f"C{number}" for number in range(40)]}))
+        chart = answered(store, "series", group="many")
+        assert (len(chart["lines"]), chart["left_out"]) == (24, 16)
+
+    def test_nothing_is_shown_where_nothing_is_asked_for(self, store: Store) -> None:
+        keep(store, MadeUp())
+        assert answered(store, "series")["lines"] == []
+        assert answered(store, "series", case="unknown")["lines"] == []
+
+    def test_the_table_has_a_line_for_each_point(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD,)))
+        rows = answered(store, "series.csv", case="zadd-100B")
+        assert len(rows) == 37
+        assert rows[0]["release"] == "v1.0"
+        assert float(rows[0]["value"]) == 4000.0
+        [change] = answered(store, "series-changes.csv", case="zadd-100B")
+        assert (change["commit"], change["change"], change["open"]) == (commit_id(20), "0.042", "True")
+
+    def test_the_list_has_all_cases_with_their_metrics(self, store: Store) -> None:
+        keep_two_platforms(store)
+        listed = answered(store, "series-list")
+        assert [case["case"] for case in listed["cases"]] == sorted(kept_cases(store))
+        assert listed["cases"][0]["commands"] == ["GET"]
+        assert {*listed["metrics"]} == {INSTRUCTIONS, CPU_TIME}
+        assert len(listed["histories"]) == 2
+
+
+class TestVersions:
+    def test_commands_are_compared_with_a_release(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD,)))
+        table = answered(store, "versions")
+        assert [version["name"] for version in table["versions"]][:4] == ["v1.0", "v2.0", "v3.0", "v4.0"]
+        rows = {row["name"]: row for row in table["rows"]}
+        assert rows["ZADD"]["changes"][2] == pytest.approx(0.042, abs=0.003)
+        assert rows["ZADD"]["changes"][0] == 0.0
+        assert table["total"]["changes"][3] == pytest.approx(0.007, abs=0.002)
+        since = answered(store, "versions", since="v3.0")
+        assert since["since"] == 2
+        zadd = next(row for row in since["rows"] if row["name"] == "ZADD")
+        assert zadd["changes"][1] == pytest.approx(-0.04, abs=0.003)
+
+    def test_versions_are_compared_with_the_one_before(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD,)))
+        table = answered(store, "versions", against="before", rows="case", metric=CPU_TIME)
+        zadd = next(row for row in table["rows"] if row["name"] == "zadd-100B")
+        assert zadd["changes"][0] is None
+        assert zadd["changes"][2] == pytest.approx(0.042, abs=0.003)
+        assert zadd["lows"][2] < zadd["changes"][2] < zadd["highs"][2]
+
+    def test_a_history_without_releases_has_no_table(self, store: Store) -> None:
+        keep(store, MadeUp(releases_every=100))
+        table = answered(store, "versions")
+        assert (table["history"], table["rows"]) == (None, [])
+        assert refused(store, "versions", history=99) == 404
+
+
+class TestCommits:
+    def test_a_commit_says_what_it_did_to_each_group(self, store: Store) -> None:
+        keep_two_platforms(store)
+        commit = answered(store, "commit", commit=commit_id(30)[:12])
+        arm, x86 = commit["histories"]
+        assert [step["case"] for step in arm["steps"]] == ["hset-100B"] * 2
+        assert x86["steps"] == []
+        group = next(group for group in arm["groups"] if (group["group"], group["metric"]) == ("hash", INSTRUCTIONS))
+        assert (group["cases"], group["identical"], group["most_case"]) == (2, 0, "hset-100B")
+        assert group["most"] == pytest.approx(0.08, abs=1e-6)
+        assert group["change"] == pytest.approx(0.04, abs=0.002)
+
+    def test_a_commit_of_the_same_program_says_so(self, store: Store) -> None:
+        keep(store, MadeUp())
+        [history] = answered(store, "commit", commit=commit_id(3))["histories"]
+        assert history["is_same_program"]
+        assert all(group["identical"] == group["cases"] for group in history["groups"])
+
+    def test_a_commit_that_failed_says_why(self, store: Store) -> None:
+        keep(store, MadeUp())
+        [history] = answered(store, "commit", commit=commit_id(7))["histories"]
+        assert history["failure"].startswith("make failed")
+        assert (history["measured"], history["groups"]) == (0, [])
+
+    def test_an_unknown_commit_is_not_found(self, store: Store) -> None:
+        keep(store, MadeUp())
+        assert refused(store, "commit", commit="ffff") == 404
+        assert refused(store, "commit", commit="main") == 422
+
+
+class TestOverview:
+    def test_the_strip_has_the_worst_step_of_each_commit(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD, FASTER_GET, Step("get-100B", 20, -0.3))))
+        [strip] = answered(store, "overview")["strips"]
+        states = {commit["commit"]: commit["state"] for commit in strip["commits"]}
+        assert states[commit_id(20)] == "worse"
+        assert states[commit_id(26)] == "better"
+        assert states[commit_id(3)] == "identical"
+        assert states[commit_id(7)] == "failed"
+        assert states[commit_id(8)] == "unchanged"
+        assert states[commit_id(39)] == "not measured"
+        worst = next(commit for commit in strip["commits"] if commit["commit"] == commit_id(20))
+        assert (worst["case"], worst["change"], worst["steps"]) == ("zadd-100B", 0.042, 4)
+
+    def test_a_long_history_shows_its_newest_commits(self, store: Store) -> None:
+        keep(store, MadeUp(commits=200))
+        [strip] = answered(store, "overview")["strips"]
+        assert (len(strip["commits"]), strip["earlier"]) == (60, 140)
+
+    def test_open_changes_are_listed_the_largest_first(self, store: Store) -> None:
+        keep_two_platforms(store)
+        overview = answered(store, "overview")
+        assert not overview["is_empty"]
+        assert [change["case"] for change in overview["open_changes"]] == ["hset-100B"] * 2 + ["zadd-100B"] * 4
+        assert overview["open_count"] == 6
+
+
+def test_histories_are_kept_in_postgresql_too(postgresql: PostgresqlServer, tmp_path: Path) -> None:
+    with Store.open(f"{postgresql.url(postgresql.new_database())}&blobs={tmp_path / 'blobs'}") as store:
+        keep_two_platforms(store)
+        keep(store, MadeUp((SLOWER_ZADD,), cases={"sorted-set": ("ZADD",)}))
+        assert len(store.kept_histories.histories(MANY)) == 2
+        assert len(answered(store, "series", group="sorted-set")["lines"]) == 4
+        assert answered(store, "versions")["history"] is not None
+        assert answered(store, "commit", commit=commit_id(20)[:8])["histories"]
+        assert answered(store, "overview")["strips"]
