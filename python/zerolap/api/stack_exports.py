@@ -13,7 +13,7 @@ from zerolap import _core
 from zerolap.api.authorization import Authorization
 from zerolap.api.pages import RETRY_SECONDS, Page, Pages, TooBusy, answer_with
 from zerolap.api.problems import Problem, described, unavailable
-from zerolap.queries import ProfileParameters, QuerySources, SampledCases, merged_profile, sampled_cases
+from zerolap.queries import ProfileParameters, QuerySources, SampledCases, merged_profile, selected_cases
 from zerolap.records import DrawnSide, UsageError
 from zerolap.store import BlobDamaged
 
@@ -34,7 +34,9 @@ class ExportFormat:
 
 FORMATS: Final = (
     ExportFormat("speedscope", "speedscope.json", "application/json", "Stacks for speedscope", is_of_one_side=False),
-    ExportFormat("firefox", "firefox.json", "application/json", "Stacks for the Firefox Profiler", is_of_one_side=False),
+    ExportFormat(
+        "firefox", "firefox.json", "application/json", "Stacks for the Firefox Profiler", is_of_one_side=False
+    ),
     ExportFormat("pprof", "pb.gz", "application/octet-stream", "Stacks for pprof", is_of_one_side=True),
     ExportFormat(
         "folded", "folded.txt", "text/plain; charset=utf-8", "Stacks for flame graph scripts", is_of_one_side=True
@@ -100,7 +102,7 @@ def stack_exports_router(sources: QuerySources, authorization: Authorization, *,
 
 
 def _page(sources: QuerySources, parameters: ExportParameters, export: ExportFormat) -> Page:
-    chosen = sampled_cases(sources, parameters)
+    chosen = selected_cases(sources, parameters)
     if not chosen.parts:
         raise UsageError("there are no stacks to export")
     side = parameters.side or ("head" if export.is_of_one_side else None)

@@ -17,7 +17,7 @@ from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow,
 from zerolap.queries.report_list import REPORTS, ListedReport, OutcomeCount, ReportList
 from zerolap.queries.request_status import REQUEST_STATUS, RequestStatus, asked_in_short, status_of
 from zerolap.queries.run import MEASURED_CASE, RUN, MeasuredCase, RunInShort
-from zerolap.queries.sampled_cases import SampledCases, sampled_cases
+from zerolap.queries.sampled_cases import SampledCases, selected_cases
 from zerolap.queries.series_chart import CHANGE_POINTS, SERIES, SeriesChart
 from zerolap.queries.series_list import SERIES_LIST, SeriesList
 from zerolap.queries.stack_functions import STACK_FUNCTIONS, StackFunctions
@@ -88,7 +88,7 @@ __all__ = [
     "VersionMap",
     "asked_in_short",
     "merged_profile",
-    "sampled_cases",
+    "selected_cases",
     "status_of",
 ]
 

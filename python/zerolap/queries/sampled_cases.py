@@ -7,7 +7,8 @@ the same. A case that several results have counts once: each result's stacks of 
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -137,7 +138,7 @@ class SampledCases:
         return total, errors / total if total > 0 else 0.0
 
 
-def sampled_cases(sources: QuerySources, selection: StackSelection) -> SampledCases:
+def selected_cases(sources: QuerySources, selection: StackSelection) -> SampledCases:
     """Return the stacks of a selection; raises `UsageError` for a result or case of which there are none."""
     store = sources.store
     if selection.id is not None:
@@ -265,6 +266,15 @@ def _profiled_side(side: DrawnSide, case: _Case, passes: int, weight: float) -> 
         cpu_error=0.0 if case.cost is None else cost_error(case.cost),
         weight=weight,
     )
+
+
+@contextmanager
+def readable_tables() -> Iterator[None]:
+    """Have stacks that cannot be read reported as such."""
+    try:
+        yield
+    except ValueError as fault:
+        raise UsageError("the stacks were recorded by another version, or are damaged", hint=str(fault)) from fault
 
 
 def cost_error(cost: TimedCost) -> float:

@@ -12,7 +12,8 @@ from zerolap.queries.sampled_cases import (
     ProfiledResult,
     StackSelection,
     Weights,
-    sampled_cases,
+    readable_tables,
+    selected_cases,
 )
 from zerolap.records import DrawnSide, Record
 
@@ -63,8 +64,9 @@ class StackFunctions(Record):
 
 def read_functions(sources: QuerySources, parameters: FunctionParameters) -> StackFunctions:
     """Return the costliest functions of a selection."""
-    chosen = sampled_cases(sources, parameters)
-    counted = WHOLE.validate_json(_core.functions_by_case(list(chosen.parts), parameters.most))
+    chosen = selected_cases(sources, parameters)
+    with readable_tables():
+        counted = WHOLE.validate_json(_core.functions_by_case(list(chosen.parts), parameters.most))
     several = len(chosen.sides)
     functions = [
         CostlyFunction(

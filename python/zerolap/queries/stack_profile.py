@@ -13,7 +13,8 @@ from zerolap.queries.sampled_cases import (
     SampledCases,
     StackSelection,
     Weights,
-    sampled_cases,
+    readable_tables,
+    selected_cases,
 )
 from zerolap.records import DrawnSide, Record, StackFrame
 
@@ -99,7 +100,8 @@ def merged_profile(chosen: SampledCases, least_share: float) -> tuple[bytes, flo
     """Return the merged stacks as JSON, and the share below which nodes were put together."""
     parts = list(chosen.parts)
     for share in (least_share, *(share for share in SHARES if share > least_share)):
-        merged = _core.stack_profile(parts, share)
+        with readable_tables():
+            merged = _core.stack_profile(parts, share)
         # Counting the nodes takes no parsing: each has one caller.
         if merged.count(b",", merged.find(b'"parent"'), merged.find(b"]", merged.find(b'"parent"'))) < MOST_NODES:
             break
@@ -108,7 +110,7 @@ def merged_profile(chosen: SampledCases, least_share: float) -> tuple[bytes, flo
 
 def read_profile(sources: QuerySources, parameters: ProfileParameters) -> StackProfile:
     """Return the stacks of a selection."""
-    chosen = sampled_cases(sources, parameters)
+    chosen = selected_cases(sources, parameters)
     merged, share = merged_profile(chosen, parameters.least_share)
     profile = WHOLE.validate_json(merged)
     sides = []

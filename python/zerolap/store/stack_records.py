@@ -1,6 +1,7 @@
 """Which comparisons and runs have sampled stacks, and what is known of their cases."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -108,6 +109,7 @@ class StackRecords:
             costs = {
                 (row.id, row.case): TimedCost({BASE: row.base, HEAD: row.head}, row.low, row.high)
                 for row in connection.execute(compared)
+                if math.isfinite(row.base + row.head)
             }
             for row in connection.execute(measured):
                 metrics = read_stored(RunCase, row.document, f"a case of the run {row.id}").metrics

@@ -1,0 +1,188 @@
+"""Comparisons with sampled stacks in a store: planted ones, and as large ones as graphs get."""
+
+import json
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from stored_comparison import COMPARISON, recorded_comparison
+from stored_run import VALID, a_measurement
+
+from zerolap.records import (
+    BASE,
+    HEAD,
+    Block,
+    BuildSpec,
+    Case,
+    CaseResult,
+    Finding,
+    JobFinished,
+    Measurement,
+    ServerSpec,
+    TrialDone,
+    TrialsJob,
+    Validity,
+    Verdict,
+    WrittenClient,
+)
+from zerolap.store import Store
+
+HOSTILE = "</script><img src=x onerror=\"document.title='acted'\">; 5\n"
+"""What a program under test may name a function."""
+COSTS = {"get": (1000.0, 1000.0), "hset": (3000.0, 4500.0)}
+GET = {
+    "base": {"main;processCommand;get;dictFind": 400, "main;processCommand;get": 100, "main;write": 500},
+    "head": {"main;processCommand;get;dictFind": 400, "main;processCommand;get": 100, "main;write": 500},
+}
+HSET = {
+    "base": {"main;processCommand;hset;dictFind": 500, "main;processCommand;hset;gone": 100, "main;write": 400},
+    "head": {"main;processCommand;hset;dictFind": 400, f"main;processCommand;hset;{HOSTILE}": 400, "main;write": 200},
+}
+
+
+def stack_table(lines: Mapping[str, int], threads: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return a table of stacks from lines of `function;function` and their samples.
+
+    `threads` names the thread of functions that a stack begins with; others are of the thread `server`. Functions that
+    begin with `sys_` are the kernel's.
+    """
+    names = sorted({name for line in lines for name in split(line)})
+    of_stack = [(threads or {}).get(split(line)[0], "server") for line in lines]
+    thread_names = sorted(set(of_stack))
+    frames = [
+        {
+            "function": name,
+            "file": None if name.startswith("sys_") else "server.c",
+            "object": "[kernel]" if name.startswith("sys_") else "redis-server",
+            "inlined": False,
+        }
+        for name in names
+    ]
+    stacks = [
+        {
+            "thread": thread_names.index(thread),
+            "frames": [names.index(name) for name in split(line)],
+            "samples": samples,
+        }
+        for (line, samples), thread in zip(lines.items(), of_stack, strict=True)
+    ]
+    return {
+        "schema": "zerolap.stacks/1",
+        "event": "cpu-clock",
+        "samples": sum(lines.values()),
+        "lost": 0,
+        "threads": [{"name": name} for name in thread_names],
+        "frames": frames,
+        "stacks": sorted(stacks, key=lambda stack: (stack["thread"], stack["frames"])),
+    }
+
+
+def split(line: str) -> list[str]:
+    """Return the functions of a line; the hostile one has a separator in its name."""
+    head, hostile, _ = line.partition(HOSTILE)
+    names = [name for name in head.split(";") if name]
+    return [*names, HOSTILE] if hostile else names
+
+
+def recorded_stacks(
+    store: Store,
+    cases: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    costs: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    invalid: tuple[str, ...] = (),
+    findings: Mapping[str, list[Finding]] | None = None,
+    **changes: Any,
+) -> str:
+    """Record a comparison with a sampled pass of each side of each case, by tables; return its id.
+
+    Cases with costs were timed: what a request costs on both sides. A pass of those in `invalid` is not valid.
+    """
+    results = [_case(name, (costs or {}).get(name), (findings or {}).get(name, [])) for name in cases]
+    comparison = recorded_comparison(store, cases=results, **changes)
+    server = ServerSpec(
+        build=BuildSpec(content="a program").digest, topology=Case(name="a", group="g", client=_CLIENT).topology
+    )
+    for name, sides in cases.items():
+        case = Case(name=name, group="group", client=_CLIENT)
+        server = ServerSpec(build=BuildSpec(content="a program").digest, topology=case.topology)
+        job = TrialsJob(
+            request=comparison.id,
+            case=case,
+            servers={BASE: server, HEAD: server},
+            engine="sampled",
+            blocks=(Block(number=0, seed=1),),
+        )
+        store.record_job(job)
+        validity = Validity.of([VALID.checks[0].model_copy(update={"ok": False})]) if name in invalid else VALID
+        measured: dict[str, Measurement] = {
+            side: a_measurement(stacks=store.blobs.put(json.dumps(sides[side]).encode()), validity=validity)
+            for side in (BASE, HEAD)
+        }
+        store.record(job, TrialDone(job=job.id, block=0, measurements=measured))
+        store.record(job, JobFinished(job=job.id))
+    return comparison.id
+
+
+def planted_stacks(store: Store, **changes: Any) -> str:
+    """Record a comparison of two cases: one did not change, in the other a function of a hostile name appeared."""
+    cases = {
+        "get": {side: stack_table(lines) for side, lines in GET.items()},
+        "hset": {side: stack_table(lines) for side, lines in HSET.items()},
+    }
+    return recorded_stacks(store, cases, COSTS, **changes)
+
+
+def large_table(nodes: int, seed: int) -> dict[str, Any]:
+    """Return a table whose call tree has so many nodes, of one shape for all seeds."""
+    shape, weights = random.Random(0), random.Random(seed)
+    paths: list[tuple[int, ...]] = [(0,)]
+    while len(paths) < nodes:
+        recent = shape.randrange(max(0, len(paths) - 4000), len(paths))
+        parent = paths[recent if shape.random() < 0.5 else min(int(shape.expovariate(6 / len(paths))), len(paths) - 1)]
+        if len(parent) < 55:
+            # A function that its siblings do not have: each path is a node of its own.
+            paths.append((*parent, len(paths)))
+    frames = [
+        {"function": f"function{number}", "file": f"file{number % 50}.c", "object": "redis-server", "inlined": False}
+        for number in range(nodes)
+    ]
+    samples = [1 + int(weights.expovariate(0.25)) for _ in paths]
+    stacks = [
+        {"thread": 0, "frames": list(path), "samples": count}
+        for path, count in sorted(zip(paths, samples, strict=True))
+    ]
+    return {
+        **stack_table({}),
+        "samples": sum(samples),
+        "threads": [{"name": "server"}],
+        "frames": frames,
+        "stacks": stacks,
+    }
+
+
+_CLIENT = WrittenClient(commands=["GET key"]).client
+
+
+def _case(name: str, costs: tuple[float, float] | None, findings: list[Finding]) -> CaseResult:
+    verdicts = []
+    if costs is not None:
+        base, head = costs
+        change = head / base - 1
+        verdicts.append(
+            Verdict(
+                metric="cpu_ns_per_op",
+                engine="timed",
+                verdict="regression" if change > 0 else "same",
+                base=base,
+                head=head,
+                change=change,
+                low=change - 0.02,
+                high=change + 0.02,
+                q=None,
+                samples=6,
+                pairs=6,
+                min_effect=0.02,
+                detectable=0.02,
+            )
+        )
+    return COMPARISON.cases[0].model_copy(update={"case": name, "verdicts": verdicts, "findings": findings})
