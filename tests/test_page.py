@@ -1,5 +1,6 @@
 """The pages in a browser: they can be worked with, on every ground and width, on paper too, and nothing is loaded."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -474,9 +475,12 @@ def test_a_row_with_the_focus_stays_and_one_that_was_opened_keeps_its_place(brow
         expect(shown.locator(".detail")).to_have_count(1)
         shown.keyboard.press("Tab")
         assert shown.evaluate("document.activeElement.getAttribute('href')") == "#case-case-400"
+        # Within the details are the words that are explained, and what is folded.
+        within = "document.activeElement.closest('.detail') !== null"
         shown.keyboard.press("Tab")
-        assert shown.evaluate("document.activeElement.textContent") == "What the columns mean"
-        shown.keyboard.press("Tab")
+        assert shown.evaluate(within)
+        while shown.evaluate(within):
+            shown.keyboard.press("Tab")
         assert "case-401" in shown.evaluate("document.activeElement.textContent")
         expect(row_of(shown, "case-401")).to_contain_text("100,401")
 
@@ -502,14 +506,49 @@ def test_a_link_leads_to_a_case_and_opens_it(browser: Browser, many: Path) -> No
         expect(shown.locator(".detail")).to_have_count(1)
 
 
-def test_an_opened_case_begins_with_its_sentence_and_metrics(browser: Browser, both: Path) -> None:
+def test_an_opened_case_states_first_what_happened_and_how_sure_that_is(browser: Browser, both: Path) -> None:
     with opened(browser, both) as shown:
-        detail = shown.locator(".detail").first
-        expect(detail.locator("p").first).to_contain_text("work same: instructions per request 3,517")
-        headings = detail.locator("h3").all_inner_texts()
-        assert headings[0] == "Metrics"
+        detail = shown.locator("tr.details", has_text="HSET").or_(shown.locator(".detail")).first
+        sentences = detail.locator("p")
+        expect(sentences.first).to_contain_text("reaches 12 % fewer requests per second (11.0 to 13.0 %).")
+        expect(sentences.nth(1)).to_contain_text("It is not confirmed")
+        expect(sentences.nth(1)).to_contain_text("Work, which is what the code does")
+        assert detail.locator("h3").all_inner_texts()[0] == "What decides"
+        expect(detail.locator(".deciding section")).to_have_count(2)
+        expect(detail.get_by_role("table")).to_be_hidden()
+        detail.get_by_text("All that was measured: ").click()
+        expect(detail.get_by_role("table")).to_be_visible()
         detail.get_by_text("What the columns mean").click()
         expect(detail).to_contain_text("the smallest change that these samples can detect")
+
+
+def test_a_word_is_explained_where_it_stands(browser: Browser, both: Path) -> None:
+    with opened(browser, both) as shown:
+        word = shown.locator(".deciding").first.get_by_role("button", name="minimum effect").first
+        expect(word).to_have_attribute("title", re.compile("the smallest change that matters"))
+        word.focus()
+        shown.keyboard.press("Enter")
+        expect(word).to_have_attribute("aria-expanded", "true")
+        expect(shown.locator(".deciding").first).to_contain_text("(minimum effect: the smallest change that matters")
+
+
+def test_of_thousands_of_cases_those_near_the_window_are_in_the_page(browser: Browser, tmp_path: Path) -> None:
+    cases = [numbered_case(number) for number in range(2000)]
+    with shown_page(browser, tmp_path, comparison_html(a_comparison(*cases))) as shown:
+        assert 0 < shown.locator("tr.case").count() < 200
+        # What is not there has its room.
+        assert shown.evaluate("document.querySelector('table.cases').offsetHeight") > 30 * 2000
+        shown.evaluate("scrollTo(0, document.querySelector('table.cases').offsetHeight / 2)")
+        expect(row_of(shown, "case-1000")).to_be_visible()
+        expect(row_of(shown, "case-1000")).to_contain_text("101,000")
+        assert shown.locator("tr.case").count() < 200
+        shown.get_by_role("searchbox", name="Filter by case").fill("case-1999")
+        expect(shown.get_by_role("status")).to_have_text("1 of 2,000 cases shown")
+        shown.get_by_role("searchbox", name="Filter by case").fill("")
+        shown.goto(f"{shown.url}#case-case-1777")
+        case = shown.get_by_role("button", name="case-1777", exact=True)
+        expect(case).to_have_attribute("aria-expanded", "true")
+        expect(case).to_be_in_viewport()
 
 
 # Faults

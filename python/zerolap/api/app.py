@@ -10,6 +10,7 @@ from zerolap import __version__
 from zerolap.api.active_requests import ActiveRequests
 from zerolap.api.app_pages import app_pages_router
 from zerolap.api.authorization import Authorization
+from zerolap.api.badges import badges_router
 from zerolap.api.files import files_router
 from zerolap.api.fleet_actions import fleet_actions_router
 from zerolap.api.health import HealthCheck
@@ -19,6 +20,7 @@ from zerolap.api.page_queries import page_queries_router
 from zerolap.api.problems import state_problems
 from zerolap.api.refusals import Refusals
 from zerolap.api.reports import reports_router
+from zerolap.api.request_events import request_events_router
 from zerolap.api.sessions import Sessions
 from zerolap.api.signing_in import GitHubSignIn, signing_in_router
 from zerolap.api.stack_exports import stack_exports_router
@@ -91,8 +93,11 @@ def application(
     app.include_router(fleet_actions_router(store, authorization))
     is_public = public_reports or settings.lab.reports == "public"
     app.include_router(signing_in_router(authorization, sign_in, is_public=is_public))
+    has_public_badges = is_public if settings.lab.badges is None else settings.lab.badges == "public"
+    app.include_router(badges_router(store, authorization, is_public=has_public_badges))
     # Reports go first: an id takes all that has no slash, its ending too.
     app.include_router(reports_router(store, authorization, is_public=is_public))
+    app.include_router(request_events_router(store, authorization, is_public=is_public))
     app.include_router(page_queries_router(QuerySources(store), authorization, is_public=is_public))
     app.include_router(stack_exports_router(QuerySources(store), authorization, is_public=is_public))
     app.include_router(app_pages_router(authorization, is_public=is_public, notice=store.notice))

@@ -157,17 +157,17 @@ class Turn:
     def open(self, conductor: Conductor) -> None:
         """Have the API of this conductor answer from now on."""
         serving = self.serving
-        self.entrance.open(
-            application(
-                conductor,
-                serving.store,
-                serving.triggers,
-                serving.fleet,
-                refusals=self.refusals,
-                counts=serving.counts,
-                public_reports=serving.public_reports,
-            )
+        opened = application(
+            conductor,
+            serving.store,
+            serving.triggers,
+            serving.fleet,
+            refusals=self.refusals,
+            counts=serving.counts,
+            public_reports=serving.public_reports,
         )
+        opened.state.stopping = self.stopping
+        self.entrance.open(opened)
 
 
 async def _conduct(turn: Turn) -> None:

@@ -23,7 +23,7 @@ class RequestStatus(Record):
     """The state of a request; `reasons` state why it waits or ended.
 
     `cases_asked` are the cases that were asked for, `cases` those that have a result; further jobs are planned as
-    results come in. `trials_seconds` is the machine time of all trials. `seconds_left` is null where it is not known,
+    results come in. `has_report` states whether there is a report of it yet. `trials_seconds` is the machine time of all trials. `seconds_left` is null where it is not known,
     `change` differs whenever there is more to see than before.
     """
 
@@ -32,6 +32,7 @@ class RequestStatus(Record):
     sides: tuple[str, ...]
     state: RequestState
     has_ended: bool
+    has_report: bool
     reasons: tuple[str, ...]
     cases_asked: int
     cases: int
@@ -90,6 +91,7 @@ def status_of(store: Store, identity: str, asked: AskedInShort, unreadable: str 
         sides=tuple(server.source.name for server in asked.servers.values()),
         state=progress.state,
         has_ended=progress.state not in OPEN,
+        has_report=progress.has_document,
         reasons=tuple(reason for reason in (progress.reason, unreadable) if reason),
         cases_asked=len(asked.cases),
         cases=progress.cases,

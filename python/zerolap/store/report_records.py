@@ -53,7 +53,7 @@ class RequestPage:
 class RequestProgress:
     """How far the work on a request has come; `change` differs whenever its document does.
 
-    `trials_seconds` is the machine time of its trials.
+    `trials_seconds` is the machine time of its trials; `has_document` states whether there is anything to report.
     """
 
     state: RequestState
@@ -63,6 +63,7 @@ class RequestProgress:
     trials: int
     trials_seconds: float
     cases: int
+    has_document: bool
     change: str
 
 
@@ -234,8 +235,10 @@ def _progress(connection: Connection, identity: str) -> RequestProgress | None:
     cases = connection.execute(
         select(func.count(), func.max(case_result.c.id)).where(case_result.c.document_id == identity)
     ).one()
+    known = select(document.c.id).where(document.c.id == identity)
+    has_document = connection.execute(known).first() is not None
     # A comparison that goes on is read from its trials, so that they change it too.
-    change = f"{asked.state} {cases[0]} {cases[1] or 0} {measured[0]} {measured[2] or 0} {jobs[1]}"
+    change = f"{asked.state} {has_document} {cases[0]} {cases[1] or 0} {measured[0]} {measured[2] or 0} {jobs[1]}"
     return RequestProgress(
         state=asked.state,
         reason=asked.reason,
@@ -244,6 +247,7 @@ def _progress(connection: Connection, identity: str) -> RequestProgress | None:
         trials=measured[0],
         trials_seconds=measured[1],
         cases=cases[0],
+        has_document=has_document,
         change=change,
     )
 

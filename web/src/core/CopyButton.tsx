@@ -16,7 +16,7 @@ export function CopyButton({ text, subject }: { text: string; subject: string })
       <button type="button" class="choice" aria-label={`Copy ${subject}`} onClick={copy}>
         copy
       </button>{" "}
-      <span class="quiet small" role="status">
+      <span class="quiet small" aria-live="polite">
         {result}
       </span>
     </span>

@@ -33,7 +33,7 @@ export interface Carrier {
   instructions_per_op: PerSide;
 }
 
-/** A case of the same two builds on both platforms. */
+/** A case of the same two builds, or builds of the same two commits, on both platforms. */
 export interface CaseOnBoth {
   case: string;
   base_name: string;
@@ -815,10 +815,10 @@ export interface PlatformListing {
 }
 
 /**
- * Two platforms: facts that differ, where `before` is the first's, and cases of builds that both measured.
+ * Two platforms: facts that differ, where `before` is the first's, and cases that both measured.
  *
- * `comparisons` is how many pairs of the same two builds there are among the newest 500 of the first platform, at
- * most 50; `is_cut` where they have more cases than are shown.
+ * `comparisons` is how many comparisons of the same two builds or commits there are among the newest 500 of the first
+ * platform, at most 20; `is_cut` where they have more cases than are shown.
  */
 export interface PlatformPair {
   platform: ListedPlatform;
@@ -955,8 +955,9 @@ export interface ReportedFalseAlarm {
  * The state of a request; `reasons` state why it waits or ended.
  *
  * `cases_asked` are the cases that were asked for, `cases` those that have a result; further jobs are planned as
- * results come in. `trials_seconds` is the machine time of all trials. `seconds_left` is null where it is not known,
- * `change` differs whenever there is more to see than before.
+ * results come in. `has_report` states whether there is a report of it yet. `trials_seconds` is the machine time of
+ * all trials. `seconds_left` is null where it is not known, `change` differs whenever there is more to see than
+ * before.
  */
 export interface RequestStatus {
   id: string;
@@ -964,6 +965,7 @@ export interface RequestStatus {
   sides: Array<string>;
   state: "waiting" | "running" | "done" | "interrupted" | "failed" | "cancelled" | "superseded";
   has_ended: boolean;
+  has_report: boolean;
   reasons: Array<string>;
   cases_asked: number;
   cases: number;

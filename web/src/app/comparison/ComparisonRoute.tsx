@@ -13,7 +13,7 @@ import { ProgressPanel, RequestPage, useProgress } from "./progress.tsx";
 export default function ComparisonRoute({ parts, parameters }: PageProps) {
   const id = parts.identity ?? "";
   const progress = useProgress(id);
-  const url = progress === null ? null : queryUrl("comparison", { id, as_of: progress.change });
+  const url = progress?.has_report ? queryUrl("comparison", { id, as_of: progress.change }) : null;
   const { data, fault } = useAnswer<ComparisonInShort>(url);
   const list = useAddressedList("verdict", parameters);
   const comparison = useLast(

@@ -82,7 +82,9 @@ export function RequestPage({
   if (progress === null) {
     return <p class="quiet waiting">Loading …</p>;
   }
-  const isBroken = fault !== null && fault.status !== 404;
+  if (progress.has_report && fault === null) {
+    return <p class="quiet waiting">Loading …</p>;
+  }
   return (
     <>
       <p class="sides">
@@ -95,7 +97,7 @@ export function RequestPage({
       {progress.reasons.map((reason) => (
         <pre key={reason}>{reason}</pre>
       ))}
-      {isBroken && (
+      {fault !== null && (
         <p class="warning" role="alert">
           {fault.message}
         </p>

@@ -13,7 +13,7 @@ import type { PageProps } from "../routes.ts";
 export default function RunRoute({ parts, parameters }: PageProps) {
   const id = parts.identity ?? "";
   const progress = useProgress(id);
-  const url = progress === null ? null : queryUrl("run", { id, as_of: progress.change });
+  const url = progress?.has_report ? queryUrl("run", { id, as_of: progress.change }) : null;
   const { data, fault } = useAnswer<RunInShort>(url);
   const list = useAddressedList("case", parameters);
   const report = useMemo(() => (data === null ? null : shown(data)), [data]);

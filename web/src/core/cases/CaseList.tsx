@@ -354,7 +354,7 @@ function Spacer({
   return (
     <tbody ref={element ?? null} class="spacer" aria-hidden="true">
       <tr>
-        <td colSpan={1 + columns} style={{ height, padding: 0, border: 0 }} />
+        <td colSpan={1 + columns} style={{ height: `${height}px`, padding: 0 }} />
       </tr>
     </tbody>
   );
@@ -419,6 +419,7 @@ export function CaseRow({
     list.onOpened?.(name, isOpen);
   };
   const { near, height, keep } = useNear(body);
+  const kept = height ?? (open ? OPEN_HEIGHT : null);
   const followed = useRef(false);
   useLayoutEffect(() => {
     // A case that the reader has opened is where the reader looks.
@@ -431,7 +432,7 @@ export function CaseRow({
   return (
     // A row that had the focus stays rendered, so that neither the focus nor a zoom or a search in it is lost.
     <tbody ref={body} id={caseId(name)} class={near || complete ? undefined : "far"} onFocusIn={keep}>
-      <tr class="case" style={{ height: near || printing ? null : (height ?? (open ? OPEN_HEIGHT : null)) }}>
+      <tr class="case" style={{ height: near || printing || kept === null ? null : `${kept}px` }}>
         <th scope="row">
           <button type="button" class="plain" aria-expanded={open} onClick={() => choose(!open)}>
             <span class="arrow" aria-hidden="true">

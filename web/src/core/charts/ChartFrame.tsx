@@ -104,7 +104,7 @@ export function ChartFrame(properties: Properties) {
         </svg>
       )}
       {readout !== undefined && (
-        <p class="quiet small reading-text" role="status">
+        <p class="quiet small reading-text" aria-live="polite">
           {at === undefined || read === null ? "\u00a0" : readout.text(read)}
         </p>
       )}
