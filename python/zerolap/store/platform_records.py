@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import TypeAdapter
-from sqlalchemy import ColumnElement, FromClause, Select, and_, exists, func, select
+from sqlalchemy import ColumnElement, FromClause, Select, and_, exists, func, or_, select
 
 from zerolap.records import METRICS, UnreadableRecord, VerdictWord, read_stored
 from zerolap.store.database import Database
@@ -22,6 +22,8 @@ from zerolap.store.tables import (
 
 NEWEST_COMPARISONS: Final = 500
 """So many of a platform are looked at: a platform changes over time."""
+NEWEST_OF_ALL: Final = 2_000
+"""So many reports are looked at for one of a platform by its name."""
 MOST_STATES: Final = 200
 CHANGED: Final = ("regression", "improvement")
 TIMES: Final = tuple(name for name, metric in METRICS.items() if metric.answer == "time")
@@ -270,6 +272,25 @@ class PlatformRecords:
             named = select(document.c.number, document.c.id).where(document.c.number.in_(numbers))
             ids = {row.number: row.id for row in connection.execute(named)}
         return [(ids[number], ids[pairs[number]]) for number in newest]
+
+    def newest_comparison(self, name: str) -> str | None:
+        """Return the id of the newest finished comparison on the platform of that name; none if it is long ago."""
+        newest = select(document.c.number).order_by(document.c.number.desc()).limit(NEWEST_OF_ALL).subquery()
+        statement = (
+            select(document.c.id)
+            .join(request, request.c.id == document.c.id)
+            .join(platform, platform.c.fingerprint == document.c.platform_fingerprint)
+            .where(
+                document.c.number.in_(select(newest.c.number)),
+                document.c.kind == "compare",
+                request.c.state == "done",
+                or_(request.c.platform == name, platform.c.name == name),
+            )
+            .order_by(document.c.number.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return connection.execute(statement).scalar()
 
     def decided_cases(self, comparisons: Collection[str]) -> list[DecidedCase]:
         """Return the cases of comparisons with what their verdicts rest on, in the order of each."""

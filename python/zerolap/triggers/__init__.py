@@ -22,6 +22,7 @@ from zerolap.triggers.trigger import (
     TagTrigger,
     Trigger,
     asked_by,
+    branch_subject,
     trigger_json,
 )
 
@@ -46,6 +47,7 @@ __all__ = [
     "Triggers",
     "WatchSettings",
     "asked_by",
+    "branch_subject",
     "checked_settings",
     "headline",
     "mirrors_of",
