@@ -103,7 +103,7 @@ export function RequestPage({
         </p>
       )}
       {progress.has_ended ? (
-        !isBroken && <p>It has ended, and there is no report of it.</p>
+        fault === null && <p>It has ended, and there is no report of it.</p>
       ) : (
         <ProgressPanel progress={progress} />
       )}
