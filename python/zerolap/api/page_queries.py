@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
 
 from zerolap.api.authorization import Authorization
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
@@ -85,7 +86,8 @@ def _add(
     router.add_api_route(
         path,
         endpoint,
-        response_class=Response,
+        # It is answered with a response; the class states the kind of content in the description.
+        response_class=Response if is_csv else JSONResponse,
         response_model=None if is_csv else query.answer,
         summary=f"{query.summary}{', as CSV' if is_csv else ''}",
         operation_id=f"page_{query.name.replace('-', '_').replace('/', '_')}{'_as_csv' if is_csv else ''}",

@@ -1,0 +1,60 @@
+"""All queries of pages: described in OpenAPI, and to be had as JSON and CSV."""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from api_client import request
+from http_server import served_lab
+
+from zerolap.queries import QUERIES, PageQuery
+from zerolap.store import Store
+
+WITHOUT_TABLE = {"request", "job-failure", "comparison-case", "run-case", "case-pictures"}
+"""The state of a request, the log of a job, and all there is of a case: what is listed of it is in other tables."""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with Store.open(str(tmp_path_factory.mktemp("store"))) as store, served_lab(store) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def description(lab: str) -> Any:
+    return request("GET", f"{lab}/openapi.json").json()
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
+def test_a_query_is_described_with_its_parameters_and_its_answer(query: PageQuery, description: Any) -> None:
+    operation = description["paths"][f"/api/v1/pages/{query.name}"]["get"]
+    assert operation["summary"] == query.summary
+    described = {parameter["name"]: parameter for parameter in operation.get("parameters", ())}
+    assert set(described) == set(query.parameters.model_fields)
+    for name, parameter in described.items():
+        assert parameter.get("description"), name
+    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    answer = description["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    assert answer["description"]
+    for status in ("401", "404", "422", "503"):
+        assert "application/problem+json" in operation["responses"][status]["content"]
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
+def test_a_list_or_chart_is_to_be_had_as_csv(query: PageQuery, lab: str, description: Any) -> None:
+    path = f"/api/v1/pages/{query.name}.csv"
+    assert (query.table is None) == (path not in description["paths"])
+    if query.table is None:
+        assert query.name in WITHOUT_TABLE
+        return
+    assert "text/csv" in description["paths"][path]["get"]["responses"]["200"]["content"]
+    if any(field.is_required() for field in query.parameters.model_fields.values()):
+        return
+    shown = request("GET", f"{lab}{path}")
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+    rows = list(csv.reader(io.StringIO(shown.text)))
+    assert rows
+    assert all(len(row) == len(rows[0]) for row in rows)
+    assert request("GET", f"{lab}/api/v1/pages/{query.name}").status_code == 200
