@@ -39,18 +39,18 @@ export function Sandwich({ tree, frame, view, side, alone, choose, close }: Prop
   };
   return (
     <section class="sandwich" aria-label={`Callers and callees of ${name}`}>
-      <h4>
+      <p class="strong">
         Callers and callees of <code>{name}</code>{" "}
         <button type="button" class="choice" onClick={close}>
           close
         </button>
-      </h4>
+      </p>
       <p class="small">
         <span class="quiet">{nameOf(callees, 0)}</span>
         <br />
         {costText(callees, 0)}
       </p>
-      <h5>Callers</h5>
+      <p class="strong small">Callers</p>
       {callers.rows.length > 2 && (
         <FlameView
           key={`callers ${frame}`}
@@ -61,7 +61,7 @@ export function Sandwich({ tree, frame, view, side, alone, choose, close }: Prop
         />
       )}
       <Neighbours tree={callers} choose={choose} none="Nothing calls it: it is where its thread begins." />
-      <h5>Callees</h5>
+      <p class="strong small">Callees</p>
       {callees.rows.length > 2 && (
         <FlameView
           key={`callees ${frame}`}

@@ -20,7 +20,7 @@ export function calleesOf(tree: FlameTree, frame: number): FlameTree {
   const outermost = outermostNodes(tree);
   // Where the nodes of the new tree are that belong to those of the old one; -1 outside of the function.
   const places = new Int32Array(tree.frame.length).fill(-1);
-  const numbers = tree.frames.map((known) => builder.frame(known));
+  const numbers = numbersIn(builder, tree);
   const sides = begun(builder, tree);
   for (let node = 0; node < places.length; node++) {
     const above = at(tree.parent, node);
@@ -42,13 +42,14 @@ export function calleesOf(tree: FlameTree, frame: number): FlameTree {
 export function callersOf(tree: FlameTree, frame: number): FlameTree {
   const builder = new TreeBuilder(tree.frames[frame] as FlameFrame);
   const outermost = outermostNodes(tree);
+  const numbers = numbersIn(builder, tree);
   const sides = begun(builder, tree);
   for (let node = 0; node < tree.frame.length; node++) {
     if (at(tree.frame, node) !== frame || at(outermost, node) === 0) {
       continue;
     }
     builder.markInlined(0, at(tree.inlined, node) === 1);
-    const place = withCallers(builder, tree, 0, node);
+    const place = withCallers(builder, tree, numbers, 0, node);
     for (const [side, weights] of sides) {
       builder.count(side, place, at(weights.inclusive, node), at(weights.variance, node));
     }
@@ -59,13 +60,14 @@ export function callersOf(tree: FlameTree, frame: number): FlameTree {
 /** All functions by their own samples, each with its callers. */
 export function bottomUp(tree: FlameTree): FlameTree {
   const builder = new TreeBuilder({ function: "all functions", file: null, object: null });
+  const numbers = numbersIn(builder, tree);
   const sides = begun(builder, tree);
   for (let node = 0; node < tree.frame.length; node++) {
     const hasOwn = sides.some(([, weights]) => at(weights.own, node) > 0);
     if (hasOwn) {
-      const leaf = builder.child(0, builder.frame(tree.frames[at(tree.frame, node)] as FlameFrame));
+      const leaf = builder.child(0, at(numbers, at(tree.frame, node)));
       builder.markInlined(leaf, at(tree.inlined, node) === 1);
-      const place = withCallers(builder, tree, leaf, node);
+      const place = withCallers(builder, tree, numbers, leaf, node);
       for (const [side, weights] of sides) {
         builder.count(side, place, at(weights.own, node), at(weights.ownVariance, node));
       }
@@ -75,16 +77,27 @@ export function bottomUp(tree: FlameTree): FlameTree {
 }
 
 /** Adds the callers of a node below a place, the nearest first; returns the place of the outermost one. */
-function withCallers(builder: TreeBuilder, tree: FlameTree, below: number, node: number): number {
+function withCallers(
+  builder: TreeBuilder,
+  tree: FlameTree,
+  numbers: Int32Array,
+  below: number,
+  node: number,
+): number {
   let place = below;
   for (let above = at(tree.parent, node); above >= 0; above = at(tree.parent, above)) {
-    const frame = tree.frames[at(tree.frame, above)] as FlameFrame;
-    if (isFunction(frame) || above > 0) {
-      place = builder.child(place, builder.frame(frame));
+    // The root is a thread, or all of them: it calls nothing.
+    if (above > 0 || isFunction(tree.frames[at(tree.frame, above)] as FlameFrame)) {
+      place = builder.child(place, at(numbers, at(tree.frame, above)));
       builder.markInlined(place, at(tree.inlined, above) === 1);
     }
   }
   return place;
+}
+
+/** The numbers that a builder gives to the frames of a tree. */
+function numbersIn(builder: TreeBuilder, tree: FlameTree): Int32Array {
+  return Int32Array.from(tree.frames, (known) => builder.frame(known));
 }
 
 function begun(builder: TreeBuilder, tree: FlameTree) {
