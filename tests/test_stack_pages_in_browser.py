@@ -1,0 +1,198 @@
+"""The page of stacks in a browser: by mouse, by keyboard, as a table, and with names that others have chosen."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from http_server import served_lab
+from playwright.sync_api import Browser, Locator, Page, expect
+from stored_comparison import ID
+from stored_stacks import HOSTILE, planted_stacks, recorded_stacks, stack_table
+from test_report_pages_in_browser import opened
+from waiting import PATIENCE_SECONDS
+
+from zerolap.store import Store
+
+AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+PHONE = {"width": 390, "height": 844}
+
+expect.set_options(timeout=1000 * PATIENCE_SECONDS)
+
+
+@pytest.fixture
+def lab(store: Store) -> Iterator[str]:
+    planted_stacks(store)
+    with served_lab(store) as url:
+        yield url
+
+
+@pytest.fixture
+def shown(browser: Browser, lab: str) -> Iterator[Page]:
+    with opened(browser, f"{lab}/stacks?id={ID}&case=hset") as page:
+        page.locator(".flame-frame canvas").wait_for()
+        yield page
+
+
+def line(shown: Page) -> Locator:
+    return shown.locator(".flame-line").first
+
+
+def pressed(shown: Page, *keys: str) -> None:
+    shown.locator(".flame-frame canvas").first.focus()
+    for key in keys:
+        shown.keyboard.press(key)
+
+
+def faults_of(shown: Page) -> list[str]:
+    """Return what axe finds, each with the elements."""
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: npm ci in web")
+    shown.evaluate(AXE.read_text())
+    found = shown.evaluate("axe.run().then(({violations}) => violations)")
+    return [f"{fault['id']}: {[node['html'] for node in fault['nodes']]}" for fault in found]
+
+
+def test_results_lead_to_their_stacks(browser: Browser, lab: str) -> None:
+    with opened(browser, f"{lab}/stacks") as shown:
+        shown.get_by_role("link", name="hset", exact=True).click()
+        expect(shown).to_have_url(f"{lab}/stacks?id={ID}&case=hset")
+        expect(shown.locator(".flame-frame canvas")).to_be_visible()
+        expect(shown.get_by_role("combobox", name="case")).to_have_value("hset")
+        shown.get_by_role("combobox", name="case").select_option("get")
+        expect(shown).to_have_url(f"{lab}/stacks?id={ID}&case=get")
+        expect(shown.get_by_text("No frame changed significantly")).to_be_visible()
+
+
+def test_an_empty_lab_states_how_stacks_are_recorded(browser: Browser, store: Store) -> None:
+    with served_lab(store) as url, opened(browser, f"{url}/stacks") as shown:
+        expect(shown.get_by_text("--stacks all")).to_be_visible()
+
+
+def test_keys_move_among_frames_zoom_and_search(shown: Page) -> None:
+    reset = shown.get_by_role("button", name="reset zoom")
+    pressed(shown, "ArrowDown", "ArrowDown")
+    expect(line(shown)).to_contain_text("processCommand")
+    expect(line(shown)).to_contain_text("1,800 → 3,600 ns per request (+1,800 ns")
+    pressed(shown, "Enter")
+    expect(reset).to_be_enabled()
+    pressed(shown, "Escape")
+    expect(reset).to_be_disabled()
+    pressed(shown, "/")
+    search = shown.get_by_role("searchbox")
+    expect(search).to_be_focused()
+    search.fill("dictFind")
+    expect(shown.locator(".flame-matches")).to_contain_text("50 % → 40 % of all samples match")
+
+
+def test_the_arrows_follow_the_shape(shown: Page) -> None:
+    shown.get_by_role("button", name="flame graph", exact=True).click()
+    expect(shown.get_by_role("application")).to_have_attribute("aria-label", re.compile("^Flame graph, difference"))
+    pressed(shown, "ArrowUp", "ArrowUp")
+    expect(line(shown)).to_contain_text("processCommand")
+
+
+def test_a_click_zooms_into_the_frame_at_that_place(shown: Page) -> None:
+    for shape, y in (("icicle", 27), ("flame graph", 4 * 18 - 9)):
+        shown.get_by_role("button", name=shape, exact=True).click()
+        shown.locator(".flame-frame canvas").click(position={"x": 20, "y": y})
+        expect(line(shown)).to_contain_text("main")
+        shown.mouse.move(0, 0)
+
+
+def test_a_function_stands_between_its_callers_and_callees(shown: Page, lab: str) -> None:
+    shown.get_by_role("button", name="hset", exact=True).click()
+    sandwich = shown.get_by_role("region", name="Callers and callees of hset")
+    expect(sandwich.get_by_role("listitem")).to_have_count(4)
+    expect(sandwich).to_contain_text("1,800 → 3,600 ns per request")
+    expect(sandwich.get_by_role("listitem").first).to_contain_text("processCommand")
+    expect(sandwich).to_contain_text("gone")
+    sandwich.get_by_role("button", name="dictFind").click()
+    expect(shown.get_by_role("region", name="Callers and callees of dictFind")).to_contain_text(
+        "It calls nothing that was seen in a sample."
+    )
+    # The address names it, and brings it back.
+    shown.reload()
+    expect(shown.get_by_role("region", name="Callers and callees of dictFind")).to_be_visible()
+    shown.get_by_role("button", name="close").click()
+    expect(shown).to_have_url(f"{lab}/stacks?id={ID}&case=hset")
+
+
+def test_the_table_has_changes_with_their_intervals(shown: Page) -> None:
+    row = shown.get_by_role("row").filter(has=shown.get_by_role("button", name="gone", exact=True))
+    expect(row).to_contain_text("10\u00a0% →\u00a00\u00a0%")
+    expect(row).to_contain_text("-300\u00a0ns\u00a0±")
+    shown.get_by_role("button", name="change of self").click()
+    expect(shown.locator("table.functions tbody th").first).to_contain_text("onerror")
+
+
+def test_what_is_merged_is_stated(browser: Browser, lab: str) -> None:
+    with opened(browser, f"{lab}/stacks?id={ID}") as shown:
+        shown.get_by_text("Weights of 2 cases").click()
+        expect(shown.get_by_text("Cases count by the CPU time of one of their requests")).to_be_visible()
+        expect(shown.get_by_role("row").filter(has_text="1 of 1").first).to_contain_text("25 %, 1,000")
+        shown.get_by_role("combobox", name="weights").select_option("each case alike")
+        shown.get_by_text("Weights of 2 cases").click()
+        expect(shown.get_by_role("row").filter(has_text="1 of 1").first).to_contain_text("50 %, 1,000")
+        expect(shown.get_by_role("row").filter(has=shown.get_by_role("button", name="dictFind"))).to_contain_text(
+            "2 of 2"
+        )
+
+
+def test_functions_stand_against_cases(browser: Browser, lab: str) -> None:
+    with opened(browser, f"{lab}/stacks?id={ID}&show=functions") as shown:
+        row = shown.get_by_role("row").filter(has=shown.get_by_role("rowheader", name="dictFind server.c"))
+        expect(row.get_by_role("cell")).to_have_text(["400", "1,800"])
+        shown.get_by_role("button", name="change", exact=True).click()
+        expect(row.get_by_role("cell").nth(0)).to_have_text("(0 ns)")
+        expect(row.get_by_role("cell").nth(1)).to_have_text("+300 ns")
+        row.get_by_role("link").nth(1).click()
+        expect(shown.get_by_role("region", name="Callers and callees of dictFind")).to_be_visible()
+
+
+def test_links_lead_to_files_of_other_programs(shown: Page) -> None:
+    names = shown.locator(".exports a")
+    expect(names).to_have_text(
+        ["speedscope", "Firefox Profiler", "pprof, base", "pprof, head", "folded, base", "folded, head"]
+    )
+    with shown.expect_download() as download:
+        names.nth(3).click()
+    assert download.value.suggested_filename == f"{ID}-hset-head.pb.gz"
+
+
+def test_names_of_others_are_texts(shown: Page) -> None:
+    name = shown.get_by_role("button", name="onerror")
+    expect(name).to_have_text(HOSTILE.replace("\n", ""))
+    name.click()
+    expect(shown.get_by_role("region")).to_contain_text("onerror")
+    expect(shown).to_have_title("Stacks · Zerolap")
+    expect(shown.locator("main img")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("query", ["", f"?id={ID}&case=hset", f"?id={ID}&show=functions"])
+def test_nothing_keeps_anybody_from_reading(browser: Browser, lab: str, query: str, scheme: str) -> None:
+    with opened(browser, f"{lab}/stacks{query}", color_scheme=scheme) as shown:
+        expect(shown.locator("main table").first).to_be_visible()
+        if "case" in query:
+            shown.get_by_role("button", name="dictFind").click()
+            expect(shown.get_by_role("region")).to_be_visible()
+        assert faults_of(shown) == []
+
+
+@pytest.mark.parametrize("query", ["", f"?id={ID}&case=hset", f"?id={ID}&show=functions"])
+def test_a_phone_scrolls_down_only(browser: Browser, lab: str, query: str) -> None:
+    with opened(browser, f"{lab}/stacks{query}", viewport=PHONE) as shown:
+        expect(shown.locator("main table").first).to_be_visible()
+        assert shown.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_threads_are_shown_alone(browser: Browser, store: Store) -> None:
+    table = stack_table({"main;work": 60, "wait;sys_read": 40}, {"wait": "bio"})
+    recorded_stacks(store, {"get": {"base": table, "head": table}})
+    with served_lab(store) as url, opened(browser, f"{url}/stacks?id={ID}") as shown:
+        shown.get_by_role("combobox", name="Thread").select_option("bio")
+        shown.get_by_role("button", name="head", exact=True).click()
+        expect(shown.locator(".flame-legend")).to_have_text("server kernel")
+        expect(shown.get_by_role("button", name="work", exact=True)).to_have_count(0)
+        expect(shown.get_by_role("row").filter(has_text="sys_read")).to_contain_text("40\u00a0%")
