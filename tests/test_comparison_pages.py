@@ -148,7 +148,7 @@ def test_a_trial_is_answered_with_what_belongs_to_it(store: Store, client: httpx
     assert sum(bar["requests"] for bar in details["bars"]) == 1000
     assert details["latency"][-1][0] == 1.0
     assert details["platform"]["name"] == "laptop"
-    assert of_hset["placement"] == other["placement"] == "linked again, functions in the order 7"
+    assert of_hset["placement"] == other["placement"] == "functions in the order of seed 7"
     assert of_hset["metrics"] == {"cpu_ns_per_op": 12.5}
     assert unknown.status_code == HTTPStatus.NOT_FOUND
     assert page.status_code == HTTPStatus.OK

@@ -62,8 +62,8 @@ def placement_of(numbered: NumberedTrial) -> str:
         return ""
     placement = measurement.placement
     if placement.seed is not None:
-        return f"linked again, functions in the order {placement.seed}"
-    return f"as built: {placement.failure}" if placement.failure else "as built, from a fresh copy of its file"
+        return f"functions in the order of seed {placement.seed}"
+    return f"one layout: {placement.failure}" if placement.failure else "one layout, in a fresh copy of its file"
 
 
 def _read(sources: QuerySources, parameters: TrialListParameters) -> TrialList:

@@ -265,13 +265,15 @@ export function usePrinting(): boolean {
 }
 
 /** A list with more cases than this has only those rows in the page that are near the window. */
-const WINDOWED_FROM = 1000;
+const WINDOWED_FROM = 600;
 const ROW_HEIGHT = 38;
 /** Rows above and below the window that are in the page. */
-const ROWS_AROUND = 30;
+const ROWS_AROUND = 12;
 
 interface RowsProperties<Item extends Named> {
   items: Item[];
+  /** How many cases there are, of which the items are those that are shown. */
+  all: number;
   columns: number;
   opened: Opened;
   list: ListControl;
@@ -281,8 +283,8 @@ interface RowsProperties<Item extends Named> {
 
 /** The rows of a list; of a long one those near the window, between rows that are as high as the others. */
 export function Rows<Item extends Named>(properties: RowsProperties<Item>) {
-  const { items, printing, children } = properties;
-  if (items.length > WINDOWED_FROM && !printing) {
+  const { items, all, printing, children } = properties;
+  if (all > WINDOWED_FROM && !printing) {
     return <WindowedRows {...properties} />;
   }
   return items.map(children);

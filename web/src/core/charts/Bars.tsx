@@ -4,13 +4,14 @@ import { count } from "../numbers.ts";
 import type { LatencyBar } from "../records.ts";
 import { linear, logarithmic } from "./axes.ts";
 import { ChartFrame } from "./ChartFrame.tsx";
+import { rateLabel } from "./ThroughputChart.tsx";
 
 export function Bars({ bars }: { bars: LatencyBar[] }) {
   if (bars.length === 0) {
     return null;
   }
   const all = bars.reduce((sum, { requests }) => sum + requests, 0);
-  const vertical = linear([0, ...bars.map(({ requests }) => requests)], count);
+  const vertical = linear([0, ...bars.map(({ requests }) => requests)], rateLabel);
   const most = bars.reduce((left, right) => (right.requests > left.requests ? right : left));
   return (
     <ChartFrame

@@ -3,6 +3,7 @@
 import { count } from "../numbers.ts";
 import { linear } from "./axes.ts";
 import { ChartFrame } from "./ChartFrame.tsx";
+import { rateLabel } from "./ThroughputChart.tsx";
 
 interface Properties {
   title: string;
@@ -24,7 +25,7 @@ export function SliceChart({ title, unit, points }: Properties) {
         points.map(([seconds]) => seconds),
         count,
       )}
-      vertical={linear(values, count)}
+      vertical={linear(values, rateLabel)}
       labels={{ horizontal: "measured time, s", vertical: unit }}
       sides={["head"]}
       readout={{

@@ -80,6 +80,7 @@ export function CaseTable({ comparison, list, details }: Properties) {
   const shown = filtered(ordered, list);
   return (
     <section>
+      <h2 class="sr">Cases</h2>
       <CaseFilter outcomes={OUTCOMES} ofCases={words} list={list} choices={choices} />
       <OrderChoice orders={orders.map((order) => [order, order])} order={header.order} sort={header.sort} />
       <table class="cases comparison" aria-rowcount={shown.length + 1}>
@@ -104,7 +105,14 @@ export function CaseTable({ comparison, list, details }: Properties) {
             ))}
           </tr>
         </thead>
-        <Rows items={shown} columns={1 + columns.length} opened={opened} list={list} printing={printing}>
+        <Rows
+          items={shown}
+          all={cases.length}
+          columns={1 + columns.length}
+          opened={opened}
+          list={list}
+          printing={printing}
+        >
           {(result) => (
             <CaseRow
               key={result.case}

@@ -61,6 +61,7 @@ export function RunTable({ cases, list, details }: Properties) {
   ];
   return (
     <section>
+      <h2 class="sr">Cases</h2>
       <CaseFilter
         outcomes={RUN_OUTCOMES}
         ofCases={outcomes}
@@ -91,7 +92,14 @@ export function RunTable({ cases, list, details }: Properties) {
             ))}
           </tr>
         </thead>
-        <Rows items={shown} columns={1 + metrics.length} opened={opened} list={list} printing={printing}>
+        <Rows
+          items={shown}
+          all={cases.length}
+          columns={1 + metrics.length}
+          opened={opened}
+          list={list}
+          printing={printing}
+        >
           {(entry) => (
             <CaseRow
               key={entry.case}
