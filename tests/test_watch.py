@@ -13,6 +13,8 @@ from command_line import PROGRAM, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS, wait_until
 
+from zerolap.store import SeriesFilter, Store
+
 REPORTED = "a regression is reported"
 GONE = "a regression is gone"
 FOLLOWING = '"following"'
@@ -132,6 +134,13 @@ def test_a_regression_in_ten_commits_is_reported_once_and_that_it_is_gone(watchi
         repair: [],
     }
     assert (watching.logged(REPORTED), watching.logged(GONE)) == ([regression], [repair])
+    with Store.open(str(watching.zerolap.store)) as store:
+        [history] = store.kept_histories.histories(10)
+        assert history.range == watching.branch
+        [series] = store.kept_histories.series(SeriesFilter(metrics=("instructions_per_op",)), 10)
+        changes = store.kept_histories.changes_of([series.number], 10)
+    assert [(change.commit, change.is_worse) for change in changes] == [(regression, True), (repair, False)]
+    assert not any(change.is_open for change in changes)
     # The second time there is nothing new.
     watching.start("--each-commit", "--since", watching.source.first, "--once")
     assert watching.ended() == 0

@@ -17,6 +17,7 @@ from zerolap.records import Comparison, EnvironmentMissing
 from zerolap.report.pull_request import FalseAlarmRecord
 from zerolap.sandbox import Cancellation
 from zerolap.store import Store, StoredTrigger
+from zerolap.triggers.branch_histories import BranchHistories
 from zerolap.triggers.failed_subjects import FailedSubjects
 from zerolap.triggers.notifying import Notifier, Push
 from zerolap.triggers.outbox import Outbox
@@ -70,6 +71,7 @@ class Triggers:
         if self.github is not None:
             self._reporter = Reporter(self.store, self.settings, progress_reader, self.github, outbox)
         self._notifier = Notifier(self.store, self.settings, progress_reader, outbox, self.github)
+        self._histories = BranchHistories(self.store, self.settings, self.mirrors)
         self._cancellation = Cancellation()
         self._threads = ThreadPoolExecutor(REMOTES_AT_ONCE, "remotes")
         self._watchers = [
@@ -78,6 +80,8 @@ class Triggers:
         self._branches: set[str] = set()
         self._noted: set[str] = set()
         self._shown: set[str] = set()
+        self._unjudged: dict[str, Push] = {}
+        """The newest measured push of each branch whose history was not judged since."""
         self._failed = FailedSubjects()
         self._at_work: dict[str, asyncio.Task[None]] = {}
         self._reported_changes, self._reported = -1, 0.0
@@ -106,6 +110,7 @@ class Triggers:
             group.create_task(self.events.run())
             group.create_task(_always(lambda: self._work_off(group), self._wake))
             group.create_task(_always(self._report, self._has_worked))
+            group.create_task(_always(self._judge, asyncio.Event()))
             if self.settings.schedules:
                 group.create_task(Schedules(self.settings, self.store, self.mirrors, self.wake, self._threads).run())
             for watcher in self._watchers:
@@ -127,7 +132,7 @@ class Triggers:
             # Read first: a trigger that no longer waits is being worked on, or noted.
             waiting = await asyncio.to_thread(self.store.triggers.in_state, "waiting")
             unreported = [subject for subject in self._branches if subject not in self._failed]
-            is_idle = not waiting and not self._at_work and not unreported
+            is_idle = not (waiting or self._at_work or unreported or self._unjudged)
 
     def _recall(self) -> None:
         if self._reporter is not None:
@@ -195,8 +200,17 @@ class Triggers:
             if push.stored.id not in self._shown:
                 self._shown.add(push.stored.id)
                 self.on_measured(push, await asyncio.to_thread(self._notifier.comparisons, push))
+                self._unjudged[subject] = push
         if report.is_over and subject not in self._noted:
             self._branches.discard(subject)
+
+    async def _judge(self) -> None:
+        """Judge the histories of branches after their newest pushes, one after the other."""
+        for subject, push in list(self._unjudged.items()):
+            with FailedSubjects().on_failure(subject):
+                await asyncio.to_thread(self._histories.keep, push)
+            if self._unjudged[subject] is push:
+                del self._unjudged[subject]
 
 
 async def _always(step: Callable[[], Awaitable[None]], wake: asyncio.Event) -> None:

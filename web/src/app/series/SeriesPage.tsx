@@ -170,9 +170,10 @@ function Controls({
 function StretchChoice({ chart }: { chart: Chart }) {
   const { commits } = chart;
   const end = (name: "first" | "last", at: number) => (
-    <label>
-      {name === "first" ? "from" : "to"}{" "}
+    <span>
+      <label for={`stretch-${name}`}>{name === "first" ? "from" : "to"}</label>{" "}
       <select
+        id={`stretch-${name}`}
         class="stretch"
         value={commits.at(at)?.commit}
         onChange={(event) => setParameters({ [name]: event.currentTarget.value })}
@@ -183,7 +184,7 @@ function StretchChoice({ chart }: { chart: Chart }) {
           </option>
         ))}
       </select>
-    </label>
+    </span>
   );
   return (
     <>

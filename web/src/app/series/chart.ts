@@ -98,6 +98,12 @@ export function drawChart(
       ],
     },
   };
+  if (axis === "dates" && options.axes?.[0] !== undefined) {
+    // As all times of the pages: in UTC, the year first.
+    options.tzDate = (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC");
+    options.axes[0].values = "{YYYY}-{MM}-{DD}";
+    options.axes[0].space = 90;
+  }
   if (axis === "commits" && options.axes?.[0] !== undefined) {
     options.axes[0].values = (_, places) => places.map((at) => nameAt(data, at));
     options.axes[0].incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
