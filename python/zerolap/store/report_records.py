@@ -1,6 +1,7 @@
 """What pages of comparisons and runs read in parts: a list of requests, a case, a trial, how far the work has come."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -11,13 +12,19 @@ from zerolap.records import Platform, RequestState, TrialsJob, UnreadableRecord,
 from zerolap.store import trials
 from zerolap.store.database import Database
 from zerolap.store.documents import Kind, StoredRow, short_row
-from zerolap.store.recorded_requests import RequestInShort, read_facts, request_in_short
+from zerolap.store.recorded_requests import LAST_CHARACTER, RequestInShort, read_facts, request_in_short
 from zerolap.store.tables import case_result, document, job, platform, request, trial
 from zerolap.store.trials import NumberedTrial
 
 READ_AT_ONCE: Final = 100
 SEARCHED_AT_ONCE: Final = 5_000
 """So many requests are searched for a text at most, until the next page is asked for."""
+COMPARED_AT_ONCE: Final = 10_000
+"""So many are compared with a filter that no index has."""
+ALL: Final = 1 << 62
+MOST_OF_ID: Final = 1_000
+"""So many requests whose ids begin alike are listed."""
+ID_BEGINS: Final = re.compile(r"[cr]-[0-9a-f-]{4,64}")
 
 
 @dataclass(frozen=True)
@@ -153,7 +160,7 @@ def _page(connection: Connection, wanted: RequestFilter, limit: int, before: int
     newest = (
         before if before is not None else (connection.execute(select(func.max(request.c.number))).scalar() or 0) + 1
     )
-    oldest = max(newest - SEARCHED_AT_ONCE, 0) if wanted.text else 0
+    oldest = max(newest - _most_searched(wanted), 0)
     last = newest
     for listed in _listed(connection, wanted, newest, oldest):
         if not _has_text(listed, wanted.text.strip().lower()):
@@ -163,6 +170,17 @@ def _page(connection: Connection, wanted: RequestFilter, limit: int, before: int
         taken.append(listed)
         last = listed.number
     return RequestPage(tuple(taken), oldest if oldest > 0 else None)
+
+
+def _most_searched(wanted: RequestFilter) -> int:
+    """Return how many requests may be read in search of those that match."""
+    if wanted.text.strip() and not _is_id(wanted.text):
+        return SEARCHED_AT_ONCE
+    return COMPARED_AT_ONCE if wanted.platform or wanted.kind else ALL
+
+
+def _is_id(text: str) -> bool:
+    return ID_BEGINS.fullmatch(text.strip().lower()) is not None
 
 
 def _newest(connection: Connection) -> int:
@@ -202,6 +220,11 @@ def _matching(wanted: RequestFilter) -> Select[Any]:
 
 def _mentions(text: str) -> ColumnElement[bool]:
     """Whether a text is in an id or in what is written of a measured request: more than those that are meant."""
+    if _is_id(text):
+        # Read by the index of ids, and not one by one by their numbers.
+        beginning, ids = text.lower(), request.alias("ids")
+        numbers = select(ids.c.number).where(ids.c.id >= beginning, ids.c.id < beginning + LAST_CHARACTER)
+        return request.c.number.in_(numbers.order_by(ids.c.id).limit(MOST_OF_ID))
     # As JSON has it, in which letters beyond ASCII and quotes are escaped.
     written = json.dumps(text)[1:-1]
     ways = [request.c.id, document.c.document, platform.c.name, request.c.platform]
