@@ -59,6 +59,7 @@ from zerolap.records import (
 from zerolap.store import Attempt, Outcome, Store
 
 JOB_SECONDS: Final = 42.0
+IDENTICAL_TIMED: Final = 0.12
 INVALID_CASE: Final = "rpush-lpop"
 """Of comparisons with a fault: it is invalid there."""
 BLOCK_OF_FAULT: Final = 2
@@ -235,9 +236,15 @@ class MadeUpReport:
         return attempts, outcomes
 
     def _engines(self, case: Case) -> Sequence[str]:
-        if not self.is_timed or (self.base is not None and self._compared(case).is_identical):
+        if not self._is_timed(case):
             return ("counted",)
         return ("counted", "timed", "sampled") if self.is_detailed else ("counted", "timed")
+
+    def _is_timed(self, case: Case) -> bool:
+        """Whether a case is timed: of those that are identical, a sample is."""
+        if self.base is None or not self.server.is_identical(self.base, self.head, case.name):
+            return self.is_timed
+        return self.is_timed and self.server.draw("sample", self.id, case.name).random() < IDENTICAL_TIMED
 
     def _attempt(self, job: TrialsJob, place: int) -> Attempt:
         created = self.began.timestamp() - 30
@@ -309,7 +316,7 @@ class MadeUpReport:
             self.sides[BASE],
             self.head,
             self.machine,
-            self.is_timed,
+            self._is_timed(case),
             self.counted_blocks,
             self.starts,
         )

@@ -50,7 +50,7 @@ class MadeUpCase:
 
     def result(self) -> CaseResult:
         """Return what a comparison concludes."""
-        verdicts = [*self._of_work(), *(self._of_time() if self.is_timed and not self.is_identical else ())]
+        verdicts = [*self._of_work(), *(self._of_time() if self.is_timed else ())]
         by_metric = {verdict.metric: verdict for verdict in verdicts}
         work = by_metric["instructions_per_op"].verdict
         timed = by_metric.get("cpu_ns_per_op")

@@ -31,9 +31,9 @@ export function App() {
         <SignedInAs />
       </header>
       {NOTICE !== null && (
-        <p class="lab-notice" role="note">
+        <aside class="lab-notice" aria-label="Notice">
           {NOTICE}
-        </p>
+        </aside>
       )}
       <main id="page" tabIndex={-1}>
         {found === null ? (

@@ -1,0 +1,59 @@
+"""The store of the demonstration, served, and where in it each page of the lab has something to show."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from http_server import served_lab
+
+from zerolap.api.app_pages import ROUTES
+from zerolap.demonstration import ARM, MadeUpServer, fill_with_made_up_data
+from zerolap.demonstration.made_up_fleet import WORKING
+from zerolap.demonstration.made_up_server import HASH_COMMIT
+from zerolap.store import Store
+
+AN_HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class DemonstratedLab:
+    """A lab that shows made-up data at `url`."""
+
+    url: str
+    store: Store
+    server: MadeUpServer
+
+    @cached_property
+    def paths(self) -> Mapping[str, str]:
+        """An address of each route, with everything that it can show."""
+        rows = self.store.comparisons(200)
+        compared = next(row.id for row in rows if row.summary is not None and row.summary.regression > 0)
+        run = next(row.id for row in rows if row.kind == "run")
+        case = next(case.case for case in self.store.comparison(compared).cases if case.time == "regression")
+        return {
+            "/comparisons/{identity}": f"/comparisons/{compared}?case={case}",
+            "/runs/{identity}": f"/runs/{run}",
+            "/trials/{number}": f"/trials/{self.timed_trial(compared, case)}",
+            "/series": "/series?case=zadd&metric=cpu_ns_per_op",
+            "/commits/{commit}": f"/commits/{self.server.commits[HASH_COMMIT].commit}",
+            "/stacks": f"/stacks?id={compared}&case={case}",
+            "/platforms/{fingerprint}": f"/platforms/{self.server.platform(ARM, self.server.moment).fingerprint}",
+        } | {route: route for route in ROUTES if "{" not in route and route not in ("/series", "/stacks")}
+
+    def timed_trial(self, identity: str, case: str) -> int:
+        """Return the number of the first timed trial of a case."""
+        trials = self.store.reports.trials_of(identity, case, "", 100, 0)
+        return next(trial.number for trial in trials if trial.trial.engine == "timed")
+
+
+@contextlib.contextmanager
+def demonstrated_lab(directory: Path) -> Iterator[DemonstratedLab]:
+    """Fill a store, and serve it; the agents that work stay so."""
+    with Store.open(str(directory)) as store:
+        server = fill_with_made_up_data(store)
+        store.dated.seen_agents(list(WORKING), time.time() + AN_HOUR)
+        with served_lab(store) as url:
+            yield DemonstratedLab(url, store, server)
