@@ -25,6 +25,7 @@ from zerolap.queries.stack_profile import STACK_PROFILE, ProfileParameters, Stac
 from zerolap.queries.stack_results import STACK_RESULTS, StackResults
 from zerolap.queries.trial_details import TRIAL, TrialDetails
 from zerolap.queries.trial_list import TRIALS, TrialList
+from zerolap.queries.trial_values import TRIAL_VALUES, TrialValues
 from zerolap.queries.trigger_list import TRIGGERS, TriggerList
 from zerolap.queries.version_map import VERSIONS, VersionMap
 
@@ -52,6 +53,7 @@ __all__ = [
     "STACK_RESULTS",
     "TRIAL",
     "TRIALS",
+    "TRIAL_VALUES",
     "TRIGGERS",
     "VERSIONS",
     "CommitChanges",
@@ -84,6 +86,7 @@ __all__ = [
     "TableValue",
     "TrialDetails",
     "TrialList",
+    "TrialValues",
     "TriggerList",
     "VersionMap",
     "asked_in_short",
@@ -114,6 +117,7 @@ QUERIES: tuple[PageQuery, ...] = (
     SERIES_LIST,
     VERSIONS,
     COMMIT,
+    TRIAL_VALUES,
     STACK_PROFILE,
     STACK_FUNCTIONS,
     STACK_RESULTS,

@@ -41,7 +41,7 @@ from zerolap.store.kept_histories import (
     SeriesFilter,
     VersionedSeries,
 )
-from zerolap.store.measured_values import MeasuredValue, MeasuredValues
+from zerolap.store.measured_values import MeasuredValue, MeasuredValues, TrialGroup, TrialSeries
 from zerolap.store.platform_records import (
     DecidedCase,
     FalseAlarm,
@@ -152,7 +152,9 @@ __all__ = [
     "StoredSession",
     "StoredTrigger",
     "TimedCost",
+    "TrialGroup",
     "TrialRecord",
+    "TrialSeries",
     "TriggerBacklog",
     "TriggerRecords",
     "TriggerState",

@@ -1,16 +1,19 @@
 """Values of builds as they were measured, for programs that show absolute figures."""
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import or_, select
+from sqlalchemy import Row, func, or_, select
 
 from zerolap.records import BASE, HEAD
 from zerolap.store.database import Database
-from zerolap.store.tables import document, metric, series, trial
+from zerolap.store.tables import document, metric, platform, series, trial
 
+BOUNDS_95: Final = 1.96
+"""Standard errors on each side of a mean."""
 VALUES_AT_ONCE: Final = 400
 """Builds in one condition: databases bound the variables of a statement, and each is used twice."""
 
@@ -27,13 +30,43 @@ class MeasuredValue:
     value: float
 
 
+@dataclass(frozen=True)
+class TrialSeries:
+    """A series of the values of trials, as they were measured; `platform` is a fingerprint."""
+
+    id: str
+    case: str
+    metric: str
+    engine: str
+    topology: str
+    variant: str
+    platform: str
+    platform_name: str
+
+
+@dataclass(frozen=True)
+class TrialGroup:
+    """Values of trials in a row: the mean with the half width of its 95 % interval, and both extremes.
+
+    `began` is when the last of them began (ISO 8601), empty where that is not recorded. The interval takes the trials
+    as independent.
+    """
+
+    began: str
+    mean: float
+    half_width: float
+    least: float
+    most: float
+    trials: int
+
+
 class MeasuredValues:
     """Reads the values of valid trials."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def of_builds(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[MeasuredValue]:
+    def of_builds(self, builds: Sequence[str], fingerprint: str, names: Sequence[str]) -> list[MeasuredValue]:
         """Return metrics of builds in comparisons and runs on a platform, the oldest first.
 
         Values at a rate of requests that was chosen for a comparison are left out, and those of a third server.
@@ -50,7 +83,7 @@ class MeasuredValues:
             .where(
                 trial.c.valid,
                 trial.c.side.in_((BASE, HEAD)),
-                series.c.platform == platform,
+                series.c.platform == fingerprint,
                 metric.c.name.in_(names),
             )
             .order_by(trial.c.id)
@@ -67,3 +100,54 @@ class MeasuredValues:
                         config = dict(json.loads(row.config))
                         values.append(MeasuredValue(build, row.case, row.topology, config, row.name, row.value))
         return values
+
+    def trial_series(
+        self, cases: Collection[str], metrics: Collection[str], platforms: Collection[str], limit: int
+    ) -> list[TrialSeries]:
+        """Return the series of cases and metrics on platforms, by name or fingerprint; without any, on all."""
+        columns = [series.c[name] for name in ("id", "case", "metric", "engine", "topology", "variant", "platform")]
+        statement = (
+            select(*columns, platform.c.name.label("platform_name"))
+            .join(platform, platform.c.fingerprint == series.c.platform)
+            .where(series.c.case.in_(cases), series.c.metric.in_(metrics))
+            .order_by(series.c.case, series.c.metric, series.c.platform, series.c.id)
+            .limit(limit)
+        )
+        if platforms:
+            statement = statement.where(or_(series.c.platform.in_(platforms), platform.c.name.in_(platforms)))
+        with self._database.reading() as connection:
+            return [TrialSeries(**row._mapping) for row in connection.execute(statement)]
+
+    def over_time(self, identity: str, groups: int, newest: int) -> list[TrialGroup]:
+        """Return the newest values of a series in so many groups or fewer, in the order of recording."""
+        of_series = metric.c.series_id == identity
+        numbers = select(metric.c.trial_id).where(of_series).order_by(metric.c.trial_id.desc()).limit(newest).subquery()
+        with self._database.reading() as connection:
+            ends = select(func.min(numbers.c.trial_id).label("first"), func.max(numbers.c.trial_id).label("last"))
+            first, last = connection.execute(ends).one()
+            if first is None:
+                return []
+            part = (metric.c.trial_id - first) // (1 + (last - first) // groups)
+            of_parts = (
+                select(
+                    *(func.count().label("trials"), func.max(metric.c.trial_id).label("last")),
+                    *(func.min(metric.c.value).label("least"), func.max(metric.c.value).label("most")),
+                    *(
+                        func.sum(metric.c.value).label("total"),
+                        func.sum(metric.c.value * metric.c.value).label("squares"),
+                    ),
+                )
+                .join(trial, trial.c.id == metric.c.trial_id)
+                .where(of_series, metric.c.trial_id >= first, trial.c.valid)
+                .group_by(part)
+                .subquery()
+            )
+            statement = select(of_parts, trial.c.began).join(trial, trial.c.id == of_parts.c.last)
+            return [_trial_group(row) for row in connection.execute(statement.order_by(of_parts.c.last))]
+
+
+def _trial_group(row: Row[Any]) -> TrialGroup:
+    mean = row.total / row.trials
+    variance = max(0.0, row.squares / row.trials - mean * mean)
+    half_width = 0.0 if row.trials < 2 else BOUNDS_95 * math.sqrt(variance / (row.trials - 1))
+    return TrialGroup(row.began, mean, half_width, row.least, row.most, row.trials)

@@ -1300,12 +1300,41 @@ export interface TrialDetails {
   missing: Array<string>;
 }
 
+/**
+ * A series by columns: each point is the mean of `counts` trials in a row, with 95 % bounds and extremes.
+ *
+ * `times` are when the last of them began (ISO 8601, UTC), empty where that is not recorded.
+ */
+export interface TrialLine {
+  series: string;
+  case: string;
+  metric: string;
+  engine: string;
+  topology: string;
+  variant: string;
+  platform_name: string;
+  times: Array<string>;
+  means: Array<number>;
+  lows: Array<number>;
+  highs: Array<number>;
+  least: Array<number>;
+  most: Array<number>;
+  counts: Array<number>;
+}
+
 /** Trials in the order of recording; `next_after` is where the next ones begin, null where there are none. */
 export interface TrialList {
   id: string;
   case: string;
   trials: Array<ListedTrial>;
   next_after: number | null;
+}
+
+/** The series that are asked for; `left_out` is true where there are more. `most_values` of each are read. */
+export interface TrialValues {
+  lines: Array<TrialLine>;
+  left_out: boolean;
+  most_values: number;
 }
 
 /**

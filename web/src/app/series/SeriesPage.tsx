@@ -9,6 +9,7 @@ import type { PageProps } from "../routes.ts";
 import type { HorizontalAxis } from "./lines.ts";
 import { SeriesChart } from "./SeriesChart.tsx";
 import { SeriesPicker } from "./SeriesPicker.tsx";
+import { TrialValuesSection } from "./TrialValuesSection.tsx";
 import "./series.css";
 
 const MOST_PIXELS = 2000;
@@ -35,6 +36,7 @@ export default function SeriesPage({ parameters }: PageProps) {
       {isAsked && (
         <Answered answer={answer}>{(chart) => <Shown chart={chart} parameters={parameters} />}</Answered>
       )}
+      {isAsked && <TrialValuesSection parameters={parameters} />}
       <details class="picker" open={!isAsked}>
         <summary>Choose cases, metrics and platforms</summary>
         <Answered answer={list}>

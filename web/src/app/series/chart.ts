@@ -1,7 +1,7 @@
 /** A chart of series, drawn by uPlot: lines with ribbons of their intervals, change points, and releases. */
 
 import uPlot from "uplot";
-import type { ListedChange, SeriesChart } from "../../core/records.ts";
+import type { ChartLine, ListedChange } from "../../core/records.ts";
 import { type DrawnData, type HorizontalAxis, lineOf } from "./lines.ts";
 
 /** Colours of lines that colour-blind people can tell apart (Okabe and Ito, 2008); more lines differ in their dashes. */
@@ -41,12 +41,17 @@ export function lineDash(index: number, { lines }: Palette): number[] {
   return DASHES[Math.floor(index / lines.length) % DASHES.length] ?? [];
 }
 
+/** What a line of a chart is of. */
+export type LineSubject = Pick<ChartLine, "history" | "case" | "metric" | "topology" | "source" | "engine">;
+
 export interface ChartChoice {
-  chart: SeriesChart;
+  chart: { lines: readonly LineSubject[]; change_points: readonly ListedChange[] };
   data: DrawnData;
   axis: HorizontalAxis;
   /** The indices of lines that are not drawn. */
   hidden: ReadonlySet<number>;
+  /** How values are written at the vertical axis; by default they are changes in percent. */
+  write?: (value: number) => string;
 }
 
 export interface ChartEvents {
@@ -76,7 +81,7 @@ export function drawChart(
         grid: { stroke: colours.grid, width: 1 },
         ticks: { stroke: colours.grid },
         size: 62,
-        values: (_, values) => values.map((value) => `${value > 0 ? "+" : ""}${value} %`),
+        values: (_, values) => values.map(choice.write ?? percentLabel),
       },
     ],
     series: [{}, ...choice.chart.lines.flatMap((_, index) => seriesOf(choice, index, colours))],
@@ -111,6 +116,10 @@ export function drawChart(
   }
   const columns = data.lines.flatMap((line) => [line.changes, line.lows, line.highs, line.least, line.most]);
   return new uPlot(options, [data.horizontal, ...columns], place);
+}
+
+function percentLabel(value: number): string {
+  return `${value > 0 ? "+" : ""}${value} %`;
 }
 
 /** The series of a line: itself, both bounds, and both extremes where points stand for several. */

@@ -97,7 +97,7 @@ export function lineNames(lines: readonly ChartLine[], histories: readonly Liste
 
 /** The line that a change belongs to, -1 where it is not shown. */
 export function lineOf(
-  lines: readonly ChartLine[],
+  lines: readonly Pick<ChartLine, "history" | "case" | "metric" | "topology" | "source">[],
   change: { history: number; case: string; metric: string; topology: string; source: string },
 ): number {
   return lines.findIndex(
