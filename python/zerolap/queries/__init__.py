@@ -2,7 +2,7 @@
 
 from zerolap.queries.case_pictures import CASE_PICTURES, DrawnCase
 from zerolap.queries.commit_changes import COMMIT, CommitChanges
-from zerolap.queries.comparison import COMPARED_CASE, COMPARISON, ComparedCase, ComparisonInShort
+from zerolap.queries.comparison_in_short import COMPARED_CASE, COMPARISON, ComparedCase, ComparisonInShort
 from zerolap.queries.fleet_state import FLEET, JOB_FAILURE, FleetState, JobFailure
 from zerolap.queries.overview import OVERVIEW, Overview
 from zerolap.queries.platform_details import (
@@ -16,7 +16,7 @@ from zerolap.queries.platform_details import (
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow, TableValue
 from zerolap.queries.report_list import REPORTS, ListedReport, OutcomeCount, ReportList
 from zerolap.queries.request_status import REQUEST_STATUS, RequestStatus, asked_in_short, status_of
-from zerolap.queries.run import MEASURED_CASE, RUN, MeasuredCase, RunInShort
+from zerolap.queries.run_in_short import MEASURED_CASE, RUN, MeasuredCase, RunInShort
 from zerolap.queries.sampled_cases import SampledCases, selected_cases
 from zerolap.queries.series_chart import CHANGE_POINTS, SERIES, SeriesChart
 from zerolap.queries.series_list import SERIES_LIST, SeriesList

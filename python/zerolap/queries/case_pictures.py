@@ -5,9 +5,9 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.lab import read_case_pictures
-from zerolap.queries.comparison import LONGEST_CASE, compared_case
+from zerolap.queries.comparison_in_short import LONGEST_CASE, compared_case
 from zerolap.queries.query import PageQuery, Parameters, QuerySources
-from zerolap.queries.run import measured_case
+from zerolap.queries.run_in_short import measured_case
 from zerolap.records import CasePictures, Record, StackFrame
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.comparison import LONGEST_CASE
+from zerolap.queries.comparison_in_short import LONGEST_CASE
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import RUN_TABLE, Record, Side, UsageError
 from zerolap.report import failed_check

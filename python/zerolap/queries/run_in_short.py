@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.lab import read_run
-from zerolap.queries.comparison import LONGEST_CASE, LONGEST_FAILURE
+from zerolap.queries.comparison_in_short import LONGEST_CASE, LONGEST_FAILURE
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import (
     RUN_TABLE,
