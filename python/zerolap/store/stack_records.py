@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 
 from zerolap.records import BASE, HEAD, RunCase, Side, read_stored
 from zerolap.store.database import Database
@@ -76,7 +76,8 @@ class StackRecords:
             .limit(limit)
         )
         if of_platform is not None:
-            statement = statement.where(document.c.platform_fingerprint == of_platform)
+            # Not by the index of platforms, which has all their results: few have stacks.
+            statement = statement.where(func.coalesce(document.c.platform_fingerprint, "") == of_platform)
         with self._database.reading() as connection:
             rows = connection.execute(statement)
             return [SampledResult(row.id, row.platform_fingerprint, row.name) for row in rows]
@@ -94,11 +95,12 @@ class StackRecords:
 
     def costs(self, results: Sequence[str]) -> dict[tuple[str, str], TimedCost]:
         """Return what a request costs by result and case; cases that were not timed or are not valid are left out."""
+        # Which metric a verdict is on is checked below: a condition on it has databases read those of all results.
         compared = (
-            select(document.c.id, case_result.c.case, verdict.c.base, verdict.c.head, verdict.c.low, verdict.c.high)
+            select(document.c.id, case_result.c.case, verdict)
             .join(case_result, case_result.c.document_id == document.c.id)
             .join(verdict, verdict.c.case_result_id == case_result.c.id)
-            .where(document.c.id.in_(list(results)), case_result.c.valid, verdict.c.metric == COST)
+            .where(document.c.id.in_(list(results)), case_result.c.valid)
         )
         measured = (
             select(document.c.id, case_result.c.case, case_result.c.document)
@@ -109,7 +111,7 @@ class StackRecords:
             costs = {
                 (row.id, row.case): TimedCost({BASE: row.base, HEAD: row.head}, row.low, row.high)
                 for row in connection.execute(compared)
-                if math.isfinite(row.base + row.head)
+                if row.metric == COST and math.isfinite(row.base + row.head)
             }
             for row in connection.execute(measured):
                 metrics = read_stored(RunCase, row.document, f"a case of the run {row.id}").metrics
@@ -124,7 +126,7 @@ class StackRecords:
             .join(document, document.c.id == case_result.c.document_id)
             .where(
                 document.c.id == result,
-                case_result.c.id.in_(select(finding.c.case_result_id).where(finding.c.function.is_not(None))),
+                exists().where(finding.c.case_result_id == case_result.c.id, finding.c.function.is_not(None)),
             )
             .order_by(case_result.c.position)
             .limit(limit)
