@@ -10,6 +10,8 @@ const DARK = ["#56b4e9", "#ff9b54", "#3ccf9e", "#e39bc7", "#f0e442", "#9ad1f5", 
 const DASHES = [[], [8, 4], [2, 3]];
 const MARK = 6;
 const HEIGHT = 360;
+/** An axis of dates that is shorter has the time of day too. */
+const SHORT_SECONDS = 4 * 86_400;
 
 export interface Palette {
   lines: readonly string[];
@@ -106,7 +108,8 @@ export function drawChart(
   if (axis === "dates" && options.axes?.[0] !== undefined) {
     // As all times of the pages: in UTC, the year first.
     options.tzDate = (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC");
-    options.axes[0].values = "{YYYY}-{MM}-{DD}";
+    const [from, to] = [data.horizontal.at(0) ?? 0, data.horizontal.at(-1) ?? 0];
+    options.axes[0].values = to - from < SHORT_SECONDS ? "{HH}:{mm}\n{YYYY}-{MM}-{DD}" : "{YYYY}-{MM}-{DD}";
     options.axes[0].space = 90;
   }
   if (axis === "commits" && options.axes?.[0] !== undefined) {
