@@ -1,0 +1,63 @@
+"""The values of trials over time: means, intervals and extremes of trials in a row, without invalid ones."""
+
+from typing import Any
+
+import httpx
+import pytest
+from http_server import served_lab
+from stored_run import DISTURBED, RESOLVED, RUN, a_measurement, record_trials
+
+from zerolap.store import Store
+
+METRIC = "cpu_ns_per_op"
+
+
+def values_of(store: Store, **parameters: Any) -> Any:
+    with served_lab(store) as url, httpx.Client(trust_env=False, timeout=60) as client:
+        answer = client.get(
+            f"{url}/api/v1/pages/trial-values", params={"case": "get-100B", "metric": METRIC} | parameters
+        )
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def record(store: Store, count: int) -> None:
+    """Record trials of 1,000 ns, 1,001 ns and so on, and an invalid one of 5 ns."""
+    store.begin(RESOLVED)
+    trials = [a_measurement(metrics={METRIC: 1000.0 + number}, began=moment(number)) for number in range(count)]
+    record_trials(store, "get-100B", "timed", [*trials, a_measurement(metrics={METRIC: 5.0}, validity=DISTURBED)])
+
+
+def moment(number: int) -> str:
+    return f"2026-11-20T{number // 60:02}:{number % 60:02}:00Z"
+
+
+def test_each_trial_is_a_point_where_there_are_few(store: Store) -> None:
+    record(store, 3)
+    [line] = values_of(store)["lines"]
+    assert line["means"] == line["least"] == line["most"] == line["lows"] == line["highs"] == [1000.0, 1001.0, 1002.0]
+    assert line["counts"] == [1, 1, 1]
+    assert line["times"] == [moment(0), moment(1), moment(2)]
+    assert (line["platform_name"], line["engine"]) == (RUN.platform.name, "timed")
+
+
+def test_many_trials_are_few_points(store: Store) -> None:
+    record(store, 100)
+    [line] = values_of(store, pixels=10)["lines"]
+    assert len(line["means"]) <= 10
+    assert sum(line["counts"]) == 100
+    assert (min(line["least"]), max(line["most"])) == (1000.0, 1099.0)
+    for low, mean, high in zip(line["lows"], line["means"], line["highs"], strict=True):
+        assert low <= mean <= high
+    assert line["means"][0] == pytest.approx((line["least"][0] + line["most"][0]) / 2)
+
+
+def test_only_platforms_that_are_asked_for_are_shown(store: Store) -> None:
+    record(store, 2)
+    assert len(values_of(store, platform=RUN.platform.name)["lines"]) == 1
+    assert len(values_of(store, platform=RUN.platform.fingerprint)["lines"]) == 1
+    assert values_of(store, platform="another")["lines"] == []
+
+
+def test_nothing_is_shown_of_what_is_not_measured(store: Store) -> None:
+    assert values_of(store) == {"lines": [], "left_out": False, "most_values": 50_000}
