@@ -252,12 +252,13 @@ class PlatformRecords:
         here, there = document.alias("here"), document.alias("there")
         pairs: dict[int, int] = {}
         with self._database.reading() as connection:
-            for is_same in (_same_builds(here, there), _same_commits(here, there)):
+            for joined in (_joined_by_builds(here, there), _joined_by_commits(here, there)):
                 statement = (
                     select(here.c.number, func.max(there.c.number))
                     .where(
                         here.c.number.in_(_newest(fingerprint)),
-                        there.c.platform_fingerprint == other,
+                        # No index is used of the platform, which half of all reports may have, but that of builds.
+                        func.coalesce(there.c.platform_fingerprint, "") == other,
                         there.c.kind == "compare",
                         is_same,
                     )
@@ -326,22 +327,26 @@ def _newest(fingerprint: str) -> Select[Any]:
     return select(newest.c.number)
 
 
-def _same_builds(here: FromClause, there: FromClause) -> ColumnElement[bool]:
-    return and_(there.c.base_build == here.c.base_build, there.c.head_build == here.c.head_build)
+def _joined_by_builds(here: FromClause, there: FromClause) -> FromClause:
+    return here.join(there, and_(there.c.base_build == here.c.base_build, there.c.head_build == here.c.head_build))
 
 
-def _same_commits(here: FromClause, there: FromClause) -> ColumnElement[bool]:
-    """Return what holds for comparisons of the same two commits, which are other builds on another architecture."""
-    builds = []
-    for column in ("base_build", "head_build"):
-        of_here, of_there = revision_build.alias(f"{column}_here"), revision_build.alias(f"{column}_there")
-        same = (
-            select(of_there.c.build)
-            .join(of_here, and_(of_here.c.repository == of_there.c.repository, of_here.c.commit == of_there.c.commit))
-            .where(of_here.c.build == here.c[column])
-        )
-        builds.append(there.c[column].in_(same))
-    return and_(*builds)
+def _joined_by_commits(here: FromClause, there: FromClause) -> FromClause:
+    """Join comparisons of the same two commits, whose builds are others on another architecture."""
+    bases, heads = ((revision_build.alias(), revision_build.alias()) for _ in range(2))
+    base_here, base_there = bases
+    head_here, head_there = heads
+    return (
+        here.join(base_here, base_here.c.build == here.c.base_build)
+        .join(base_there, _is_same_commit(base_here, base_there))
+        .join(there, there.c.base_build == base_there.c.build)
+        .join(head_here, head_here.c.build == here.c.head_build)
+        .join(head_there, and_(_is_same_commit(head_here, head_there), head_there.c.build == there.c.head_build))
+    )
+
+
+def _is_same_commit(here: FromClause, there: FromClause) -> ColumnElement[bool]:
+    return and_(there.c.repository == here.c.repository, there.c.commit == here.c.commit)
 
 
 def _is_deciding() -> ColumnElement[bool]:
@@ -354,7 +359,8 @@ def _nothing_changed_but_timed() -> tuple[ColumnElement[bool], ...]:
     of_work, of_time = verdict.alias("of_work"), verdict.alias("of_time")
     is_identical = exists().where(
         of_work.c.case_result_id == case_result.c.id,
-        of_work.c.metric == _WORK_METRIC,
+        # No index is used of the metric, which every case has, but that of the case.
+        func.coalesce(of_work.c.metric, "") == _WORK_METRIC,
         of_work.c.verdict == "identical",
     )
     of_changed = verdict.alias("of_changed")
