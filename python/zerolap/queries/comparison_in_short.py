@@ -120,7 +120,10 @@ def read_in_parts(store: Store, identity: str) -> tuple[Comparison, dict[str, st
     if progress is None:
         raise UsageError(f"the lab knows no comparison {identity}")
     if progress.state == "running":
-        return read_comparison(store, identity), {}
+        comparison, measured = read_comparison(store, identity), store.reports.measured_cases(identity)
+        # A case of which one side was measured would be called invalid.
+        so_far = [case for case in comparison.cases if case.case in measured]
+        return comparison.model_copy(update={"cases": so_far}), {}
     comparison = store.comparison_without_cases(identity)
     cases, unreadable = [], {}
     for name, document in store.reports.case_documents(comparison.id):

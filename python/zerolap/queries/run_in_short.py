@@ -100,7 +100,9 @@ def _in_parts(store: Store, identity: str) -> tuple[RunReport, str, dict[str, st
     if progress is None:
         raise UsageError(f"the lab knows no run {identity}")
     if progress.state == "running":
-        return read_run(store, identity), progress.state, {}
+        report, measured = read_run(store, identity), store.reports.measured_cases(identity)
+        so_far = [case for case in report.cases if case.case in measured]
+        return report.model_copy(update={"cases": so_far}), progress.state, {}
     report = store.run_without_cases(identity)
     cases, unreadable = [], {}
     for name, document in store.reports.case_documents(report.id):

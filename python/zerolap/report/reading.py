@@ -164,7 +164,8 @@ def in_order(cases: list[CaseResult]) -> list[CaseResult]:
 
 def headline(comparison: Comparison) -> str:
     """Return the outcome in a line: `1 regression, 11 same`."""
-    return word_counts(word(case) for case in comparison.cases) or "no case was measured"
+    nothing = "no result yet" if comparison.state == "running" else "no case was measured"
+    return word_counts(word(case) for case in comparison.cases) or nothing
 
 
 def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:

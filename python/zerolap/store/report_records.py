@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
 from zerolap.records import Platform, RequestState, TrialsJob, UnreadableRecord, read_stored_job
 from zerolap.store import trials
@@ -123,6 +123,11 @@ class ReportRecords:
         with self._database.reading() as connection:
             found: str | None = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
         return found
+
+    def measured_cases(self, identity: str) -> set[str]:
+        """Return the cases of a request of which no job is open: what there is of them says something."""
+        with self._database.reading() as connection:
+            return _measured_cases(connection, identity)
 
     def progress(self, identity: str) -> RequestProgress | None:
         """Return how far the work on a request has come, none for an unknown one."""
@@ -242,6 +247,17 @@ def _has_text(listed: ListedRequest, text: str) -> bool:
     return any(text in other.lower() for other in texts)
 
 
+def _measured_cases(connection: Connection, identity: str) -> set[str]:
+    is_open = and_(job.c.finished.is_(None), job.c.failure.is_(None))
+    statement = (
+        select(job.c.case)
+        .where(job.c.request_id == identity, job.c.case.is_not(None))
+        .group_by(job.c.case)
+        .having(func.count().filter(is_open) == 0)
+    )
+    return set(connection.execute(statement).scalars())
+
+
 def _progress(connection: Connection, identity: str) -> RequestProgress | None:
     asked = connection.execute(select(request.c.state, request.c.reason).where(request.c.id == identity)).first()
     if asked is None:
@@ -269,7 +285,7 @@ def _progress(connection: Connection, identity: str) -> RequestProgress | None:
         jobs_ended=jobs[1],
         trials=measured[0],
         trials_seconds=measured[1],
-        cases=cases[0],
+        cases=cases[0] or len(_measured_cases(connection, identity)),
         has_document=has_document,
         change=change,
     )

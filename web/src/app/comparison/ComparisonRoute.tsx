@@ -45,7 +45,9 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
 }
 
 function shown(answer: ComparisonInShort): ShownComparison {
-  return { ...answer, settings: { ...answer.settings, seed: answer.seed } };
+  // Of one that goes on the page states how far it is, beside what there is so far.
+  const reading = answer.state === "running" ? { ...answer.reading, state: null } : answer.reading;
+  return { ...answer, reading, settings: { ...answer.settings, seed: answer.seed } };
 }
 
 /** The last value of an id that was not null: what was shown stays until there is more. */
