@@ -12,7 +12,7 @@ from zerolap.store import TrialSeries
 
 MOST_LINES: Final = 8
 MOST_VALUES: Final = 50_000
-"""Of a series: so many of the newest are read."""
+"""So many are read, the newest of each series."""
 
 
 class TrialValuesParameters(Parameters):
@@ -58,15 +58,17 @@ def _read(sources: QuerySources, parameters: TrialValuesParameters) -> TrialValu
     measured = sources.store.measured
     metrics = parameters.metric or DEFAULT_METRICS
     series = measured.trial_series(parameters.case, metrics, parameters.platform, MOST_LINES + 1)
+    shown = series[:MOST_LINES]
+    most_values = MOST_VALUES // max(1, len(shown))
     return TrialValues(
-        lines=tuple(_line(sources, of_one, parameters.pixels) for of_one in series[:MOST_LINES]),
+        lines=tuple(_line(sources, of_one, parameters.pixels, most_values) for of_one in shown),
         left_out=len(series) > MOST_LINES,
-        most_values=MOST_VALUES,
+        most_values=most_values,
     )
 
 
-def _line(sources: QuerySources, series: TrialSeries, pixels: int) -> TrialLine:
-    groups = sources.store.measured.over_time(series.id, pixels, MOST_VALUES)
+def _line(sources: QuerySources, series: TrialSeries, pixels: int, most_values: int) -> TrialLine:
+    groups = sources.store.measured.over_time(series.id, pixels, most_values)
     names = ("case", "metric", "engine", "topology", "variant", "platform_name")
     return TrialLine(
         **{name: getattr(series, name) for name in names},

@@ -28,11 +28,11 @@ from zerolap.store.history_records import (
     UncountedCase,
 )
 from zerolap.store.imported_records import ImportedRecords, ImportSource
-from zerolap.store.kept_histories import (
+from zerolap.store.kept_histories import KeptHistories
+from zerolap.store.kept_series import (
     GroupChange,
     KeptChange,
     KeptCommit,
-    KeptHistories,
     KeptHistory,
     KeptPoints,
     KeptSeries,

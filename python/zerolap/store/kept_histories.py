@@ -1,216 +1,33 @@
 """Histories as they were judged last, for pages, which have neither the repository nor the time to judge them."""
 
 import json
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select
+from sqlalchemy import Select, delete, func, select
 
-from zerolap.records import (
-    History,
-    HistoryChange,
-    HistoryCommit,
-    HistoryLedger,
-    HistoryPoint,
-    HistorySeries,
-    PlatformEvent,
-    read_stored,
+from zerolap.records import History, PlatformEvent, read_stored
+from zerolap.store.database import Database
+from zerolap.store.judged_series import JudgedSeries, claimed_number, insert_commits, insert_series, staying_series
+from zerolap.store.kept_series import (
+    GroupChange,
+    KeptChange,
+    KeptCommit,
+    KeptHistory,
+    KeptPoints,
+    KeptSeries,
+    NamedSeries,
+    SeriesFilter,
+    VersionedSeries,
+    change_in,
+    points_in,
+    series_in,
 )
-from zerolap.store.database import Database, insert_new
 from zerolap.store.tables import kept_change, kept_commit, kept_history, kept_series
 
-DIGITS: Final = 9
-"""Of levels, after the point: a counted change is stated to 0.01 %."""
-LONGEST_TEXT: Final = 1000
-"""Characters of a subject, a failure or a reason, which others have written."""
 ROWS_AT_ONCE: Final = 500
-METRICS_OF_GROUPS: Final = ("instructions_per_op", "cpu_ns_per_op")
-"""What a commit did to groups of cases is kept of these."""
-IDENTITY: Final = ("repository", "range", "variant", "config", "platform")
-"""The columns that tell a kept history from others."""
-
-
-@dataclass(frozen=True)
-class KeptHistory:
-    """A history in short; `platform` is a fingerprint, `created` is when it was judged (ISO 8601)."""
-
-    number: int
-    repository: str
-    range: str
-    variant: str
-    config: Mapping[str, str]
-    platform: str
-    platform_name: str
-    created: str
-
-
-@dataclass(frozen=True)
-class KeptCommit:
-    """A commit of a kept history.
-
-    `node` is equal for commits of the same program, null where it is not built. `measured` counts the series with a
-    point there, `changed` those of them that execute something else than at the point before.
-    """
-
-    history: int
-    position: int
-    commit: str
-    time: str
-    subject: str
-    tags: tuple[str, ...]
-    node: int | None
-    failure: str | None
-    measured: int
-    changed: int
-
-    @property
-    def name(self) -> str:
-        """The first tag, or the beginning of the commit's id."""
-        return HistoryCommit(commit=self.commit, time=self.time, subject="", tags=self.tags).name
-
-
-@dataclass(frozen=True)
-class KeptSeries:
-    """A series in short; `change` is the relative change from its first point to its last, with bounds by 95 %."""
-
-    number: int
-    history: int
-    case: str
-    group: str
-    commands: tuple[str, ...]
-    metric: str
-    engine: str
-    topology: str
-    better: str | None
-    is_imported: bool
-    source: str
-    labels: Mapping[str, str]
-    point_count: int
-    change: float
-    low: float
-    high: float
-    ledger: HistoryLedger | None
-
-
-@dataclass(frozen=True)
-class GroupChange:
-    """What a commit did to a metric of a group of cases, beside the point before it of each case.
-
-    Of `cases` that are measured there, `identical` execute the same. The others are logarithms: the mean over the
-    cases, and the extremes with the cases that have them.
-    """
-
-    group: str
-    metric: str
-    cases: int
-    identical: int
-    mean: float
-    least: float
-    least_case: str
-    most: float
-    most_case: str
-
-
-@dataclass(frozen=True)
-class NamedSeries:
-    """What a series is of."""
-
-    history: int
-    case: str
-    group: str
-    commands: tuple[str, ...]
-    metric: str
-
-
-@dataclass(frozen=True)
-class KeptPoints:
-    """The points of a series by columns, as `HistoryPoint` has them; all columns are equally long."""
-
-    positions: Sequence[int]
-    levels: Sequence[float]
-    lows: Sequence[float]
-    highs: Sequence[float]
-    values: Sequence[float | None]
-    same_code: Sequence[bool]
-
-
-KeptVersion = tuple[int, float, float, int, int]
-"""A point of a series at a release or one of its ends: position, level, half the width of its interval, segment, code.
-
-Changes between points of one segment are known; code is equal for points between which the case executes the same.
-"""
-
-
-@dataclass(frozen=True)
-class VersionedSeries:
-    """A series at releases and at both of its ends."""
-
-    case: str
-    group: str
-    commands: tuple[str, ...]
-    engine: str
-    versions: Sequence[KeptVersion]
-
-
-@dataclass(frozen=True)
-class KeptChange:
-    """A change of a series; `after` and `position` are those of commits in its history, `commit` is the later one.
-
-    `is_open`: it is a confirmed change for the worse that is neither accepted nor made good.
-    """
-
-    series: int
-    history: int
-    id: str
-    kind: str
-    after: int
-    position: int
-    commit: str
-    change: float
-    low: float
-    high: float
-    p: float | None
-    confirmed: bool
-    is_worse: bool
-    is_open: bool
-    comparison: str | None
-    accepted: str | None
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class SeriesFilter:
-    """Which series are meant: each that has one of the values of every field that is not empty."""
-
-    histories: Collection[int] = ()
-    cases: Collection[str] = ()
-    metrics: Collection[str] = ()
-    groups: Collection[str] = ()
-
-
 OF_COMMIT: Final = tuple(column for column in kept_commit.c if column.name != "groups")
 """What is read of a commit."""
-
-
-_GroupSteps = dict[tuple[str, str], list[tuple[float, str, bool]]]
-"""By group and metric: the step of each case as a logarithm, the case, and whether it executes the same."""
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """A series with the changes of it that are open, by kind and id, and the commands that its case sends."""
-
-    series: HistorySeries
-    open_changes: frozenset[tuple[str, str]]
-    commands: Sequence[str]
-
-    @property
-    def identity(self) -> tuple[str, ...]:
-        """What tells it from the others of its history."""
-        series = self.series
-        return (series.case, series.metric, series.engine, series.topology, series.source, _json(series.labels))
 
 
 class KeptHistories:
@@ -226,20 +43,20 @@ class KeptHistories:
         sends: series of other cases stay, at the commits that both histories have.
         """
         judged = [
-            _Judged(
+            JudgedSeries(
                 series, frozenset((change.kind, change.id) for change in opened.changes), commands.get(series.case, ())
             )
             for series, opened in zip(history.series, still_open.series, strict=True)
             if series.points
         ]
         with self._database.writing() as connection:
-            number = _claimed(connection, history)
-            judged += _staying(connection, number, history, commands, {of_one.identity for of_one in judged})
+            number = claimed_number(connection, history)
+            judged += staying_series(connection, number, history, commands, {of_one.identity for of_one in judged})
             for table in (kept_change, kept_series, kept_commit):
                 connection.execute(delete(table).where(table.c.history == number))
-            _insert_commits(connection, number, history.commits, judged)
+            insert_commits(connection, number, history.commits, judged)
             for of_one in judged:
-                _insert_series(connection, number, history.commits, of_one)
+                insert_series(connection, number, history.commits, of_one)
 
     def remove(self, number: int) -> None:
         """Remove a kept history with all that belongs to it."""
@@ -342,7 +159,7 @@ class KeptHistories:
         ordered = (kept_series.c.case, kept_series.c.metric, kept_series.c.history, kept_series.c.number)
         statement = _restricted(select(*columns), which).order_by(*ordered).limit(limit)
         with self._database.reading() as connection:
-            return [_kept_series(row) for row in connection.execute(statement)]
+            return [series_in(row) for row in connection.execute(statement)]
 
     def names(self, limit: int) -> list[NamedSeries]:
         """Return what all series are of, by case and metric."""
@@ -365,7 +182,7 @@ class KeptHistories:
         columns = [column for column in kept_series.c if column.name not in ("points", "versions")]
         with self._database.reading() as connection:
             return {
-                row.number: _kept_series(row)
+                row.number: series_in(row)
                 for part in _parts(sorted(numbers))
                 for row in connection.execute(select(*columns).where(kept_series.c.number.in_(part)))
             }
@@ -374,7 +191,7 @@ class KeptHistories:
         """Return all points of series, by the numbers of the series."""
         statement = select(kept_series.c.number, kept_series.c.points).where(kept_series.c.number.in_(numbers))
         with self._database.reading() as connection:
-            return {row.number: _points(row.points) for row in connection.execute(statement)}
+            return {row.number: points_in(row.points) for row in connection.execute(statement)}
 
     def versions(self, history: int, metric: str, limit: int) -> list[VersionedSeries]:
         """Return the points of the series of a metric at releases and at both ends, by case."""
@@ -434,213 +251,7 @@ class KeptHistories:
 
     def _changes(self, statement: Select[Any]) -> list[KeptChange]:
         with self._database.reading() as connection:
-            return [_kept_change(row) for row in connection.execute(statement)]
-
-
-# Writing.
-
-
-def _claimed(connection: Connection, history: History) -> int:
-    """Return the number of a history's row with what it holds now; others wait for it until the transaction ends."""
-    content = {
-        "platform_name": history.platform.name,
-        "created": history.created,
-        "platform_events": json.dumps([event.model_dump() for event in history.platform_events]),
-        "notes": json.dumps(history.notes),
-    }
-    key = dict(
-        zip(
-            IDENTITY,
-            (history.repository, history.range, history.variant, _json(history.config), history.platform.fingerprint),
-            strict=True,
-        )
-    )
-    connection.execute(insert_new(connection, kept_history).values(**key, **content))
-    is_meant = [kept_history.c[name] == value for name, value in key.items()]
-    connection.execute(kept_history.update().where(*is_meant).values(**content))
-    return int(connection.execute(select(kept_history.c.number).where(*is_meant)).scalar_one())
-
-
-def _staying(
-    connection: Connection,
-    number: int,
-    history: History,
-    judged_cases: Collection[str],
-    judged: Collection[tuple[str, ...]],
-) -> list[_Judged]:
-    """Return the kept series of other cases, at the positions that their commits have in the history now."""
-    new = {commit.commit: position for position, commit in enumerate(history.commits)}
-    commits = select(kept_commit.c.position, kept_commit.c.commit).where(kept_commit.c.history == number)
-    moved = {row.position: new[row.commit] for row in connection.execute(commits) if row.commit in new}
-    staying = []
-    for row in connection.execute(select(kept_series).where(kept_series.c.history == number)).all():
-        if row.case in judged_cases and not row.is_imported:
-            continue
-        of_one = _moved(connection, row, moved)
-        if of_one.series.points and of_one.identity not in judged:
-            staying.append(of_one)
-    return staying
-
-
-def _moved(connection: Connection, row: Row[Any], moved: Mapping[int, int]) -> _Judged:
-    """Return a kept series at other positions, without what is at none of them."""
-    short, points = _kept_series(row), _points(row.points)
-    columns = zip(
-        *(points.positions, points.levels, points.lows, points.highs, points.values, points.same_code), strict=True
-    )
-    statement = select(kept_change).where(kept_change.c.series == short.number).order_by(kept_change.c.number)
-    changes = [_kept_change(of_change) for of_change in connection.execute(statement)]
-    changes = [change for change in changes if change.after in moved and change.position in moved]
-    ledger = short.ledger
-    is_moved = ledger is not None and ledger.since in moved
-    series = HistorySeries.model_validate(
-        {
-            **{name: getattr(row, name) for name in ("case", "group", "metric", "engine", "topology", "better")},
-            **{"is_imported": row.is_imported, "source": row.source, "labels": short.labels},
-            "points": sorted(
-                (
-                    HistoryPoint(
-                        position=moved[position], level=level, low=low, high=high, value=value, same_code=same_code
-                    )
-                    for position, level, low, high, value, same_code in columns
-                    if position in moved
-                ),
-                key=lambda point: point.position,
-            ),
-            "changes": [_history_change(change, moved) for change in changes],
-            "ledger": ledger.model_copy(update={"since": moved[ledger.since]}) if ledger and is_moved else None,
-        }
-    )
-    return _Judged(series, frozenset((change.kind, change.id) for change in changes if change.is_open), short.commands)
-
-
-def _history_change(change: KeptChange, moved: Mapping[int, int]) -> dict[str, Any]:
-    """Return the fields of a change at other positions."""
-    names = HistoryChange.model_fields.keys() - {"after", "position"}
-    fields = {name: getattr(change, name) for name in names}
-    return {**fields, "after": moved[change.after], "position": moved[change.position]}
-
-
-def _insert_commits(
-    connection: Connection, number: int, commits: Sequence[HistoryCommit], judged: Iterable[_Judged]
-) -> None:
-    measured, changed = [0] * len(commits), [0] * len(commits)
-    steps: list[_GroupSteps] = [{} for _ in commits]
-    for of_one in judged:
-        if of_one.series.is_imported:
-            continue
-        key = (of_one.series.group, of_one.series.metric)
-        before: HistoryPoint | None = None
-        for point in of_one.series.points:
-            measured[point.position] += 1
-            if before is not None:
-                changed[point.position] += not point.same_code
-                if of_one.series.metric in METRICS_OF_GROUPS:
-                    step = (point.level - before.level, of_one.series.case, point.same_code)
-                    steps[point.position].setdefault(key, []).append(step)
-            before = point
-    rows = [
-        {
-            "history": number,
-            "position": position,
-            "commit": commit.commit,
-            "time": commit.time,
-            "subject": commit.subject[:LONGEST_TEXT],
-            "tags": json.dumps(commit.tags),
-            "node": commit.node,
-            "failure": commit.failure and commit.failure[:LONGEST_TEXT],
-            "measured": measured[position],
-            "changed": changed[position],
-            "groups": json.dumps([_group_change(key, of_group) for key, of_group in sorted(steps[position].items())]),
-        }
-        for position, commit in enumerate(commits)
-    ]
-    if rows:
-        connection.execute(insert(kept_commit), rows)
-
-
-def _group_change(key: tuple[str, str], steps: Sequence[tuple[float, str, bool]]) -> tuple[str | float, ...]:
-    """Return the fields of a `GroupChange`."""
-    identical = sum(is_same for _, _, is_same in steps)
-    mean = math.fsum(step for step, _, _ in steps) / len(steps)
-    (least, least_case, _), (most, most_case, _) = min(steps), max(steps)
-    return (
-        *key,
-        len(steps),
-        identical,
-        *(round(mean, DIGITS), round(least, DIGITS), least_case),
-        round(most, DIGITS),
-        most_case,
-    )
-
-
-def _insert_series(connection: Connection, number: int, commits: Sequence[HistoryCommit], judged: _Judged) -> None:
-    series = judged.series
-    first, last = series.points[0], series.points[-1]
-    columns = {
-        **{name: getattr(series, name) for name in ("case", "group", "metric", "engine", "topology", "better")},
-        "history": number,
-        "commands": json.dumps(list(judged.commands)),
-        "is_imported": series.is_imported,
-        "source": series.source,
-        "labels": _json(series.labels),
-        "point_count": len(series.points),
-        "change": math.expm1(last.level - first.level),
-        "low": math.expm1(last.low - first.level),
-        "high": math.expm1(last.high - first.level),
-        "ledger": None if series.ledger is None else series.ledger.model_dump_json(),
-        "points": _points_json(series.points),
-        "versions": json.dumps(_versions(series, commits)),
-    }
-    identity = connection.execute(insert(kept_series).values(**columns).returning(kept_series.c.number)).scalar_one()
-    names = HistoryChange.model_fields.keys() - {"reasons"}
-    rows = [
-        {
-            **{name: getattr(change, name) for name in names},
-            "series": identity,
-            "history": number,
-            "commit": commits[change.position].commit,
-            "is_worse": series.is_worse(change.change),
-            "is_open": (change.kind, change.id) in judged.open_changes,
-            "reasons": json.dumps([reason[:LONGEST_TEXT] for reason in change.reasons]),
-        }
-        for change in series.changes
-    ]
-    if rows:
-        connection.execute(insert(kept_change), rows)
-
-
-def _versions(series: HistorySeries, commits: Sequence[HistoryCommit]) -> list[KeptVersion]:
-    """Return the points of a series at releases and at both ends."""
-    versions, segment, code, before = [], 0, 0, None
-    for point in series.points:
-        if before is not None:
-            segment += not point.is_joined_to(before)
-            code += not point.same_code
-        if before is None or point is series.points[-1] or commits[point.position].tags:
-            half_width = (point.high - point.low) / 2
-            versions.append((point.position, round(point.level, DIGITS), round(half_width, DIGITS), segment, code))
-        before = point
-    return versions
-
-
-def _points_json(points: Sequence[HistoryPoint]) -> str:
-    columns = {
-        "positions": [point.position for point in points],
-        "levels": [round(point.level, DIGITS) for point in points],
-        "lows": [round(point.low, DIGITS) for point in points],
-        "highs": [round(point.high, DIGITS) for point in points],
-        "values": [point.value for point in points],
-        "same_code": [point.same_code for point in points],
-    }
-    return json.dumps(columns, separators=(",", ":"))
-
-
-def _json(fields: Mapping[str, str]) -> str:
-    return json.dumps(dict(fields), sort_keys=True, ensure_ascii=False)
-
-
-# Reading.
+            return [change_in(row) for row in connection.execute(statement)]
 
 
 def _restricted(statement: Select[Any], which: SeriesFilter) -> Select[Any]:
@@ -656,22 +267,6 @@ def _restricted(statement: Select[Any], which: SeriesFilter) -> Select[Any]:
         if values
     ]
     return statement.where(*conditions)
-
-
-def _kept_series(row: Row[Any]) -> KeptSeries:
-    fields = {name: value for name, value in row._mapping.items() if name not in ("points", "versions")}
-    ledger = None if row.ledger is None else read_stored(HistoryLedger, row.ledger, "a ledger")
-    commands, labels = tuple(json.loads(row.commands)), json.loads(row.labels)
-    return KeptSeries(**{**fields, "commands": commands, "labels": labels, "ledger": ledger})
-
-
-def _points(text: str) -> KeptPoints:
-    return KeptPoints(**json.loads(text))
-
-
-def _kept_change(row: Row[Any]) -> KeptChange:
-    fields = {name: value for name, value in row._mapping.items() if name != "number"}
-    return KeptChange(**{**fields, "reasons": tuple(json.loads(row.reasons))})
 
 
 def _parts(values: Sequence[Any]) -> Iterable[Sequence[Any]]:

@@ -1,0 +1,187 @@
+"""What is kept of a judged history: its commits, series and changes, as rows have them."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row
+
+from zerolap.records import HistoryCommit, HistoryLedger, read_stored
+
+
+@dataclass(frozen=True)
+class KeptHistory:
+    """A history in short; `platform` is a fingerprint, `created` is when it was judged (ISO 8601)."""
+
+    number: int
+    repository: str
+    range: str
+    variant: str
+    config: Mapping[str, str]
+    platform: str
+    platform_name: str
+    created: str
+
+
+@dataclass(frozen=True)
+class KeptCommit:
+    """A commit of a kept history.
+
+    `node` is equal for commits of the same program, null where it is not built. `measured` counts the series with a
+    point there, `changed` those of them that execute something else than at the point before.
+    """
+
+    history: int
+    position: int
+    commit: str
+    time: str
+    subject: str
+    tags: tuple[str, ...]
+    node: int | None
+    failure: str | None
+    measured: int
+    changed: int
+
+    @property
+    def name(self) -> str:
+        """The first tag, or the beginning of the commit's id."""
+        return HistoryCommit(commit=self.commit, time=self.time, subject="", tags=self.tags).name
+
+
+@dataclass(frozen=True)
+class KeptSeries:
+    """A series in short; `change` is the relative change from its first point to its last, with bounds by 95 %."""
+
+    number: int
+    history: int
+    case: str
+    group: str
+    commands: tuple[str, ...]
+    metric: str
+    engine: str
+    topology: str
+    better: str | None
+    is_imported: bool
+    source: str
+    labels: Mapping[str, str]
+    point_count: int
+    change: float
+    low: float
+    high: float
+    ledger: HistoryLedger | None
+
+
+@dataclass(frozen=True)
+class GroupChange:
+    """What a commit did to a metric of a group of cases, beside the point before it of each case.
+
+    Of `cases` that are measured there, `identical` execute the same. The others are logarithms: the mean over the
+    cases, and the extremes with the cases that have them.
+    """
+
+    group: str
+    metric: str
+    cases: int
+    identical: int
+    mean: float
+    least: float
+    least_case: str
+    most: float
+    most_case: str
+
+
+@dataclass(frozen=True)
+class NamedSeries:
+    """What a series is of."""
+
+    history: int
+    case: str
+    group: str
+    commands: tuple[str, ...]
+    metric: str
+
+
+@dataclass(frozen=True)
+class KeptPoints:
+    """The points of a series by columns, as `HistoryPoint` has them; all columns are equally long."""
+
+    positions: Sequence[int]
+    levels: Sequence[float]
+    lows: Sequence[float]
+    highs: Sequence[float]
+    values: Sequence[float | None]
+    same_code: Sequence[bool]
+
+
+KeptVersion = tuple[int, float, float, int, int]
+"""A point of a series at a release or one of its ends: position, level, half the width of its interval, segment, code.
+
+Changes between points of one segment are known; code is equal for points between which the case executes the same.
+"""
+
+
+@dataclass(frozen=True)
+class VersionedSeries:
+    """A series at releases and at both of its ends."""
+
+    case: str
+    group: str
+    commands: tuple[str, ...]
+    engine: str
+    versions: Sequence[KeptVersion]
+
+
+@dataclass(frozen=True)
+class KeptChange:
+    """A change of a series; `after` and `position` are those of commits in its history, `commit` is the later one.
+
+    `is_open`: it is a confirmed change for the worse that is neither accepted nor made good.
+    """
+
+    series: int
+    history: int
+    id: str
+    kind: str
+    after: int
+    position: int
+    commit: str
+    change: float
+    low: float
+    high: float
+    p: float | None
+    confirmed: bool
+    is_worse: bool
+    is_open: bool
+    comparison: str | None
+    accepted: str | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SeriesFilter:
+    """Which series are meant: each that has one of the values of every field that is not empty."""
+
+    histories: Collection[int] = ()
+    cases: Collection[str] = ()
+    metrics: Collection[str] = ()
+    groups: Collection[str] = ()
+
+
+def series_in(row: Row[Any]) -> KeptSeries:
+    """Return the series in a row, in short."""
+    fields = {name: value for name, value in row._mapping.items() if name not in ("points", "versions")}
+    ledger = None if row.ledger is None else read_stored(HistoryLedger, row.ledger, "a ledger")
+    commands, labels = tuple(json.loads(row.commands)), json.loads(row.labels)
+    return KeptSeries(**{**fields, "commands": commands, "labels": labels, "ledger": ledger})
+
+
+def points_in(text: str) -> KeptPoints:
+    """Return the points in a column."""
+    return KeptPoints(**json.loads(text))
+
+
+def change_in(row: Row[Any]) -> KeptChange:
+    """Return the change in a row."""
+    fields = {name: value for name, value in row._mapping.items() if name != "number"}
+    return KeptChange(**{**fields, "reasons": tuple(json.loads(row.reasons))})
