@@ -291,7 +291,7 @@ class MadeUpReport:
         return Comparison(
             id=self.id,
             created=instant(self.began),
-            command_line=self.request.command_line,
+            command_line=self.request.exact_command_line,
             state="done",
             base=self.server.measured(self.sides[BASE], self.machine),
             head=self.server.measured(self.head, self.machine),
@@ -331,7 +331,7 @@ class MadeUpReport:
         return RunReport(
             id=self.id,
             created=instant(self.began),
-            command_line=self.request.command_line,
+            command_line=self.request.exact_command_line,
             server=self.server.measured(self.head, self.machine),
             platform=self.server.platform(self.machine, self.began),
             settings=self.settings,
