@@ -255,12 +255,12 @@ class PlatformRecords:
             for joined in (_joined_by_builds(here, there), _joined_by_commits(here, there)):
                 statement = (
                     select(here.c.number, func.max(there.c.number))
+                    .select_from(joined)
                     .where(
                         here.c.number.in_(_newest(fingerprint)),
                         # No index is used of the platform, which half of all reports may have, but that of builds.
                         func.coalesce(there.c.platform_fingerprint, "") == other,
                         there.c.kind == "compare",
-                        is_same,
                     )
                     .group_by(here.c.number)
                     .order_by(here.c.number.desc())

@@ -1,0 +1,89 @@
+"""The pages of fleet, platforms, triggers and the API in a browser."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from demonstrated_lab import DemonstratedLab, demonstrated_lab
+from playwright.sync_api import Browser, expect
+from stored_comparison import stored_token
+from test_report_pages_in_browser import opened
+
+from zerolap.demonstration import ARM, X86
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
+    directory: Path = tmp_path_factory.mktemp("store")
+    with demonstrated_lab(directory) as served:
+        yield served
+
+
+def test_the_fleet_states_what_runs_on_an_agent_and_since_when(browser: Browser, lab: DemonstratedLab) -> None:
+    with opened(browser, f"{lab.url}/fleet") as shown:
+        row = shown.get_by_role("row").filter(has=shown.get_by_role("rowheader", name=re.compile("^arm-agent-b")))
+        expect(row).to_contain_text("busy")
+        expect(row).to_contain_text(re.compile(r"\(counted\) of c-[0-9a-f]+, \d+ (s|min|h) ago"))
+        expect(shown.get_by_role("button", name="Drain")).to_have_count(0)
+        expect(shown.get_by_text("with one of the scope admin")).to_be_visible()
+        shown.get_by_text("reason and end of the log").first.click()
+        expect(shown.get_by_label("End of the log").or_(shown.get_by_text("It has no log.")).first).to_be_visible()
+
+
+def test_who_signs_in_with_a_token_drains_an_agent_and_ends_a_request(browser: Browser, lab: DemonstratedLab) -> None:
+    token = stored_token(lab.store, "ops", "admin")
+    with opened(browser, f"{lab.url}/fleet") as shown:
+        shown.get_by_role("link", name="Sign in", exact=True).click()
+        shown.get_by_label("Token").fill(token)
+        shown.get_by_role("button", name="Sign in").click()
+        expect(shown).to_have_url(f"{lab.url}/fleet")
+        expect(shown.get_by_role("link", name="Signed in as ops")).to_be_visible()
+        row = shown.get_by_role("row").filter(has=shown.get_by_role("rowheader", name=re.compile("^x86-agent-a")))
+        row.get_by_role("button", name="Drain").click()
+        confirming = row.get_by_role("button", name="Drain")
+        expect(confirming).to_be_focused()
+        shown.keyboard.press("Escape")
+        expect(row.get_by_role("button", name="Leave it")).to_have_count(0)
+        row.get_by_role("button", name="Drain").click()
+        row.get_by_role("button", name="Drain").click()
+        expect(row.get_by_role("button", name="Resume")).to_be_visible()
+        assert "x86-agent-a" in lab.store.fleet.orders().draining
+        waiting = shown.get_by_role("row").filter(has_text="waiting").filter(has=shown.get_by_role("button")).first
+        identity = waiting.get_by_role("link").inner_text()
+        waiting.get_by_role("button", name="Cancel").click()
+        waiting.get_by_role("button", name="Cancel").click()
+        ended = shown.get_by_role("row").filter(has=shown.get_by_role("link", name=identity))
+        expect(ended.get_by_role("button", name="Retry")).to_be_visible()
+        assert lab.store.request(identity).state == "cancelled"
+        shown.get_by_role("link", name="Signed in as ops").click()
+        shown.get_by_role("button", name="Sign out").click()
+        expect(shown.get_by_role("heading", name="You have signed in")).to_have_count(0)
+
+
+def test_platforms_lead_to_their_changes_and_lie_side_by_side(browser: Browser, lab: DemonstratedLab) -> None:
+    with opened(browser, f"{lab.url}/platforms") as shown:
+        shown.get_by_role("link", name=ARM).click()
+        expect(shown.get_by_role("heading", level=1)).to_have_text(ARM)
+        expect(shown.get_by_role("heading", name="False alarms")).to_be_visible()
+        expect(shown.get_by_text("the platform was seen first")).to_be_visible()
+        shown.get_by_role("link", name="All platforms").click()
+        shown.get_by_role("button", name="Show").click()
+        expect(shown.get_by_role("heading", level=1)).to_have_text(re.compile(f"{ARM} and {X86}|{X86} and {ARM}"))
+        expect(shown.get_by_role("rowheader", name="kernel")).to_be_visible()
+
+
+def test_triggers_are_filtered_by_state(browser: Browser, lab: DemonstratedLab) -> None:
+    with opened(browser, f"{lab.url}/triggers") as shown:
+        expect(shown.locator("tbody tr").filter(has_text="done").first).to_be_visible()
+        shown.get_by_label("state").select_option("refused")
+        expect(shown.locator("tbody tr").filter(has_text="done")).to_have_count(0)
+        expect(shown.locator("tbody tr").filter(has_text="refused").first).to_be_visible()
+        assert "state=refused" in shown.url
+
+
+def test_the_page_of_the_api_lists_each_query(browser: Browser, lab: DemonstratedLab) -> None:
+    with opened(browser, f"{lab.url}/api") as shown:
+        expect(shown.get_by_role("heading", name="GET /api/v1/pages/fleet", exact=True)).to_be_visible()
+        shown.get_by_label("Filter by path and summary").fill("triggers.csv")
+        expect(shown.locator("section.operation")).to_have_count(1)

@@ -1,0 +1,210 @@
+"""The queries of fleet, platforms and triggers, in each database."""
+
+from collections.abc import Iterator
+
+import pytest
+from stored_comparison import COMPARISON, ID, recorded_comparison
+
+from zerolap.demonstration import ARM, X86, fill_with_made_up_data
+from zerolap.errors import UsageError
+from zerolap.queries import FLEET, JOB_FAILURE, PLATFORM, PLATFORM_PAIR, PLATFORMS, TRIGGERS, PageQuery, QuerySources
+from zerolap.queries.fleet_state import FleetState, JobFailure
+from zerolap.queries.platform_details import PlatformDetails, PlatformListing, PlatformPair, share_bounds
+from zerolap.queries.trigger_list import TriggerList
+from zerolap.records import CaseResult, Verdict
+from zerolap.store import KnownAgent, Store
+
+
+def answer(query: PageQuery, store: Store, **parameters: object) -> object:
+    return query.read(QuerySources(store), query.parameters.model_validate(parameters))
+
+
+def fleet_of(store: Store) -> FleetState:
+    shown = answer(FLEET, store)
+    assert isinstance(shown, FleetState)
+    return shown
+
+
+def platform_of(store: Store, fingerprint: str) -> PlatformDetails:
+    shown = answer(PLATFORM, store, fingerprint=fingerprint)
+    assert isinstance(shown, PlatformDetails)
+    return shown
+
+
+def platform_pair_of(store: Store) -> PlatformPair:
+    """Lay the only platform beside itself."""
+    fingerprint = COMPARISON.platform.fingerprint
+    shown = answer(PLATFORM_PAIR, store, fingerprint=fingerprint, other=fingerprint)
+    assert isinstance(shown, PlatformPair)
+    return shown
+
+
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with Store.open(str(tmp_path_factory.mktemp("store"))) as store:
+        fill_with_made_up_data(store)
+        yield store
+
+
+def test_an_empty_lab_has_an_empty_fleet(either_store: Store) -> None:
+    shown = fleet_of(either_store)
+    assert (shown.agents, shown.held, shown.lost, shown.requests) == ((), (), (), ())
+    triggers = answer(TRIGGERS, either_store)
+    assert isinstance(triggers, TriggerList)
+    assert (triggers.triggers, triggers.cursor) == ((), None)
+    with pytest.raises(UsageError, match="knows no platform"):
+        platform_of(either_store, "nobody")
+
+
+def test_an_agent_is_shown_with_what_it_runs_and_since_when(made_up: Store) -> None:
+    shown = fleet_of(made_up)
+    agents = {agent.name: agent for agent in shown.agents}
+    busy = agents["arm-agent-b"]
+    assert busy.state == "busy"
+    assert busy.runs is not None
+    assert busy.since == busy.runs.since
+    assert busy.runs == next(job for job in shown.held if job.agent == "arm-agent-b")
+    assert busy.runs.request in {request.id for request in shown.requests if request.is_open}
+    assert agents["x86-agent-b"].state == "refused"
+    assert "kernel" in agents["x86-agent-b"].refusal
+    assert (agents["arm-agent-a"].state, agents["arm-agent-a"].draining) == ("draining", True)
+    assert (agents["x86-agent-c"].state, agents["x86-agent-c"].since) == ("gone", agents["x86-agent-c"].seen)
+    assert agents["x86-agent-c"].fingerprint in {platform.fingerprint for platform in made_up.platform_records.listed()}
+
+
+def test_queues_and_lost_jobs_are_shown(made_up: Store) -> None:
+    shown = fleet_of(made_up)
+    queues = {queue.platform: queue for queue in shown.queues}
+    assert queues[ARM].held == 1
+    assert queues[ARM].waiting >= 1
+    assert queues[ARM].oldest
+    assert {job.state for job in shown.lost} == {"failed", "given up"}
+    failed = next(job for job in shown.lost if job.state == "failed")
+    failure = answer(JOB_FAILURE, made_up, job=failed.job)
+    assert isinstance(failure, JobFailure)
+    assert failure.reason
+    with pytest.raises(UsageError, match="no failure"):
+        answer(JOB_FAILURE, made_up, job="j-0")
+
+
+def test_an_agent_whose_report_cannot_be_read_is_shown(either_store: Store) -> None:
+    either_store.fleet.saw_agents([KnownAgent("old", "lab", "here", '{"protocol": [', 1.0, refusal="another version")])
+    [agent] = fleet_of(either_store).agents
+    assert (agent.state, agent.refusal, agent.cpu, agent.fingerprint) == ("refused", "another version", "", "")
+
+
+def test_the_facts_of_a_platform_are_compared_over_time(made_up: Store) -> None:
+    listed = answer(PLATFORMS, made_up)
+    assert isinstance(listed, PlatformListing)
+    for platform in listed.platforms:
+        shown = platform_of(made_up, platform.fingerprint)
+        assert len(shown.changes) == platform.states - 1
+        assert all(change.before != change.after for state in shown.changes for change in state.changes)
+        assert any(fact.name == "kernel" and fact.value == platform.kernel for fact in shown.facts)
+        assert shown.spreads
+        assert all(0 < spread.standard_deviation < 1 for spread in shown.spreads)
+
+
+def test_two_platforms_are_laid_side_by_side_by_commits(made_up: Store) -> None:
+    by_name = {platform.name: platform.fingerprint for platform in made_up.platform_records.listed()}
+    pair = answer(PLATFORM_PAIR, made_up, fingerprint=by_name[ARM], other=by_name[X86])
+    assert isinstance(pair, PlatformPair)
+    assert "kernel" in {change.name for change in pair.facts}
+    assert pair.comparisons > 0
+    for case in pair.cases:
+        here, there = (made_up.comparison(result.comparison) for result in (case.here, case.there))
+        assert (here.base.commit, here.head.commit) == (there.base.commit, there.head.commit)
+        assert (here.platform.name, there.platform.name) == (ARM, X86)
+
+
+def a_timed_case(name: str, work: str, time: str) -> CaseResult:
+    """Return a case whose time was judged though its work may be identical."""
+    [case] = COMPARISON.cases[:1]
+    counted = Verdict(
+        metric="instructions_per_op", engine="counted", verdict=work, base=100.0, head=100.0, change=0.0,
+        low=-0.001, high=0.001, q=None, samples=3, pairs=3, min_effect=0.005, detectable=0.002,
+    )  # fmt: skip
+    timed = counted.model_copy(
+        update={
+            "metric": "cpu_ns_per_op",
+            "engine": "timed",
+            "verdict": time,
+            "change": 0.04,
+            "low": 0.03,
+            "high": 0.05,
+        }
+    )
+    is_change = time in ("regression", "improvement")
+    return case.model_copy(
+        update={
+            "case": name,
+            "verdict": time if is_change else "same",
+            "deciding": "cpu_ns_per_op" if is_change else "instructions_per_op",
+            "confirmed": is_change,
+            "work": work,
+            "time": time,
+            "verdicts": [counted, timed],
+            "findings": [],
+        }
+    )
+
+
+def test_alarms_for_identical_code_are_counted(either_store: Store) -> None:
+    head = COMPARISON.head.model_copy(update={"build": "b-other"})
+    cases = [
+        a_timed_case("quiet", "identical", "same"),
+        a_timed_case("alarm", "identical", "regression"),
+        a_timed_case("real", "regression", "regression"),
+    ]
+    recorded_comparison(either_store, head=head, cases=cases)
+    shown = platform_of(either_store, COMPARISON.platform.fingerprint)
+    [count] = shown.false_alarm_counts
+    assert (count.same_build, count.comparisons, count.timed, count.alarms, count.confirmed_alarms) == (
+        False,
+        1,
+        2,
+        1,
+        1,
+    )
+    assert count.low < 0.5 < count.high
+    assert platform_pair_of(either_store).comparisons == 1
+    [alarm] = shown.false_alarms
+    assert (alarm.comparison, alarm.case, alarm.metric, alarm.change) == (ID, "alarm", "cpu_ns_per_op", 0.04)
+
+
+def test_every_change_between_a_build_and_itself_is_a_false_alarm(either_store: Store) -> None:
+    recorded_comparison(either_store, head=COMPARISON.base, cases=[a_timed_case("alarm", "same", "improvement")])
+    [count] = platform_of(either_store, COMPARISON.platform.fingerprint).false_alarm_counts
+    assert (count.same_build, count.timed, count.alarms) == (True, 1, 1)
+
+
+def test_a_share_has_an_interval_also_at_its_ends() -> None:
+    # Wilson (1927), as R's binom::binom.wilson has them.
+    assert share_bounds(0, 10) == pytest.approx((0.0, 0.2775328), abs=1e-6)
+    assert share_bounds(5, 10) == pytest.approx((0.2365931, 0.7634069), abs=1e-6)
+    assert share_bounds(0, 0) == (0.0, 1.0)
+
+
+def test_triggers_are_listed_by_pages_and_filters(made_up: Store) -> None:
+    whole = answer(TRIGGERS, made_up, limit=200)
+    assert isinstance(whole, TriggerList)
+    seen, cursor = [], None
+    while True:
+        page = answer(TRIGGERS, made_up, limit=7, **({} if cursor is None else {"cursor": cursor}))
+        assert isinstance(page, TriggerList)
+        seen += page.triggers
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert tuple(seen) == whole.triggers
+    assert sum(whole.counts.values()) == len(whole.triggers)
+    refused = answer(TRIGGERS, made_up, state="refused")
+    assert isinstance(refused, TriggerList)
+    assert {trigger.state for trigger in refused.triggers} == {"refused"}
+    assert all(trigger.reason for trigger in refused.triggers)
+    nothing = answer(TRIGGERS, made_up, repository="nobody/nothing")
+    assert isinstance(nothing, TriggerList)
+    assert nothing.triggers == ()
+    led = next(trigger for trigger in whole.triggers if trigger.requests)
+    assert led.request_count == len(led.requests)
+    assert any(request.outcomes for request in led.requests)
