@@ -82,13 +82,14 @@ class LeftOutCase(Record):
 
 
 class ProfiledResult(Record):
-    """A comparison or run whose stacks are shown."""
+    """A comparison or run whose stacks are shown; `platform_name` is empty where it was asked for by its id."""
 
     id: str
     path: Literal["comparisons", "runs"]
     created: str
     base: str | None
     head: str
+    platform_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,9 @@ class SampledCases:
 def selected_cases(sources: QuerySources, selection: StackSelection) -> SampledCases:
     """Return the stacks of a selection; raises `UsageError` for a result or case of which there are none."""
     store = sources.store
-    if selection.id is not None:
-        identities = [selection.id]
-    else:
-        identities = [row.id for row in store.stacks.newest(selection.newest, selection.platform)]
+    newest = [] if selection.id is not None else store.stacks.newest(selection.newest, selection.platform)
+    platforms = {result.id: result.platform_name for result in newest}
+    identities = [selection.id] if selection.id is not None else list(platforms)
     rows = store.in_short(identities)
     if selection.id is not None and selection.id not in rows:
         raise UsageError(f"the store holds no results of {selection.id}")
@@ -152,7 +152,10 @@ def selected_cases(sources: QuerySources, selection: StackSelection) -> SampledC
     if selection.case is not None and not gathered.cases:
         reasons = [left.reason for left in gathered.left_out if left.case == selection.case]
         raise UsageError(f"there are no stacks of {selection.case}", hint="; ".join(reasons[:1]))
-    return gathered.read(sources, rows, identities)
+    results = tuple(
+        profiled_result(rows[identity], platforms.get(identity, "")) for identity in identities if identity in rows
+    )
+    return gathered.read(sources, results)
 
 
 @dataclass(frozen=True)
@@ -213,29 +216,29 @@ class _Gathered:
         names = dict.fromkeys(name for _, name in by_case)
         return cls(sides, cases, left_out, weights, tuple(names)[:MOST_NAMES])
 
-    def read(self, sources: QuerySources, rows: Mapping[str, StoredRow], identities: Sequence[str]) -> SampledCases:
-        results = Counter(case.name for case in self.cases)
-        numbers = {name: number for number, name in enumerate(results)}
+    def read(self, sources: QuerySources, results: tuple[ProfiledResult, ...]) -> SampledCases:
+        counts = Counter(case.name for case in self.cases)
+        numbers = {name: number for number, name in enumerate(counts)}
         passes = max(1, MOST_TABLES // max(1, len(self.cases) * len(self.sides)))
         most_cases = MOST_TABLES // len(self.sides)
         parts: list[Part] = []
         cases = []
         totals = {
-            side: sum(self._weight(case, side, results) for case in self.cases[:most_cases]) for side in self.sides
+            side: sum(self._weight(case, side, counts) for case in self.cases[:most_cases]) for side in self.sides
         }
         for case in self.cases[:most_cases]:
             of_sides = []
             for place, side in enumerate(self.sides):
                 digests = case.digests[side]
                 tables = [sources.store.blobs.get(digest) for digest in digests[:passes]]
-                weight = self._weight(case, side, results)
+                weight = self._weight(case, side, counts)
                 parts.append((place, numbers[case.name], weight, tables))
                 of_sides.append(_profiled_side(side, case, len(tables), weight / totals[side] if totals[side] else 0.0))
             cases.append(ProfiledCase(case=case.name, result=case.result, sides=tuple(of_sides)))
         reason = f"only {most_cases} are merged at once"
         beyond = [LeftOutCase(case=case.name, result=case.result, reason=reason) for case in self.cases[most_cases:]]
         return SampledCases(
-            results=tuple(profiled_result(rows[identity]) for identity in identities if identity in rows),
+            results=results,
             sides=self.sides,
             cases=tuple(cases),
             left_out=(*self.left_out, *beyond),
@@ -284,7 +287,9 @@ def cost_error(cost: TimedCost) -> float:
     return math.log((1 + cost.high) / (1 + cost.low)) / (2 * INTERVAL_ERRORS * math.sqrt(2))
 
 
-def profiled_result(row: StoredRow) -> ProfiledResult:
+def profiled_result(row: StoredRow, platform_name: str) -> ProfiledResult:
     """Return a comparison or run as it is named on the page."""
     path: Literal["comparisons", "runs"] = "comparisons" if row.kind == "compare" else "runs"
-    return ProfiledResult(id=row.id, path=path, created=row.created, base=row.base, head=row.head)
+    return ProfiledResult(
+        id=row.id, path=path, created=row.created, base=row.base, head=row.head, platform_name=platform_name
+    )

@@ -25,7 +25,6 @@ class ResultWithStacks(Record):
 
     result: ProfiledResult
     platform: str
-    platform_name: str
     cases: tuple[str, ...]
     all_cases: int
 
@@ -46,9 +45,8 @@ def read_results(sources: QuerySources, parameters: ResultParameters) -> StackRe
     return StackResults(
         results=tuple(
             ResultWithStacks(
-                result=profiled_result(rows[result.id]),
+                result=profiled_result(rows[result.id], result.platform_name),
                 platform=result.platform,
-                platform_name=result.platform_name,
                 cases=tuple(cases[result.id])[:MOST_CASES],
                 all_cases=len(cases[result.id]),
             )
@@ -71,7 +69,7 @@ def result_rows(answer: StackResults) -> list[TableRow]:
     rows: list[TableRow] = [("created", "id", "base", "head", "platform", "cases")]
     for entry in answer.results:
         result = entry.result
-        rows.append((result.created, result.id, result.base, result.head, entry.platform_name, entry.all_cases))
+        rows.append((result.created, result.id, result.base, result.head, result.platform_name, entry.all_cases))
     return rows
 
 

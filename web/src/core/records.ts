@@ -883,13 +883,14 @@ export interface ProfiledCase {
   sides: Array<ProfiledSide>;
 }
 
-/** A comparison or run whose stacks are shown. */
+/** A comparison or run whose stacks are shown; `platform_name` is empty where it was asked for by its id. */
 export interface ProfiledResult {
   id: string;
   path: "comparisons" | "runs";
   created: string;
   base: string | null;
   head: string;
+  platform_name: string;
 }
 
 /**
@@ -981,7 +982,6 @@ export interface RequestStatus {
 export interface ResultWithStacks {
   result: ProfiledResult;
   platform: string;
-  platform_name: string;
   cases: Array<string>;
   all_cases: number;
 }

@@ -75,7 +75,7 @@ pub struct Side {
 /// # Errors
 /// When a table is inconsistent, or the samples are too many to be counted.
 pub fn profile(parts: &[Part], least_share: f64) -> Result<Profile, TableError> {
-    let mut growing = Growing::default();
+    let mut growing = Growing { files: Files::of(parts), ..Growing::default() };
     let sides = parts.iter().map(|part| part.side + 1).max().unwrap_or(0);
     let part_samples = samples_of(parts)?;
     growing.sides = vec![Side::default(); sides];
@@ -109,8 +109,38 @@ fn scales(parts: &[Part], samples: &[u64], sides: usize) -> Result<Vec<f64>, Tab
     Ok(parts.iter().zip(samples).map(scale).collect())
 }
 
+/// The files of functions, by function and object. Not all builds of a program have line information: a function
+/// that has one file wherever its file is known has it everywhere.
+#[derive(Default)]
+struct Files(HashMap<(String, String), Option<String>>);
+
+impl Files {
+    fn of(parts: &[Part]) -> Self {
+        let mut files: HashMap<(String, String), Option<String>> = HashMap::new();
+        for frame in parts.iter().flat_map(|part| &part.tables).flat_map(|table| &table.frames) {
+            let Some(file) = &frame.file else { continue };
+            let key = (frame.function.clone(), frame.object.clone());
+            let known = files.entry(key).or_insert_with(|| Some(file.clone()));
+            if known.as_ref() != Some(file) {
+                *known = None;
+            }
+        }
+        Self(files)
+    }
+
+    fn named(&self, frame: &Frame) -> Frame {
+        let mut named = frame.clone();
+        if named.file.is_none() {
+            let key = (frame.function.clone(), frame.object.clone());
+            named.file = self.0.get(&key).cloned().flatten();
+        }
+        named
+    }
+}
+
 #[derive(Default)]
 struct Growing {
+    files: Files,
     events: BTreeSet<String>,
     threads: Vec<String>,
     thread_numbers: HashMap<String, usize>,
@@ -127,7 +157,8 @@ impl Growing {
         table.check()?;
         self.events.insert(table.event.clone());
         let threads: Vec<usize> = table.threads.iter().map(|thread| self.thread(&thread.name)).collect();
-        let frames: Vec<usize> = table.frames.iter().map(|frame| self.frame(frame)).collect();
+        let named: Vec<Frame> = table.frames.iter().map(|frame| self.files.named(frame)).collect();
+        let frames: Vec<usize> = named.iter().map(|frame| self.frame(frame)).collect();
         let mut is_used = vec![false; frames.len()];
         // Neighbours in a table begin alike: only the rest of a stack has to be looked up.
         let mut path: Vec<(usize, usize)> = Vec::new();
@@ -310,9 +341,10 @@ pub struct FunctionCosts {
 /// # Errors
 /// When a table is inconsistent.
 pub fn functions_by_case(parts: &[Part], most: usize) -> Result<FunctionsByCase, TableError> {
-    type Key<'a> = (&'a str, Option<&'a str>, &'a str);
-    let mut numbers: HashMap<Key<'_>, usize> = HashMap::new();
-    let mut costs: Vec<(Key<'_>, Vec<(f64, f64)>)> = Vec::new();
+    type Key = (String, Option<String>, String);
+    let files = Files::of(parts);
+    let mut numbers: HashMap<Key, usize> = HashMap::new();
+    let mut costs: Vec<(Frame, Vec<(f64, f64)>)> = Vec::new();
     let mut totals = vec![0.0; parts.len()];
     for (place, part) in parts.iter().enumerate() {
         for table in &part.tables {
@@ -320,11 +352,11 @@ pub fn functions_by_case(parts: &[Part], most: usize) -> Result<FunctionsByCase,
             totals[place] += table.samples as f64;
             let frames: Vec<usize> = (table.frames.iter())
                 .map(|frame| {
-                    let file = frame.file.as_deref();
+                    let frame = files.named(frame);
                     // As on the page: where the file is known, the object is not what sets functions apart.
-                    let key = (&*frame.function, file, if file.is_some() { "" } else { &*frame.object });
-                    *numbers.entry(key).or_insert_with(|| {
-                        costs.push(((&frame.function, file, &frame.object), vec![(0.0, 0.0); parts.len()]));
+                    let object = if frame.file.is_some() { String::new() } else { frame.object.clone() };
+                    *numbers.entry((frame.function.clone(), frame.file.clone(), object)).or_insert_with(|| {
+                        costs.push((frame, vec![(0.0, 0.0); parts.len()]));
                         costs.len() - 1
                     })
                 })
@@ -353,10 +385,10 @@ pub fn functions_by_case(parts: &[Part], most: usize) -> Result<FunctionsByCase,
     costs.sort_by(|left, right| weight(&right.1).total_cmp(&weight(&left.1)).then_with(|| left.0.cmp(&right.0)));
     let share = |samples: f64, total: f64| (samples > 0.0).then(|| (samples / total * 1e6).round() / 1e6);
     let functions = (costs.into_iter().take(most))
-        .map(|((function, file, object), costs)| FunctionCosts {
-            function: function.to_owned(),
-            file: file.map(str::to_owned),
-            object: object.to_owned(),
+        .map(|(Frame { function, file, object, .. }, costs)| FunctionCosts {
+            function,
+            file,
+            object,
             own: costs.iter().zip(&totals).map(|((own, _), total)| share(*own, *total)).collect(),
             inclusive: costs.iter().zip(&totals).map(|((_, inclusive), total)| share(*inclusive, *total)).collect(),
         })
@@ -480,6 +512,16 @@ mod tests {
         assert_eq!(costs.functions[0].own, [Some(0.7), Some(1.0)]);
         assert_eq!(costs.functions[1].own, [Some(0.3), None]);
         assert_eq!(costs.functions[1].inclusive, [Some(1.0), Some(1.0)]);
+    }
+
+    #[test]
+    fn a_function_is_one_in_builds_with_and_without_line_information() {
+        let mut without = part(0, 1, 1.0, &[("a;b", 10)]);
+        without.tables[0].frames.iter_mut().for_each(|frame| frame.file = None);
+        let parts = [part(0, 0, 1.0, &[("a;b", 10)]), without];
+        let merged = profile(&parts, 0.0).expect("merged");
+        assert_eq!(paths(&merged), [("a".to_owned(), vec![0.0]), ("a;b".to_owned(), vec![20.0])]);
+        assert_eq!(functions_by_case(&parts, 9).expect("summed").all, 2);
     }
 
     #[test]

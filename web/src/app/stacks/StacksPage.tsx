@@ -55,7 +55,7 @@ function NoStacks() {
 }
 
 function ResultList({ results }: StackResults) {
-  const platforms = new Map(results.map((entry) => [entry.platform, entry.platform_name]));
+  const platforms = new Map(results.map((entry) => [entry.platform, entry.result.platform_name]));
   return (
     <>
       <p>
@@ -89,14 +89,14 @@ function ResultList({ results }: StackResults) {
             </tr>
           </thead>
           <tbody>
-            {results.map(({ result, platform_name, cases, all_cases }) => (
+            {results.map(({ result, cases, all_cases }) => (
               <tr key={result.id}>
                 <td>{result.created.slice(0, 16).replace("T", " ")}</td>
                 <th scope="row">
                   <a href={stacksUrl({ id: result.id })}>{result.id}</a>
                 </th>
                 <td>{sidesText(result)}</td>
-                <td>{platform_name}</td>
+                <td>{result.platform_name}</td>
                 <td class="small">
                   {cases.slice(0, 12).map((name, place) => (
                     <span key={name}>
@@ -177,7 +177,7 @@ function Subject({ answer, selection, isMap }: SubjectProperties) {
             <a href={`/${first.path}/${first.id}`}>{first.id}</a>, {sidesText(first)}
           </>
         ) : (
-          `The head of the newest ${counted(answer.results.length, "result", "results")}${selection.platform === null ? "" : ` on the platform ${selection.platform}`}`
+          `The head of the newest ${counted(answer.results.length, "result", "results")}${selection.platform === null ? "" : ` on ${first?.platform_name || `the platform ${selection.platform}`}`}`
         )}{" "}
         · <a href="/stacks">other stacks</a>
       </p>
