@@ -25,7 +25,7 @@ from kept_history import (
 from postgresql_server import PostgresqlServer
 
 from zerolap.history import open_changes
-from zerolap.store import SeriesFilter, Store
+from zerolap.store import AcceptedChange, SeriesFilter, Store
 
 MANY = 100
 
@@ -101,6 +101,16 @@ class TestKeeping:
         [series] = store.kept_histories.series(SeriesFilter(cases=("set-100B",), metrics=(INSTRUCTIONS,)), MANY)
         [change] = store.kept_histories.changes_of([series.number], MANY)
         assert (change.accepted, change.is_worse, change.is_open) == ("needed for safety", True, False)
+
+    def test_a_change_that_is_accepted_later_is_open_no_more(self, store: Store) -> None:
+        keep_two_platforms(store)
+        change = AcceptedChange("/srv/redis", commit_id(20), "it was needed", "zadd-100B", INSTRUCTIONS)
+        store.history.accept(change)
+        still_open = {(of.commit, of.id) for of in store.kept_histories.open_changes(MANY)}
+        assert (commit_id(20), f"{commit_id(20)[:12]}:zadd-100B:{INSTRUCTIONS}") not in still_open
+        assert (commit_id(20), f"{commit_id(20)[:12]}:zadd-100B:{CPU_TIME}") in still_open
+        assert store.history.withdraw(change)
+        assert store.kept_histories.open_count() == 6
 
     def test_a_removed_history_leaves_nothing(self, store: Store) -> None:
         keep(store, MadeUp((SLOWER_ZADD,)))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, or_, select, true, update
 from sqlalchemy import case as when
 
 from zerolap.records import ANCHOR, BASE, HEAD, Case, JobFailed, Request, RunCase, SeriesKey, now, read_stored
@@ -20,6 +20,8 @@ from zerolap.store.tables import (
     document,
     explained_step,
     job,
+    kept_change,
+    kept_series,
     metric,
     request,
     revision_build,
@@ -414,9 +416,14 @@ class HistoryRecords:
         with self._database.writing() as connection:
             statement = insert_of(connection, accepted_change).values(**values)
             connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
+            kept = update(kept_change).where(*_of_kept(change))
+            connection.execute(kept.values(accepted=change.reason, is_open=False))
 
     def withdraw(self, change: AcceptedChange) -> bool:
-        """Remove an accepted change; return whether there was one."""
+        """Remove an accepted change; return whether there was one.
+
+        In kept histories it is open again; whether a later commit has made it good is known when they are judged again.
+        """
         columns = accepted_change.c
         is_meant = (
             columns.repository == change.repository,
@@ -425,6 +432,9 @@ class HistoryRecords:
             columns.metric == change.metric,
         )
         with self._database.writing() as connection:
+            kept = update(kept_change).where(*_of_kept(change), kept_change.c.accepted.is_not(None))
+            is_open = and_(kept_change.c.confirmed, kept_change.c.is_worse)
+            connection.execute(kept.values(accepted=None, is_open=is_open))
             return connection.execute(delete(accepted_change).where(*is_meant)).rowcount > 0
 
     def accepted(self, commits: Sequence[str]) -> list[AcceptedChange]:
@@ -437,6 +447,17 @@ class HistoryRecords:
                     select(accepted_change).where(accepted_change.c.commit.in_(part)).order_by(accepted_change.c.number)
                 )
             ]
+
+
+def _of_kept(change: AcceptedChange) -> list[ColumnElement[bool]]:
+    """Return the conditions for the changes of kept histories that an accepted change is of."""
+    series_of = select(kept_series.c.number)
+    conditions = [kept_change.c.commit == change.commit]
+    if change.case:
+        conditions.append(kept_change.c.series.in_(series_of.where(kept_series.c.case == change.case)))
+    if change.metric:
+        conditions.append(kept_change.c.series.in_(series_of.where(kept_series.c.metric == change.metric)))
+    return conditions
 
 
 def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
