@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo fleet-demo zero-touch-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history chaos clean
+.PHONY: help setup build demo fleet-demo zero-touch-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages chaos clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -76,6 +76,9 @@ bench-triggers: setup  ## measure what webhooks cost and refuse, and what a comm
 
 bench-history: setup  ## measure how true change points, drifts and searches for commits are; ten minutes; writes .bench/history.json
 	@.venv/bin/python -m benches.history $(FIGURES)
+
+bench-pages: setup  ## measure how fast pages are over 10 million points in SQLite and PostgreSQL; half an hour, 10 GB; writes .bench/pages.json
+	@PYTHONPATH=tests .venv/bin/python -m benches.pages $(SIZE:%=--size %)
 
 chaos: setup  ## kill, cut, fill and falsify what a fleet consists of, 200 times; 15 minutes; writes .bench/chaos.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.chaos $(FIGURES)

@@ -37,11 +37,11 @@ INTO, BACK = (0.3, 63), (0.5, 9)
 """A frame three levels down, and the root."""
 
 
-def frames_per_second() -> list[float]:
-    """Return the frames per second of zooms into a graph and back."""
+def frames_per_second(nodes: int = NODES) -> list[float]:
+    """Return the frames per second of zooms into a graph of so many frames and back."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "report.html"
-        file.write_text(large_page())
+        file.write_text(large_page(nodes))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
             shown = browser.new_page(viewport={"width": 1200, "height": 900})
@@ -49,9 +49,25 @@ def frames_per_second() -> list[float]:
             return _zoom(shown)
 
 
-def large_page() -> str:
-    """Return a page with one case, its flame graphs as large as they get."""
-    return comparison_html(_comparison(), _pictures())
+def large_page(nodes: int = NODES) -> str:
+    """Return a page with one case, its flame graphs of so many frames."""
+    return comparison_html(_comparison(), _pictures(nodes))
+
+
+def many_cases_page(count: int, nodes: int) -> str:
+    """Return a page of so many cases, each with stacks of both sides of so many frames."""
+    [case, *_] = _comparison().cases
+    cases = [case.model_copy(update={"case": f"{case.case}-{number}"}) for number in range(count)]
+    pictures = CasePictures(latency=None, throughput=None, stacks=None)
+    drawn = {
+        of_case.case: pictures.model_copy(
+            update={"stacks": {"base": sampled_tree(2 * place, nodes), "head": sampled_tree(2 * place + 1, nodes)}}
+        )
+        for place, of_case in enumerate(cases)
+    }
+    return comparison_html(
+        _comparison().model_copy(update={"cases": cases}), Pictures(frames=_pictures(1).frames, cases=drawn)
+    )
 
 
 def _zoom(shown: Page) -> list[float]:
@@ -75,20 +91,22 @@ def _comparison() -> Comparison:
     return found.model_copy(update={"cases": cases})
 
 
-def _pictures() -> Pictures:
+def _pictures(nodes: int) -> Pictures:
     frames = [
         StackFrame(function=f"function{number}", file="file.c", object="server", inlined=False)
         for number in range(FRAMES)
     ]
-    case = CasePictures(latency=None, throughput=None, stacks={"base": _tree(1), "head": _tree(2)})
+    case = CasePictures(
+        latency=None, throughput=None, stacks={"base": sampled_tree(1, nodes), "head": sampled_tree(2, nodes)}
+    )
     return Pictures(frames=frames, cases={one.case: case for one in _comparison().cases})
 
 
-def _tree(seed: int) -> StackTree:
-    """Return a tree of one shape for all seeds, its samples by the seed."""
+def sampled_tree(seed: int, nodes: int) -> StackTree:
+    """Return a tree of so many frames, of one shape for all seeds, its samples by the seed."""
     shape, weights = random.Random(0), random.Random(seed)
     parents, functions, depths = [-1], [0], [0]
-    while len(parents) < NODES:
+    while len(parents) < nodes:
         # Half of the nodes hang below recent ones, which makes it deep; the others near the root, which makes it wide.
         recent = shape.randrange(max(0, len(parents) - 4000), len(parents))
         parent = recent if shape.random() < 0.5 else min(int(shape.expovariate(6 / len(parents))), len(parents) - 1)
@@ -103,5 +121,5 @@ def _tree(seed: int) -> StackTree:
         lost=0,
         cpu_ns_per_op=1000.0,
         threads=["server"],
-        nodes=StackNodes(thread=[0] * NODES, parent=parents, frame=functions, samples=samples),
+        nodes=StackNodes(thread=[0] * len(parents), parent=parents, frame=functions, samples=samples),
     )

@@ -97,6 +97,7 @@ class DrawnParameters:
             "series-list": lambda: (),
             "versions": self._versions,
             "commit": lambda: [("commit", self._of(names.commits))],
+            "trial-values": self._values,
             "stacks": self._stacks,
             "stack-functions": self._stacks,
             "stack-results": lambda: [("limit", str(draw.randrange(10, 60)))],
@@ -169,6 +170,11 @@ class DrawnParameters:
         if self._draw.random() < 0.3:
             return [*given, ("group", group)]
         return [*given, ("case", case), *([("case", self._of(self._names.series)[0])] if metric else [])]
+
+    def _values(self) -> Parameters:
+        metric = self._draw.choice(["instructions_per_op", "cpu_ns_per_op", "ops_per_sec"])
+        given = [("metric", metric), ("case", self._of(self._names.comparisons)[1])]
+        return [*given, ("pixels", str(self._draw.randrange(100, 1000)))]
 
     def _versions(self) -> Parameters:
         metric = self._draw.choice(["instructions_per_op", "cpu_ns_per_op"])
