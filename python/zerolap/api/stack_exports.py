@@ -21,6 +21,12 @@ NAMES: Final = re.compile(r"[^A-Za-z0-9.-]+")
 LONGEST_NAME: Final = 80
 
 
+DESCRIPTION: Final = (
+    "Costs are CPU time where that of a request is known: of one request in speedscope, of a million requests elsewhere."
+    " Otherwise they are samples. Those of several cases are weighted as on the page of stacks."
+)
+
+
 @dataclass(frozen=True)
 class ExportFormat:
     """A format, the ending of its files, and whether a file has one side only."""
@@ -95,6 +101,7 @@ def stack_exports_router(sources: QuerySources, authorization: Authorization, *,
             route(export),
             response_class=Response,
             summary=export.summary,
+            description=DESCRIPTION,
             operation_id=f"stacks_for_{export.name}",
             responses={200: {"description": export.summary, "content": content}},
         )
