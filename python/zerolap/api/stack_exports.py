@@ -22,7 +22,7 @@ LONGEST_NAME: Final = 80
 
 
 DESCRIPTION: Final = (
-    "Costs are CPU time where that of a request is known: of one request in speedscope, of a million requests elsewhere."
+    "Costs are CPU time where that of a request is known: of one request in speedscope, of a million elsewhere."
     " Otherwise they are samples. Those of several cases are weighted as on the page of stacks."
 )
 
