@@ -40,7 +40,7 @@ export function CommitStrips({ strips }: { strips: readonly CommitStrip[] }) {
             {words}
           </span>
         ))}
-        <span>An upright line begins a release. The darker a cell, the larger the change.</span>
+        <span>An upright line begins a release. The stronger the colour, the larger the change.</span>
       </p>
     </section>
   );
