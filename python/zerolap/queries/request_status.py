@@ -23,8 +23,9 @@ class RequestStatus(Record):
     """The state of a request; `reasons` state why it waits or ended.
 
     `cases_asked` are the cases that were asked for, `cases` those that have a result; further jobs are planned as
-    results come in. `has_report` states whether there is a report of it yet. `trials_seconds` is the machine time of all trials. `seconds_left` is null where it is not known,
-    `change` differs whenever there is more to see than before.
+    results come in. `has_report` states whether there is a report of it yet. `trials_seconds` is the machine time of
+    all trials. `seconds_left` is null where it is not known, `change` differs whenever there is more to see than
+    before.
     """
 
     id: str
