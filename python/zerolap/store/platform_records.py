@@ -350,7 +350,9 @@ def _is_same_commit(here: FromClause, there: FromClause) -> ColumnElement[bool]:
 
 
 def _is_deciding() -> ColumnElement[bool]:
-    return and_(verdict.c.case_result_id == case_result.c.id, verdict.c.metric == case_result.c.deciding)
+    # No index is used of the metric, which every case has, but that of the case.
+    deciding = func.coalesce(verdict.c.metric, "") == case_result.c.deciding
+    return and_(verdict.c.case_result_id == case_result.c.id, deciding)
 
 
 def _nothing_changed_but_timed() -> tuple[ColumnElement[bool], ...]:
