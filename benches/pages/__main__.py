@@ -67,19 +67,22 @@ def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(prog="benches.pages", description=__doc__)
     parser.add_argument("--size", type=float, default=1.0, help="part of the full size")
+    parser.add_argument("--questions", type=int, default=QUESTIONS_EACH, help="of each query")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="over all later pages")
     parser.add_argument("--sqlite", metavar="DIR", help="a filled store")
     parser.add_argument("--postgresql", metavar="URL", help="a filled store; without PostgreSQL it is left out")
     given = parser.parse_args()
     size = HugeSize().scaled(given.size) if given.size != 1.0 else HugeSize()
     notes = [] if given.size == 1.0 else [f"reduced: {given.size} of the full size"]
+    notes.append(f"{given.questions} questions of each query, {given.rounds} rounds over all later pages")
     measured = {}
     with _sqlite(given.sqlite, size) as (location, counts):
         notes.append(f"SQLite: {counts}")
-        measured["sqlite"] = _measure(location)
+        measured["sqlite"] = _measure(location, given.questions, given.rounds)
     with _postgresql(given.postgresql, size) as (location, counts):
         notes.append(f"PostgreSQL: {counts}")
         if location:
-            measured["postgresql"] = _measure(location)
+            measured["postgresql"] = _measure(location, given.questions, given.rounds)
     figures = _figures(measured, notes)
     print(f"written to {write_figures('pages', figures)}", file=sys.stderr)
     show_figures(figures)
@@ -122,7 +125,7 @@ def _filled(location: str, size: HugeSize) -> str:
 # Measuring.
 
 
-def _measure(location: str) -> Measured:
+def _measure(location: str, questions: int, rounds: int) -> Measured:
     draw = random.Random(1)
     with Store.open(location) as store:
         many = record_many_cases(store, MadeUpServer(SEED, MOMENT))
@@ -132,11 +135,11 @@ def _measure(location: str) -> Measured:
         with httpx.Client(base_url=url, trust_env=False, timeout=120.0) as client:
             for _, path in parameters.urls(WARMING):
                 client.get(path)
-            measured.api = [(name, _asked_ms(client, path)) for name, path in parameters.urls(QUESTIONS_EACH)]
+            measured.api = [(name, _asked_ms(client, path)) for name, path in parameters.urls(questions)]
         with opened_browser() as browser:
             browsing = Browsing(browser, url)
             measured.first = browsing.first_pages_ms()
-            measured.later = browsing.later_pages_ms([parameters.pages() for _ in range(ROUNDS)])
+            measured.later = browsing.later_pages_ms([parameters.pages() for _ in range(rounds)])
             measured.rows = browsing.keystrokes_ms(many)
     return measured
 
