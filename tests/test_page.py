@@ -599,10 +599,10 @@ def test_a_case_that_cannot_be_shown_costs_only_its_details(browser: Browser, tm
         expect(row_of(shown, "set").locator("+ tr")).to_contain_text("Validity")
 
 
-def test_pictures_that_are_no_json_cost_only_the_pictures(browser: Browser, tmp_path: Path) -> None:
+def test_pictures_that_are_damaged_cost_only_the_pictures(browser: Browser, tmp_path: Path) -> None:
     text = comparison_html(a_comparison(a_case("get")), some_stacks("get"))
-    with shown_page(browser, tmp_path, text.replace('id="pictures">{', 'id="pictures">')) as shown:
-        expect(shown.locator(".warning")).to_contain_text("The data of the charts is not valid JSON")
+    with shown_page(browser, tmp_path, text.replace('id="pictures">', 'id="pictures">?')) as shown:
+        expect(shown.locator(".warning")).to_contain_text("The data of the charts cannot be read")
         expect(row_of(shown, "get")).to_contain_text("same")
 
 
@@ -626,7 +626,7 @@ def test_stacks_are_parsed_when_their_case_is_opened(browser: Browser, tmp_path:
         assert shown.evaluate("parsedStacks") == 1
 
 
-def test_stacks_that_are_no_json_cost_only_their_flame_graph(browser: Browser, tmp_path: Path) -> None:
+def test_stacks_that_are_damaged_cost_only_their_flame_graph(browser: Browser, tmp_path: Path) -> None:
     name = 'get "<x>" & more'
     text = comparison_html(a_comparison(a_case(name), a_case("set")), some_stacks(name, "set"))
     start = text.index(">", text.index('class="stacks"')) + 1
@@ -635,7 +635,7 @@ def test_stacks_that_are_no_json_cost_only_their_flame_graph(browser: Browser, t
         for case in (name, "set"):
             shown.get_by_role("button", name=case, exact=True).click()
         expect(shown.locator(".flame-frame canvas")).to_have_count(1)
-        expect(shown.get_by_role("alert")).to_contain_text("The data of this flame graph is not valid JSON")
+        expect(shown.get_by_role("alert")).to_contain_text("The data of this flame graph cannot be read")
         expect(row_of(shown, name).locator("+ tr")).to_contain_text("Validity")
 
 

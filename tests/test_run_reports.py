@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import Zerolap
+from report_page import embedded
 from stored_run import RUN, SLICES, STARTS, a_case, a_function, a_pass, a_run, record_trials, stored_run
 
 from zerolap.lab import read_run_pictures
@@ -19,14 +20,6 @@ from zerolap.store import Store
 
 CASES = Path(__file__).parent / "servers" / "toy" / "cases.yml"
 BUILT = pytest.mark.skipif(not html.TEMPLATE.exists(), reason="the page is not built: make web")
-
-
-def embedded(page: str, name: str) -> str:
-    """Return the data of an element of a page, by its id or by the case whose stacks it holds."""
-    attributes = rf'id="{name}"|class="stacks" data-case="{name}"'
-    found = re.search(rf'<script type="application/json" (?:{attributes})>(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    return found[1]
 
 
 # Pictures

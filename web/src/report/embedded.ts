@@ -1,5 +1,6 @@
-/** The data of the page, in script elements. */
+/** The data of the page, in script elements; all but the document are compressed. */
 
+import { inflateSync, strFromU8 } from "fflate";
 import { type Drawings, parsed, type StackSource, UnreadableData } from "../core/cases/documents.ts";
 import type { Pictures, StackFrame } from "../core/records.ts";
 import type { Sides, Stacks } from "../core/sides.ts";
@@ -18,7 +19,7 @@ export function embeddedDrawings(): Drawings {
     const text = () => element.textContent ?? "";
     sources.set(element.dataset.case ?? "", { text, read: () => stacksIn(text(), embeddedFrames()) });
   }
-  return drawingsIn(textOf("pictures"), sources);
+  return drawingsIn(inflated(textOf("pictures"), "The data of the charts"), sources);
 }
 
 /** Joins the pictures with the sources of the stacks; throws `UnreadableData`. */
@@ -36,21 +37,33 @@ export function drawingsIn(text: string, sources: ReadonlyMap<string, StackSourc
 }
 
 function stacksIn(text: string, frames: StackFrame[]): Sides<Stacks> {
-  const stacks = parsed<Sides<Stacks>>(text, "The data of this flame graph");
+  const subject = "The data of this flame graph";
+  const stacks = parsed<Sides<Stacks>>(inflated(text, subject), subject);
   for (const side of Object.values(stacks)) {
     side.frames = frames;
   }
   return stacks;
 }
 
+const FRAMES = "The list of functions of the flame graphs";
+
 let frames: StackFrame[] | null = null;
 
 /** The functions of all stacks of the page, parsed with the first stacks. */
 function embeddedFrames(): StackFrame[] {
-  frames ??= parsed<StackFrame[]>(textOf("frames"), "The list of functions of the flame graphs");
+  frames ??= parsed<StackFrame[]>(inflated(textOf("frames"), FRAMES), FRAMES);
   return frames;
 }
 
 function textOf(id: string): string {
   return document.getElementById(id)?.textContent ?? "";
+}
+
+/** Data as `compressed` of python/zerolap/report/html.py has written them; throws `UnreadableData`. */
+function inflated(text: string, subject: string): string {
+  try {
+    return strFromU8(inflateSync(Uint8Array.from(atob(text), (character) => character.charCodeAt(0))));
+  } catch (fault) {
+    throw new UnreadableData(`${subject} cannot be read: ${(fault as Error).message}.`, { cause: fault });
+  }
 }
