@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import urlencode
 
 from fastapi import Depends, Request
@@ -24,6 +24,8 @@ LEAST_BETWEEN_SECONDS: Final = 0.2
 USE_RECORDED_SECONDS: Final = 60.0
 """The use of a token is recorded at most so often."""
 BEARER: Final = HTTPBearer(auto_error=False, description="A token that `zerolap token add` has made.")
+WITH_TOKEN: Final[dict[str, Any]] = {"security": [{BEARER.scheme_name: []}]}
+"""How the description states that a route takes a token, where the route itself also takes the session of a browser."""
 GivenToken: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import structlog
 from fastapi import APIRouter, Path, Request
 
-from zerolap.api.authorization import Authorization
+from zerolap.api.authorization import WITH_TOKEN, Authorization
 from zerolap.api.problems import Problem, described
 from zerolap.api.sessions import Visitor
 from zerolap.records import Record, UsageError
@@ -50,7 +50,7 @@ def fleet_actions_router(store: Store, authorization: Authorization) -> APIRoute
         ),
     )
 
-    @router.post("/requests/{identity}/cancel", operation_id="cancel_request")
+    @router.post("/requests/{identity}/cancel", operation_id="cancel_request", openapi_extra=WITH_TOKEN)
     async def cancel(identity: RequestId, request: Request) -> ChangedRequest:
         """End a request: its jobs are stopped on all agents, and what was measured is kept.
 
@@ -61,7 +61,7 @@ def fleet_actions_router(store: Store, authorization: Authorization) -> APIRoute
         log.info("a request was cancelled", request=identity, by=visitor.name)
         return ChangedRequest(id=identity, state="cancelled")
 
-    @router.post("/requests/{identity}/retry", operation_id="retry_request")
+    @router.post("/requests/{identity}/retry", operation_id="retry_request", openapi_extra=WITH_TOKEN)
     async def retry(identity: RequestId, request: Request) -> ChangedRequest:
         """Continue a request that has ended: what failed is tried again, what was measured is kept.
 
@@ -72,12 +72,12 @@ def fleet_actions_router(store: Store, authorization: Authorization) -> APIRoute
         log.info("a request is tried again", request=identity, by=visitor.name)
         return ChangedRequest(id=identity, state="waiting")
 
-    @router.post("/agents/{name}/drain", operation_id="drain_agent")
+    @router.post("/agents/{name}/drain", operation_id="drain_agent", openapi_extra=WITH_TOKEN)
     async def drain(name: AgentId, request: Request) -> DrainedAgents:
         """Have an agent finish its job and take no further one; needs the scope admin."""
         return await drained(name, request, draining=True)
 
-    @router.post("/agents/{name}/resume", operation_id="resume_agent")
+    @router.post("/agents/{name}/resume", operation_id="resume_agent", openapi_extra=WITH_TOKEN)
     async def resume(name: AgentId, request: Request) -> DrainedAgents:
         """Have a drained agent take jobs again; needs the scope admin."""
         return await drained(name, request, draining=False)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from zerolap.api.authorization import Authorization
+from zerolap.api.authorization import WITH_TOKEN, Authorization
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
 from zerolap.api.problems import Problem, described, unavailable
 from zerolap.queries import QUERIES, PageQuery, Parameters, QuerySources, TableRow, TableValue
@@ -90,6 +90,8 @@ def _add(
         response_class=Response if is_csv else JSONResponse,
         response_model=None if is_csv else query.answer,
         summary=f"{query.summary}{', as CSV' if is_csv else ''}",
+        description=inspect.getdoc(query.answer),
+        openapi_extra=WITH_TOKEN,
         operation_id=f"page_{query.name.replace('-', '_').replace('/', '_')}{'_as_csv' if is_csv else ''}",
         responses={200: {"description": "A table.", "content": content}} if is_csv else {},
     )

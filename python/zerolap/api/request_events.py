@@ -11,7 +11,7 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from zerolap.api.authorization import Authorization
+from zerolap.api.authorization import WITH_TOKEN, Authorization
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS
 from zerolap.api.problems import Problem, described
 from zerolap.queries import RequestStatus, asked_in_short, status_of
@@ -150,6 +150,7 @@ def request_events_router(store: Store, authorization: Authorization, *, is_publ
         "/requests/{identity}/events",
         operation_id="follow_request",
         summary="The state of a request as it changes, as server-sent events",
+        openapi_extra=WITH_TOKEN,
         response_class=Response,
         responses={
             200: {"description": "Events `status`, each a RequestStatus.", "content": {"text/event-stream": {}}}

@@ -91,7 +91,12 @@ def signing_in_router(authorization: Authorization, github: GitHubSignIn | None,
         "/api/v1/session",
         operation_id="sign_in",
         status_code=HTTPStatus.NO_CONTENT,
-        responses=described(HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS),
+        responses=described(
+            HTTPStatus.UNAUTHORIZED,
+            HTTPStatus.FORBIDDEN,
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            HTTPStatus.TOO_MANY_REQUESTS,
+        ),
     )
     async def sign_in(given: SignInToken, request: Request) -> Response:
         """Begin a session with a token, in a cookie; for pages of the lab alone."""

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from zerolap import _core
-from zerolap.api.authorization import Authorization
+from zerolap.api.authorization import WITH_TOKEN, Authorization
 from zerolap.api.pages import RETRY_SECONDS, Page, Pages, TooBusy, answer_with
 from zerolap.api.problems import Problem, described, unavailable
 from zerolap.queries import ProfileParameters, QuerySources, SampledCases, merged_profile, selected_cases
@@ -102,6 +102,7 @@ def stack_exports_router(sources: QuerySources, authorization: Authorization, *,
             response_class=Response,
             summary=export.summary,
             description=DESCRIPTION,
+            openapi_extra=WITH_TOKEN,
             operation_id=f"stacks_for_{export.name}",
             responses={200: {"description": export.summary, "content": content}},
         )
