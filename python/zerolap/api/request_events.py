@@ -142,7 +142,12 @@ def request_events_router(store: Store, authorization: Authorization, *, is_publ
     router = APIRouter(
         prefix="/api/v1",
         tags=["pages"],
-        responses=described(HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND, HTTPStatus.SERVICE_UNAVAILABLE),
+        responses=described(
+            HTTPStatus.UNAUTHORIZED,
+            HTTPStatus.NOT_FOUND,
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            HTTPStatus.SERVICE_UNAVAILABLE,
+        ),
     )
     requests = FollowedRequests(store)
 

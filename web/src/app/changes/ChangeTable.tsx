@@ -1,5 +1,6 @@
 /** Changes of series: where, how large, since when and why. */
 
+import { Sentence } from "../../core/cases/facts.tsx";
 import { change, counted, interval, metricHeading } from "../../core/numbers.ts";
 import type { ListedChange } from "../../core/records.ts";
 import { commitUrl, seriesUrl } from "./links.ts";
@@ -38,37 +39,68 @@ export function ChangeTable({ changes, caption, ofOneCommit = false }: Propertie
         </tr>
       </thead>
       <tbody>
-        {changes.map((of) => (
-          <tr key={`${of.history} ${of.id} ${of.kind} ${of.source}`}>
-            <th scope="row">
-              <a href={seriesLink(of)}>{of.case}</a>
-              <div class="quiet small">
-                {metricHeading(of.metric)}, {of.platform_name}
-                {of.variant !== "default" && `, ${of.variant}`}
-                {of.topology !== "standalone" && `, ${of.topology}`}
-              </div>
-            </th>
-            <td>
-              <ChangeMark of={of} /> <b class="number">{change(of.change)}</b>{" "}
-              <span class="number quiet small" title="interval of 95 %">
-                {interval(of.low, of.high)} %
-              </span>
-              <div class="small">
-                <Standing of={of} />
-              </div>
-            </td>
-            {!ofOneCommit && (
+        {ofSameCause(changes).map((same) => {
+          const [of] = same;
+          return (
+            <tr key={`${of.history} ${of.id} ${of.kind} ${of.source}`}>
+              <th scope="row">
+                <a href={seriesLink(of)}>{of.case}</a>
+              </th>
               <td>
-                <CommitLink of={of} />
+                {same.map((each) => (
+                  <ChangeOfSeries
+                    key={`${each.history} ${each.metric} ${each.topology} ${each.source}`}
+                    of={each}
+                  />
+                ))}
               </td>
-            )}
-            <td class="small">
-              <Reasons of={of} />
-            </td>
-          </tr>
-        ))}
+              {!ofOneCommit && (
+                <td>
+                  <CommitLink of={of} />
+                </td>
+              )}
+              <td class="small">
+                <Reasons of={same.find(({ reasons }) => reasons.length > 0) ?? of} />
+              </td>
+            </tr>
+          );
+        })}
       </tbody>
     </table>
+  );
+}
+
+/** Changes of one case at one commit together, in the order of the first of each. */
+function ofSameCause(changes: readonly ListedChange[]): [ListedChange, ...ListedChange[]][] {
+  const groups = new Map<string, [ListedChange, ...ListedChange[]]>();
+  for (const of of changes) {
+    const key = JSON.stringify([of.case, of.kind, of.commit?.commit, of.is_worse, of.source]);
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, [of]);
+    } else {
+      group.push(of);
+    }
+  }
+  return [...groups.values()];
+}
+
+function ChangeOfSeries({ of }: { of: ListedChange }) {
+  return (
+    <div class="of-series">
+      <ChangeMark of={of} /> <b class="number">{change(of.change)}</b>{" "}
+      <span class="number quiet small" title="interval of 95 %">
+        {interval(of.low, of.high)} %
+      </span>{" "}
+      <a class="small" href={seriesLink(of)}>
+        {metricHeading(of.metric)}, {of.platform_name}
+        {of.variant !== "default" && `, ${of.variant}`}
+        {of.topology !== "standalone" && `, ${of.topology}`}
+      </a>{" "}
+      <span class="small">
+        <Standing of={of} />
+      </span>
+    </div>
   );
 }
 
@@ -147,12 +179,14 @@ function Reasons({ of: { reasons, comparison } }: { of: ListedChange }) {
   const [first, ...others] = reasons;
   return (
     <>
-      {first}
+      {first !== undefined && <Sentence text={first} />}
       {others.length > 0 && (
         <details>
           <summary>{counted(others.length, "more reason", "more reasons")}</summary>
           {others.map((reason) => (
-            <p key={reason}>{reason}</p>
+            <p key={reason}>
+              <Sentence text={reason} />
+            </p>
           ))}
         </details>
       )}
