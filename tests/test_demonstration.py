@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -90,3 +91,12 @@ def test_serve_demo_shows_made_up_data_and_leaves_nothing(tmp_path: Path, client
 
 def test_a_demonstration_takes_no_store(zerolap: Zerolap) -> None:
     zerolap("serve", "--demo", "--store", "elsewhere").fails_with(2, "--demo shows a store of its own")
+
+
+def test_a_demonstration_at_a_taken_address_makes_nothing_up(zerolap: Zerolap) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        ended = zerolap("serve", "--demo", "--listen", address)
+    ended.fails_with(3, f"cannot listen at {address}")
+    assert "making data up" not in ended.err
+    assert "the demonstration is at" not in ended.err

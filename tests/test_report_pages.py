@@ -108,6 +108,21 @@ def test_what_there_is_not_is_stated_plainly(noun: str, identity: str, store: St
     assert page.headers["cache-control"] == document.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.parametrize("path", ["/unknown", "/fleet/x/y", "/%3Cb%3Ex"])
+def test_an_address_without_a_page_leads_back_to_the_overview(path: str, store: Store, client: httpx.Client) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"}
+    with served_lab(store) as url:
+        page, program = client.get(url + path, headers=browser), client.get(url + path)
+        problem = client.get(f"{url}/api/v1{path}", headers=browser)
+    assert (page.status_code, program.status_code, problem.status_code) == (404, 404, 404)
+    assert page.headers["content-type"].startswith("text/html")
+    assert '<a href="/">' in page.text
+    assert "<b>" not in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert program.headers["content-type"] == "application/json"
+    assert problem.headers["content-type"] == "application/problem+json"
+
+
 def test_a_page_that_cannot_be_made_says_so_without_paths(
     store: Store, client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,8 @@ from pydantic import Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from zerolap.api.error_page import error_page
+from zerolap.api.pages import answer_with
 from zerolap.api.refusals import Refusals
 from zerolap.records import EnvironmentMissing, FirstFault, Record, UnreadableRecord
 from zerolap.store import BlobDamaged, NotConductor
@@ -76,7 +78,10 @@ def problem_content() -> dict[str, Any]:
 
 
 def state_problems(app: FastAPI, refusals: Refusals) -> None:
-    """Have an application answer with problems: those of its own, and below `/api/` those of the framework."""
+    """Have an application answer with problems: those of its own, and below `/api/` those of the framework.
+
+    Elsewhere, a browser that asks for what there is not gets a page.
+    """
 
     @app.exception_handler(ClientDisconnect)
     async def _broken_off(_: Request, __: ClientDisconnect) -> Response:
@@ -103,7 +108,10 @@ def state_problems(app: FastAPI, refusals: Refusals) -> None:
 
     @app.exception_handler(HTTPException)
     async def _of_framework(request: Request, fault: HTTPException) -> Response:
-        if not request.url.path.startswith(API):
-            return await http_exception_handler(request, fault)
         status, hint = HTTPStatus(fault.status_code), "/openapi.json lists what there is"
+        if not request.url.path.startswith(API):
+            if status != HTTPStatus.NOT_FOUND or "text/html" not in request.headers.get("accept", ""):
+                return await http_exception_handler(request, fault)
+            page = error_page("The lab has no page at this address.", status)
+            return answer_with(page, request, is_public=False)
         return answer_of(Problem(status, str(fault.detail), hint, dict(fault.headers or {})))

@@ -51,6 +51,7 @@ LOCAL: Final = "local"
 ADDRESS: Final = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[\w.-]+)?)\]|(?P<host>[^\[\]:]+)):(?P<port>[0-9]{1,5})")
 LARGEST_PORT: Final = 65_535
 STAND_BY_SECONDS: Final = 1.0
+IN_PREPARATION: Final = "what the pages show is prepared; ask again in some seconds"
 ENDING_SECONDS: Final = 20.0
 """A process that is not the conductor any more is ended after so long, whatever its threads wait for."""
 
@@ -81,7 +82,8 @@ class ServeOptions:
     `fleet` is the directory of a fleet, none where this machine measures; `retention` is which results are kept.
     `hosts` are further names of the lab; with `public_reports` reports need no token, whatever the settings of
     triggers. Serving ends with `until`, if it is given. With `shows_only` nothing is measured, and
-    requests stay as they are.
+    requests stay as they are; what is shown is put into the store by `prepare`, in a thread, once the addresses are
+    taken and before pages answer.
     """
 
     store: Store
@@ -95,6 +97,7 @@ class ServeOptions:
     hosts: Sequence[str] = ()
     public_reports: bool = False
     shows_only: bool = False
+    prepare: Callable[[], None] | None = None
     counts: EventCounts = field(default_factory=EventCounts)
 
     def require_served(self, platforms: Sequence[ServedPlatform]) -> None:
@@ -220,7 +223,10 @@ async def _work_alone(turn: Turn) -> None:
 
 
 async def _show_until_stopped(turn: Turn, conductor: Conductor) -> None:
-    """Have the API answer for a conductor that does not work."""
+    """Have the API answer for a conductor that does not work, once what it shows is in the store."""
+    if turn.serving.prepare is not None:
+        turn.entrance.stand_by(IN_PREPARATION)
+        await asyncio.to_thread(turn.serving.prepare)
     turn.open(conductor)
     ending = asyncio.create_task(_stop_after(turn.serving.until, turn.stopping)) if turn.serving.until else None
     await turn.stopping.wait()

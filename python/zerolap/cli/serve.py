@@ -26,13 +26,23 @@ hour it removes files to which no result refers, builds that were not used for 3
 
 Examples:
 
-    zerolap serve
+Look at all pages over made-up data, without measuring anything:
 
     zerolap serve --demo
 
+Measure on this machine, and show the pages at http://127.0.0.1:7480/:
+
+    zerolap serve
+
+Ask it for a comparison, from another terminal:
+
     zerolap compare HEAD~1 HEAD --repo ~/redis --platform local
 
+Have the agents of a fleet measure, with the results in PostgreSQL:
+
     zerolap serve --fleet fleet --listen 0.0.0.0:7480 --store postgresql://zerolap@db/zerolap
+
+Measure what pull requests, pushes and schedules ask for:
 
     zerolap serve --triggers triggers.toml
 """
@@ -150,14 +160,23 @@ def _serve_made_up_data(listen: Sequence[str], hosts: Sequence[str]) -> None:
     addresses = [Address.parse(address) for address in listen]
     set_up_logs()
     with tempfile.TemporaryDirectory(prefix="zerolap-demo-") as directory, Store.open(directory) as made_up:
-        typer.echo("making data up: nothing of what the pages show was measured", err=True)
-        fill_with_made_up_data(made_up)
-        typer.echo("".join(f"the demonstration is at http://{address}/\n" for address in listen), err=True, nl=False)
+
+        def make_up() -> None:
+            typer.echo("making data up: nothing of what the pages show was measured", err=True)
+            fill_with_made_up_data(made_up)
 
         async def keep_reporting() -> None:
+            for address in listen:
+                typer.echo(f"the demonstration is at http://{address}/", err=True)
             await keep_agents_reporting(made_up)
 
         serving = ServeOptions(
-            made_up, addresses, until=keep_reporting, hosts=hosts, public_reports=True, shows_only=True
+            made_up,
+            addresses,
+            until=keep_reporting,
+            hosts=hosts,
+            public_reports=True,
+            shows_only=True,
+            prepare=make_up,
         )
         asyncio.run(serve_store(serving))
