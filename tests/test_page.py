@@ -529,7 +529,32 @@ def test_a_word_is_explained_where_it_stands(browser: Browser, both: Path) -> No
         word.focus()
         shown.keyboard.press("Enter")
         expect(word).to_have_attribute("aria-expanded", "true")
-        expect(shown.locator(".deciding").first).to_contain_text("(minimum effect: the smallest change that matters")
+        meaning = shown.locator(".meaning:popover-open")
+        expect(meaning).to_have_text(re.compile("^minimum effect: the smallest change that matters"))
+        shown.keyboard.press("Escape")
+        expect(meaning).to_have_count(0)
+        expect(word).to_have_attribute("aria-expanded", "false")
+        expect(word).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_meaning_of_a_word_moves_nothing(width: int, browser: Browser, both: Path) -> None:
+    with alone(browser, both, "light", width) as shown:
+        facts = shown.locator("dl.facts")
+        word = facts.get_by_role("button", name="minimum effect")
+        word.scroll_into_view_if_needed()
+        before = facts.bounding_box()
+        word.click()
+        meaning = shown.locator(".meaning:popover-open")
+        expect(meaning).to_be_visible()
+        expect(meaning).to_be_in_viewport(ratio=1)
+        assert facts.bounding_box() == before
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        facts.get_by_role("button", name="seed").click()
+        expect(meaning).to_have_text(re.compile("^seed: "))
+        shown.emulate_media(media="print")
+        expect(meaning).to_be_hidden()
+        shown.emulate_media(media="screen")
 
 
 def test_of_thousands_of_cases_those_near_the_window_are_in_the_page(browser: Browser, tmp_path: Path) -> None:
