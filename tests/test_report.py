@@ -283,7 +283,7 @@ def test_work_and_time_stand_beside_each_other_with_their_intervals_in_80_column
     assert (
         text[: text.index("serves-less  ! regression\n")]
         == """\
-2 regressions, 1 failed, 4 same
+2 regressions, 1 failed, 4 same (1 regression in work)
 work  2 regressions, 3 same, 1 identical
 time  2 regressions, 2 same, 1 not measured
 7 cases, counted and timed, 6 min 52 s of trials
@@ -506,6 +506,16 @@ class Page(HTMLParser):
 
 
 HOSTILE = a_comparison([a_case("</script><script>alert(1)</script><!--", "regression")], notes=["a\u2028b & <b>"])
+
+
+def test_the_headline_names_work_that_changed_where_time_has_not() -> None:
+    instructions = a_verdict("regression", change=0.02)
+    elapsed = a_verdict(metric="cpu_ns_per_op", engine="timed")
+    answers = {"time": "same", "deciding": "cpu_ns_per_op", "work_deciding": "instructions_per_op"}
+    same = {**answers, "time_deciding": "cpu_ns_per_op", "verdicts": [instructions, elapsed]}
+    beside, quiet = a_case("get", work="regression", **same), a_case("set", work="same", **same)
+    assert headline(a_comparison([beside, quiet])) == "2 same in time (1 regression in work)"
+    assert headline(a_comparison([quiet])) == "1 same"
 
 
 def test_html_holds_the_document_and_nothing_else_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.records import CaseResult, Finding, Verdict
+from zerolap.records import METRICS, CaseResult, Finding, Verdict
 from zerolap.report.format import count, metric_label, percent, plain
 from zerolap.report.reading import CHANGED, CaseAnswer, answers, failed_check, ranked
 
@@ -14,6 +14,8 @@ MOST_COMMANDS: Final = 3
 SMALLEST_CALLS: Final = 0.05
 """A function that is called so much more or less often, as a part, is called another number of times."""
 MOSTLY: Final = 0.5
+EXPLAINED: Final = 0.5
+"""The part of a change of time that the work has to account for, to be called the reason."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def case_sentences(case: CaseResult) -> list[str]:
     leading = _leading(case, answered)
     if leading is None:
         return [f"{_subject(case)} has no verdict: nothing of it could be decided."]
-    others = [_other(other) for other in answered if other is not leading]
+    others = [_work_beside_time(case, leading, other) or _other(other) for other in answered if other is not leading]
     return [sentence for sentence in (_happened(case, leading), *_sureness(case, leading), *others) if sentence]
 
 
@@ -81,7 +83,7 @@ def _happened(case: CaseResult, answer: CaseAnswer) -> str:
         return f"It is open whether {_enough(subject, decided)}: the estimate is {change}; up to {limit} count as none."
     if answer.word == "unsure":
         return f"It is open whether {_wondered(subject, decided)}: the estimate is {change}."
-    return f"{_changed(subject, decided)}{_because(case)}."
+    return f"{_changed(subject, decided)}{_because(case, answer)}."
 
 
 def _changed(subject: str, decided: Verdict) -> str:
@@ -117,21 +119,67 @@ def _enough(subject: str, decided: Verdict) -> str:
     return f"{subject} {phrase.verb} enough {direction} {phrase.object} to count as a change"
 
 
-def _because(case: CaseResult) -> str:
+def _because(case: CaseResult, answer: CaseAnswer) -> str:
     reasons = ranked(case, "culprit")
     written = _reason(reasons[0]) if reasons else None
-    if written is None:
+    if written is None or not _is_explained(case, answer, reasons[0]):
         return ""
     share = reasons[0].share_of_change
     weight = "" if share is None or share >= 1 else "mostly " if share >= MOSTLY else "partly "
     return f", {weight}because {written}"
 
 
+def _is_explained(case: CaseResult, answer: CaseAnswer, culprit: Finding) -> bool:
+    """Whether what a culprit changed is enough to be the reason: of a change of time, where the work follows it."""
+    if answer.answer == "work":
+        return True
+    is_counted = culprit.instructions_per_op is not None or culprit.self_instructions_per_op is not None
+    if not is_counted and (culprit.cpu_ns_per_op is not None or culprit.self_cpu_ns_per_op is not None):
+        return True
+    work, decided = _work(case), answer.decided
+    if work is None or decided is None:
+        return False
+    time_change = _cost_change(decided)
+    return time_change != 0 and _cost_change(work) / time_change >= EXPLAINED
+
+
+def _work(case: CaseResult) -> Verdict | None:
+    """Return the verdict that the answer on the work rests on."""
+    return next((answer.decided for answer in answers(case) if answer.answer == "work"), None)
+
+
+def _cost_change(verdict: Verdict) -> float:
+    """Return a change of what requests cost: positive where they cost more, whichever way the metric counts."""
+    metric = METRICS.get(verdict.metric)
+    if metric is None or metric.less_is_better:
+        return verdict.change
+    return -verdict.change / (1 + verdict.change) if verdict.change > -1 else math.inf
+
+
+def _work_beside_time(case: CaseResult, leading: CaseAnswer, other: CaseAnswer) -> str | None:
+    """Write a change of work that does not explain that of time, and the function that most of it is in.
+
+    None where there is no such change, or no words for it.
+    """
+    reasons, work = ranked(case, "culprit"), other.decided
+    is_beside = other.answer == "work" and other.word in CHANGED and leading.word in CHANGED
+    if not is_beside or work is None or work.metric not in PHRASES or leading.decided is None or not reasons:
+        return None
+    if _is_explained(case, leading, reasons[0]):
+        return None
+    phrase, [main, *_] = PHRASES[work.metric], reasons
+    direction = phrase.more if work.change > 0 else phrase.less
+    share, is_together = main.share_of_change, _cost_change(work) * _cost_change(leading.decided) > 0
+    where = f", mostly in {_code(main.function)}" if main.function and share is not None and share >= MOSTLY else ""
+    begin = "It also" if is_together else "But it"
+    return f"{begin} {phrase.verb} {percent(round(abs(work.change), 3))} {direction} {phrase.object}{where}."
+
+
 def _reason(finding: Finding) -> str | None:
     """Return a culprit as a clause: `createStreamIDString` is called 2 times per request instead of 1."""
     if finding.function is None:
         return None
-    name = f"`{plain(finding.function, LONGEST_REASON).replace('`', '')}`"
+    name = _code(finding.function)
     calls, own = finding.calls_per_op, finding.self_instructions_per_op
     if calls is not None and calls.head is not None and calls.base is None:
         return f"{name} is called now, {_times(calls.head)} per request"
@@ -142,6 +190,10 @@ def _reason(finding: Finding) -> str | None:
     if own is not None and own.base is not None and own.head is not None and own.base != own.head:
         return f"{name} itself executes {count(own.head)} instructions per request instead of {count(own.base)}"
     return f"the cost of {name} has changed"
+
+
+def _code(function: str) -> str:
+    return f"`{plain(function, LONGEST_REASON).replace('`', '')}`"
 
 
 def _times(calls: float) -> str:

@@ -163,9 +163,22 @@ def in_order(cases: list[CaseResult]) -> list[CaseResult]:
 
 
 def headline(comparison: Comparison) -> str:
-    """Return the outcome in a line: `1 regression, 11 same`."""
+    """Return the outcome in a line: `1 regression, 11 same`.
+
+    A change of work beside an unchanged time is named too: `12 same in time (1 regression in work)`.
+    """
     nothing = "no result yet" if comparison.state == "running" else "no case was measured"
-    return word_counts(word(case) for case in comparison.cases) or nothing
+    counts = word_counts(word(case) for case in comparison.cases)
+    beside = word_counts(changed for case in comparison.cases if (changed := _changed_work_beside(case)) is not None)
+    if not beside:
+        return counts or nothing
+    in_time = " in time" if all(case.deciding == case.time_deciding for case in comparison.cases) else ""
+    return f"{counts}{in_time} ({beside} in work)"
+
+
+def _changed_work_beside(case: CaseResult) -> Word | None:
+    """Return how the work of a case changed whose verdict is no change; None where it does not."""
+    return case.work if case.work in CHANGED and word(case) in UNCHANGED else None
 
 
 def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
