@@ -71,6 +71,16 @@ def test_platforms_lead_to_their_changes_and_lie_side_by_side(browser: Browser, 
         shown.get_by_role("button", name="Show").click()
         expect(shown.get_by_role("heading", level=1)).to_have_text(re.compile(f"{ARM} and {X86}|{X86} and {ARM}"))
         expect(shown.get_by_role("rowheader", name="kernel")).to_be_visible()
+        expect(shown.get_by_role("rowheader", name="memory, GiB")).to_be_visible()
+        expect(shown.get_by_text("16 processors, 16 cores, 1 last-level cache")).to_be_visible()
+        only = shown.get_by_label("only where verdicts differ")
+        expect(only).to_be_checked()
+        expect(shown.get_by_role("status")).to_have_text(re.compile("^[0-9]+ of [0-9]+ differ; [0-9]+ invalid$"))
+        cases = shown.get_by_role("table").last.get_by_role("rowheader")
+        differing = int(shown.get_by_role("status").inner_text().split()[0])
+        expect(cases).to_have_count(differing)
+        only.uncheck()
+        expect(cases.filter(has_text="no verdict on one of both").first).to_be_visible()
 
 
 def test_triggers_are_filtered_by_state(browser: Browser, lab: DemonstratedLab) -> None:

@@ -115,6 +115,11 @@ def test_two_platforms_are_laid_side_by_side_by_commits(made_up: Store) -> None:
         here, there = (made_up.comparison(result.comparison) for result in (case.here, case.there))
         assert (here.base.commit, here.head.commit) == (there.base.commit, there.head.commit)
         assert (here.platform.name, there.platform.name) == (ARM, X86)
+        assert case.here.metric == case.there.metric or case.agreement == "invalid"
+    order = [case.agreement for case in pair.cases]
+    assert order == sorted(order, key=["different", "invalid", "same"].index)
+    assert pair.agreements == {word: order.count(word) for word in ("different", "invalid", "same")}
+    assert all(pair.agreements.values())
 
 
 def a_timed_case(name: str, work: str, time: str) -> CaseResult:

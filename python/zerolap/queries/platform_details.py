@@ -3,7 +3,8 @@
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Final
+from dataclasses import replace
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -266,8 +267,24 @@ class PlatformPairParameters(Parameters):
     other: Annotated[str, Field(pattern=r"^[!-~]{1,200}$", description="The fingerprint of the other platform.")]
 
 
+Agreement: TypeAlias = Literal["same", "different", "invalid"]
+ORDER_OF_AGREEMENT: Final[tuple[Agreement, ...]] = ("different", "invalid", "same")
+DECIDED: Final[Mapping[str | None, str]] = {
+    "regression": "regression",
+    "improvement": "improvement",
+    "unsure": "unsure",
+    "same": "same",
+    "identical": "same",
+}
+"""Verdicts on a change, as they are compared between platforms."""
+
+
 class PlatformResult(Record):
-    """The verdict on a case on a platform: the metric that it rests on, with its values and the change as a share."""
+    """The verdict on a case on a platform: a metric with its verdict, its values and the change as a share.
+
+    It is that of the same metric on both platforms: one that the verdict of either rests on. `metric` is null where
+    both have no such metric in common.
+    """
 
     comparison: str
     verdict: str | None
@@ -280,11 +297,16 @@ class PlatformResult(Record):
 
 
 class CaseOnBoth(Record):
-    """A case of the same two builds, or builds of the same two commits, on both platforms."""
+    """A case of the same two builds, or builds of the same two commits, on both platforms.
+
+    `agreement` is whether both verdicts are the same; those on identical code are the same as `same`. `invalid`: one
+    is no verdict on a change, such as that of a case which was invalid there. Those that differ are first.
+    """
 
     case: str
     base_name: str
     head_name: str
+    agreement: Agreement
     here: PlatformResult
     there: PlatformResult
 
@@ -293,7 +315,7 @@ class PlatformPair(Record):
     """Two platforms: facts that differ, where `before` is the first's, and cases that both measured.
 
     `comparisons` is how many comparisons of the same two builds or commits there are among the newest 500 of the first
-    platform, at most 20; `is_cut` where they have more cases than are shown.
+    platform, at most 20; `is_cut` where they have more cases than are shown. `agreements` count all cases.
     """
 
     platform: ListedPlatform
@@ -302,6 +324,7 @@ class PlatformPair(Record):
     same_facts: int
     comparisons: int
     cases: tuple[CaseOnBoth, ...]
+    agreements: dict[Agreement, int]
     is_cut: bool
 
 
@@ -310,7 +333,7 @@ def _read_pair(sources: QuerySources, parameters: PlatformPairParameters) -> Pla
     here, there = _platform(store, parameters.fingerprint), _platform(store, parameters.other)
     facts = [_newest_facts(store, platform.fingerprint) for platform in (here, there)]
     pairs = store.platform_records.same_comparisons(here.fingerprint, there.fingerprint, MOST_COMPARISONS)
-    cases = list(_cases_on_both(store, pairs))
+    cases = sorted(_cases_on_both(store, pairs), key=lambda case: ORDER_OF_AGREEMENT.index(case.agreement))
     differing = _differences(*facts)
     return PlatformPair(
         platform=_listed(here),
@@ -319,6 +342,7 @@ def _read_pair(sources: QuerySources, parameters: PlatformPairParameters) -> Pla
         same_facts=len({*facts[0], *facts[1]}) - len(differing),
         comparisons=len(pairs),
         cases=tuple(cases[:MOST_CASES]),
+        agreements={word: sum(case.agreement == word for case in cases) for word in ORDER_OF_AGREEMENT},
         is_cut=len(cases) > MOST_CASES,
     )
 
@@ -330,20 +354,62 @@ def _newest_facts(store: Store, fingerprint: str) -> Mapping[str, str]:
 
 def _cases_on_both(store: Store, pairs: Sequence[tuple[str, str]]) -> Iterator[CaseOnBoth]:
     names = store.in_short(here for here, _ in pairs)
+    for here, there in _decided_on_both(store, pairs):
+        yield CaseOnBoth(
+            case=here.case,
+            base_name=names[here.comparison].base or "",
+            head_name=names[here.comparison].head,
+            agreement=_agreement(here.verdict, there.verdict),
+            here=_result(here),
+            there=_result(there),
+        )
+
+
+def _decided_on_both(store: Store, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[DecidedCase, DecidedCase]]:
+    """Yield the cases of pairs of comparisons as both decide them, by the same metric."""
     decided: dict[str, dict[str, DecidedCase]] = {}
     for case in store.platform_records.decided_cases({comparison for pair in pairs for comparison in pair}):
         decided.setdefault(case.comparison, {})[case.case] = case
-    for here, there in pairs:
-        on_other = decided.get(there, {})
-        for name, case in decided.get(here, {}).items():
-            if name in on_other:
-                yield CaseOnBoth(
-                    case=name,
-                    base_name=names[here].base or "",
-                    head_name=names[here].head,
-                    here=_result(case),
-                    there=_result(on_other[name]),
-                )
+    both = [
+        (case, decided[there][name])
+        for here, there in pairs
+        for name, case in decided.get(here, {}).items()
+        if name in decided.get(there, {})
+    ]
+    unlike = [pair for pair in both if _rest_on_two_metrics(*pair)]
+    comparisons = {side.comparison for pair in unlike for side in pair}
+    metrics = {side.metric for pair in unlike for side in pair if side.metric is not None}
+    by_metric = {
+        (case.comparison, case.case, case.metric): case
+        for case in store.platform_records.cases_by_metrics(comparisons, metrics)
+    }
+    for here, there in both:
+        yield _by_one_metric(here, there, by_metric) if _rest_on_two_metrics(here, there) else (here, there)
+
+
+def _rest_on_two_metrics(here: DecidedCase, there: DecidedCase) -> bool:
+    return here.verdict in DECIDED and there.verdict in DECIDED and here.metric != there.metric
+
+
+def _by_one_metric(
+    here: DecidedCase, there: DecidedCase, by_metric: Mapping[tuple[str, str, str | None], DecidedCase]
+) -> tuple[DecidedCase, DecidedCase]:
+    """Return a case on both platforms by the metric of the first's verdict, or else by that of the other's."""
+    for metric in (here.metric, there.metric):
+        sides = [by_metric.get((side.comparison, side.case, metric)) for side in (here, there)]
+        if sides[0] is not None and sides[1] is not None:
+            return sides[0], sides[1]
+    return _without_metric(here), _without_metric(there)
+
+
+def _without_metric(case: DecidedCase) -> DecidedCase:
+    return replace(case, metric=None, base=None, head=None, change=None, low=None, high=None)
+
+
+def _agreement(here: str | None, there: str | None) -> Agreement:
+    if here not in DECIDED or there not in DECIDED:
+        return "invalid"
+    return "same" if DECIDED[here] == DECIDED[there] else "different"
 
 
 def _result(case: DecidedCase) -> PlatformResult:
@@ -353,10 +419,10 @@ def _result(case: DecidedCase) -> PlatformResult:
 def _pair_rows(answer: PlatformPair) -> Iterable[TableRow]:
     sides = (answer.platform, answer.other)
     columns = [f"{name} on {side.name} ({side.fingerprint})" for side in sides for name in PlatformResult.model_fields]
-    yield ("case", "base", "head", *columns)
+    yield ("case", "base", "head", "agreement", *columns)
     for case in answer.cases:
         values = [*case.here.model_dump().values(), *case.there.model_dump().values()]
-        yield (case.case, case.base_name, case.head_name, *values)
+        yield (case.case, case.base_name, case.head_name, case.agreement, *values)
 
 
 PLATFORM_PAIR: Final = PageQuery(

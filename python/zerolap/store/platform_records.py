@@ -314,6 +314,26 @@ class PlatformRecords:
         with self._database.reading() as connection:
             return [DecidedCase(*row) for row in connection.execute(statement)]
 
+    def cases_by_metrics(self, comparisons: Collection[str], metrics: Collection[str]) -> list[DecidedCase]:
+        """Return the cases of comparisons with their verdicts on these metrics, whatever their own rest on."""
+        statement = (
+            select(
+                case_result.c.document_id,
+                case_result.c.case,
+                verdict.c.verdict,
+                verdict.c.metric,
+                verdict.c.base,
+                verdict.c.head,
+                verdict.c.change,
+                verdict.c.low,
+                verdict.c.high,
+            )
+            .join(verdict, verdict.c.case_result_id == case_result.c.id)
+            .where(case_result.c.document_id.in_(list(comparisons)), verdict.c.metric.in_(list(metrics)))
+        )
+        with self._database.reading() as connection:
+            return [DecidedCase(*row) for row in connection.execute(statement)]
+
 
 def _newest(fingerprint: str) -> Select[Any]:
     """Return the numbers of the newest comparisons of a platform."""

@@ -33,11 +33,17 @@ export interface Carrier {
   instructions_per_op: PerSide;
 }
 
-/** A case of the same two builds, or builds of the same two commits, on both platforms. */
+/**
+ * A case of the same two builds, or builds of the same two commits, on both platforms.
+ *
+ * `agreement` is whether both verdicts are the same; those on identical code are the same as `same`. `invalid`: one
+ * is no verdict on a change, such as that of a case which was invalid there. Those that differ are first.
+ */
 export interface CaseOnBoth {
   case: string;
   base_name: string;
   head_name: string;
+  agreement: "same" | "different" | "invalid";
   here: PlatformResult;
   there: PlatformResult;
 }
@@ -462,7 +468,8 @@ export interface FunctionCost {
 /**
  * What a function has of each case on a side: shares of the case's samples by case, null where it has none.
  *
- * `own` is without callees, `inclusive` with them, a recursion counted once.
+ * `own` is without callees, `inclusive` with them, a recursion counted once. Of a case that several results have, a
+ * share is the mean of theirs, weighted by what a request costs in each where that is known.
  */
 export interface FunctionShares {
   side: "base" | "head";
@@ -699,6 +706,17 @@ export interface MeasuredServer {
   config: Record<string, string>;
 }
 
+/**
+ * A case with what all results together have of it.
+ *
+ * Of each side samples, passes and weights are sums; a request costs the mean of what it costs in the results.
+ */
+export interface MergedCase {
+  case: string;
+  results: Array<string>;
+  sides: Array<ProfiledSide>;
+}
+
 /** What is measured; `unit` is what one of its values counts, `heading` its label where there is little room. */
 export interface Metric {
   name: string;
@@ -818,7 +836,7 @@ export interface PlatformListing {
  * Two platforms: facts that differ, where `before` is the first's, and cases that both measured.
  *
  * `comparisons` is how many comparisons of the same two builds or commits there are among the newest 500 of the first
- * platform, at most 20; `is_cut` where they have more cases than are shown.
+ * platform, at most 20; `is_cut` where they have more cases than are shown. `agreements` count all cases.
  */
 export interface PlatformPair {
   platform: ListedPlatform;
@@ -827,10 +845,16 @@ export interface PlatformPair {
   same_facts: number;
   comparisons: number;
   cases: Array<CaseOnBoth>;
+  agreements: Partial<Record<"same" | "different" | "invalid", number>>;
   is_cut: boolean;
 }
 
-/** The verdict on a case on a platform: the metric that it rests on, with its values and the change as a share. */
+/**
+ * The verdict on a case on a platform: a metric with its verdict, its values and the change as a share.
+ *
+ * It is that of the same metric on both platforms: one that the verdict of either rests on. `metric` is null where
+ * both have no such metric in common.
+ */
 export interface PlatformResult {
   comparison: string;
   verdict: string | null;
@@ -978,7 +1002,10 @@ export interface RequestStatus {
   change: string;
 }
 
-/** A comparison or run with the cases of which it has stacks, the first 200 of them; `platform` is a fingerprint. */
+/**
+ * A comparison or run with the cases of which it has stacks, the first 200 of them by name; `platform` is a
+ * fingerprint.
+ */
 export interface ResultWithStacks {
   result: ProfiledResult;
   platform: string;
@@ -1138,7 +1165,7 @@ export interface StackFrame {
  */
 export interface StackFunctions {
   results: Array<ProfiledResult>;
-  cases: Array<ProfiledCase>;
+  cases: Array<MergedCase>;
   all_cases: Array<string>;
   left_out: Array<LeftOutCase>;
   weights: "time" | "case";
@@ -1303,7 +1330,8 @@ export interface TrialDetails {
 /**
  * A series by columns: each point is the mean of `counts` trials in a row, with 95 % bounds and extremes.
  *
- * `times` are when the last of them began (ISO 8601, UTC), empty where that is not recorded.
+ * `times` are when the last of them began (ISO 8601, UTC), empty where that is not recorded. A single trial has no
+ * bounds.
  */
 export interface TrialLine {
   series: string;
@@ -1315,8 +1343,8 @@ export interface TrialLine {
   platform_name: string;
   times: Array<string>;
   means: Array<number>;
-  lows: Array<number>;
-  highs: Array<number>;
+  lows: Array<number | null>;
+  highs: Array<number | null>;
   least: Array<number>;
   most: Array<number>;
   counts: Array<number>;

@@ -11,6 +11,8 @@ import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { Moment } from "../fleet/Moment.tsx";
 import type { PageProps } from "../routes.ts";
+import { FactValue } from "./FactValue.tsx";
+import { factName } from "./facts.ts";
 import { PlatformPair } from "./PlatformPair.tsx";
 import "../fleet/fleet.css";
 import "./platforms.css";
@@ -76,8 +78,12 @@ function Details({ fingerprint }: { fingerprint: string }) {
                   <tbody>
                     {facts.map(({ name, value }) => (
                       <tr key={name}>
-                        <th scope="row">{name}</th>
-                        <td>{value === "" ? <span class="quiet">not known</span> : <code>{value}</code>}</td>
+                        <th scope="row" title={name}>
+                          {factName(name)}
+                        </th>
+                        <td>
+                          <FactValue name={name} value={value} />
+                        </td>
                       </tr>
                     ))}
                   </tbody>
@@ -142,9 +148,7 @@ function ChangedFacts({ changes }: { changes: FactChange[] }) {
     <ul class="plain-list">
       {changes.map(({ name, before, after }) => (
         <li key={name}>
-          {name}:{" "}
-          {before === null || before === "" ? <span class="quiet">not known</span> : <code>{before}</code>} →{" "}
-          {after === null || after === "" ? <span class="quiet">not known</span> : <code>{after}</code>}
+          {factName(name)}: <FactValue name={name} value={before} /> → <FactValue name={name} value={after} />
         </li>
       ))}
     </ul>

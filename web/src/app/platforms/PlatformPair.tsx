@@ -1,14 +1,11 @@
+import { useState } from "preact/hooks";
 import { OUTCOMES, type Outcome, OutcomeMark } from "../../core/cases/OutcomeMark.tsx";
 import { change, counted, interval, metricHeading } from "../../core/numbers.ts";
-import type {
-  CaseOnBoth,
-  FactChange,
-  ListedPlatform,
-  PlatformPair as Pair,
-  PlatformResult,
-} from "../../core/records.ts";
+import type { CaseOnBoth, ListedPlatform, PlatformPair as Pair, PlatformResult } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
+import { FactValue } from "./FactValue.tsx";
+import { factName } from "./facts.ts";
 import { platformUrl } from "./PlatformsPage.tsx";
 
 /** Two platforms side by side: the facts that differ, and results of the same builds. */
@@ -37,13 +34,14 @@ export function PlatformPair({ fingerprint, other }: { fingerprint: string; othe
           <section>
             <h2>Results of the same commits</h2>
             <p class="quiet">
-              Comparisons of the same two commits or builds on both, the newest of each. A change is that of
-              the metric that the verdict rests on, which need not be the same one on both.
+              Comparisons of the same two commits or builds on both, the newest of each. Both sides show the
+              same metric: that which the verdict of {pair.platform.name} rests on, or, where{" "}
+              {pair.other.name} has not measured it, that of its verdict.
             </p>
             {pair.cases.length === 0 ? (
               <p>Both have not compared the same two commits or builds lately.</p>
             ) : (
-              <CaseTable pair={pair} />
+              <Cases pair={pair} />
             )}
             {pair.is_cut && <p class="quiet small">There are more cases; the first are shown.</p>}
           </section>
@@ -63,8 +61,6 @@ function inShort({ cpu, cores, kernel }: ListedPlatform): string {
 }
 
 function FactTable({ pair: { platform, other, facts } }: { pair: Pair }) {
-  const value = (text: FactChange["before"]) =>
-    text === null || text === "" ? <span class="quiet">not known</span> : <code>{text}</code>;
   return (
     <div class="wide">
       <table class="stacked">
@@ -78,9 +74,15 @@ function FactTable({ pair: { platform, other, facts } }: { pair: Pair }) {
         <tbody>
           {facts.map(({ name, before, after }) => (
             <tr key={name}>
-              <th scope="row">{name}</th>
-              <td data-heading={platform.name}>{value(before)}</td>
-              <td data-heading={other.name}>{value(after)}</td>
+              <th scope="row" title={name}>
+                {factName(name)}
+              </th>
+              <td data-heading={platform.name}>
+                <FactValue name={name} value={before} />
+              </td>
+              <td data-heading={other.name}>
+                <FactValue name={name} value={after} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -89,7 +91,52 @@ function FactTable({ pair: { platform, other, facts } }: { pair: Pair }) {
   );
 }
 
-function CaseTable({ pair: { platform, other, cases } }: { pair: Pair }) {
+/** The cases, unless all are asked for only those of which the verdicts differ. */
+function Cases({ pair }: { pair: Pair }) {
+  const [isAll, setAll] = useState(false);
+  const { different = 0, invalid = 0, same = 0 } = pair.agreements;
+  const shown = isAll ? pair.cases : pair.cases.filter(({ agreement }) => agreement === "different");
+  return (
+    <>
+      <div class="filter">
+        <label>
+          <input
+            type="checkbox"
+            checked={!isAll}
+            onChange={(event) => setAll(!event.currentTarget.checked)}
+          />{" "}
+          only where verdicts differ
+        </label>
+        <span role="status" class="quiet">
+          {different.toLocaleString("en-US")} of {(different + invalid + same).toLocaleString("en-US")} differ
+          {invalid > 0 && (
+            <>
+              ;{" "}
+              <abbr title="On one platform at least there is no verdict on a change, such as where a check failed.">
+                {invalid.toLocaleString("en-US")} invalid
+              </abbr>
+            </>
+          )}
+        </span>
+      </div>
+      {shown.length === 0 ? (
+        <p>Both come to the same verdicts.</p>
+      ) : (
+        <CaseTable platform={pair.platform} other={pair.other} cases={shown} />
+      )}
+    </>
+  );
+}
+
+function CaseTable({
+  platform,
+  other,
+  cases,
+}: {
+  platform: ListedPlatform;
+  other: ListedPlatform;
+  cases: CaseOnBoth[];
+}) {
   return (
     <div class="wide">
       <table class="stacked">
@@ -103,10 +150,14 @@ function CaseTable({ pair: { platform, other, cases } }: { pair: Pair }) {
         </thead>
         <tbody>
           {cases.map((both) => (
-            <tr key={`${both.here.comparison} ${both.case}`} class={differ(both) ? "differs" : undefined}>
+            <tr
+              key={`${both.here.comparison} ${both.case}`}
+              class={both.agreement === "different" ? "differs" : undefined}
+            >
               <th scope="row">
                 {both.case}
-                {differ(both) && <div class="small">≠ the verdicts differ</div>}
+                {both.agreement === "different" && <div class="small">≠ the verdicts differ</div>}
+                {both.agreement === "invalid" && <div class="small">× no verdict on one of both</div>}
               </th>
               <td data-heading="servers">
                 <code>
@@ -125,10 +176,6 @@ function CaseTable({ pair: { platform, other, cases } }: { pair: Pair }) {
       </table>
     </div>
   );
-}
-
-function differ({ here, there }: CaseOnBoth): boolean {
-  return here.verdict !== there.verdict;
 }
 
 function Result({ result }: { result: PlatformResult }) {

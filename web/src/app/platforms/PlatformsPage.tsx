@@ -14,8 +14,9 @@ export default function PlatformsPage() {
     <>
       <h1>Platforms</h1>
       <p class="quiet">
-        A platform is a machine that measures, with its settings. Results of two platforms are never compared
-        with each other: each has its own base.
+        A platform is a machine that measures, with its settings. Times of two machines say nothing about a
+        commit, so each verdict is on two servers on one platform. Two platforms can be laid side by side to
+        see whether they come to the same verdicts.
       </p>
       <Answered answer={answer}>
         {({ platforms }) =>
@@ -110,7 +111,7 @@ function PairForm({ platforms }: { platforms: ListedPlatform[] }) {
   );
   return (
     <section>
-      <h2>Two side by side</h2>
+      <h2>Verdicts of two platforms, side by side</h2>
       <form
         class="pair"
         onSubmit={(event) => {
