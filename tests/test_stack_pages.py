@@ -169,6 +169,24 @@ def test_functions_have_their_shares_of_each_case(store: Store, lab: httpx.Clien
     assert float(row["own CPU ns per request"]) == pytest.approx(0.4 * 4500)
 
 
+def test_a_case_of_several_results_is_one_column(store: Store, lab: httpx.Client) -> None:
+    planted_stacks(store)
+    slower = {"get": {side: stack_table({"main;get": 3, "main;get;dictFind": 1}) for side in ("base", "head")}}
+    recorded_stacks(store, slower, {"get": (1000.0, 3000.0)}, id=OTHER)
+    platform = answered(lab, "stack-results")["results"][0]["platform"]
+    answer = answered(lab, "stack-functions", platform=platform)
+    assert [(case["case"], case["results"]) for case in answer["cases"]] == [("get", [ID, OTHER]), ("hset", [ID])]
+    [head] = answer["cases"][0]["sides"]
+    assert (head["samples"], head["passes"], head["cpu_ns_per_op"]) == (1004, 2, 2000.0)
+    assert sum(case["sides"][0]["weight"] for case in answer["cases"]) == pytest.approx(1)
+    functions = {entry["function"]: entry["sides"][0]["own"] for entry in answer["functions"]}
+    # Of 3000 ns a quarter, of 1000 ns 0.4.
+    assert functions["dictFind"] == [pytest.approx((3000 * 0.25 + 1000 * 0.4) / 4000), 0.4]
+    text = lab.get("/api/v1/pages/stack-functions.csv", params={"platform": platform}).text
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if row["function"] == "dictFind"]
+    assert [(row["case"], row["results"]) for row in rows] == [("get", f"{ID} {OTHER}"), ("hset", ID)]
+
+
 def test_findings_name_lines_that_stacks_have_not(store: Store, lab: httpx.Client) -> None:
     stated = Finding(kind="culprit", rank=1, function="dictFind", file="dict.c", lines=[10, 12], text="It grew.")
     planted_stacks(store, findings={"hset": [stated, Finding(kind="diffuse", rank=2, text="None.")]})

@@ -12,6 +12,7 @@ from stored_stacks import HOSTILE, planted_stacks, recorded_stacks, stack_table
 from test_report_pages_in_browser import opened
 from waiting import PATIENCE_SECONDS
 
+from zerolap.records import Finding
 from zerolap.store import Store
 
 AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -148,6 +149,39 @@ def test_functions_stand_against_cases(browser: Browser, lab: str) -> None:
         expect(row.get_by_role("cell").nth(1)).to_have_text("+300 ns")
         row.get_by_role("link").nth(1).click()
         expect(shown.get_by_role("region", name="Callers and callees of dictFind")).to_be_visible()
+
+
+def test_merged_results_are_counted_in_all_views(browser: Browser, store: Store, lab: str) -> None:
+    planted_stacks(store, id="c-fedcba9876543210fedcba98")
+    with opened(browser, f"{lab}/stacks?newest=10") as shown:
+        expect(shown.get_by_text("The head of 2 results, all that have stacks")).to_be_visible()
+        expect(shown.get_by_text("Weights of 2 cases in 2 results")).to_be_visible()
+        shown.get_by_role("button", name="functions by case").click()
+        expect(shown.locator("table.heat thead th")).to_have_text(["function", "get", "hset"])
+        expect(shown.locator(".heat-hint")).to_have_count(0)
+        shown.get_by_role("columnheader", name="get").get_by_role("link").click()
+        expect(shown).to_have_url(f"{lab}/stacks?case=get&newest=10")
+    with opened(browser, f"{lab}/stacks?newest=1") as shown:
+        expect(shown.get_by_text("The head of the newest 1 result that has stacks")).to_be_visible()
+
+
+def test_a_table_that_is_cut_off_is_scrolled_by_keys(browser: Browser, store: Store) -> None:
+    table = stack_table({"main;work": 100})
+    recorded_stacks(store, {f"a-case-of-many-{number}": {"base": table, "head": table} for number in range(12)})
+    with served_lab(store) as url, opened(browser, f"{url}/stacks?id={ID}&show=functions", viewport=PHONE) as shown:
+        expect(shown.get_by_text("scroll it sideways to see all 12 columns")).to_be_visible()
+        frame = shown.get_by_role("region", name="Heat map, scrolls sideways")
+        frame.focus()
+        shown.keyboard.press("ArrowRight")
+        shown.wait_for_function("document.querySelector('.heat-frame').scrollLeft > 0")
+
+
+def test_names_in_the_texts_of_findings_are_set_as_code(browser: Browser, store: Store) -> None:
+    stated = Finding(kind="culprit", rank=1, function="dictFind", file="dict.c", lines=[10], text="`dictFind` grew.")
+    planted_stacks(store, findings={"hset": [stated]})
+    with served_lab(store) as url, opened(browser, f"{url}/stacks?id={ID}&case=hset") as shown:
+        expect(shown.get_by_text("dictFind grew.")).to_be_visible()
+        expect(shown.get_by_text("`")).to_have_count(0)
 
 
 def test_links_lead_to_files_of_other_programs(shown: Page) -> None:

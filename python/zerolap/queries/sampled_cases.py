@@ -213,8 +213,8 @@ class _Gathered:
                 cases = timed
             else:
                 weights = "case"
-        names = dict.fromkeys(name for _, name in by_case)
-        return cls(sides, cases, left_out, weights, tuple(names)[:MOST_NAMES])
+        names = sorted({name for _, name in by_case})
+        return cls(sides, cases, left_out, weights, tuple(names[:MOST_NAMES]))
 
     def read(self, sources: QuerySources, results: tuple[ProfiledResult, ...]) -> SampledCases:
         counts = Counter(case.name for case in self.cases)

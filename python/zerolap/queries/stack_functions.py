@@ -1,5 +1,6 @@
 """Which functions cost most over all cases, and what each costs in each case."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import Field, TypeAdapter
@@ -10,6 +11,7 @@ from zerolap.queries.sampled_cases import (
     LeftOutCase,
     ProfiledCase,
     ProfiledResult,
+    ProfiledSide,
     StackSelection,
     Weights,
     readable_tables,
@@ -18,6 +20,8 @@ from zerolap.queries.sampled_cases import (
 from zerolap.records import DrawnSide, Record
 
 MOST_FUNCTIONS: Final = 200
+SHARE_DIGITS: Final = 6
+"""As many as shares of single cases have."""
 WHOLE: Final = TypeAdapter(dict[str, Any])
 
 
@@ -27,10 +31,22 @@ class FunctionParameters(StackSelection):
     most: Annotated[int, Field(ge=1, le=MOST_FUNCTIONS, description="How many functions.")] = 40
 
 
+class MergedCase(Record):
+    """A case with what all results together have of it.
+
+    Of each side samples, passes and weights are sums; a request costs the mean of what it costs in the results.
+    """
+
+    case: str
+    results: tuple[str, ...]
+    sides: tuple[ProfiledSide, ...]
+
+
 class FunctionShares(Record):
     """What a function has of each case on a side: shares of the case's samples by case, null where it has none.
 
-    `own` is without callees, `inclusive` with them, a recursion counted once.
+    `own` is without callees, `inclusive` with them, a recursion counted once. Of a case that several results have, a
+    share is the mean of theirs, weighted by what a request costs in each where that is known.
     """
 
     side: DrawnSide
@@ -54,7 +70,7 @@ class StackFunctions(Record):
     """
 
     results: tuple[ProfiledResult, ...]
-    cases: tuple[ProfiledCase, ...]
+    cases: tuple[MergedCase, ...]
     all_cases: tuple[str, ...]
     left_out: tuple[LeftOutCase, ...]
     weights: Weights
@@ -68,6 +84,11 @@ def read_functions(sources: QuerySources, parameters: FunctionParameters) -> Sta
     with readable_tables():
         counted = WHOLE.validate_json(_core.functions_by_case(list(chosen.parts), parameters.most))
     several = len(chosen.sides)
+    cases = chosen.counted_cases(counted["samples"])
+    places: dict[str, list[int]] = {}
+    for place, case in enumerate(cases):
+        places.setdefault(case.case, []).append(place)
+    by_name = sorted(places.items())
     functions = [
         CostlyFunction(
             function=entry["function"],
@@ -76,22 +97,73 @@ def read_functions(sources: QuerySources, parameters: FunctionParameters) -> Sta
             # Parts are in the order of cases, and within a case in that of sides.
             sides=tuple(
                 FunctionShares(
-                    side=side, own=entry["own"][place::several], inclusive=entry["inclusive"][place::several]
+                    side=side,
+                    own=_merged_shares(entry["own"][number::several], cases, number, by_name),
+                    inclusive=_merged_shares(entry["inclusive"][number::several], cases, number, by_name),
                 )
-                for place, side in enumerate(chosen.sides)
+                for number, side in enumerate(chosen.sides)
             ),
         )
         for entry in counted["functions"]
     ]
     return StackFunctions(
         results=chosen.results,
-        cases=chosen.counted_cases(counted["samples"]),
+        cases=tuple(_merged_case([cases[place] for place in of_case]) for _, of_case in by_name),
         all_cases=chosen.all_names,
         left_out=chosen.left_out,
         weights=chosen.weights,
         functions=tuple(functions),
         all_functions=counted["all"],
     )
+
+
+def _merged_case(of_results: Sequence[ProfiledCase]) -> MergedCase:
+    return MergedCase(
+        case=of_results[0].case,
+        results=tuple(case.result for case in of_results),
+        sides=tuple(_merged_side(sides) for sides in zip(*(case.sides for case in of_results), strict=True)),
+    )
+
+
+def _merged_side(sides: Sequence[ProfiledSide]) -> ProfiledSide:
+    costs = _costs(sides)
+    # Errors add up as if all results erred alike, which is too much rather than too little.
+    errors = [cost * side.cpu_error for cost, side in zip(costs or (), sides, strict=costs is not None)]
+    return ProfiledSide(
+        side=sides[0].side,
+        samples=sum(side.samples for side in sides),
+        passes=sum(side.passes for side in sides),
+        recorded_passes=sum(side.recorded_passes for side in sides),
+        cpu_ns_per_op=None if costs is None else sum(costs) / len(costs),
+        cpu_error=sum(errors) / sum(costs) if costs is not None and sum(costs) > 0 else 0.0,
+        weight=sum(side.weight for side in sides),
+    )
+
+
+def _costs(sides: Sequence[ProfiledSide]) -> list[float] | None:
+    """Return what a request costs in each result, None where that is not known of all."""
+    costs = [side.cpu_ns_per_op for side in sides if side.cpu_ns_per_op is not None]
+    return costs if len(costs) == len(sides) else None
+
+
+def _merged_shares(
+    shares: Sequence[float | None],
+    cases: Sequence[ProfiledCase],
+    side: int,
+    by_name: Sequence[tuple[str, Sequence[int]]],
+) -> list[float | None]:
+    """Return the shares of a side by case, from those by case and result."""
+    merged: list[float | None] = []
+    for _, places in by_name:
+        costs = _costs([cases[place].sides[side] for place in places])
+        weights = costs if costs is not None and sum(costs) > 0 else [1.0] * len(places)
+        known = [shares[place] for place in places]
+        if all(share is None for share in known):
+            merged.append(None)
+        else:
+            parts = sum(weight * (share or 0.0) for weight, share in zip(weights, known, strict=True))
+            merged.append(round(parts / sum(weights), SHARE_DIGITS))
+    return merged
 
 
 def function_rows(answer: StackFunctions) -> list[TableRow]:
@@ -102,7 +174,7 @@ def function_rows(answer: StackFunctions) -> list[TableRow]:
             "file",
             "object",
             "case",
-            "result",
+            "results",
             "side",
             "own share",
             "inclusive share",
@@ -114,7 +186,7 @@ def function_rows(answer: StackFunctions) -> list[TableRow]:
             for case, own, inclusive in zip(answer.cases, shares.own, shares.inclusive, strict=True):
                 cost = case.sides[place].cpu_ns_per_op
                 if inclusive is not None:
-                    named = (entry.function, entry.file, entry.object, case.case, case.result, shares.side)
+                    named = (entry.function, entry.file, entry.object, case.case, " ".join(case.results), shares.side)
                     rows.append((*named, own or 0.0, inclusive, None if cost is None else (own or 0.0) * cost))
     return rows
 

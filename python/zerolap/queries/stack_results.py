@@ -21,7 +21,7 @@ class ResultParameters(Parameters):
 
 
 class ResultWithStacks(Record):
-    """A comparison or run with the cases of which it has stacks, the first 200 of them; `platform` is a fingerprint."""
+    """A comparison or run with the cases of which it has stacks, the first 200 by name; `platform` is a fingerprint."""
 
     result: ProfiledResult
     platform: str
@@ -47,7 +47,7 @@ def read_results(sources: QuerySources, parameters: ResultParameters) -> StackRe
             ResultWithStacks(
                 result=profiled_result(rows[result.id], result.platform_name),
                 platform=result.platform,
-                cases=tuple(cases[result.id])[:MOST_CASES],
+                cases=tuple(sorted(cases[result.id]))[:MOST_CASES],
                 all_cases=len(cases[result.id]),
             )
             for result in newest

@@ -200,12 +200,17 @@ export interface CommitStrip {
   earlier: number;
 }
 
-/** A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has. */
+/**
+ * A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has.
+ *
+ * `workload` is what it sends, null where that is not recorded.
+ */
 export interface ComparedCase {
   result: CaseResult;
   statements: Array<string>;
   sentences: Array<string>;
   trials: Record<string, number>;
+  workload: MeasuredWorkload | null;
 }
 
 /** A case of a comparison in short: `CaseResult` with the verdicts that decide it, and without its evidence. */
@@ -249,7 +254,8 @@ export interface Comparison {
  *
  * `seed` is that of the settings as text, as it has 64 bits. `weights` are how much each case counts by the priority
  * that its suite gives it, empty where it gives none. `unreadable` has the cases that cannot be read, with the
- * reason. `is_final` states that nothing of it will change.
+ * reason. `is_final` states that nothing of it will change. `cause` is what asked for it, null where that is not
+ * recorded.
  */
 export interface ComparisonInShort {
   id: string;
@@ -269,6 +275,7 @@ export interface ComparisonInShort {
   skipped: Array<Skipped>;
   weights: Record<string, number>;
   unreadable: Record<string, string>;
+  cause: RequestCause | null;
 }
 
 /** A function and its shares; `file` is null where it is not known. */
@@ -707,6 +714,29 @@ export interface MeasuredServer {
 }
 
 /**
+ * What a case sends, of what the request recorded.
+ *
+ * `commands` are the first 20 of `command_count`, with the words that stand for keys and data; `ratios` is how many
+ * of each are sent in turn. `keys` are the range of keys and how they are chosen, empty where no command has one;
+ * `data_bytes` is null where no command has data. `dataset` is the name of the data that are stored before, with
+ * `dataset_keys` for each command that loads them; empty and null without.
+ */
+export interface MeasuredWorkload {
+  description: string;
+  commands: Array<string>;
+  ratios: Array<number>;
+  command_count: number;
+  keys: string;
+  data_bytes: number | null;
+  connections: number;
+  pipeline: number;
+  dataset: string;
+  dataset_keys: number | null;
+  companions: number;
+  config: Record<string, string>;
+}
+
+/**
  * A case with what all results together have of it.
  *
  * Of each side samples, passes and weights are sums; a request costs the mean of what it costs in the results.
@@ -977,6 +1007,18 @@ export interface ReportedFalseAlarm {
 }
 
 /**
+ * The trigger that asked for a comparison or run: its id, what it is about, and the repository to find it by.
+ *
+ * Without a trigger `subject` is what the request recorded, as `command line`, and the others are empty.
+ */
+export interface RequestCause {
+  trigger: string;
+  kind: string;
+  subject: string;
+  repository: string;
+}
+
+/**
  * The state of a request; `reasons` state why it waits or ended.
  *
  * `cases_asked` are the cases that were asked for, `cases` those that have a result; further jobs are planned as
@@ -1002,10 +1044,7 @@ export interface RequestStatus {
   change: string;
 }
 
-/**
- * A comparison or run with the cases of which it has stacks, the first 200 of them by name; `platform` is a
- * fingerprint.
- */
+/** A comparison or run with the cases of which it has stacks, the first 200 by name; `platform` is a fingerprint. */
 export interface ResultWithStacks {
   result: ProfiledResult;
   platform: string;

@@ -3,13 +3,14 @@ import { type HeatCell, HeatMap } from "../../core/charts/HeatMap.tsx";
 import { Choice } from "../../core/flame/StackPanel.tsx";
 import { frameKey } from "../../core/flame/tree.ts";
 import { count, counted, percent } from "../../core/numbers.ts";
-import type { CostlyFunction, ProfiledCase, StackFunctions } from "../../core/records.ts";
+import type { CostlyFunction, MergedCase, StackFunctions } from "../../core/records.ts";
 import { changeIn, costIn } from "./functionCells.ts";
+import { type Selection, stacksUrl } from "./selection.ts";
 
 const SHOWN = ["cost", "change"] as const;
 
 /** Functions against cases: what costs most over all benchmarks. */
-export function FunctionMap({ answer }: { answer: StackFunctions }) {
+export function FunctionMap({ answer, selection }: { answer: StackFunctions; selection: Selection }) {
   const compares = answer.cases.some((profiled) => profiled.sides.length === 2);
   const [wanted, setShown] = useState<(typeof SHOWN)[number]>("cost");
   const shown = compares ? wanted : "cost";
@@ -17,17 +18,20 @@ export function FunctionMap({ answer }: { answer: StackFunctions }) {
     profiled.sides.every((side) => side.cpu_ns_per_op !== null),
   );
   const rows = useMemo(() => answer.functions.map(rowOf), [answer]);
-  const columns = useMemo(() => answer.cases.map(columnOf), [answer]);
+  const columns = useMemo(
+    () => answer.cases.map((merged, place) => columnOf(merged, place, selection)),
+    [answer, selection],
+  );
   const cells = useMemo(
     () =>
       answer.functions.map((entry) =>
-        answer.cases.map((profiled, place) =>
+        answer.cases.map((merged, place) =>
           shown === "cost"
-            ? costIn(entry, profiled, place, isTimed)
-            : changeIn(entry, profiled, place, isTimed),
+            ? costIn(entry, merged, place, { isTimed, selection })
+            : changeIn(entry, merged, place, { isTimed, selection }),
         ),
       ),
-    [answer, shown, isTimed],
+    [answer, shown, isTimed, selection],
   );
   const limit = useMemo(() => largest(cells), [cells]);
   if (answer.cases.length === 0) {
@@ -42,7 +46,8 @@ export function FunctionMap({ answer }: { answer: StackFunctions }) {
           ? "What functions cost themselves, without what they call"
           : "How much the cost of functions themselves changed from base to head"}
         , in {unit}. The first {answer.functions.length} of{" "}
-        {counted(answer.all_functions, "function", "functions")}, by their cost over all cases
+        {counted(answer.all_functions, "function", "functions")} that samples have, by their cost over all
+        cases
         {answer.weights === "time" ? ", each case by the CPU time of its requests" : ", each case alike"}.
         {shown === "change" && " A change whose interval includes 0 is in brackets and has no colour."}
       </p>
@@ -73,19 +78,15 @@ function rowOf(entry: CostlyFunction, place: number) {
   };
 }
 
-function columnOf(profiled: ProfiledCase, place: number) {
-  const costs = profiled.sides.map((side) =>
+function columnOf({ case: name, results, sides }: MergedCase, place: number, selection: Selection) {
+  const costs = sides.map((side) =>
     side.cpu_ns_per_op === null ? percent(1) : `${count(side.cpu_ns_per_op)} ns`,
   );
   return {
-    key: `${profiled.result} ${profiled.case}`,
+    key: name,
     place,
-    title: `${profiled.case} of ${profiled.result}: ${costs.join(" → ")} per request`,
-    label: (
-      <a href={`/stacks?${new URLSearchParams({ id: profiled.result, case: profiled.case })}`}>
-        {profiled.case}
-      </a>
-    ),
+    title: `${name} of ${counted(results.length, "result", "results")}: ${costs.join(" → ")} per request`,
+    label: <a href={stacksUrl({ ...selection, case: name })}>{name}</a>,
   };
 }
 

@@ -1,7 +1,8 @@
 import { useMemo } from "preact/hooks";
+import { Sentence } from "../../core/cases/facts.tsx";
 import { StackPanel } from "../../core/flame/StackPanel.tsx";
 import { frameKey } from "../../core/flame/tree.ts";
-import { percent } from "../../core/numbers.ts";
+import { counted, percent } from "../../core/numbers.ts";
 import type { NamedLines, StackProfile } from "../../core/records.ts";
 import { setParameters } from "../navigation.ts";
 import { caseCountsOf, prunedText, sidesOf, sideText } from "./profile.ts";
@@ -78,7 +79,9 @@ function SourceLines({ lines, chosen, result }: LinesProperties) {
               <code>
                 {named.function} {named.file}:{named.lines.join(", ")}
               </code>{" "}
-              <span class="quiet">{named.text}</span>
+              <span class="quiet">
+                <Sentence text={named.text} />
+              </span>
             </li>
           ))}
         </ul>
@@ -142,10 +145,15 @@ const WEIGHTS = {
 };
 
 function Weights({ profile }: { profile: StackProfile }) {
-  const several = new Set(profile.cases.map((profiled) => profiled.result)).size > 1;
+  const results = new Set(profile.cases.map((profiled) => profiled.result)).size;
+  const several = results > 1;
+  const names = new Set(profile.cases.map((profiled) => profiled.case)).size;
   return (
     <details class="small">
-      <summary>Weights of {profile.cases.length} cases</summary>
+      <summary>
+        Weights of {counted(names, "case", "cases")}
+        {several && ` in ${counted(results, "result", "results")}`}
+      </summary>
       <p>
         {WEIGHTS[profile.weights]}
         {several && " A case that several results have counts once, in equal parts of them."}
@@ -195,7 +203,7 @@ function LeftOut({ profile, isOpen = false }: { profile: StackProfile; isOpen?: 
   }
   return (
     <details class="small" open={isOpen}>
-      <summary>{profile.left_out.length} cases are left out</summary>
+      <summary>{counted(profile.left_out.length, "case is", "cases are")} left out</summary>
       <ul>
         {profile.left_out.map((left) => (
           <li key={`${left.result} ${left.case}`}>

@@ -136,7 +136,7 @@ function SelectedMap({ selection }: { selection: Selection }) {
       {(answer) => (
         <>
           <Subject answer={answer} selection={selection} isMap />
-          <FunctionMap answer={answer} />
+          <FunctionMap answer={answer} selection={selection} />
         </>
       )}
     </Answered>
@@ -177,7 +177,7 @@ function Subject({ answer, selection, isMap }: SubjectProperties) {
             <a href={`/${first.path}/${first.id}`}>{first.id}</a>, {sidesText(first)}
           </>
         ) : (
-          `The head of the newest ${counted(answer.results.length, "result", "results")}${selection.platform === null ? "" : ` on ${first?.platform_name || `the platform ${selection.platform}`}`}`
+          `The head of ${newestText(answer.results.length, selection)}${selection.platform === null ? "" : ` on ${first?.platform_name || `the platform ${selection.platform}`}`}`
         )}{" "}
         · <a href="/stacks">other stacks</a>
       </p>
@@ -188,7 +188,9 @@ function Subject({ answer, selection, isMap }: SubjectProperties) {
             value={selection.case ?? ""}
             onChange={(event) => change({ case: event.currentTarget.value })}
           >
-            <option value="">all {answer.all_cases.length} merged</option>
+            <option value="">
+              {answer.all_cases.length > 1 ? `all ${answer.all_cases.length} merged` : "all"}
+            </option>
             {answer.all_cases.map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -218,6 +220,14 @@ function Subject({ answer, selection, isMap }: SubjectProperties) {
       )}
     </>
   );
+}
+
+/** How many results there are, of those that were asked for. */
+function newestText(results: number, { newest }: Selection): string {
+  const asked = Number(newest ?? NEWEST);
+  return results < asked
+    ? `${counted(results, "result", "results")}, all that have stacks,`
+    : `the newest ${counted(results, "result that has", "results that have")} stacks`;
 }
 
 function sidesText({ base, head }: ProfiledResult): string {

@@ -4,17 +4,24 @@ import type { HeatCell } from "../../core/charts/HeatMap.tsx";
 import { changeText } from "../../core/flame/text.ts";
 import { frameKey } from "../../core/flame/tree.ts";
 import { count, percent } from "../../core/numbers.ts";
-import type { CostlyFunction, ProfiledCase, ProfiledSide } from "../../core/records.ts";
+import type { CostlyFunction, MergedCase, ProfiledSide } from "../../core/records.ts";
+import { type Selection, stacksUrl } from "./selection.ts";
 
 /** As in core/flame/difference.ts. */
 const STANDARD_ERRORS = 3;
 
+/** What the cells of a map have in common. */
+interface MapContext {
+  isTimed: boolean;
+  selection: Selection;
+}
+
 /** What a function costs itself in a case, of the head where there are two sides. */
 export function costIn(
   entry: CostlyFunction,
-  profiled: ProfiledCase,
+  profiled: MergedCase,
   place: number,
-  isTimed: boolean,
+  { isTimed, selection }: MapContext,
 ): HeatCell | null {
   const last = profiled.sides.length - 1;
   const side = profiled.sides[last] as ProfiledSide;
@@ -30,16 +37,16 @@ export function costIn(
     value,
     text: isTimed ? count(value) : percent(value),
     title: `${entry.function} in ${profiled.case}: itself ${percent(own ?? 0)} of the samples${inTime(own ?? 0)}; with what it calls ${percent(inclusive)}${inTime(inclusive)}`,
-    href: linkOf(entry, profiled),
+    href: linkOf(entry, profiled, selection),
   };
 }
 
 /** How a function's own cost changed in a case; the formula is that of core/flame/difference.ts. */
 export function changeIn(
   entry: CostlyFunction,
-  profiled: ProfiledCase,
+  profiled: MergedCase,
   place: number,
-  isTimed: boolean,
+  { isTimed, selection }: MapContext,
 ): HeatCell | null {
   const [base, head] = profiled.sides;
   const [before, after] = entry.sides.map((side) => side.own[place] ?? 0);
@@ -57,7 +64,7 @@ export function changeIn(
     value: isSure ? change : null,
     text: isSure ? text : `(${text})`,
     title: `${entry.function} in ${profiled.case}: ${text} ± ${count(isTimed ? reach : 100 * reach)}${isSure ? "" : ", the interval includes 0"}`,
-    href: linkOf(entry, profiled),
+    href: linkOf(entry, profiled, selection),
   };
 }
 
@@ -71,7 +78,6 @@ function errorOf(share: number, side: ProfiledSide, isTimed: boolean): number {
   );
 }
 
-function linkOf(entry: CostlyFunction, profiled: ProfiledCase): string {
-  const parameters = { id: profiled.result, case: profiled.case, function: frameKey(entry) };
-  return `/stacks?${new URLSearchParams(parameters)}`;
+function linkOf(entry: CostlyFunction, { case: name }: MergedCase, selection: Selection): string {
+  return `${stacksUrl({ ...selection, case: name })}&${new URLSearchParams({ function: frameKey(entry) })}`;
 }

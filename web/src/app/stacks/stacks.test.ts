@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { frameKey } from "../../core/flame/tree.ts";
-import type { CostlyFunction, ProfiledCase, StackProfile } from "../../core/records.ts";
+import type { CostlyFunction, MergedCase, ProfiledCase, StackProfile } from "../../core/records.ts";
 import { changeIn, costIn } from "./functionCells.ts";
 import { caseCountsOf, prunedText, sidesOf } from "./profile.ts";
-import { selectionOf, stacksUrl } from "./selection.ts";
+import { type Selection, selectionOf, stacksUrl } from "./selection.ts";
 
 const frame = (name: string, inlined = false) => ({
   function: name,
@@ -102,24 +102,33 @@ describe("cells of functions and cases", () => {
       { side: "head", own: [0.05, 0.3], inclusive: [0.05, 0.4] },
     ],
   };
-  const [get, hset] = CASES as [ProfiledCase, ProfiledCase];
+  const [get, hset] = CASES.map(({ result, ...of }) => ({ ...of, results: [result] })) as [
+    MergedCase,
+    MergedCase,
+  ];
+  const selection = selectionOf(new URLSearchParams("id=c-1")) as Selection;
+  const timed = { isTimed: true, selection };
 
   test("have the cost of the head, in time or as a share", () => {
-    expect(costIn(entry, hset, 1, true)).toMatchObject({ value: 600, text: "600" });
-    expect(costIn(entry, hset, 1, false)).toMatchObject({ value: 0.3, text: "30 %" });
+    expect(costIn(entry, hset, 1, timed)).toMatchObject({ value: 600, text: "600" });
+    expect(costIn(entry, hset, 1, { isTimed: false, selection })).toMatchObject({ value: 0.3, text: "30 %" });
     expect(
       costIn(
         { ...entry, sides: entry.sides.map((side) => ({ ...side, inclusive: [null, null] })) },
         hset,
         1,
-        true,
+        timed,
       )?.text,
     ).toBe("0");
   });
 
   test("have no colour where the interval of the change includes 0", () => {
-    expect(changeIn(entry, get, 0, true)).toMatchObject({ value: null, text: "(0 ns)" });
-    expect(changeIn(entry, hset, 1, true)).toMatchObject({ value: 300, text: "+300 ns" });
-    expect(changeIn(entry, hset, 1, true)?.href).toContain("id=c-1&case=hset&function=");
+    expect(changeIn(entry, get, 0, timed)).toMatchObject({ value: null, text: "(0 ns)" });
+    expect(changeIn(entry, hset, 1, timed)).toMatchObject({ value: 300, text: "+300 ns" });
+    expect(changeIn(entry, hset, 1, timed)?.href).toContain("id=c-1&case=hset&function=");
+    const newest = selectionOf(new URLSearchParams("platform=p&newest=10")) as Selection;
+    expect(changeIn(entry, hset, 1, { isTimed: true, selection: newest })?.href).toMatch(
+      /^\/stacks\?case=hset&platform=p&newest=10&function=/,
+    );
   });
 });

@@ -44,10 +44,17 @@ export function HeatMap<Row extends HeatLine, Column extends HeatLine>(propertie
   const { caption, corner, rows, columns, cell, limit, colours = "worse-better" } = properties;
   const body = useRef<HTMLTableSectionElement>(null);
   const [first, last] = useDrawnRows(body, rows.length);
-  return (
+  const frame = useRef<HTMLElement>(null);
+  const isCut = useIsCut(frame, columns.length);
+  const table = (
     // The frame scrolls sideways, by the keyboard too.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <section class="heat-frame" tabIndex={0} aria-label="Heat map">
+    <section
+      ref={frame}
+      class={isCut ? "heat-frame is-cut" : "heat-frame"}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+      tabIndex={0}
+      aria-label={isCut ? "Heat map, scrolls sideways" : "Heat map"}
+    >
       <table class="heat" aria-rowcount={rows.length + 1}>
         <caption>{caption}</caption>
         <thead>
@@ -77,6 +84,32 @@ export function HeatMap<Row extends HeatLine, Column extends HeatLine>(propertie
       </table>
     </section>
   );
+  return (
+    <>
+      {isCut && (
+        <p class="quiet small heat-hint">
+          The table is wider than the window: scroll it sideways to see all {columns.length} columns, by the
+          keyboard with Tab into it and the arrow keys.
+        </p>
+      )}
+      {table}
+    </>
+  );
+}
+
+/** Whether the table is wider than its frame. */
+function useIsCut(frame: { current: HTMLElement | null }, columns: number): boolean {
+  const [isCut, setIsCut] = useState(false);
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (element === null) {
+      return undefined;
+    }
+    const measured = new ResizeObserver(() => setIsCut(element.scrollWidth > element.clientWidth + 1));
+    measured.observe(element);
+    return () => measured.disconnect();
+  }, [frame, columns]);
+  return isCut;
 }
 
 function Cell({

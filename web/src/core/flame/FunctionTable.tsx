@@ -89,7 +89,8 @@ export function FunctionTable({ tree, matcher, cases, chosen, choose }: Properti
       {sorted.length === 0 && <p class="quiet">No function matches.</p>}
       {shown.length < sorted.length && (
         <button type="button" class="choice" onClick={() => setNumber(number + SHOWN_MORE)}>
-          show {Math.min(SHOWN_MORE, sorted.length - number)} more of {sorted.length.toLocaleString("en-US")}
+          show {Math.min(SHOWN_MORE, sorted.length - number)} more of {sorted.length.toLocaleString("en-US")}{" "}
+          in the graph
         </button>
       )}
     </div>
