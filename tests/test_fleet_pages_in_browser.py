@@ -90,6 +90,19 @@ def test_triggers_are_filtered_by_state(browser: Browser, lab: DemonstratedLab) 
         expect(shown.locator("tbody tr").filter(has_text="done")).to_have_count(0)
         expect(shown.locator("tbody tr").filter(has_text="refused").first).to_be_visible()
         assert "state=refused" in shown.url
+        pull_request = shown.get_by_role("link", name="made-up/server#12", exact=True).first
+        expect(pull_request).to_have_attribute("href", "https://github.com/made-up/server/pull/12")
+        expect(pull_request).to_have_attribute("rel", "noreferrer")
+
+
+def test_a_request_leads_to_its_trigger(browser: Browser, lab: DemonstratedLab) -> None:
+    with opened(browser, f"{lab.url}/fleet") as shown:
+        link = shown.get_by_role("link", name=re.compile("^t-[0-9a-f]{24}$")).first
+        trigger = link.inner_text()
+        link.click()
+        expect(shown.get_by_role("heading", level=1)).to_have_text("Triggers")
+        expect(shown.locator("tbody tr")).to_have_count(1)
+        expect(shown.get_by_role("row").filter(has_text=trigger)).to_be_visible()
 
 
 def test_the_page_of_the_api_lists_each_query(browser: Browser, lab: DemonstratedLab) -> None:

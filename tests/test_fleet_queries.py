@@ -7,8 +7,19 @@ from stored_comparison import COMPARISON, ID, recorded_comparison
 
 from zerolap.demonstration import ARM, X86, fill_with_made_up_data
 from zerolap.errors import UsageError
-from zerolap.queries import FLEET, JOB_FAILURE, PLATFORM, PLATFORM_PAIR, PLATFORMS, TRIGGERS, PageQuery, QuerySources
+from zerolap.queries import (
+    FLEET,
+    JOB_FAILURE,
+    OVERVIEW,
+    PLATFORM,
+    PLATFORM_PAIR,
+    PLATFORMS,
+    TRIGGERS,
+    PageQuery,
+    QuerySources,
+)
 from zerolap.queries.fleet_state import FleetState, JobFailure
+from zerolap.queries.overview import Overview
 from zerolap.queries.platform_details import PlatformDetails, PlatformListing, PlatformPair, share_bounds
 from zerolap.queries.trigger_list import TriggerList
 from zerolap.records import CaseResult, Verdict
@@ -85,6 +96,20 @@ def test_queues_and_lost_jobs_are_shown(made_up: Store) -> None:
     assert failure.reason
     with pytest.raises(UsageError, match="no failure"):
         answer(JOB_FAILURE, made_up, job="j-0")
+
+
+def test_requests_are_listed_by_when_they_were_asked_for(made_up: Store) -> None:
+    asked = [request.submitted for request in fleet_of(made_up).requests]
+    assert asked == sorted(asked, reverse=True)
+
+
+def test_the_overview_counts_agents_as_the_fleet_has_them(made_up: Store) -> None:
+    overview = answer(OVERVIEW, made_up)
+    assert isinstance(overview, Overview)
+    states = [agent.state for agent in fleet_of(made_up).agents]
+    health = overview.fleet
+    assert (health.agents, health.gone) == (len(states), states.count("gone"))
+    assert (health.draining, health.refused) == (states.count("draining"), states.count("refused"))
 
 
 def test_an_agent_whose_report_cannot_be_read_is_shown(either_store: Store) -> None:
@@ -210,6 +235,12 @@ def test_triggers_are_listed_by_pages_and_filters(made_up: Store) -> None:
     nothing = answer(TRIGGERS, made_up, repository="nobody/nothing")
     assert isinstance(nothing, TriggerList)
     assert nothing.triggers == ()
+    alone = answer(TRIGGERS, made_up, trigger=whole.triggers[-1].id)
+    assert isinstance(alone, TriggerList)
+    assert alone.triggers == whole.triggers[-1:]
+    about = {trigger.subject: trigger.pull_request for trigger in whole.triggers}
+    assert about["made-up/server#12"] == 12
+    assert {number for subject, number in about.items() if "#" not in subject} == {None}
     led = next(trigger for trigger in whole.triggers if trigger.requests)
     assert led.request_count == len(led.requests)
     assert any(request.outcomes for request in led.requests)

@@ -99,7 +99,10 @@ class FleetRequest(Record):
 
 
 class FleetState(Record):
-    """The fleet. `held` are the jobs that agents hold, `lost` the newest that were given up or have failed."""
+    """The fleet. `held` are the jobs that agents hold, `lost` the newest that were given up or have failed.
+
+    `requests` are the newest, that first which was asked for last.
+    """
 
     agents: tuple[FleetAgent, ...]
     queues: tuple[FleetQueue, ...]
@@ -143,7 +146,9 @@ def read_fleet_state(sources: QuerySources, parameters: FleetParameters) -> Flee
         queues=tuple(_queues(store, agents)),
         held=tuple(jobs[job.id] for job in held),
         lost=tuple(jobs[job.id] for job in lost),
-        requests=tuple(_request(store, work) for work in requests),
+        requests=tuple(
+            _request(store, work) for work in sorted(requests, key=lambda work: work.submitted or 0.0, reverse=True)
+        ),
     )
 
 

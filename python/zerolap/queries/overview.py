@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Final, Literal
 
 from zerolap.queries.commit_strips import CommitStrip, commit_strips
+from zerolap.queries.fleet_state import GONE_AFTER_SECONDS
 from zerolap.queries.kept_changes import MOST_HISTORIES, ListedChange, listed_changes
 from zerolap.queries.query import PageQuery, Parameters, QuerySources
 from zerolap.queries.report_list import ListedReport, listed_report, report_rows
@@ -14,8 +15,6 @@ from zerolap.store import RequestInShort
 NEWEST: Final = 20
 OPEN_SHOWN: Final = 20
 CHANGES_SHOWN: Final = 30
-SILENT_AFTER_SECONDS: Final = 120.0
-"""An agent that has not reported for so long is shown as silent."""
 
 
 class OpenRequest(Record):
@@ -30,10 +29,10 @@ class OpenRequest(Record):
 
 
 class FleetHealth(Record):
-    """How many agents there are, how many of them are silent, draining or refused, and how many requests are open."""
+    """How many agents there are, how many of them are gone, draining or refused, and how many requests are open."""
 
     agents: int = 0
-    silent: int = 0
+    gone: int = 0
     draining: int = 0
     refused: int = 0
     open_requests: int = 0
@@ -93,8 +92,8 @@ def _health(sources: QuerySources, open_requests: int) -> FleetHealth:
     counts = Counter(
         "refused"
         if agent.refusal
-        else "silent"
-        if now - agent.seen > SILENT_AFTER_SECONDS
+        else "gone"
+        if now - agent.seen > GONE_AFTER_SECONDS
         else "draining"
         if agent.draining
         else "working"
@@ -102,7 +101,7 @@ def _health(sources: QuerySources, open_requests: int) -> FleetHealth:
     )
     return FleetHealth(
         agents=len(agents),
-        silent=counts["silent"],
+        gone=counts["gone"],
         draining=counts["draining"],
         refused=counts["refused"],
         open_requests=open_requests,

@@ -1,5 +1,6 @@
 """Triggers: what was delivered, watched, scheduled or asked for, and what came of it."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final
 
@@ -17,6 +18,9 @@ MOST_REQUESTS: Final = 20
 """Of each trigger; a release can lead to many."""
 
 
+PULL_REQUEST_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
+
+
 class TriggeredRequest(Record):
     """A request that a trigger has led to; `outcomes` count the cases of one that is done by their outcome.
 
@@ -32,8 +36,9 @@ class TriggeredRequest(Record):
 class ListedTrigger(Record):
     """A trigger with what came of it.
 
-    `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `requests` are the first 20 of
-    the `request_count` that it has led to.
+    `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is the number of
+    the pull request of `repository` on GitHub that it is about, if it is about one. `requests` are the first 20 of the
+    `request_count` that it has led to.
     """
 
     id: str
@@ -42,6 +47,7 @@ class ListedTrigger(Record):
     subject: str
     actor: str
     delivery: str
+    pull_request: int | None
     created: str
     state: TriggerState
     reason: str
@@ -71,13 +77,18 @@ class TriggerListParameters(Parameters):
     ] = None
     state: Annotated[TriggerState | None, Field(description="Only those in this state.")] = None
     repository: Annotated[str | None, Field(max_length=300, description="Only those of this repository.")] = None
+    trigger: Annotated[str | None, Field(pattern=r"^t-[0-9a-f]{24}$", description="Only that with this id.")] = None
 
 
 def _read(sources: QuerySources, parameters: TriggerListParameters) -> TriggerList:
     records = sources.store.triggers
     # One more, which is not shown, says whether there are more.
     stored = records.listed(
-        parameters.limit + 1, before=parameters.cursor, state=parameters.state, repository=parameters.repository
+        parameters.limit + 1,
+        before=parameters.cursor,
+        state=parameters.state,
+        repository=parameters.repository,
+        identity=parameters.trigger,
     )
     shown = stored[: parameters.limit]
     return TriggerList(
@@ -110,6 +121,7 @@ def _with_requests(store: Store, triggers: Sequence[StoredTrigger]) -> tuple[Lis
             subject=stored.subject,
             actor=stored.actor or "",
             delivery=stored.delivery or "",
+            pull_request=_pull_request(stored),
             created=moment_text(stored.created),
             state=stored.state,
             reason=stored.reason or ids[stored.id][1],
@@ -119,6 +131,13 @@ def _with_requests(store: Store, triggers: Sequence[StoredTrigger]) -> tuple[Lis
         )
         for stored in triggers
     )
+
+
+def _pull_request(stored: StoredTrigger) -> int | None:
+    """Return the number of the pull request that a webhook of GitHub was about."""
+    repository, _, number = stored.subject.partition("#")
+    is_pull_request = repository == stored.repository and PULL_REQUEST_NUMBER.fullmatch(number)
+    return int(number) if stored.delivery and is_pull_request else None
 
 
 def _requests_of(stored: StoredTrigger) -> tuple[tuple[str, ...], str]:

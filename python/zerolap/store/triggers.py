@@ -198,8 +198,11 @@ class TriggerRecords:
         before: str | None = None,
         state: TriggerState | None = None,
         repository: str | None = None,
+        identity: str | None = None,
     ) -> list[StoredTrigger]:
-        """Return the newest triggers, those in a state and of a repository where these are given, the newest first.
+        """Return the newest triggers, those in a state, of a repository and with an id where these are given.
+
+        The newest is first.
 
         With `before`, only those older than the one with that id are returned.
         """
@@ -211,6 +214,8 @@ class TriggerRecords:
             statement = statement.where(trigger.c.state == state)
         if repository is not None:
             statement = statement.where(trigger.c.repository == repository)
+        if identity is not None:
+            statement = statement.where(trigger.c.id == identity)
         with self._database.reading() as connection:
             return [_trigger(row) for row in connection.execute(statement)]
 

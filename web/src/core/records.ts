@@ -169,17 +169,23 @@ export interface Check {
   limit: string;
 }
 
-/** A commit in the histories that have it, those judged last first. */
+/**
+ * A commit in the histories that have it, those judged last first.
+ *
+ * `comparisons` are the newest of which it is the head.
+ */
 export interface CommitChanges {
   commit: ListedCommit;
   tags: Array<string>;
   histories: Array<CommitInHistory>;
+  comparisons: Array<ListedReport>;
 }
 
 /**
  * A commit in a history.
  *
  * `is_same_program`: its program is that of the commit before. `after` is the one before it, null for the first.
+ * `drifts` are those that it is in, or that begin after it.
  */
 export interface CommitInHistory {
   history: ListedHistory;
@@ -191,6 +197,7 @@ export interface CommitInHistory {
   changed: number;
   groups: Array<ChangedGroup>;
   steps: Array<ListedChange>;
+  drifts: Array<ListedChange>;
 }
 
 /** The newest commits of a history, in its order; `earlier` is how many it has before them. */
@@ -389,10 +396,10 @@ export interface FleetAgent {
   ran: FleetJob | null;
 }
 
-/** How many agents there are, how many of them are silent, draining or refused, and how many requests are open. */
+/** How many agents there are, how many of them are gone, draining or refused, and how many requests are open. */
 export interface FleetHealth {
   agents: number;
-  silent: number;
+  gone: number;
   draining: number;
   refused: number;
   open_requests: number;
@@ -449,7 +456,11 @@ export interface FleetRequest {
   jobs: Partial<Record<"ready" | "claimed" | "done" | "failed" | "given up" | "cancelled", number>>;
 }
 
-/** The fleet. `held` are the jobs that agents hold, `lost` the newest that were given up or have failed. */
+/**
+ * The fleet. `held` are the jobs that agents hold, `lost` the newest that were given up or have failed.
+ *
+ * `requests` are the newest, that first which was asked for last.
+ */
 export interface FleetState {
   agents: Array<FleetAgent>;
   queues: Array<FleetQueue>;
@@ -528,7 +539,8 @@ export interface LeftOutCase {
  * A change of a series with what it is of.
  *
  * It lies after the commit `after` and up to `commit`. `better` is which values of the metric are better, null where
- * that is not known. `confirmed` is false for a step of time that no fresh comparison has shown yet.
+ * that is not known. `commit_count` is how many commits it lies in. `confirmed` is false for a step of time that no
+ * fresh comparison has shown yet.
  */
 export interface ListedChange {
   history: number;
@@ -544,6 +556,7 @@ export interface ListedChange {
   kind: string;
   after: ListedCommit | null;
   commit: ListedCommit | null;
+  commit_count: number;
   change: number;
   low: number;
   high: number;
@@ -634,8 +647,9 @@ export interface ListedTrial {
 /**
  * A trigger with what came of it.
  *
- * `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `requests` are the first 20 of
- * the `request_count` that it has led to.
+ * `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is the number of
+ * the pull request of `repository` on GitHub that it is about, if it is about one. `requests` are the first 20 of the
+ * `request_count` that it has led to.
  */
 export interface ListedTrigger {
   id: string;
@@ -644,6 +658,7 @@ export interface ListedTrigger {
   subject: string;
   actor: string;
   delivery: string;
+  pull_request: number | null;
   created: string;
   state: "waiting" | "working" | "done" | "refused" | "failed";
   reason: string;
@@ -1119,8 +1134,9 @@ export interface SeriesCase {
 /**
  * Series for one chart.
  *
- * `left_out` is how many more series are asked for than are shown. `commits` are those of the points, changes and
- * releases, in order; `total` is how many there are with those that are not shown.
+ * `left_out` is how many more series are asked for than are shown. `platform_steps` are those of the histories of
+ * which times are shown. `commits` are those of the points, changes and releases, in order; `total` is how many there
+ * are with those that are not shown.
  */
 export interface SeriesChart {
   histories: Array<ListedHistory>;
@@ -1463,7 +1479,8 @@ export interface Verdict {
  * The table; `since` is the index of the version that changes are since. `total` is the mean over all cases.
  *
  * `histories` are those with two releases or more, `metrics` those of the shown one. `versions_left_out` is how many
- * older versions there are, `series_left_out` how many more cases.
+ * older versions there are, `series_left_out` how many more cases. `accepted` are the largest accepted changes of the
+ * history and metric: the cells contain them.
  */
 export interface VersionMap {
   histories: Array<ListedHistory>;
@@ -1477,6 +1494,7 @@ export interface VersionMap {
   total: MapRow | null;
   versions_left_out: number;
   series_left_out: number;
+  accepted: Array<ListedChange>;
 }
 
 /** The requests of the two windows of a counted trial; each is a multiple of the cycle of commands. */

@@ -23,7 +23,11 @@ export function QueueTable({ queues }: { queues: FleetQueue[] }) {
               jobs under way
             </th>
             <th scope="col">oldest job, recorded</th>
-            <th scope="col">built by</th>
+            <th scope="col">
+              <abbr title="The platform whose agents build the servers that this one measures.">
+                built by
+              </abbr>
+            </th>
           </tr>
         </thead>
         <tbody>

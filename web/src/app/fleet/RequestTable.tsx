@@ -1,5 +1,6 @@
 import { counted } from "../../core/numbers.ts";
 import type { FleetRequest, SignedIn } from "../../core/records.ts";
+import { triggerUrl } from "../triggers/links.ts";
 import { ConfirmedButton } from "./ConfirmedButton.tsx";
 import { Moment } from "./Moment.tsx";
 
@@ -34,7 +35,16 @@ export function RequestTable({
               <th scope="row">
                 <a href={`/${asked.path}/${asked.id}`}>{asked.id}</a>
                 <div class="quiet small">
-                  {asked.cause}, priority {asked.priority}
+                  {TRIGGER_ID.test(asked.cause) ? (
+                    <a href={triggerUrl(asked.cause)}>{asked.cause}</a>
+                  ) : (
+                    asked.cause
+                  )}
+                  ,{" "}
+                  <abbr title="Jobs of release go first, then those of pull (pull requests), then those of backfill (older commits). A request rises by a level for each 6 hours that it waits.">
+                    priority
+                  </abbr>{" "}
+                  {asked.priority}
                 </div>
               </th>
               <td data-heading="servers">
@@ -62,6 +72,8 @@ export function RequestTable({
   );
 }
 
+/** What the cause of a request is where a trigger has led to it. */
+const TRIGGER_ID = /^t-[0-9a-f]{24}$/;
 const REPEATABLE = new Set(["failed", "cancelled", "interrupted"]);
 
 function Change({

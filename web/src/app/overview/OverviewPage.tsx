@@ -53,7 +53,8 @@ function Shown({ overview }: { overview: Overview }) {
       )}
       {fleet.agents > 0 && (
         <p class="quiet">
-          {counted(fleet.agents, "agent", "agents")}, {fleet.silent} silent, {fleet.draining} draining,{" "}
+          {counted(fleet.agents, "agent", "agents")}, {fleet.gone}{" "}
+          <abbr title="has not reported for over a minute">gone</abbr>, {fleet.draining} draining,{" "}
           {fleet.refused} refused; {counted(fleet.open_requests, "open request", "open requests")}.{" "}
           <a href="/fleet">Fleet</a>
         </p>

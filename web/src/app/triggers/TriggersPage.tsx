@@ -6,6 +6,7 @@ import { queryUrl, useAnswer } from "../answers.ts";
 import { Moment } from "../fleet/Moment.tsx";
 import { setParameters } from "../navigation.ts";
 import type { PageProps } from "../routes.ts";
+import { triggerUrl } from "./links.ts";
 import "../fleet/fleet.css";
 import "./triggers.css";
 
@@ -18,12 +19,15 @@ const STATES = {
   failed: { sign: "×", meaning: "could not be worked on" },
 } as const;
 
+const REPOSITORY_ON_GITHUB = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/;
+
 /** Triggers: what was delivered, watched, scheduled or asked for, and what came of it. */
 export default function TriggersPage({ parameters }: PageProps) {
   const asked = {
     state: parameters.get("state"),
     repository: parameters.get("repository"),
     cursor: parameters.get("cursor"),
+    trigger: parameters.get("trigger"),
   };
   const answer = useAnswer<TriggerList>(
     queryUrl("triggers", asked),
@@ -39,7 +43,13 @@ export default function TriggersPage({ parameters }: PageProps) {
       <Answered answer={answer}>
         {(list) => (
           <>
-            <Filter list={list} state={asked.state} repository={asked.repository} />
+            {asked.trigger === null ? (
+              <Filter list={list} state={asked.state} repository={asked.repository} />
+            ) : (
+              <p>
+                Only the trigger <code>{asked.trigger}</code>. <a href="/triggers">All triggers</a>
+              </p>
+            )}
             {list.triggers.length === 0 ? <None list={list} /> : <TriggerTable triggers={list.triggers} />}
             <p class="paging">
               {asked.cursor !== null && (
@@ -72,7 +82,7 @@ function None({ list: { counts } }: { list: TriggerList }) {
       listen to webhooks, watch branches and keep schedules.
     </p>
   ) : (
-    <p>No trigger is of this state and repository.</p>
+    <p>There is no such trigger.</p>
   );
 }
 
@@ -134,8 +144,10 @@ function TriggerTable({ triggers }: { triggers: ListedTrigger[] }) {
           {triggers.map((trigger) => (
             <tr key={trigger.id} id={trigger.id}>
               <th scope="row">
-                {trigger.subject}
-                <div class="quiet small">{trigger.id}</div>
+                <Subject trigger={trigger} />
+                <div class="small">
+                  <a href={triggerUrl(trigger.id)}>{trigger.id}</a>
+                </div>
               </th>
               <td data-heading="cause">
                 {trigger.kind}
@@ -171,6 +183,18 @@ function TriggerTable({ triggers }: { triggers: ListedTrigger[] }) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** What a trigger is about; a pull request on GitHub is linked to, if its parts are such as GitHub has them. */
+function Subject({ trigger: { subject, repository, pull_request } }: { trigger: ListedTrigger }) {
+  if (pull_request === null || !REPOSITORY_ON_GITHUB.test(repository)) {
+    return <>{subject}</>;
+  }
+  return (
+    <a href={`https://github.com/${repository}/pull/${pull_request}`} rel="noreferrer">
+      {subject}
+    </a>
   );
 }
 
