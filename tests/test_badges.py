@@ -41,7 +41,13 @@ def test_a_comparison_has_a_badge_that_is_kept_for_a_minute(store: Store) -> Non
 
 
 @pytest.mark.parametrize(
-    ("changed", "word"), [({"regression": 2, "improvement": 1}, "2 regressions"), ({"improvement": 1}, "1 improvement")]
+    ("changed", "word"),
+    [
+        ({"regression": 2, "improvement": 1}, "2 regressions"),
+        ({"improvement": 1}, "1 improvement"),
+        ({"same": 1, "unsure": 1, "invalid": 98}, "1 same, 99 not decided"),
+        ({"same": 0, "unsure": 1}, "not decided"),
+    ],
 )
 def test_the_worst_is_stated(changed: dict[str, int], word: str, store: Store) -> None:
     recorded_comparison(store, summary=COMPARISON.summary.model_copy(update=changed))

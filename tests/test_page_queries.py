@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from api_client import request
 from http_server import served_lab
+from stored_comparison import ID, recorded_comparison
 
 from zerolap.queries import QUERIES, PageQuery
 from zerolap.store import Store
@@ -58,3 +59,29 @@ def test_a_list_or_chart_is_to_be_had_as_csv(query: PageQuery, lab: str, descrip
     assert rows
     assert all(len(row) == len(rows[0]) for row in rows)
     assert request("GET", f"{lab}/api/v1/pages/{query.name}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "reports?before=9223372036854775808",
+        f"trials?id=c-1&case=get&after={10**23}",
+        "series?case=a%00b",
+        "reports?platform=%00",
+        "trial-values?case=get&platform=a&platform=b%00",
+    ],
+)
+def test_what_no_database_takes_is_refused(asked: str, lab: str) -> None:
+    refused = request("GET", f"{lab}/api/v1/pages/{asked}")
+    assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_an_answer_follows_its_request_whatever_is_asked_beside_it(store: Store) -> None:
+    recorded_comparison(store, notes=["before"])
+    with served_lab(store) as url:
+        asked = f"{url}/api/v1/pages/comparison?id={ID}"
+        before = request("GET", asked).json()
+        store.end(ID, "interrupted")
+        after = request("GET", asked).json()
+        beside = request("GET", f"{asked}&as_of=anything").json()
+    assert (before["state"], after["state"], beside["state"]) == ("done", "interrupted", "interrupted")

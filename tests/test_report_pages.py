@@ -274,13 +274,13 @@ def test_few_pages_are_kept_and_a_fault_is_not() -> None:
         return make
 
     async def scenario() -> None:
-        kept = Pages(most_bytes=1000)
+        kept = Pages(most_bytes=2 * (400 + pages.ENTRY_BYTES))
         for name in ("a", "b", "a", "c", "a", "b"):
             await kept.page(name, making(name))
         for _ in range(2):
             with pytest.raises(ValueError, match="fault"):
                 await kept.page("fault", making("fault"))
-        await kept.page("larger than all", lambda: MadePage(bytes(2000), "text/plain", is_final=True))
+        await kept.page("larger than all", lambda: MadePage(bytes(10_000), "text/plain", is_final=True))
 
     asyncio.run(scenario())
     # What was not asked for since goes first.

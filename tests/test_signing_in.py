@@ -19,7 +19,7 @@ from stored_comparison import ID, recorded_comparison, stored_token
 from waiting import PATIENCE_SECONDS
 
 from zerolap.api.sessions import COOKIE, SESSION_SECONDS
-from zerolap.api.signing_in import path_within
+from zerolap.api.signing_in import MOST_BODY_BYTES, path_within
 from zerolap.errors import UsageError
 from zerolap.store import Store
 from zerolap.triggers.settings import TriggerSettings, checked_settings
@@ -304,3 +304,20 @@ def test_settings_of_a_sign_in_are_whole(
         checked_settings({"github": given, "lab": {"public_url": PUBLIC_URL}}, tmp_path)
     with pytest.raises(UsageError, match="lead people back"):
         checked_settings({"github": github}, tmp_path)
+
+
+@pytest.mark.parametrize("origin", ["http://[x", "null", "http://", "//lab.example.org", "http://evil.example"])
+def test_nothing_is_changed_from_an_origin_that_is_no_page_of_the_lab(origin: str, store: Store) -> None:
+    with served_lab(store) as url:
+        refused = httpx.delete(f"{url}/api/v1/session", headers={"Origin": origin})
+    assert refused.status_code == HTTPStatus.FORBIDDEN
+
+
+def test_a_body_that_is_too_large_is_not_read(store: Store) -> None:
+    with served_lab(store) as url:
+        large = httpx.post(f"{url}/api/v1/session", content=bytes(MOST_BODY_BYTES + 1), headers={"Origin": url})
+        wrong = httpx.post(f"{url}/api/v1/session", content=b'{"token": 5}', headers={"Origin": url})
+        elsewhere = httpx.post(f"{url}/api/v1/session", content=bytes(MOST_BODY_BYTES + 1))
+    assert large.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    assert wrong.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert elsewhere.status_code == HTTPStatus.FORBIDDEN

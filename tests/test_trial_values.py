@@ -1,5 +1,6 @@
 """The values of trials over time: means, intervals and extremes of trials in a row, without invalid ones."""
 
+import math
 from typing import Any
 
 import httpx
@@ -35,7 +36,9 @@ def moment(number: int) -> str:
 def test_each_trial_is_a_point_where_there_are_few(store: Store) -> None:
     record(store, 3)
     [line] = values_of(store)["lines"]
-    assert line["means"] == line["least"] == line["most"] == line["lows"] == line["highs"] == [1000.0, 1001.0, 1002.0]
+    assert line["means"] == line["least"] == line["most"] == [1000.0, 1001.0, 1002.0]
+    # Nobody knows how far another trial would be from a single one.
+    assert line["lows"] == line["highs"] == [None, None, None]
     assert line["counts"] == [1, 1, 1]
     assert line["times"] == [moment(0), moment(1), moment(2)]
     assert (line["platform_name"], line["engine"]) == (RUN.platform.name, "timed")
@@ -47,9 +50,18 @@ def test_many_trials_are_few_points(store: Store) -> None:
     assert len(line["means"]) <= 10
     assert sum(line["counts"]) == 100
     assert (min(line["least"]), max(line["most"])) == (1000.0, 1099.0)
-    for low, mean, high in zip(line["lows"], line["means"], line["highs"], strict=True):
-        assert low <= mean <= high
+    for low, mean, high, count in zip(line["lows"], line["means"], line["highs"], line["counts"], strict=True):
+        assert (low is None) == (high is None) == (count == 1)
+        assert low is None or low <= mean <= high
     assert line["means"][0] == pytest.approx((line["least"][0] + line["most"][0]) / 2)
+
+
+def test_the_bounds_of_few_trials_are_wide(store: Store) -> None:
+    record(store, 29)
+    [line] = values_of(store, pixels=10)["lines"]
+    # Three trials in a row, each 1 from the next: Student's t of two degrees of freedom is 4.303.
+    assert line["counts"][0] == 3
+    assert line["highs"][0] - line["means"][0] == pytest.approx(4.303 / math.sqrt(3))
 
 
 def test_only_platforms_that_are_asked_for_are_shown(store: Store) -> None:

@@ -33,12 +33,13 @@ COLOURS: Final = {
 }
 """On white text, each with a contrast of over 4.5; the word says the same as the colour."""
 
-Branch = Annotated[str, Query(min_length=1, max_length=255, description="The name of the branch.")]
+TEXT: Final = r"^[^\x00-\x1f]+$"
+Branch = Annotated[str, Query(pattern=TEXT, max_length=255, description="The name of the branch.")]
 Repository = Annotated[
     str, Query(pattern=r"^[!-~]{1,300}$", description="The repository or watched remote, as the triggers name it.")
 ]
-PlatformName = Annotated[str, Query(min_length=1, max_length=200, description="The name of the platform.")]
-Optional = Annotated[str | None, Query(min_length=1, max_length=200, description="Only of this platform.")]
+PlatformName = Annotated[str, Query(pattern=TEXT, max_length=200, description="The name of the platform.")]
+Optional = Annotated[str | None, Query(pattern=TEXT, max_length=200, description="Only of this platform.")]
 Identity = Annotated[str, Query(pattern=r"^c-[0-9a-f-]{1,64}$", description="The id of the comparison.")]
 
 
@@ -123,7 +124,7 @@ def _of_reports(store: Store, identities: list[str]) -> Badge:
 
 
 def badge_of(reports: list[StoredRow]) -> Badge:
-    """Return the badge of comparisons: what got worse, else what got better, else what is not decided."""
+    """Return the badge of comparisons: what got worse, else what got better, else whether all is the same."""
     summaries = [report.summary for report in reports if report.summary is not None and report.state == "done"]
     if not summaries:
         return Badge(reports[0].state if reports else "not measured", "unknown")
@@ -135,9 +136,9 @@ def badge_of(reports: list[StoredRow]) -> Badge:
         return Badge(_counted(regressions, "regression"), "regression")
     if improvements:
         return Badge(_counted(improvements, "improvement"), "improvement")
-    if same:
-        return Badge("same", "same")
-    return Badge("unsure", "unsure") if undecided else Badge("no cases", "unknown")
+    if undecided:
+        return Badge(f"{same:,} same, {undecided:,} not decided" if same else "not decided", "unsure")
+    return Badge("same", "same") if same else Badge("no cases", "unknown")
 
 
 def _counted(number: int, noun: str) -> str:

@@ -1,5 +1,6 @@
 """`/api/v1/pages`: what pages show, as JSON, and as CSV where it is a table."""
 
+import asyncio
 import csv
 import inspect
 import io
@@ -72,7 +73,8 @@ def _add(
             record = query.read(sources, parameters)
             return _csv_page(query, record) if is_csv else _json_page(record)
 
-        return await answered(request, f"{path}?{parameters.model_dump_json()}", make)
+        change = "" if query.change is None else await asyncio.to_thread(query.change, sources, parameters)
+        return await answered(request, f"{path}?{parameters.model_dump_json()} {change}", make)
 
     # FastAPI reads the parameters from the signature; that of `answer` cannot name a model that is known here only.
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

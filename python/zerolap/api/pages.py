@@ -16,6 +16,8 @@ from fastapi import Request, Response
 MOST_KEPT_BYTES: Final = 64 << 20
 FRESH_SECONDS: Final = 5.0
 """So long a page is kept that can change."""
+ENTRY_BYTES: Final = 2048
+"""What a kept page takes beside its content."""
 MOST_MADE_AT_ONCE: Final = 64
 THREADS: Final = 2
 """Of their own: the conductor and webhooks do not wait for pages."""
@@ -52,6 +54,7 @@ class Pages:
         self._most_bytes = most_bytes
         self._threads = ThreadPoolExecutor(THREADS, "pages")
         self._kept: OrderedDict[str, tuple[Page, float]] = OrderedDict()
+        self._kept_bytes = 0
         self._making: dict[str, asyncio.Task[Page]] = {}
 
     async def page(self, key: str, make: Callable[[], Page]) -> Page:
@@ -59,6 +62,8 @@ class Pages:
 
         Raises `TooBusy`, and what `make` raises.
         """
+        # Of a fixed length, whatever strangers write into their requests.
+        key = hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
         if key in self._kept:
             page, made = self._kept[key]
             if page.is_final or self._clock() - made < FRESH_SECONDS:
@@ -80,10 +85,17 @@ class Pages:
             del self._making[key]
 
     def _keep(self, key: str, page: Page) -> None:
-        self._kept.pop(key, None)
+        if key in self._kept:
+            self._kept_bytes -= _size(self._kept.pop(key)[0])
         self._kept[key] = (page, self._clock())
-        while sum(len(kept.content) for kept, _ in self._kept.values()) > self._most_bytes:
-            self._kept.popitem(last=False)
+        self._kept_bytes += _size(page)
+        while self._kept_bytes > self._most_bytes:
+            _, (oldest, _) = self._kept.popitem(last=False)
+            self._kept_bytes -= _size(oldest)
+
+
+def _size(page: Page) -> int:
+    return len(page.content) + ENTRY_BYTES
 
 
 def answer_with(page: Page, request: Request, *, is_public: bool) -> Response:

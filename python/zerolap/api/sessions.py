@@ -78,7 +78,10 @@ class Sessions:
         """Whether a page of the lab has sent a request that changes something: browsers state where it is from."""
         if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
             return False
-        origin = urlsplit(request.headers.get("origin", ""))
+        try:
+            origin = urlsplit(request.headers.get("origin", ""))
+        except ValueError:
+            return False
         own_hosts = {self._public_host, request.headers.get("host", "").lower()} - {""}
         return origin.scheme in ("http", "https") and origin.netloc.lower() in own_hosts
 

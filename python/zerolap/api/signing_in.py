@@ -7,16 +7,17 @@ import hmac
 import re
 import secrets
 from http import HTTPStatus
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import structlog
 from fastapi import APIRouter, Request, Response
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 
 from zerolap.api.authorization import Authorization
+from zerolap.api.bodies import read_body
 from zerolap.api.error_page import error_page
 from zerolap.api.pages import answer_with
-from zerolap.api.problems import described, too_many
+from zerolap.api.problems import described, too_many, unreadable
 from zerolap.api.sessions import Sessions
 from zerolap.api.tokens import INCLUDED, TokenScope
 from zerolap.github import GitHubFault, GitHubRefused, PersonSignIn
@@ -28,6 +29,8 @@ SIGN_IN_SECONDS: Final = 600
 """So long a person may take at GitHub."""
 SIGN_INS_PER_MINUTE: Final = 20
 """Of an address: each has the lab ask GitHub."""
+MOST_BODY_BYTES: Final = 4096
+BODY_SECONDS: Final = 10.0
 BACK: Final = "/sign-in/github/back"
 COOKIE: Final = "zerolap-sign-in"
 CODE: Final = re.compile(r"[!-~]{1,500}")
@@ -94,13 +97,21 @@ def signing_in_router(authorization: Authorization, github: GitHubSignIn | None,
         responses=described(
             HTTPStatus.UNAUTHORIZED,
             HTTPStatus.FORBIDDEN,
+            HTTPStatus.REQUEST_TIMEOUT,
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             HTTPStatus.UNPROCESSABLE_ENTITY,
             HTTPStatus.TOO_MANY_REQUESTS,
         ),
+        openapi_extra={"requestBody": _described_body()},
     )
-    async def sign_in(given: SignInToken, request: Request) -> Response:
+    async def sign_in(request: Request) -> Response:
         """Begin a session with a token, in a cookie; for pages of the lab alone."""
         authorization.require_same_site(request)
+        body = await read_body(request, MOST_BODY_BYTES, BODY_SECONDS)
+        try:
+            given = SignInToken.model_validate_json(body)
+        except ValidationError as fault:
+            raise unreadable(fault) from None
         token = await authorization.token_holder(request, given.token.get_secret_value())
         value = await asyncio.to_thread(sessions.begin, token=token.digest)
         log.info("somebody has signed in", token=token.name)
@@ -125,6 +136,11 @@ def signing_in_router(authorization: Authorization, github: GitHubSignIn | None,
     if github is not None:
         _add_github(router, sessions, github)
     return router
+
+
+def _described_body() -> dict[str, Any]:
+    """Return the description of the body, which is not read before it is known to come from a page of the lab."""
+    return {"required": True, "content": {"application/json": {"schema": SignInToken.model_json_schema()}}}
 
 
 class _Attempt(Record):

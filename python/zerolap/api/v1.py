@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import ValidationError
 
 from zerolap.api.authorization import Authorization
+from zerolap.api.bodies import read_body
 from zerolap.api.problems import Problem, described, too_many, unreadable
 from zerolap.api.resources import (
     AgentList,
@@ -177,20 +178,9 @@ def _described_body() -> dict[str, Any]:
 
 async def _asked(request: Request, settings: TriggerSettings) -> AskedComparison:
     """Return what the body of a request asks for; raises `Problem`."""
-    body = bytearray()
+    body = await read_body(request, MOST_BODY_BYTES, settings.limits.body_seconds)
     try:
-        async with asyncio.timeout(settings.limits.body_seconds):
-            async for piece in request.stream():
-                body += piece
-                if len(body) > MOST_BODY_BYTES:
-                    # What is left of the body must not be taken for the next request.
-                    detail, headers = f"the body has more than {MOST_BODY_BYTES} bytes", {"Connection": "close"}
-                    raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, "", headers)
-    except TimeoutError:
-        headers = {"Connection": "close"}
-        raise Problem(HTTPStatus.REQUEST_TIMEOUT, "the body takes too long", "", headers) from None
-    try:
-        return AskedComparison.model_validate_json(bytes(body))
+        return AskedComparison.model_validate_json(body)
     except ValidationError as fault:
         raise unreadable(fault) from None
 

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from zerolap.queries.kept_changes import ListedHistory, listed_history
 from zerolap.records import Record
-from zerolap.store import KeptChange, KeptCommit, KeptHistory, Store
+from zerolap.store import KeptChange, KeptCommit, KeptHistory, KeptSeries, Store
 
 MOST_STRIPS: Final = 12
 COMMITS_OF_STRIP: Final = 60
@@ -64,7 +64,7 @@ def _strip(store: Store, history: KeptHistory) -> CommitStrip:
                 name=commit.name,
                 time=commit.time,
                 subject=commit.subject,
-                state=_state(commit, earlier, change),
+                state=_state(commit, earlier, change, of_change),
                 change=None if change is None else change.change,
                 case="" if of_change is None else of_change.case,
                 metric="" if of_change is None else of_change.metric,
@@ -93,8 +93,11 @@ def _badness(change: KeptChange) -> tuple[bool, float]:
     return not change.is_worse, -abs(change.change)
 
 
-def _state(commit: KeptCommit, before: KeptCommit | None, change: KeptChange | None) -> State:
-    if change is not None:
+def _state(
+    commit: KeptCommit, before: KeptCommit | None, change: KeptChange | None, series: KeptSeries | None
+) -> State:
+    # Of a metric of which nobody knows which values are better, a step is neither.
+    if change is not None and series is not None and series.better is not None:
         return "worse" if change.is_worse else "better"
     if commit.failure is not None:
         return "failed"

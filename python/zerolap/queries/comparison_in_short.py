@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from zerolap.lab import read_comparison
+from zerolap.queries.measured_workload import MeasuredWorkload, RequestCause, cause_of, workload_of
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import (
     CaseResult,
@@ -35,10 +36,12 @@ LONGEST_CASE: Final = 500
 
 
 class ComparisonParameters(Parameters):
-    """Which comparison; with another `as_of` than before, nothing that was kept of it is answered."""
+    """Which comparison; `as_of` has browsers ask again where it has changed, and no other effect."""
 
     id: Annotated[str, Field(pattern=COMPARISON_ID, description="Its id.")]
-    as_of: Annotated[str, Field(max_length=200, description="Any text: the `change` of its progress.")] = ""
+    as_of: Annotated[
+        str, Field(max_length=200, exclude=True, description="Any text, as the `change` of its progress.")
+    ] = ""
 
 
 class ComparedCaseParameters(ComparisonParameters):
@@ -71,7 +74,7 @@ class ComparisonInShort(Record):
 
     `seed` is that of the settings as text, as it has 64 bits. `weights` are how much each case counts by the priority
     that its suite gives it, empty where it gives none. `unreadable` has the cases that cannot be read, with the reason.
-    `is_final` states that nothing of it will change.
+    `is_final` states that nothing of it will change. `cause` is what asked for it, null where that is not recorded.
     """
 
     id: str
@@ -91,15 +94,20 @@ class ComparisonInShort(Record):
     skipped: list[Skipped]
     weights: dict[str, float]
     unreadable: dict[str, str]
+    cause: RequestCause | None
 
 
 class ComparedCase(Record):
-    """A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has."""
+    """A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has.
+
+    `workload` is what it sends, null where that is not recorded.
+    """
 
     result: CaseResult
     statements: list[str]
     sentences: list[str]
     trials: dict[Side, int]
+    workload: MeasuredWorkload | None
 
 
 class _Prioritised(BaseModel):
@@ -134,6 +142,12 @@ def read_in_parts(store: Store, identity: str) -> tuple[Comparison, dict[str, st
     return comparison.model_copy(update={"cases": cases}), unreadable
 
 
+def change_of(store: Store, identity: str) -> str:
+    """Return what differs whenever the document of a comparison or run does; empty for one that there is not."""
+    progress = store.reports.progress(identity)
+    return "" if progress is None else progress.change
+
+
 def _read(sources: QuerySources, parameters: ComparisonParameters) -> ComparisonInShort:
     comparison, unreadable = read_in_parts(sources.store, parameters.id)
     shown = ("id", "created", "command_line", "state", "base", "head", "platform", "settings", "summary", "notes")
@@ -146,6 +160,7 @@ def _read(sources: QuerySources, parameters: ComparisonParameters) -> Comparison
         skipped=comparison.skipped,
         weights=_weights(sources.store, comparison),
         unreadable=unreadable,
+        cause=cause_of(sources.store, comparison.id),
     )
 
 
@@ -194,6 +209,7 @@ def _read_case(sources: QuerySources, parameters: ComparedCaseParameters) -> Com
         statements=case_statements(result),
         sentences=case_sentences(result),
         trials=sources.store.reports.trial_counts(parameters.id, result.case),
+        workload=workload_of(sources.store, parameters.id, result.case),
     )
 
 
@@ -218,6 +234,7 @@ COMPARISON: Final = PageQuery(
     answer=ComparisonInShort,
     read=_read,
     table=_rows,
+    change=lambda sources, parameters: change_of(sources.store, parameters.id),
 )
 
 COMPARED_CASE: Final = PageQuery(

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, Self, TypeAlias
+
+from pydantic import model_validator
 
 from zerolap.records import Record
 from zerolap.store import Store
@@ -12,8 +14,24 @@ TableRow: TypeAlias = Sequence[TableValue]
 """A row of a table; the first row of each table has the names of the columns, with their units."""
 
 
+LARGEST_NUMBER: Final = 2**53
+"""Of a row, in parameters: databases take no integer of any length."""
+
+
 class Parameters(Record):
-    """The parameters of a query, which are those of its URL; bounds on each belong to its fields."""
+    """The parameters of a query, which are those of its URL; bounds on each belong to its fields.
+
+    A field that is excluded from their JSON has no part in what an answer is kept by.
+    """
+
+    @model_validator(mode="after")
+    def _require_text(self) -> Self:
+        """Refuse the character that PostgreSQL takes in no text."""
+        for name, value in self:
+            texts = value if isinstance(value, tuple | list) else (value,)
+            if any(isinstance(text, str) and "\0" in text for text in texts):
+                raise ValueError(f"{name} has a null character")
+        return self
 
 
 @dataclass(frozen=True)
@@ -28,8 +46,9 @@ class PageQuery:
     """A query that is served at `/api/v1/pages/NAME`, and at `/api/v1/pages/NAME.csv` where it has a table.
 
     `read` is called with `QuerySources` and an instance of `parameters`, in a thread, and returns an instance of
-    `answer`; it raises `UsageError` for what there is not. `table` returns the rows of an answer, the names of columns
-    first.
+    `answer`; it raises `UsageError` for what there is not. `change` returns what differs whenever the answer does,
+    where that is known at little cost: then no earlier answer is given. `table` returns the rows of an answer, the
+    names of columns first.
     """
 
     name: str
@@ -38,3 +57,4 @@ class PageQuery:
     answer: type[Record]
     read: Callable[[QuerySources, Any], Record]
     table: Callable[[Any], Iterable[TableRow]] | None = None
+    change: Callable[[QuerySources, Any], str] | None = None

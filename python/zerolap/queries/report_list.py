@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import Record, RequestState
 from zerolap.report import Word
 from zerolap.store import ListedRequest, RequestFilter, StoredRow
@@ -43,7 +43,9 @@ class ReportListParameters(Parameters):
     """Which reports are listed, and how many at once; `before` is the `next_before` of the page before."""
 
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="How many.")] = 50
-    before: Annotated[int | None, Field(ge=0, description="The `next_before` of the page before.")] = None
+    before: Annotated[
+        int | None, Field(ge=0, le=LARGEST_NUMBER, description="The `next_before` of the page before.")
+    ] = None
     text: Annotated[str, Field(max_length=200, description="In an id, a name, a commit or a command line.")] = ""
     state: Annotated[RequestState | Literal[""], Field(description="The state of the request.")] = ""
     platform: Annotated[str, Field(max_length=200, description="The name of a machine or platform.")] = ""

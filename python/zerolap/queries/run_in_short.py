@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.lab import read_run
-from zerolap.queries.comparison_in_short import LONGEST_CASE, LONGEST_FAILURE
+from zerolap.queries.comparison_in_short import LONGEST_CASE, LONGEST_FAILURE, change_of
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import (
     RUN_TABLE,
@@ -29,10 +29,12 @@ RUN_ID: Final = r"^r-[0-9a-f-]{1,64}$"
 
 
 class RunParameters(Parameters):
-    """Which run; with another `as_of` than before, nothing that was kept of it is answered."""
+    """Which run; `as_of` has browsers ask again where it has changed, and no other effect."""
 
     id: Annotated[str, Field(pattern=RUN_ID, description="Its id.")]
-    as_of: Annotated[str, Field(max_length=200, description="Any text: the `change` of its progress.")] = ""
+    as_of: Annotated[
+        str, Field(max_length=200, exclude=True, description="Any text, as the `change` of its progress.")
+    ] = ""
 
 
 class MeasuredCaseParameters(RunParameters):
@@ -156,6 +158,7 @@ RUN: Final = PageQuery(
     answer=RunInShort,
     read=_read,
     table=_rows,
+    change=lambda sources, parameters: change_of(sources.store, parameters.id),
 )
 
 MEASURED_CASE: Final = PageQuery(

@@ -114,7 +114,8 @@ class PlatformStep(Record):
 class SeriesChart(Record):
     """Series for one chart.
 
-    `left_out` is how many more series are asked for than are shown. `commits` are those of the points, changes and
+    `left_out` is how many more series are asked for than are shown. `platform_steps` are those of the histories of which
+    times are shown. `commits` are those of the points, changes and
     releases, in order; `total` is how many there are with those that are not shown.
     """
 
@@ -137,6 +138,14 @@ class _Range:
     last: int
     since: int | None
 
+    def positions(self) -> dict[int, tuple[int, int]]:
+        """Return from which position to which each history is shown; a history that is not is left out."""
+        shown = {
+            history: [position for position, place in enumerate(places) if self.first <= place <= self.last]
+            for history, places in self.places.items()
+        }
+        return {history: (positions[0], positions[-1]) for history, positions in shown.items() if positions}
+
 
 def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
     store = sources.store
@@ -154,11 +163,7 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
         for series in lines
         if series.number in points
     }
-    changes = [
-        change
-        for change in store.kept_histories.changes_of(list(drawn), MOST_CHANGES)
-        if shown.first <= shown.places[change.history][change.position] <= shown.last
-    ]
+    changes = store.kept_histories.changes_of(list(drawn), MOST_CHANGES, shown.positions())
     wanted: dict[int, set[int]] = {number: set() for number in shown_histories}
     for series in lines:
         if series.number in drawn:
@@ -174,7 +179,8 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
         total=shown.total,
         lines=tuple(_line(series, drawn[series.number], index, starts) for series in lines if series.number in drawn),
         change_points=listed_changes(store, changes, histories),
-        platform_steps=tuple(_platform_steps(store, list(shown_histories))),
+        # Work is counted: what the platform does to times says nothing of it.
+        platform_steps=tuple(_platform_steps(store, {of.history for of in lines if of.engine == "timed"})),
         left_out=left_out,
     )
 
@@ -393,7 +399,7 @@ def _ledger_starts(store: Store, lines: Sequence[KeptSeries]) -> dict[tuple[int,
     return {at: commit.name for at, commit in store.kept_histories.commits_at(starts).items()}
 
 
-def _platform_steps(store: Store, histories: Sequence[int]) -> Iterable[PlatformStep]:
+def _platform_steps(store: Store, histories: Collection[int]) -> Iterable[PlatformStep]:
     for number, events in store.kept_histories.platform_events(histories).items():
         for event in events:
             yield PlatformStep(

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.queries.comparison_in_short import LONGEST_CASE
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import RUN_TABLE, Record, Side, UsageError
 from zerolap.report import failed_check
 from zerolap.store import NumberedTrial
@@ -21,7 +21,7 @@ class TrialListParameters(Parameters):
     id: Annotated[str, Field(pattern=r"^[cr]-[0-9a-f-]{1,64}$", description="The id of a comparison or run.")]
     case: Annotated[str, Field(max_length=LONGEST_CASE, description="The name of the case.")]
     side: Annotated[str, Field(max_length=40, description="A side; all without one.")] = ""
-    after: Annotated[int, Field(ge=0, description="The number of the last trial that is known.")] = 0
+    after: Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="The number of the last trial that is known.")] = 0
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED_TRIALS, description="How many.")] = MOST_LISTED_TRIALS
 
 

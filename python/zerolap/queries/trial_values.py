@@ -27,7 +27,8 @@ class TrialValuesParameters(Parameters):
 class TrialLine(Record):
     """A series by columns: each point is the mean of `counts` trials in a row, with 95 % bounds and extremes.
 
-    `times` are when the last of them began (ISO 8601, UTC), empty where that is not recorded.
+    `times` are when the last of them began (ISO 8601, UTC), empty where that is not recorded. A single trial has no
+    bounds.
     """
 
     series: str
@@ -39,8 +40,8 @@ class TrialLine(Record):
     platform_name: str
     times: tuple[str, ...]
     means: tuple[float, ...]
-    lows: tuple[float, ...]
-    highs: tuple[float, ...]
+    lows: tuple[float | None, ...]
+    highs: tuple[float | None, ...]
     least: tuple[float, ...]
     most: tuple[float, ...]
     counts: tuple[int, ...]
@@ -75,8 +76,8 @@ def _line(sources: QuerySources, series: TrialSeries, pixels: int, most_values: 
         series=series.id,
         times=tuple(group.began for group in groups),
         means=tuple(group.mean for group in groups),
-        lows=tuple(group.mean - group.half_width for group in groups),
-        highs=tuple(group.mean + group.half_width for group in groups),
+        lows=tuple(None if group.half_width is None else group.mean - group.half_width for group in groups),
+        highs=tuple(None if group.half_width is None else group.mean + group.half_width for group in groups),
         least=tuple(group.least for group in groups),
         most=tuple(group.most for group in groups),
         counts=tuple(group.trials for group in groups),

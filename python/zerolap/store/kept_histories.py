@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import Select, and_, delete, false, func, or_, select
 
 from zerolap.records import History, PlatformEvent, read_stored
 from zerolap.store.database import Database
@@ -216,10 +216,22 @@ class KeptHistories:
 
     # Changes.
 
-    def changes_of(self, series: Collection[int], limit: int) -> list[KeptChange]:
-        """Return the changes of series in the order of their commits."""
+    def changes_of(
+        self, series: Collection[int], limit: int, within: Mapping[int, tuple[int, int]] | None = None
+    ) -> list[KeptChange]:
+        """Return the changes of series in the order of their commits; of too many the largest.
+
+        With `within`, those from one position to another of each history, by its number.
+        """
         statement = select(kept_change).where(kept_change.c.series.in_(series))
-        return self._changes(statement.order_by(kept_change.c.position, kept_change.c.number).limit(limit))
+        if within is not None:
+            ranges = [
+                and_(kept_change.c.history == history, kept_change.c.position.between(first, last))
+                for history, (first, last) in within.items()
+            ]
+            statement = statement.where(or_(false(), *ranges))
+        largest = self._changes(statement.order_by(func.abs(kept_change.c.change).desc()).limit(limit))
+        return sorted(largest, key=lambda change: (change.position, change.series, change.id))
 
     def open_changes(self, limit: int) -> list[KeptChange]:
         """Return the open changes of all histories, the largest first."""
@@ -244,6 +256,34 @@ class KeptHistories:
                 kept_change.c.history == history,
                 kept_change.c.position.between(first, last),
                 kept_change.c.kind == "step",
+            )
+            .order_by(func.abs(kept_change.c.change).desc(), kept_change.c.number)
+            .limit(limit)
+        )
+
+    def drifts_around(self, history: int, position: int, limit: int) -> list[KeptChange]:
+        """Return the drifts of a history that a commit is in, or that begin after it, the largest first."""
+        return self._changes(
+            select(kept_change)
+            .where(
+                kept_change.c.history == history,
+                kept_change.c.position >= position,
+                kept_change.c.after <= position,
+                kept_change.c.kind == "drift",
+            )
+            .order_by(func.abs(kept_change.c.change).desc(), kept_change.c.number)
+            .limit(limit)
+        )
+
+    def accepted_changes(self, history: int, metric: str, limit: int) -> list[KeptChange]:
+        """Return the accepted changes of a metric of a history, the largest first."""
+        return self._changes(
+            select(kept_change)
+            .join(kept_series, kept_series.c.number == kept_change.c.series)
+            .where(
+                kept_change.c.history == history,
+                kept_change.c.accepted.is_not(None),
+                kept_series.c.metric == metric,
             )
             .order_by(func.abs(kept_change.c.change).desc(), kept_change.c.number)
             .limit(limit)

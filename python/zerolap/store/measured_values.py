@@ -13,7 +13,9 @@ from zerolap.store.database import Database
 from zerolap.store.tables import document, metric, platform, series, trial
 
 BOUNDS_95: Final = 1.96
-"""Standard errors on each side of a mean."""
+"""Standard errors on each side of a mean of many values."""
+STUDENT_95: Final = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""Those of few values: Student's t at 97.5 % by degrees of freedom, from 1."""
 VALUES_AT_ONCE: Final = 400
 """Builds in one condition: databases bound the variables of a statement, and each is used twice."""
 
@@ -49,12 +51,12 @@ class TrialGroup:
     """Values of trials in a row: the mean with the half width of its 95 % interval, and both extremes.
 
     `began` is when the last of them began (ISO 8601), empty where that is not recorded. The interval takes the trials
-    as independent.
+    as independent; a single one has none.
     """
 
     began: str
     mean: float
-    half_width: float
+    half_width: float | None
     least: float
     most: float
     trials: int
@@ -149,5 +151,17 @@ class MeasuredValues:
 def _trial_group(row: Row[Any]) -> TrialGroup:
     mean = row.total / row.trials
     variance = max(0.0, row.squares / row.trials - mean * mean)
-    half_width = 0.0 if row.trials < 2 else BOUNDS_95 * math.sqrt(variance / (row.trials - 1))
+    half_width = None if row.trials < 2 else _bounds_95(row.trials - 1) * math.sqrt(variance / (row.trials - 1))
     return TrialGroup(row.began, mean, half_width, row.least, row.most, row.trials)
+
+
+def _bounds_95(degrees: int) -> float:
+    """Return Student's t by which a mean is bounded by 95 %.
+
+    Beyond the table by the expansion in Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5, to 0.001.
+    """
+    if degrees <= len(STUDENT_95):
+        return STUDENT_95[degrees - 1]
+    z = BOUNDS_95
+    first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    return z + first / degrees + second / degrees**2
