@@ -15,10 +15,11 @@ from stored_run import RUN, a_measurement, record_trials, stored_run
 from waiting import PATIENCE_SECONDS
 
 from zerolap.api import request_events
+from zerolap.queries.measured_workload import RequestCause, cause_of, workload_of
 from zerolap.records import Amounts, Placement, Request
-from zerolap.store import Store
+from zerolap.store import Store, StoredTrigger
 from zerolap.store import report_records as records
-from zerolap.store.tables import case_result, trial
+from zerolap.store.tables import case_result, request, trial
 
 CASE = COMPARISON.cases[0]
 
@@ -60,6 +61,32 @@ def test_a_case_is_answered_with_its_evidence(store: Store, client: httpx.Client
     assert answer["sentences"][0].startswith("GET ")
     assert missing.status_code == HTTPStatus.NOT_FOUND
     assert "has no case 'none'" in missing.json()["detail"]
+
+
+def test_a_comparison_states_what_asked_for_it_and_a_case_what_it_sends(
+    store: Store, client: httpx.Client, redis_server: Path
+) -> None:
+    store.triggers.add(StoredTrigger("t-1", "redis/redis", "redis/redis#12", "pull request", "{}"))
+    fleet = SimulatedFleet(store, redis_server)
+    by_hand = fleet.submit(made_up_cases(2))
+    document = by_hand.model_dump(mode="json", by_alias=True) | {"trigger": "t-1"}
+    recorded_comparison(store)
+    with store._database.writing() as connection:
+        of_request = update(request).where(request.c.id == ID)
+        connection.execute(of_request.values(document=json.dumps(document), resolved=json.dumps(document)))
+    [sent, _] = by_hand.cases
+    assert cause_of(store, ID) == RequestCause(
+        trigger="t-1", kind="pull request", subject="redis/redis#12", repository="redis/redis"
+    )
+    workload = workload_of(store, ID, sent.name)
+    assert workload is not None
+    assert workload.commands == tuple(command.line for command in sent.client.sent)
+    assert (workload.connections, workload.pipeline) == (sent.client.connections, sent.client.pipeline)
+    assert workload_of(store, ID, "none") is None
+    with served_lab(store) as url:
+        assert asked(client, url, "comparison", id=ID)["cause"]["subject"] == "redis/redis#12"
+        # The case of the document is none of the request: what it sends is unknown.
+        assert asked(client, url, "comparison-case", id=ID, case=CASE.case)["workload"] is None
 
 
 def test_a_case_that_cannot_be_read_fails_alone(store: Store, client: httpx.Client) -> None:

@@ -106,6 +106,21 @@ def test_the_command_can_be_copied(browser: Browser, store: Store) -> None:
         assert shown.evaluate("navigator.clipboard.readText()") == COMPARISON.command_line
 
 
+def test_a_comparison_leads_to_what_the_lab_knows_besides(browser: Browser, store: Store) -> None:
+    commit = "1f3c5a7b9d0e44551f3c5a7b9d0e44551f3c5a7b"
+    head = COMPARISON.head.model_copy(update={"name": commit[:12], "commit": commit})
+    recorded_comparison(store, head=head)
+    with served_lab(store) as url, opened(browser, f"{url}/comparisons/{ID}?case={CASE.case}") as shown:
+        links = shown.locator(f"a[href='/commits/{commit}']")
+        # Beside the headline and among the servers; the name is that of the commit, and is there once.
+        expect(links).to_have_text([commit[:12]] * 2)
+        expect(shown.locator(f"a[href='/platforms/{COMPARISON.platform.fingerprint}']")).to_have_count(1)
+        expect(shown.get_by_role("link", name="This case over time")).to_have_attribute(
+            "href", re.compile(rf"^/series\?case={CASE.case}&metric=")
+        )
+        expect(shown.get_by_text("Asked for by: command line")).to_be_visible()
+
+
 def test_a_case_leads_to_its_trials_and_back(browser: Browser, store: Store) -> None:
     stored_run(store)
     with served_lab(store) as url, opened(browser, f"{url}/runs/{RUN.id}?case=get-100B") as shown:

@@ -13,7 +13,7 @@ from zerolap.store import trials
 from zerolap.store.database import Database
 from zerolap.store.documents import Kind, StoredRow, short_row
 from zerolap.store.recorded_requests import LAST_CHARACTER, RequestInShort, read_facts, request_in_short
-from zerolap.store.tables import case_result, document, job, platform, request, trial
+from zerolap.store.tables import case_result, document, job, platform, request, revision_build, trial
 from zerolap.store.trials import NumberedTrial
 
 READ_AT_ONCE: Final = 100
@@ -105,6 +105,22 @@ class ReportRecords:
         with self._database.reading() as connection:
             return sorted(set(connection.execute(select(platform.c.name).distinct()).scalars()))
 
+    def comparisons_with_head(self, repository: str, commit: str, limit: int) -> list[str]:
+        """Return the newest measured comparisons whose head is a build of a commit, by their ids."""
+        statement = (
+            select(document.c.number, document.c.id)
+            .join(revision_build, revision_build.c.build == document.c.head_build)
+            .where(
+                revision_build.c.repository == repository,
+                revision_build.c.commit == commit,
+                document.c.kind == "compare",
+            )
+            .order_by(document.c.number.desc())
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return [row.id for row in connection.execute(statement)]
+
     def case_documents(self, identity: str) -> list[tuple[str, str]]:
         """Return the names and documents of all cases of a comparison or run, in order."""
         statement = select(case_result.c.case, case_result.c.document).where(case_result.c.document_id == identity)
@@ -122,6 +138,12 @@ class ReportRecords:
         """Return a request as it was asked for, as JSON."""
         with self._database.reading() as connection:
             found: str | None = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
+        return found
+
+    def resolved_document(self, identity: str) -> str | None:
+        """Return a request as it was carried out, as JSON: the builds and cases of it that were possible."""
+        with self._database.reading() as connection:
+            found: str | None = connection.execute(select(request.c.resolved).where(request.c.id == identity)).scalar()
         return found
 
     def measured_cases(self, identity: str) -> set[str]:

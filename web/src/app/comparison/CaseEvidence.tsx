@@ -10,6 +10,7 @@ import { RunDetails } from "../../core/run/RunDetails.tsx";
 import { Answered } from "../Answered.tsx";
 import { type Answer, queryUrl, useAnswer } from "../answers.ts";
 import { TrialTable } from "../trial/TrialTable.tsx";
+import { Workload } from "./Workload.tsx";
 
 interface Properties {
   id: string;
@@ -22,7 +23,7 @@ export function ComparedCaseEvidence({ id, name, withPictures }: Properties) {
   const drawn = useDrawings(withPictures ? { id, name } : null);
   return (
     <Answered answer={answer}>
-      {({ result, sentences, trials }) => (
+      {({ result, sentences, trials, workload }) => (
         <CaseDetails
           result={result}
           sentences={sentences}
@@ -30,7 +31,14 @@ export function ComparedCaseEvidence({ id, name, withPictures }: Properties) {
           withPictures={withPictures}
         >
           <PicturesFault fault={drawn.fault} />
+          {workload !== null && <Workload workload={workload} />}
           <Trials id={id} name={name} trials={trials} />
+          <CaseLinks
+            id={id}
+            name={name}
+            metric={result.work_deciding ?? result.time_deciding}
+            hasStacks={drawn.drawings?.stacks != null}
+          />
         </CaseDetails>
       )}
     </Answered>
@@ -49,6 +57,32 @@ export function MeasuredCaseEvidence({ id, name, withPictures }: Properties) {
         </RunDetails>
       )}
     </Answered>
+  );
+}
+
+/** Where else the lab has something on a case: over time, and its stacks. */
+function CaseLinks({
+  id,
+  name,
+  metric,
+  hasStacks,
+}: {
+  id: string;
+  name: string;
+  metric: string | null;
+  hasStacks: boolean;
+}) {
+  const series = new URLSearchParams({ case: name, ...(metric === null ? {} : { metric }) });
+  return (
+    <p class="downloads">
+      <a href={`/series?${series}`}>This case over time</a>
+      {hasStacks && (
+        <>
+          {" "}
+          · <a href={`/stacks?${new URLSearchParams({ id, case: name })}`}>Its sampled stacks</a>
+        </>
+      )}
+    </p>
   );
 }
 

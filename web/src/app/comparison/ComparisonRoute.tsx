@@ -1,12 +1,13 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { ComparisonPage } from "../../core/comparison/ComparisonPage.tsx";
 import type { ShownComparison } from "../../core/comparison/comparison.ts";
-import type { ComparisonInShort } from "../../core/records.ts";
+import type { ComparisonInShort, RequestCause } from "../../core/records.ts";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { useAddressedList } from "../lists.ts";
 import type { PageProps } from "../routes.ts";
 import { ComparedCaseEvidence } from "./CaseEvidence.tsx";
 import { Downloads } from "./Downloads.tsx";
+import { LAB_LINKS } from "./labLinks.ts";
 import { ProgressPanel, RequestPage, useProgress } from "./progress.tsx";
 
 /** A comparison: its verdicts as they come, and the evidence of each case when it is opened. */
@@ -28,19 +29,37 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
   if (comparison === null) {
     return <RequestPage id={id} noun="comparison" progress={progress} fault={fault} />;
   }
+  const cause = data?.cause ?? null;
   return (
     <>
       <ComparisonPage
         comparison={comparison}
         list={list}
+        lab={LAB_LINKS}
         details={({ case: name }, withPictures) => (
           <ComparedCaseEvidence id={id} name={name} withPictures={withPictures} />
         )}
       >
         {progress !== null && !progress.has_ended && <ProgressPanel progress={progress} />}
       </ComparisonPage>
+      {cause !== null && <Cause cause={cause} />}
       <Downloads path={`/comparisons/${id}`} table={queryUrl("comparison.csv", { id })} />
     </>
+  );
+}
+
+/** What asked for a comparison: a trigger, or whoever gave the command. */
+function Cause({ cause: { trigger, kind, subject, repository } }: { cause: RequestCause }) {
+  return (
+    <p class="quiet downloads">
+      Asked for by: {kind} <code>{subject}</code>
+      {trigger !== "" && (
+        <>
+          {" "}
+          · <a href={`/triggers?${new URLSearchParams({ repository })}`}>triggers of this repository</a>
+        </>
+      )}
+    </p>
   );
 }
 

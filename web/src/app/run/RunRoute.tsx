@@ -5,6 +5,7 @@ import type { ShownRun } from "../../core/run/run.ts";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { MeasuredCaseEvidence } from "../comparison/CaseEvidence.tsx";
 import { Downloads } from "../comparison/Downloads.tsx";
+import { LAB_LINKS } from "../comparison/labLinks.ts";
 import { ProgressPanel, RequestPage, useProgress } from "../comparison/progress.tsx";
 import { useAddressedList } from "../lists.ts";
 import type { PageProps } from "../routes.ts";
@@ -30,6 +31,7 @@ export default function RunRoute({ parts, parameters }: PageProps) {
       <RunPage
         report={report}
         list={list}
+        lab={LAB_LINKS}
         details={({ case: name }, withPictures) => (
           <MeasuredCaseEvidence id={id} name={name} withPictures={withPictures} />
         )}

@@ -7,6 +7,7 @@ import { checkValue, counted, percent } from "../numbers.ts";
 import type { Check, MeasuredServer, RunReport, Settings, Skipped } from "../records.ts";
 import { Word } from "../Word.tsx";
 import { usePrinting } from "./CaseList.tsx";
+import type { LabLinks } from "./labLinks.ts";
 
 /** A part that is shown when it is opened, and on paper. */
 export function Fold({
@@ -112,10 +113,39 @@ interface EnvironmentProperties {
   noun: "comparison" | "run";
   measured: Pick<RunReport, "id" | "created" | "command_line" | "platform" | "settings">;
   servers: [string, MeasuredServer][];
+  lab?: LabLinks | undefined;
+}
+
+const COMMIT_DIGITS = 12;
+/** A shorter name that is the beginning of a commit may be so by chance. */
+const FEWEST_COMMIT_DIGITS = 7;
+
+/** A commit in short, with a link to its page where there is a lab. */
+export function CommitName({ commit, lab }: { commit: string; lab: LabLinks | undefined }) {
+  const short = <code title={commit}>{commit.slice(0, COMMIT_DIGITS)}</code>;
+  return lab === undefined ? short : <a href={lab.commit(commit)}>{short}</a>;
+}
+
+/** A server: its name, and the version and the commit where the name is not the same. */
+export function ServerName({ server, lab }: { server: MeasuredServer; lab: LabLinks | undefined }) {
+  const { name, version, commit } = server;
+  const isCommit = commit?.startsWith(name) === true && name.length >= FEWEST_COMMIT_DIGITS;
+  return (
+    <>
+      {isCommit ? <CommitName commit={commit} lab={lab} /> : <code>{name}</code>}
+      {version !== name && <span class="quiet"> {version}</span>}
+      {commit !== null && !isCommit && (
+        <>
+          {" "}
+          <CommitName commit={commit} lab={lab} />
+        </>
+      )}
+    </>
+  );
 }
 
 /** The command that repeats the measurement, the servers and the platform. */
-export function Environment({ noun, measured, servers }: EnvironmentProperties) {
+export function Environment({ noun, measured, servers, lab }: EnvironmentProperties) {
   const { platform, settings } = measured;
   return (
     <section>
@@ -129,14 +159,21 @@ export function Environment({ noun, measured, servers }: EnvironmentProperties) 
         <dd>{settings.seed}</dd>
         {noun === "comparison" && <Limits settings={settings} />}
         {servers.map(([name, server]) => (
-          <Server key={name} name={name} server={server} />
+          <Server key={name} name={name} server={server} lab={lab} />
         ))}
         <dt>
           <Word of="platform" />
         </dt>
         <dd>
           {platform.name}: {platform.cpu}, {counted(platform.cores, "core", "cores")}, kernel{" "}
-          {platform.kernel} <code class="quiet">{platform.fingerprint}</code>
+          {platform.kernel}{" "}
+          {lab === undefined ? (
+            <code class="quiet">{platform.fingerprint}</code>
+          ) : (
+            <a href={lab.platform(platform.fingerprint)}>
+              <code>{platform.fingerprint}</code>
+            </a>
+          )}
         </dd>
         <dt>{noun}</dt>
         <dd>
@@ -177,12 +214,12 @@ function Limits({ settings: { min_effect, q, level, regression_rule } }: { setti
   );
 }
 
-function Server({ name, server }: { name: string; server: MeasuredServer }) {
+function Server({ name, server, lab }: { name: string; server: MeasuredServer; lab: LabLinks | undefined }) {
   return (
     <>
       <dt>{name}</dt>
       <dd>
-        <code>{server.name}</code> {server.version} {server.commit !== null && <code>{server.commit}</code>}
+        <ServerName server={server} lab={lab} />
         <br />
         <span class="quiet">
           {server.compiler} <code>{server.flags || "flags unknown"}</code>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { ListControl } from "../cases/CaseList.tsx";
-import { Environment, Notes, SkippedCases } from "../cases/facts.tsx";
+import { Environment, Notes, ServerName, SkippedCases } from "../cases/facts.tsx";
+import type { LabLinks } from "../cases/labLinks.ts";
 import type { ComparedCaseRow, Comparison } from "../records.ts";
 import { CaseTable } from "./CaseTable.tsx";
 import type { ShownComparison } from "./comparison.ts";
@@ -14,12 +15,13 @@ interface Properties {
   details: (row: ComparedCaseRow, withPictures: boolean) => ComponentChildren;
   /** What is shown below the headline. */
   children?: ComponentChildren;
+  lab?: LabLinks;
 }
 
-export function ComparisonPage({ comparison, list, details, children }: Properties) {
+export function ComparisonPage({ comparison, list, details, children, lab }: Properties) {
   return (
     <>
-      <Headline comparison={comparison} />
+      <Headline comparison={comparison} lab={lab} />
       {children}
       <GroupSummary comparison={comparison} list={list} />
       <CaseTable comparison={comparison} list={list} details={details} />
@@ -30,17 +32,18 @@ export function ComparisonPage({ comparison, list, details, children }: Properti
           ["base", comparison.base],
           ["head", comparison.head],
         ]}
+        lab={lab}
       />
     </>
   );
 }
 
-function Headline({ comparison }: { comparison: ShownComparison }) {
+function Headline({ comparison, lab }: { comparison: ShownComparison; lab: LabLinks | undefined }) {
   const { reading, unreadable } = comparison;
   return (
     <header>
       <p class="sides">
-        <Side server={comparison.base} /> → <Side server={comparison.head} />
+        <Side server={comparison.base} lab={lab} /> → <Side server={comparison.head} lab={lab} />
       </p>
       <h1>{reading?.headline}</h1>
       {reading?.answers.map((line) => (
@@ -68,10 +71,10 @@ export function Unreadable({ unreadable }: { unreadable: Record<string, string> 
   );
 }
 
-function Side({ server }: { server: Comparison["base"] }) {
+function Side({ server, lab }: { server: Comparison["base"]; lab: LabLinks | undefined }) {
   return (
     <span>
-      <code>{server.name}</code> <span class="quiet">{server.version}</span>
+      <ServerName server={server} lab={lab} />
     </span>
   );
 }

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from "preact";
 import type { ListControl } from "../cases/CaseList.tsx";
-import { Environment, Notes, SkippedCases } from "../cases/facts.tsx";
+import { Environment, Notes, ServerName, SkippedCases } from "../cases/facts.tsx";
+import type { LabLinks } from "../cases/labLinks.ts";
 import { Unreadable } from "../comparison/ComparisonPage.tsx";
 import type { MeasuredCaseRow } from "../records.ts";
 import { RunTable } from "./RunTable.tsx";
 import { runEffort, runHeadline, type ShownRun } from "./run.ts";
-
-const COMMIT_DIGITS = 12;
 
 interface Properties {
   report: ShownRun;
@@ -15,26 +14,26 @@ interface Properties {
   details: (row: MeasuredCaseRow, withPictures: boolean) => ComponentChildren;
   /** What is shown below the headline. */
   children?: ComponentChildren;
+  lab?: LabLinks;
 }
 
-export function RunPage({ report, list, details, children }: Properties) {
+export function RunPage({ report, list, details, children, lab }: Properties) {
   return (
     <>
-      <Headline report={report} />
+      <Headline report={report} lab={lab} />
       {children}
       <RunTable cases={report.cases} list={list} details={details} />
-      <Environment noun="run" measured={report} servers={[["server", report.server]]} />
+      <Environment noun="run" measured={report} servers={[["server", report.server]]} lab={lab} />
     </>
   );
 }
 
-function Headline({ report }: { report: ShownRun }) {
-  const { name, version, commit, config } = report.server;
+function Headline({ report, lab }: { report: ShownRun; lab: LabLinks | undefined }) {
+  const { config } = report.server;
   return (
     <header>
       <p class="sides">
-        <code>{name}</code> <span class="quiet">{version}</span>{" "}
-        {commit !== null && <code class="quiet">{commit.slice(0, COMMIT_DIGITS)}</code>}{" "}
+        <ServerName server={report.server} lab={lab} />{" "}
         {Object.entries(config).map(([setting, value]) => (
           <code key={setting}>
             {setting}={value}{" "}
