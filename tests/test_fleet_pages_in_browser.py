@@ -107,6 +107,13 @@ def test_a_request_leads_to_its_trigger(browser: Browser, lab: DemonstratedLab) 
 
 def test_the_page_of_the_api_lists_each_query(browser: Browser, lab: DemonstratedLab) -> None:
     with opened(browser, f"{lab.url}/api") as shown:
-        expect(shown.get_by_role("heading", name="GET /api/v1/pages/fleet", exact=True)).to_be_visible()
+        query = shown.get_by_role("heading", name="GET /api/v1/pages/fleet", exact=True)
+        expect(shown.get_by_role("heading", name="pages", exact=True)).to_be_visible()
+        expect(query).to_be_hidden()
+        shown.locator("summary").filter(has_text="pages").click()
+        expect(query).to_be_visible()
+        shown.locator("summary").filter(has_text="comparisons").first.click()
+        asking = shown.locator("section.operation").filter(has=shown.get_by_role("link", name="/api/v1/comparisons"))
+        expect(asking.first).to_contain_text("Needs a token: sign in to follow the link.")
         shown.get_by_label("Filter by path and summary").fill("triggers.csv")
         expect(shown.locator("section.operation")).to_have_count(1)

@@ -1,7 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
+import { counted } from "../../core/numbers.ts";
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
-import { type Operation, operationsOf } from "./description.ts";
+import { signInUrl } from "../signing-in/session.ts";
+import { groupsOf, type Operation, operationsOf } from "./description.ts";
 import "../fleet/fleet.css";
 import "./api.css";
 
@@ -27,6 +29,7 @@ function Operations({ operations }: { operations: Operation[] }) {
   const [text, setText] = useState("");
   const wanted = text.trim().toLowerCase();
   const shown = operations.filter(({ path, summary }) => `${path} ${summary}`.toLowerCase().includes(wanted));
+  const asked = location.hash.slice(1);
   useEffect(() => {
     document.getElementById(location.hash.slice(1))?.scrollIntoView();
   }, []);
@@ -44,28 +47,65 @@ function Operations({ operations }: { operations: Operation[] }) {
           {shown.length} of {operations.length} operations
         </span>
       </div>
-      {shown.map((operation) => (
-        <OperationSection key={`${operation.method} ${operation.path}`} operation={operation} />
+      {[...groupsOf(shown)].map(([group, operations]) => (
+        <details
+          key={`${group} ${wanted === ""}`}
+          class="operations"
+          open={wanted !== "" || operations.some(({ id }) => id !== "" && id === asked)}
+        >
+          <summary>
+            <h2>{group === "" ? "others" : group}</h2>{" "}
+            <span class="quiet">
+              {counted(operations.length, "operation", "operations")}
+              {GROUPS[group] !== undefined && `: ${GROUPS[group]}`}
+            </span>
+          </summary>
+          {operations.map((operation) => (
+            <OperationSection key={`${operation.method} ${operation.path}`} operation={operation} />
+          ))}
+        </details>
       ))}
     </>
   );
 }
 
+/** What operations of a group are for. */
+const GROUPS: Record<string, string> = {
+  comparisons: "ask for comparisons, follow and cancel them",
+  triggers: "what led to requests",
+  fleet: "platforms, agents and requests, and changes to them",
+  session: "sign in and out in a browser",
+  badges: "pictures for a README",
+  reports: "documents of comparisons and runs as JSON, Markdown and HTML",
+  pages: "all that pages show, as JSON and CSV; stacks for other programs",
+};
+
 function OperationSection({ operation }: { operation: Operation }) {
-  const { method, path, summary, description, parameters, fields, needs, example } = operation;
+  const { group, method, path, summary, description, parameters, fields, needs, example } = operation;
   return (
     <section class="operation" id={operation.id}>
-      <h2>
+      <h3>
         <code>
           {method} {path}
         </code>
-      </h2>
+      </h3>
       <p>{summary}</p>
       {description !== "" && <p class="quiet">{description}</p>}
-      {needs && <p class="quiet small">Needs a token.</p>}
-      {example !== null && (
+      {(needs || example !== null) && (
         <p class="small">
-          <a href={example}>{example}</a>
+          {example !== null && <a href={example}>{example}</a>}{" "}
+          {needs && (
+            <span class="quiet">
+              Needs a token
+              {group === "pages" && ", unless everybody can read the pages of the lab"}
+              {example !== null && (
+                <>
+                  : <a href={signInUrl()}>sign in</a> to follow the link
+                </>
+              )}
+              .
+            </span>
+          )}
         </p>
       )}
       {parameters.length > 0 && (

@@ -15,6 +15,8 @@ export interface Field {
 
 export interface Operation {
   id: string;
+  /** The name of its group, empty where it has none. */
+  group: string;
   method: string;
   path: string;
   summary: string;
@@ -44,11 +46,21 @@ export function operationsOf(description: unknown): Operation[] {
   return operations;
 }
 
+/** Operations by their groups, in the order of the first of each. */
+export function groupsOf(operations: readonly Operation[]): Map<string, Operation[]> {
+  const groups = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    groups.set(operation.group, [...(groups.get(operation.group) ?? []), operation]);
+  }
+  return groups;
+}
+
 function operationOf(method: string, path: string, described: Json, whole: Json): Operation {
   const parameters = list(described.parameters).map((parameter) => parameterOf(object(parameter), whole));
   const isOpen = method === "get" && !path.includes("{") && !parameters.some(({ isRequired }) => isRequired);
   return {
     id: text(described.operationId),
+    group: text(list(described.tags)[0]),
     method: method.toUpperCase(),
     path,
     summary: text(described.summary),
