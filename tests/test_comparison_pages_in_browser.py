@@ -89,7 +89,7 @@ def test_groups_are_summed_up_and_choose_their_cases(browser: Browser, store: St
         shown.get_by_text("By group of commands").click()
         rows = shown.locator(".groups tbody tr")
         expect(rows).to_have_count(3)
-        expect(rows.first).to_contain_text("2 regression")
+        expect(rows.first).to_contain_text("2 regressions")
         shown.get_by_role("button", name="hash", exact=True).click()
         expect(shown.locator("tr.case")).to_have_count(10)
 
@@ -119,6 +119,16 @@ def test_a_comparison_leads_to_what_the_lab_knows_besides(browser: Browser, stor
             "href", re.compile(rf"^/series\?case={CASE.case}&metric=")
         )
         expect(shown.get_by_text("Asked for by: command line")).to_be_visible()
+
+
+def test_a_request_that_has_ended_without_a_report_leads_to_the_fleet(
+    browser: Browser, store: Store, redis_server: Path
+) -> None:
+    asked = SimulatedFleet(store, redis_server).submit(made_up_cases(1))
+    store.end(asked.id, "failed")
+    with served_lab(store) as url, opened(browser, f"{url}/comparisons/{asked.id}") as shown:
+        expect(shown.get_by_role("heading", level=1)).to_have_text("failed")
+        expect(shown.locator("main").get_by_role("link", name="fleet")).to_have_attribute("href", "/fleet")
 
 
 def test_a_case_leads_to_its_trials_and_back(browser: Browser, store: Store) -> None:

@@ -73,6 +73,7 @@ def listed_report(row: StoredRow) -> ListedReport:
         head=row.head,
         state=row.unreadable or row.state,
         outcomes=_outcomes(row) if row.state == "done" and not row.unreadable else (),
+        platform=row.platform,
     )
 
 

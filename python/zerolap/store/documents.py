@@ -43,7 +43,7 @@ LONGEST_NAME: Final = 500
 
 @dataclass(frozen=True)
 class StoredRow:
-    """A comparison or run in short; `base` and `summary` are None for a run.
+    """A comparison or run in short; `base` and `summary` are None for a run, `platform` is the name of the machine.
 
     `unreadable` is why its document cannot be read; what would be in the document is empty then.
     """
@@ -57,6 +57,7 @@ class StoredRow:
     command_line: str
     summary: Summary | None
     unreadable: str = ""
+    platform: str = ""
 
 
 def keep_comparison(connection: Connection, comparison: Comparison) -> None:
@@ -327,6 +328,7 @@ def _read_short(text: str, common: dict[str, Any]) -> StoredRow:
             head=report.server.name,
             command_line=report.command_line,
             summary=None,
+            platform=report.platform.name,
         )
     comparison = read_stored(Comparison, text, f"the comparison {common['id']}")
     return StoredRow(
@@ -336,4 +338,5 @@ def _read_short(text: str, common: dict[str, Any]) -> StoredRow:
         head=comparison.head.name,
         command_line=comparison.command_line,
         summary=comparison.summary,
+        platform=comparison.platform.name,
     )

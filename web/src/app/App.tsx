@@ -2,11 +2,9 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
 import { useAddress } from "./navigation.ts";
+import { NOTICE } from "./notice.ts";
 import { type PageProps, ROUTES, type Route, routeOf } from "./routes.ts";
 import { SignedInAs } from "./signing-in/SignedInAs.tsx";
-
-/** What the lab has every page say, as where its data are made up. */
-const NOTICE = document.querySelector<HTMLMetaElement>('meta[name="zerolap-notice"]')?.content ?? null;
 
 /** The navigation, and the page that the address names. */
 export function App() {

@@ -3,6 +3,8 @@
 import { type Check, METRICS, type Settings } from "./records.ts";
 
 const NO_VALUE = "-";
+/** Where METRICS has letters that any terminal can show. */
+const MICROSECONDS = "µs";
 
 export function change(fraction: number | null): string {
   return fraction === null ? NO_VALUE : `${signedPercent(fraction, decimals(fraction))} %`;
@@ -70,7 +72,19 @@ export function counted(number: number, singular: string, plural: string): strin
 
 /** What a metric is called in a sentence; those of plugins are not in the table. */
 export function metricLabel(name: string): string {
-  return METRICS[name]?.label ?? name.replaceAll("_per_op", "_per_request").replaceAll("_", " ");
+  const label = METRICS[name]?.label ?? name.replaceAll("_per_op", "_per_request").replaceAll("_", " ");
+  return label.replace(/\bus\b/, MICROSECONDS);
+}
+
+/** The unit of a metric, empty for those of plugins. */
+export function metricUnit(name: string): string {
+  const unit = METRICS[name]?.unit ?? "";
+  return unit === "us" ? MICROSECONDS : unit;
+}
+
+/** A text in which arrows of letters are arrows. */
+export function withArrows(text: string): string {
+  return text.replaceAll(" -> ", " → ");
 }
 
 /** What a metric is called where there is little room. */

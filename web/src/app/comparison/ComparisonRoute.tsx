@@ -4,6 +4,7 @@ import type { ShownComparison } from "../../core/comparison/comparison.ts";
 import type { ComparisonInShort, RequestCause } from "../../core/records.ts";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { useAddressedList } from "../lists.ts";
+import { besideNotice } from "../notice.ts";
 import type { PageProps } from "../routes.ts";
 import { ComparedCaseEvidence } from "./CaseEvidence.tsx";
 import { Downloads } from "./Downloads.tsx";
@@ -66,7 +67,12 @@ function Cause({ cause: { trigger, kind, subject, repository } }: { cause: Reque
 function shown(answer: ComparisonInShort): ShownComparison {
   // Of one that goes on the page states how far it is, beside what there is so far.
   const reading = answer.state === "running" ? { ...answer.reading, state: null } : answer.reading;
-  return { ...answer, reading, settings: { ...answer.settings, seed: answer.seed } };
+  return {
+    ...answer,
+    notes: besideNotice(answer.notes),
+    reading,
+    settings: { ...answer.settings, seed: answer.seed },
+  };
 }
 
 /** The last value of an id that was not null: what was shown stays until there is more. */

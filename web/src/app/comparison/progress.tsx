@@ -103,7 +103,12 @@ export function RequestPage({
         </p>
       )}
       {progress.has_ended ? (
-        fault === null && <p>It has ended, and there is no report of it.</p>
+        fault === null && (
+          <p class="downloads">
+            It has ended, and there is no report of it. The <a href="/fleet">fleet</a> has its lost jobs with
+            their logs.
+          </p>
+        )
       ) : (
         <ProgressPanel progress={progress} />
       )}

@@ -8,6 +8,7 @@ import { Downloads } from "../comparison/Downloads.tsx";
 import { LAB_LINKS } from "../comparison/labLinks.ts";
 import { ProgressPanel, RequestPage, useProgress } from "../comparison/progress.tsx";
 import { useAddressedList } from "../lists.ts";
+import { besideNotice } from "../notice.ts";
 import type { PageProps } from "../routes.ts";
 
 /** A run: its metrics as they come, and the evidence of each case when it is opened. */
@@ -44,5 +45,9 @@ export default function RunRoute({ parts, parameters }: PageProps) {
 }
 
 function shown(answer: RunInShort): ShownRun {
-  return { ...answer, settings: { ...answer.settings, seed: answer.seed } };
+  return {
+    ...answer,
+    notes: besideNotice(answer.notes),
+    settings: { ...answer.settings, seed: answer.seed },
+  };
 }

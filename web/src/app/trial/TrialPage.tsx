@@ -3,7 +3,7 @@ import { CheckList, Figure, Fold } from "../../core/cases/facts.tsx";
 import { Bars } from "../../core/charts/Bars.tsx";
 import { LatencyChart } from "../../core/charts/LatencyChart.tsx";
 import { SliceChart } from "../../core/charts/SliceChart.tsx";
-import { count, counted, duration, metricLabel, share } from "../../core/numbers.ts";
+import { count, counted, duration, metricLabel, metricUnit, share } from "../../core/numbers.ts";
 import { METRICS, type TrialDetails } from "../../core/records.ts";
 import { Word } from "../../core/Word.tsx";
 import { Answered } from "../Answered.tsx";
@@ -111,7 +111,7 @@ function Metrics({ trial: { metrics } }: { trial: TrialDetails }) {
             <Figure
               key={name}
               name={metricLabel(name)}
-              value={`${count(metrics[name] ?? null)} ${METRICS[name]?.unit ?? ""}`}
+              value={`${count(metrics[name] ?? null)} ${metricUnit(name)}`}
             />
           ))}
       </dl>

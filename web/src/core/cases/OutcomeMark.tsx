@@ -13,13 +13,19 @@ const SIGNS: Record<Outcome, string> = {
   identical: "=",
 };
 
+/** The words that are counted; of the others there are `2 same`, as adjectives. */
+const PLURALS: { [outcome in Outcome]?: string } = {
+  regression: "regressions",
+  improvement: "improvements",
+};
+
 /** An outcome as a coloured word with a sign, so that it is readable without colour, and the number of its cases. */
 export function OutcomeMark({ outcome, cases }: { outcome: Outcome; cases?: number }) {
   return (
     <span class={`mark ${outcome}`}>
       <span aria-hidden="true">{SIGNS[outcome]} </span>
       {cases !== undefined && `${cases.toLocaleString("en-US")} `}
-      {outcome}
+      {cases === undefined || cases === 1 ? outcome : (PLURALS[outcome] ?? outcome)}
     </span>
   );
 }

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { CopyButton } from "../CopyButton.tsx";
-import { checkValue, counted, percent } from "../numbers.ts";
+import { checkValue, counted, percent, withArrows } from "../numbers.ts";
 import type { Check, MeasuredServer, RunReport, Settings, Skipped } from "../records.ts";
 import { Word } from "../Word.tsx";
 import { usePrinting } from "./CaseList.tsx";
@@ -70,14 +70,16 @@ export function Failure({ text, failed }: { text: string; failed: boolean }) {
   );
 }
 
-/** A sentence in which names in backticks are set as code. */
+/** A sentence in which names in backticks are set as code, and arrows as such. */
 export function Sentence({ text }: { text: string }) {
   // Every second part was between backticks.
   const parts = text.split("`");
   if (parts.length % 2 === 0) {
-    return <>{text}</>;
+    return <>{withArrows(text)}</>;
   }
-  return <>{parts.map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part))}</>;
+  return (
+    <>{parts.map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : withArrows(part)))}</>
+  );
 }
 
 /** A name and a value in a list of figures. */

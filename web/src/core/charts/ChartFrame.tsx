@@ -5,7 +5,7 @@ import type { Axis } from "./axes.ts";
 
 const HEIGHT = 230;
 const LETTER = 7;
-const MARGIN = { top: 10, right: 14, bottom: 40, left: 62 };
+const MARGIN = { top: 10, right: 14, bottom: 40, left: 76 };
 
 /** Where a point of a chart is, in pixels. */
 export type Locate = (x: number, y: number) => { x: number; y: number };

@@ -3,8 +3,18 @@ import type { CaseDrawings } from "../cases/documents.ts";
 import { CheckList, Failure, Figure, Fold, Sentence } from "../cases/facts.tsx";
 import { OutcomeMark } from "../cases/OutcomeMark.tsx";
 import { Charts, FlameGraphs } from "../cases/pictures.tsx";
-import { change, count, counted, interval, metricLabel, percent, perSide, probability } from "../numbers.ts";
-import { type Caller, type CaseResult, type Finding, METRICS, type Verdict } from "../records.ts";
+import {
+  change,
+  count,
+  counted,
+  interval,
+  metricLabel,
+  metricUnit,
+  percent,
+  perSide,
+  probability,
+} from "../numbers.ts";
+import type { Caller, CaseResult, Finding, Verdict } from "../records.ts";
 import { Word } from "../Word.tsx";
 import { type Answered, answersOf, failedOn, outcomeOf, ranked } from "./comparison.ts";
 import { IntervalChart, scaleOf } from "./IntervalChart.tsx";
@@ -97,7 +107,7 @@ function DecidingNumber({
   if (decided === undefined) {
     return null;
   }
-  const unit = METRICS[decided.metric]?.unit ?? "";
+  const unit = metricUnit(decided.metric);
   return (
     <section>
       <h4>

@@ -24,7 +24,7 @@ export function FlamePanel({ source, alone }: Properties) {
           .map(([side, stacks]) => (alone ? sampleText(stacks) : `${side}: ${sampleText(stacks)}`))
           .join("; ")}
       </p>
-      <StackPanel sides={sides} alone={alone} />
+      <StackPanel sides={sides} alone={alone} listed={false} />
     </>
   );
 }
