@@ -14,6 +14,7 @@ from zerolap.records import (
     HistoryPoint,
     HistorySeries,
     Platform,
+    PlatformEvent,
 )
 from zerolap.store import Store
 
@@ -46,6 +47,17 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Drift:
+    """A drift of a case between two positions, as a relative change, for the worse."""
+
+    case: str
+    after: int
+    position: int
+    change: float
+    accepted: str | None = None
+
+
+@dataclass(frozen=True)
 class MadeUp:
     """What a history is made of; commits of `same` have the program of the one before, those of `failed` none.
 
@@ -53,6 +65,8 @@ class MadeUp:
     """
 
     steps: Sequence[Step] = ()
+    drifts: Sequence[Drift] = ()
+    platform_events: tuple[PlatformEvent, ...] = ()
     commits: int = 40
     platform: Platform = X86
     range: str = "v1.0..HEAD"
@@ -77,6 +91,7 @@ class MadeUp:
             variant=self.variant,
             config={},
             platform=self.platform,
+            platform_events=self.platform_events,
             commits=tuple(self._commit(position) for position in range(self.commits)),
             series=tuple(
                 self._series(f"{command.lower()}-100B", group, metric)
@@ -120,7 +135,10 @@ class MadeUp:
                     same_code=is_same,
                 )
             )
-        changes = tuple(self._change(step, metric) for step in steps.values())
+        changes = (
+            *(self._change(step, metric) for step in steps.values()),
+            *(_drift(drift, metric) for drift in self.drifts if drift.case == case),
+        )
         return HistorySeries(
             case=case,
             group=group,
@@ -151,6 +169,20 @@ class MadeUp:
         )
 
 
+def _drift(drift: Drift, metric: str) -> HistoryChange:
+    return HistoryChange(
+        id=f"{commit_id(drift.position)[:12]}:{drift.case}:{metric}",
+        kind="drift",
+        after=drift.after,
+        position=drift.position,
+        change=drift.change,
+        low=drift.change - 0.002,
+        high=drift.change + 0.002,
+        reasons=("lookupKey executes 2 more instructions",),
+        accepted=drift.accepted,
+    )
+
+
 def keep(store: Store, made_up: MadeUp) -> None:
     """Keep a made-up history in a store."""
     history = made_up.document
@@ -160,6 +192,7 @@ def keep(store: Store, made_up: MadeUp) -> None:
 
 SLOWER_ZADD = Step("zadd-100B", 20, 0.042)
 FASTER_GET = Step("get-100B", 26, -0.031, ("lookupKey is called 1 time for each request, not 2",))
+SLOWLY_SLOWER_HGET = Drift("hget-100B", 12, 28, 0.024)
 ACCEPTED_SET = Step("set-100B", 15, 0.02, accepted="needed for safety")
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -15,7 +15,9 @@ from kept_history import (
     CPU_TIME,
     FASTER_GET,
     INSTRUCTIONS,
+    REPOSITORY,
     SLOWER_ZADD,
+    SLOWLY_SLOWER_HGET,
     MadeUp,
     Step,
     commit_id,
@@ -23,8 +25,10 @@ from kept_history import (
     keep_two_platforms,
 )
 from postgresql_server import PostgresqlServer
+from stored_comparison import COMPARISON, ID, recorded_comparison
 
 from zerolap.history import open_changes
+from zerolap.records import Build, PlatformEvent, Revision, RevisionSource
 from zerolap.store import AcceptedChange, SeriesFilter, Store
 
 MANY = 100
@@ -187,6 +191,13 @@ class TestSeries:
         assert answered(store, "series")["lines"] == []
         assert answered(store, "series", case="unknown")["lines"] == []
 
+    def test_a_step_of_the_platform_is_told_beside_times_only(self, store: Store) -> None:
+        event = PlatformEvent(before="2026-01-02T00:00:00Z", since="2026-01-03T00:00:00Z", change=0.02, series=6)
+        keep(store, MadeUp(platform_events=(event,)))
+        [step] = answered(store, "series", case="get-100B", metric=[INSTRUCTIONS, CPU_TIME])["platform_steps"]
+        assert (step["before"], step["change"]) == (event.before, 0.02)
+        assert answered(store, "series", case="get-100B", metric=INSTRUCTIONS)["platform_steps"] == []
+
     def test_the_table_has_a_line_for_each_point(self, store: Store) -> None:
         keep(store, MadeUp((SLOWER_ZADD,)))
         rows = answered(store, "series.csv", case="zadd-100B")
@@ -227,6 +238,12 @@ class TestVersions:
         assert zadd["changes"][2] == pytest.approx(0.042, abs=0.003)
         assert zadd["lows"][2] < zadd["changes"][2] < zadd["highs"][2]
 
+    def test_accepted_changes_of_the_metric_are_listed(self, store: Store) -> None:
+        keep(store, MadeUp((SLOWER_ZADD, ACCEPTED_SET)))
+        [accepted] = answered(store, "versions", metric=CPU_TIME)["accepted"]
+        assert (accepted["case"], accepted["metric"]) == ("set-100B", CPU_TIME)
+        assert accepted["accepted"] == ACCEPTED_SET.accepted
+
     def test_a_history_without_releases_has_no_table(self, store: Store) -> None:
         keep(store, MadeUp(releases_every=100))
         table = answered(store, "versions")
@@ -245,6 +262,28 @@ class TestCommits:
         assert (group["cases"], group["identical"], group["most_case"]) == (2, 0, "hset-100B")
         assert group["most"] == pytest.approx(0.08, abs=1e-6)
         assert group["change"] == pytest.approx(0.04, abs=0.002)
+
+    @pytest.mark.parametrize(("position", "is_in"), [(11, False), (12, True), (20, True), (28, True), (29, False)])
+    def test_a_commit_has_the_drifts_around_it(self, position: int, is_in: bool, either_store: Store) -> None:
+        keep(either_store, MadeUp((SLOWER_ZADD,), drifts=(SLOWLY_SLOWER_HGET,), metrics=(INSTRUCTIONS,)))
+        [history] = answered(either_store, "commit", commit=commit_id(position))["histories"]
+        assert [drift["case"] for drift in history["drifts"]] == ["hget-100B"] * is_in
+        for drift in history["drifts"]:
+            assert (drift["after"]["commit"], drift["commit"]["commit"]) == (commit_id(12), commit_id(28))
+            assert (drift["change"], drift["commit_count"]) == (0.024, 16)
+
+    def test_a_commit_has_the_comparisons_of_which_it_is_the_head(self, either_store: Store) -> None:
+        keep(either_store, MadeUp())
+        recorded_comparison(either_store)
+        revision = Revision(
+            repository="origin", commit=commit_id(30), parents=(), time="2026-01-30T00:00:00Z", subject="Change"
+        )
+        source = RevisionSource(name="HEAD", repository=Path(REPOSITORY), revision=revision)
+        build = Build(build=COMPARISON.head.build, version="7.2.4", build_id="", flags="-O2")
+        either_store.record_build(build, source)
+        [comparison] = answered(either_store, "commit", commit=commit_id(30))["comparisons"]
+        assert (comparison["id"], comparison["path"]) == (ID, "comparisons")
+        assert answered(either_store, "commit", commit=commit_id(29))["comparisons"] == []
 
     def test_a_commit_of_the_same_program_says_so(self, store: Store) -> None:
         keep(store, MadeUp())

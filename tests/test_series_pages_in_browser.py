@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from http_server import served_lab
 from kept_history import (
+    ACCEPTED_SET,
     ARM,
     FASTER_GET,
     HOSTILE,
     INSTRUCTIONS,
     SLOWER_ZADD,
+    SLOWLY_SLOWER_HGET,
     MadeUp,
     Step,
     commit_id,
@@ -56,6 +58,47 @@ def test_what_did_this_commit_do_to_hashes(browser: Browser, store: Store) -> No
         expect(group).to_contain_text("+8.0 % hset-100B")
         group.get_by_role("link", name="hash", exact=True).click()
         expect(shown.get_by_role("checkbox", name=re.compile("^hset-100B"))).to_be_checked()
+
+
+def test_a_drift_is_a_range_and_blames_no_commit(browser: Browser, store: Store) -> None:
+    keep(store, MadeUp((SLOWER_ZADD,), drifts=(SLOWLY_SLOWER_HGET,), metrics=(INSTRUCTIONS,)))
+    with served_lab(store) as url, opened(browser, url) as shown:
+        row = shown.get_by_role("row").filter(has_text="hget-100B")
+        expect(row).to_contain_text(f"16 commits, none of which is the reason by itself, from {commit_id(12)[:12]}")
+        expect(row).not_to_contain_text("Change something in the server (#28)")
+        row.get_by_role("link", name=commit_id(28)[:12]).click()
+        drift = shown.get_by_role("list", name="Drifts").get_by_role("listitem")
+        expect(drift).to_contain_text("This commit is the last of the drift of hget-100B, +2.4 %")
+        drift.get_by_role("link", name="hget-100B").click()
+        expect(shown).to_have_url(re.compile(f"first={commit_id(12)}&last={commit_id(28)}"))
+
+
+def test_an_open_change_has_the_command_that_accepts_it(browser: Browser, store: Store) -> None:
+    keep_two_platforms(store)
+    with served_lab(store) as url, opened(browser, url) as shown:
+        row = shown.get_by_role("row").filter(has_text="zadd-100B").first
+        row.get_by_text("accept it").click()
+        expect(row.locator("details code")).to_have_text(
+            f"zerolap history ack {commit_id(20)[:12]}:zadd-100B --reason '…'"
+        )
+
+
+def test_accepted_changes_have_their_reason(browser: Browser, store: Store) -> None:
+    keep(store, MadeUp((SLOWER_ZADD, ACCEPTED_SET), metrics=(INSTRUCTIONS,)))
+    with served_lab(store) as url:
+        for page in (f"/commits/{commit_id(15)}", "/series?case=set-100B"):
+            with opened(browser, f"{url}{page}") as shown:
+                expect(shown.get_by_text("accepted: needed for safety")).to_be_visible()
+        with opened(browser, f"{url}/versions") as shown:
+            shown.get_by_text("The cells contain 1 accepted change").click()
+            expect(shown.get_by_text("accepted: needed for safety")).to_be_visible()
+
+
+def test_commits_are_chosen_by_their_subjects(browser: Browser, store: Store) -> None:
+    keep(store, MadeUp((SLOWER_ZADD,)))
+    with served_lab(store) as url, opened(browser, f"{url}/series?case=zadd-100B") as shown:
+        option = shown.get_by_label("from", exact=True).locator("option").nth(1)
+        expect(option).to_have_text(f"{commit_id(1)[:12]}, 2026-01-02, Change something in the server (#1)")
 
 
 def test_a_cell_of_versions_leads_to_the_changes_behind_it(browser: Browser, store: Store) -> None:

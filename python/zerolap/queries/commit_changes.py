@@ -17,12 +17,15 @@ from zerolap.queries.kept_changes import (
     listed_history,
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.report_list import ListedReport, listed_report
 from zerolap.records import Record, UsageError
 from zerolap.store import GroupChange, KeptCommit, KeptHistory, Store
 
 MOST_OF_COMMIT: Final = 20
 """Histories that one commit is shown in."""
 MOST_STEPS: Final = 300
+MOST_DRIFTS: Final = 50
+MOST_COMPARISONS: Final = 10
 
 
 class CommitParameters(Parameters):
@@ -53,6 +56,7 @@ class CommitInHistory(Record):
     """A commit in a history.
 
     `is_same_program`: its program is that of the commit before. `after` is the one before it, null for the first.
+    `drifts` are those that it is in, or that begin after it.
     """
 
     history: ListedHistory
@@ -64,14 +68,19 @@ class CommitInHistory(Record):
     changed: int
     groups: tuple[ChangedGroup, ...]
     steps: tuple[ListedChange, ...]
+    drifts: tuple[ListedChange, ...]
 
 
 class CommitChanges(Record):
-    """A commit in the histories that have it, those judged last first."""
+    """A commit in the histories that have it, those judged last first.
+
+    `comparisons` are the newest of which it is the head.
+    """
 
     commit: ListedCommit
     tags: tuple[str, ...]
     histories: tuple[CommitInHistory, ...]
+    comparisons: tuple[ListedReport, ...]
 
 
 def _read(sources: QuerySources, parameters: CommitParameters) -> CommitChanges:
@@ -87,13 +96,21 @@ def _read(sources: QuerySources, parameters: CommitParameters) -> CommitChanges:
         commit=listed,
         tags=commits[0].tags,
         histories=tuple(_in_history(store, commit, known) for commit in commits),
+        comparisons=_comparisons(store, listed.commit),
     )
+
+
+def _comparisons(store: Store, commit: str) -> tuple[ListedReport, ...]:
+    identities = store.reports.comparisons_with_head(commit, MOST_COMPARISONS)
+    rows = store.in_short(identities)
+    return tuple(listed_report(rows[identity]) for identity in identities if identity in rows)
 
 
 def _in_history(store: Store, commit: KeptCommit, histories: Mapping[int, KeptHistory]) -> CommitInHistory:
     number, position = commit.history, commit.position
     before = store.kept_histories.commits_at({(number, position - 1)}).get((number, position - 1))
     steps = store.kept_histories.changes_at(number, position, position, MOST_STEPS)
+    drifts = store.kept_histories.drifts_around(number, position, MOST_DRIFTS)
     return CommitInHistory(
         history=listed_history(histories[number]),
         after=listed_commit(before),
@@ -104,6 +121,7 @@ def _in_history(store: Store, commit: KeptCommit, histories: Mapping[int, KeptHi
         changed=commit.changed,
         groups=tuple(_group(group) for group in store.kept_histories.group_changes(number, position)),
         steps=listed_changes(store, steps, histories),
+        drifts=listed_changes(store, drifts, histories),
     )
 
 

@@ -36,8 +36,9 @@ class ListedCommit(Record):
 class ListedChange(Record):
     """A change of a series with what it is of.
 
-    It lies after the commit `after` and up to `commit`. `better` is which values of the metric are better, null where
-    that is not known. `confirmed` is false for a step of time that no fresh comparison has shown yet.
+    It lies after the commit `after` and up to `commit`, in `commit_count` commits. `better` is which values of the
+    metric are better, null where that is not known. `confirmed` is false for a step of time that no fresh comparison
+    has shown yet.
     """
 
     history: int
@@ -53,6 +54,7 @@ class ListedChange(Record):
     kind: str
     after: ListedCommit | None
     commit: ListedCommit | None
+    commit_count: int
     change: float
     low: float
     high: float
@@ -120,5 +122,6 @@ def _listed(
         variant=history.variant,
         after=listed_commit(commits.get((change.history, change.after))),
         commit=listed_commit(commits.get((change.history, change.position))),
+        commit_count=change.position - change.after,
         reasons=change.reasons,
     )

@@ -114,9 +114,9 @@ class PlatformStep(Record):
 class SeriesChart(Record):
     """Series for one chart.
 
-    `left_out` is how many more series are asked for than are shown. `platform_steps` are those of the histories of which
-    times are shown. `commits` are those of the points, changes and
-    releases, in order; `total` is how many there are with those that are not shown.
+    `left_out` is how many more series are asked for than are shown. `commits` are those of the points, changes and
+    releases, in order; `total` is how many there are with those that are not shown. `platform_steps` are those of the
+    histories of which times are shown.
     """
 
     histories: tuple[ListedHistory, ...]

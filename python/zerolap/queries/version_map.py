@@ -7,7 +7,13 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import Field
 
 from zerolap.judge import EVENT
-from zerolap.queries.kept_changes import MOST_HISTORIES, ListedHistory, listed_history
+from zerolap.queries.kept_changes import (
+    MOST_HISTORIES,
+    ListedChange,
+    ListedHistory,
+    listed_changes,
+    listed_history,
+)
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import METRICS, Record, UsageError
 from zerolap.store import KeptCommit, KeptHistory, SeriesFilter, Store, VersionedSeries
@@ -15,6 +21,7 @@ from zerolap.store import KeptCommit, KeptHistory, SeriesFilter, Store, Versione
 MOST_SERIES: Final = 5_000
 DIGITS: Final = 6
 """Of relative changes, after the point."""
+MOST_ACCEPTED: Final = 100
 MOST_VERSIONS: Final = 60
 """The newest ones are shown."""
 
@@ -61,7 +68,8 @@ class VersionMap(Record):
     """The table; `since` is the index of the version that changes are since. `total` is the mean over all cases.
 
     `histories` are those with two releases or more, `metrics` those of the shown one. `versions_left_out` is how many
-    older versions there are, `series_left_out` how many more cases.
+    older versions there are, `series_left_out` how many more cases. `accepted` are the largest accepted changes of the
+    history and metric: the cells contain them.
     """
 
     histories: tuple[ListedHistory, ...]
@@ -75,6 +83,7 @@ class VersionMap(Record):
     total: MapRow | None = None
     versions_left_out: int = 0
     series_left_out: int = 0
+    accepted: tuple[ListedChange, ...] = ()
 
 
 _Change = tuple[float, float]
@@ -117,6 +126,11 @@ def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
         since=since,
         rows=tuple(_rows_of(changed, parameters.rows)),
         total=_row("all", changed) if changed else None,
+        accepted=listed_changes(
+            store,
+            store.kept_histories.accepted_changes(history.number, parameters.metric, MOST_ACCEPTED),
+            {history.number: history},
+        ),
         versions_left_out=left_out,
         series_left_out=max(0, store.kept_histories.count(which) - MOST_SERIES),
     )

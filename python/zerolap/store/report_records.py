@@ -105,16 +105,13 @@ class ReportRecords:
         with self._database.reading() as connection:
             return sorted(set(connection.execute(select(platform.c.name).distinct()).scalars()))
 
-    def comparisons_with_head(self, repository: str, commit: str, limit: int) -> list[str]:
+    def comparisons_with_head(self, commit: str, limit: int) -> list[str]:
         """Return the newest measured comparisons whose head is a build of a commit, by their ids."""
         statement = (
             select(document.c.number, document.c.id)
             .join(revision_build, revision_build.c.build == document.c.head_build)
-            .where(
-                revision_build.c.repository == repository,
-                revision_build.c.commit == commit,
-                document.c.kind == "compare",
-            )
+            .where(revision_build.c.commit == commit, document.c.kind == "compare")
+            .distinct()
             .order_by(document.c.number.desc())
             .limit(limit)
         )

@@ -538,9 +538,9 @@ export interface LeftOutCase {
 /**
  * A change of a series with what it is of.
  *
- * It lies after the commit `after` and up to `commit`. `better` is which values of the metric are better, null where
- * that is not known. `commit_count` is how many commits it lies in. `confirmed` is false for a step of time that no
- * fresh comparison has shown yet.
+ * It lies after the commit `after` and up to `commit`, in `commit_count` commits. `better` is which values of the
+ * metric are better, null where that is not known. `confirmed` is false for a step of time that no fresh comparison
+ * has shown yet.
  */
 export interface ListedChange {
   history: number;
@@ -1134,9 +1134,9 @@ export interface SeriesCase {
 /**
  * Series for one chart.
  *
- * `left_out` is how many more series are asked for than are shown. `platform_steps` are those of the histories of
- * which times are shown. `commits` are those of the points, changes and releases, in order; `total` is how many there
- * are with those that are not shown.
+ * `left_out` is how many more series are asked for than are shown. `commits` are those of the points, changes and
+ * releases, in order; `total` is how many there are with those that are not shown. `platform_steps` are those of the
+ * histories of which times are shown.
  */
 export interface SeriesChart {
   histories: Array<ListedHistory>;

@@ -1,9 +1,10 @@
 /** Changes of series: where, how large, since when and why. */
 
+import { CopyButton } from "../../core/CopyButton.tsx";
 import { Sentence } from "../../core/cases/facts.tsx";
 import { change, counted, interval, metricHeading } from "../../core/numbers.ts";
-import type { ListedChange } from "../../core/records.ts";
-import { commitUrl, seriesUrl } from "./links.ts";
+import type { ListedChange, ListedCommit } from "../../core/records.ts";
+import { acceptCommand, commitUrl, seriesUrl } from "./links.ts";
 import "./changes.css";
 
 /** Whether a change is for the worse, as a mark that is read without its colour. */
@@ -24,9 +25,11 @@ interface Properties {
   caption: string;
   /** Leaves the column of commits out, where all are of one. */
   ofOneCommit?: boolean;
+  /** Shows the command that accepts each open change. */
+  acceptable?: boolean;
 }
 
-export function ChangeTable({ changes, caption, ofOneCommit = false }: Properties) {
+export function ChangeTable({ changes, caption, ofOneCommit = false, acceptable = false }: Properties) {
   return (
     <table class="reports changes">
       <caption class="sr">{caption}</caption>
@@ -34,7 +37,7 @@ export function ChangeTable({ changes, caption, ofOneCommit = false }: Propertie
         <tr>
           <th scope="col">case</th>
           <th scope="col">change</th>
-          {!ofOneCommit && <th scope="col">since</th>}
+          {!ofOneCommit && <th scope="col">where</th>}
           <th scope="col">reason</th>
         </tr>
       </thead>
@@ -61,6 +64,7 @@ export function ChangeTable({ changes, caption, ofOneCommit = false }: Propertie
               )}
               <td class="small">
                 <Reasons of={same.find(({ reasons }) => reasons.length > 0) ?? of} />
+                {acceptable && same.some(({ is_open }) => is_open) && <Acceptance of={of} />}
               </td>
             </tr>
           );
@@ -109,26 +113,41 @@ export function seriesLink(of: ListedChange): string {
   return seriesUrl({ case: of.case, metric: of.metric, history: of.history });
 }
 
-function CommitLink({ of: { after, commit, kind } }: { of: ListedChange }) {
+function CommitLink({ of: { after, commit, kind, commit_count: commits } }: { of: ListedChange }) {
   if (commit === null) {
     return null;
   }
+  return kind === "drift" && after !== null ? (
+    <>
+      {counted(commits, "commit", "commits")}, none of which is the reason by itself, from{" "}
+      <NamedCommit commit={after} /> to <NamedCommit commit={commit} />
+    </>
+  ) : (
+    <>
+      <NamedCommit commit={commit} />
+      <div class="small subject">{commit.subject}</div>
+    </>
+  );
+}
+
+export function NamedCommit({ commit }: { commit: ListedCommit }) {
   return (
     <>
-      {kind === "drift" && after !== null && (
-        <>
-          <a href={commitUrl(after.commit)}>
-            <code>{after.name}</code>
-          </a>
-          {" … "}
-        </>
-      )}
-      <a href={commitUrl(commit.commit)}>
+      <a href={commitUrl(commit.commit)} title={commit.subject}>
         <code>{commit.name}</code>
       </a>{" "}
       <span class="quiet small number">{commit.time.slice(0, 10)}</span>
-      <div class="small subject">{commit.subject}</div>
     </>
+  );
+}
+
+function Acceptance({ of }: { of: ListedChange }) {
+  const command = acceptCommand(of);
+  return command === null ? null : (
+    <details>
+      <summary>accept it</summary>
+      <code>{command}</code> <CopyButton text={command} subject={`the command that accepts ${of.case}`} />
+    </details>
   );
 }
 
@@ -192,7 +211,7 @@ function Reasons({ of: { reasons, comparison } }: { of: ListedChange }) {
       )}
       {comparison !== null && (
         <div>
-          <a href={`/comparisons/${comparison}`}>{comparison}</a>
+          confirmed by <a href={`/comparisons/${comparison}`}>{comparison}</a>
         </div>
       )}
     </>

@@ -1,9 +1,10 @@
 import { change, counted, metricHeading } from "../../core/numbers.ts";
-import type { ChangedGroup, CommitChanges, CommitInHistory } from "../../core/records.ts";
+import type { ChangedGroup, CommitChanges, CommitInHistory, ListedChange } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
-import { ChangeTable } from "../changes/ChangeTable.tsx";
+import { ChangeTable, NamedCommit } from "../changes/ChangeTable.tsx";
 import { commitUrl, seriesUrl } from "../changes/links.ts";
+import { ReportTable } from "../reports/ReportTable.tsx";
 import type { PageProps } from "../routes.ts";
 import { historyName } from "../series/SeriesPicker.tsx";
 
@@ -12,7 +13,7 @@ export default function CommitPage({ parts }: PageProps) {
   const answer = useAnswer<CommitChanges>(queryUrl("commit", { commit: parts.commit ?? "" }));
   return (
     <Answered answer={answer}>
-      {({ commit, tags, histories }) => (
+      {({ commit, tags, histories, comparisons }) => (
         <>
           <h1>
             Commit <code>{commit.commit.slice(0, 12)}</code>
@@ -25,6 +26,12 @@ export default function CommitPage({ parts }: PageProps) {
           {histories.map((of) => (
             <InHistory key={of.history.number} of={of} commit={commit.commit} />
           ))}
+          {comparisons.length > 0 && (
+            <section>
+              <h2>Comparisons whose head is this commit</h2>
+              <ReportTable reports={comparisons} />
+            </section>
+          )}
         </>
       )}
     </Answered>
@@ -49,8 +56,49 @@ function InHistory({ of, commit }: { of: CommitInHistory; commit: string }) {
       </p>
       <p>{stateOf(of)}</p>
       {of.steps.length > 0 && <ChangeTable changes={of.steps} caption="Steps at this commit" ofOneCommit />}
+      {of.drifts.length > 0 && (
+        <ul aria-label="Drifts">
+          {of.drifts.map((drift) => (
+            <DriftHere
+              key={`${drift.case} ${drift.metric} ${drift.topology} ${drift.source} ${drift.id}`}
+              drift={drift}
+              commit={commit}
+            />
+          ))}
+        </ul>
+      )}
       {of.groups.length > 0 && <Groups of={of} commit={commit} />}
     </section>
+  );
+}
+
+/** A drift that the commit is in, or that begins after it. */
+function DriftHere({ drift, commit }: { drift: ListedChange; commit: string }) {
+  const { after, commit: last } = drift;
+  if (after === null || last === null) {
+    return null;
+  }
+  const place =
+    after.commit === commit
+      ? "After this commit begins the"
+      : last.commit === commit
+        ? "This commit is the last of the"
+        : "This commit is part of the";
+  const range = { first: after.commit, last: last.commit, since: after.commit };
+  return (
+    <li>
+      {place}{" "}
+      <abbr title="Many small changes of the same direction, each too small to be reported by itself.">
+        drift
+      </abbr>{" "}
+      of{" "}
+      <a href={seriesUrl({ case: drift.case, metric: drift.metric, history: drift.history, ...range })}>
+        {drift.case}
+      </a>
+      , <span class="number">{change(drift.change)}</span> {metricHeading(drift.metric)} from{" "}
+      <NamedCommit commit={after} /> to <NamedCommit commit={last} />
+      {drift.accepted !== null && `, accepted: ${drift.accepted}`}.
+    </li>
   );
 }
 
@@ -65,7 +113,9 @@ function stateOf(of: CommitInHistory): string {
     return "Its program is that of the commit before: nothing can have changed.";
   }
   const steps =
-    of.steps.length === 0 ? "No series steps here" : `${counted(of.steps.length, "step", "steps")} here`;
+    of.steps.length === 0
+      ? "No series changes significantly by this commit alone"
+      : `${counted(of.steps.length, "step", "steps")} here`;
   return `${steps}. Of ${counted(of.measured, "series", "series")} that are measured here, ${of.changed} execute other code than at the commit before.`;
 }
 

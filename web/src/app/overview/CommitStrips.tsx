@@ -18,8 +18,8 @@ const SIGNS: Record<StripCommit["state"], string> = {
 const MEANINGS: readonly (readonly [StripCommit["state"], string])[] = [
   ["worse", "worse"],
   ["better", "better"],
-  ["unchanged", "no step"],
-  ["identical", "identical code"],
+  ["unchanged", "no significant change"],
+  ["identical", "the program or what it executes is the same"],
   ["not measured", "not measured"],
   ["failed", "does not build, or fails"],
 ];
@@ -68,7 +68,10 @@ function Strip({ strip: { history, commits, earlier } }: { strip: CommitStrip })
         ))}
       </ol>
       {earlier > 0 && (
-        <p class="quiet small">after {counted(earlier, "earlier commit", "earlier commits")}</p>
+        <p class="quiet small">
+          The newest {commits.length} commits; {counted(earlier, "earlier one is", "earlier ones are")} not
+          shown here, but in <a href={`/versions?history=${history.number}`}>versions</a>.
+        </p>
       )}
     </div>
   );

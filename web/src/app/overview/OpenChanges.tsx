@@ -10,7 +10,7 @@ export function OpenChanges({ changes, count }: { changes: readonly ListedChange
       {count === 0 ? (
         <p>None: each change for the worse in the histories is accepted, or made good by a later commit.</p>
       ) : (
-        <ChangeTable changes={changes} caption="Open regressions and drifts, the largest first" />
+        <ChangeTable changes={changes} caption="Open regressions and drifts, the largest first" acceptable />
       )}
       {count > changes.length && (
         <p class="quiet small">
@@ -19,7 +19,10 @@ export function OpenChanges({ changes, count }: { changes: readonly ListedChange
       )}
       {count > 0 && (
         <p class="quiet small">
-          <code>zerolap history ack COMMIT:CASE --reason '…'</code> accepts a change.
+          A regression is a step at one commit; a drift is many small steps, which no single commit explains.
+          What your team has agreed to is accepted with the command of its row, run in the clone of the
+          server's repository with the store of this lab; it is listed here no more from the next{" "}
+          <code>zerolap history</code> on.
         </p>
       )}
     </section>

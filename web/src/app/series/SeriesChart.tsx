@@ -142,10 +142,9 @@ function LastPoint({ line }: { line: ChartLine }) {
       <span class="number">{change(line.changes[last] ?? null)}</span>{" "}
       <span class="number">{interval(line.lows[last] ?? null, line.highs[last] ?? null)} %</span>
       {ledger !== null && line.ledger_since !== null && (
-        <span title="The ledger is the sum of all changes of a series since a release or an accepted change; what is not reported is in no single step.">
-          {" "}
-          ledger since {line.ledger_since}: <span class="number">{change(ledger.total)}</span>, of it not
-          reported <span class="number">{change(ledger.unreported)}</span>
+        <span title="The ledger of the series: the sum of all its changes since a release or an accepted change. What is in no reported change are steps that are too small to be reported one by one.">
+          ; all changes since {line.ledger_since} add up to <span class="number">{change(ledger.total)}</span>
+          , of which <span class="number">{change(ledger.unreported)}</span> in no reported change
         </span>
       )}
     </span>

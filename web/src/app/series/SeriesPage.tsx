@@ -1,6 +1,6 @@
 import { useCallback } from "preact/hooks";
 import { counted } from "../../core/numbers.ts";
-import type { SeriesChart as Chart, SeriesList } from "../../core/records.ts";
+import type { SeriesChart as Chart, ChartCommit, SeriesList } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { ChangeTable } from "../changes/ChangeTable.tsx";
@@ -31,7 +31,8 @@ export default function SeriesPage({ parameters }: PageProps) {
       <h1>Series</h1>
       <p class="quiet">
         How metrics of cases went over the commits of a range. Work (instructions, system calls, allocations)
-        is counted at each commit; time is compared in contrasts within a job, never across days.
+        is counted at each commit. Times of different days cannot be compared: each commit is timed beside
+        another one in one go, and the chart adds these differences up.
       </p>
       {isAsked && (
         <Answered answer={answer}>{(chart) => <Shown chart={chart} parameters={parameters} />}</Answered>
@@ -87,9 +88,9 @@ function Shown({ chart, parameters }: { chart: Chart; parameters: URLSearchParam
       )}
       {chart.platform_steps.map((step) => (
         <p key={`${step.history} ${step.since}`} class="note">
-          The platform changed between {step.before} and {step.since}: nearly all times of one build stepped
-          by {(step.change * 100).toFixed(1)} %{step.facts_changed && ", with another state of the machine"}.
-          No commit is the reason.
+          The platform changed between {momentText(step.before)} and {momentText(step.since)}: nearly all
+          times of one build stepped by {(step.change * 100).toFixed(1)} %
+          {step.facts_changed && ", with another state of the machine"}. No commit is the reason.
         </p>
       ))}
       <h2>Changes</h2>
@@ -109,6 +110,10 @@ function Shown({ chart, parameters }: { chart: Chart; parameters: URLSearchParam
       </p>
     </>
   );
+}
+
+function momentText(time: string): string {
+  return time.slice(0, 16).replace("T", " ").concat(" UTC");
 }
 
 function Controls({
@@ -168,6 +173,15 @@ function Controls({
   );
 }
 
+const SUBJECT_CHARACTERS = 50;
+
+/** A commit as it is chosen from a list: a hash alone says nothing. */
+function inAList({ name, time, subject }: ChartCommit): string {
+  const short =
+    subject.length > SUBJECT_CHARACTERS ? `${subject.slice(0, SUBJECT_CHARACTERS - 1)}…` : subject;
+  return `${name}, ${time.slice(0, 10)}, ${short}`;
+}
+
 /** Zooms by the keyboard: both ends are chosen from lists. */
 function StretchChoice({ chart }: { chart: Chart }) {
   const { commits } = chart;
@@ -180,9 +194,9 @@ function StretchChoice({ chart }: { chart: Chart }) {
         value={commits.at(at)?.commit}
         onChange={(event) => setParameters({ [name]: event.currentTarget.value })}
       >
-        {commits.map(({ commit, name: named }) => (
-          <option key={commit} value={commit}>
-            {named}
+        {commits.map((commit) => (
+          <option key={commit.commit} value={commit.commit}>
+            {inAList(commit)}
           </option>
         ))}
       </select>

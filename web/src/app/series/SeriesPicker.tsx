@@ -88,7 +88,8 @@ export function SeriesPicker({ list, chosen }: { list: SeriesList; chosen: Chose
 /** A history in a few words. */
 export function historyName(history: ListedHistory): string {
   const settings = Object.entries(history.config).map(([name, value]) => `${name} ${value}`);
-  return [history.platform_name, history.variant, history.range, ...settings].join(", ");
+  const variant = history.variant === "default" ? "default build" : history.variant;
+  return [history.platform_name, variant, history.range, ...settings].join(", ");
 }
 
 function matches(of: SeriesCase, text: string, group: string): boolean {

@@ -10,6 +10,10 @@ const DARK = ["#56b4e9", "#ff9b54", "#3ccf9e", "#e39bc7", "#f0e442", "#9ad1f5", 
 const DASHES = [[], [8, 4], [2, 3]];
 const MARK = 6;
 const HEIGHT = 360;
+/** In pixels, as is the height: of digits in the font of the axes, and of the ticks beside the labels. */
+const CHARACTER_WIDTH = 8;
+const AXIS_GAP = 18;
+const LEAST_AXIS_WIDTH = 62;
 /** An axis of dates that is shorter has the time of day too. */
 const SHORT_SECONDS = 4 * 86_400;
 
@@ -82,7 +86,7 @@ export function drawChart(
         stroke: colours.text,
         grid: { stroke: colours.grid, width: 1 },
         ticks: { stroke: colours.grid },
-        size: 62,
+        size: (_, values) => axisWidth(values),
         values: (_, values) => values.map(choice.write ?? percentLabel),
       },
     ],
@@ -119,6 +123,12 @@ export function drawChart(
   }
   const columns = data.lines.flatMap((line) => [line.changes, line.lows, line.highs, line.least, line.most]);
   return new uPlot(options, [data.horizontal, ...columns], place);
+}
+
+/** The width of the vertical axis, which the longest of its labels needs. */
+export function axisWidth(labels: readonly string[] | null): number {
+  const longest = Math.max(0, ...(labels ?? []).map((label) => label.length));
+  return Math.max(LEAST_AXIS_WIDTH, Math.ceil(longest * CHARACTER_WIDTH) + AXIS_GAP);
 }
 
 function percentLabel(value: number): string {

@@ -4,6 +4,7 @@ import { change, counted, interval, metricLabel } from "../../core/numbers.ts";
 import type { MapRow, MapVersion, VersionMap } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
+import { ChangeTable } from "../changes/ChangeTable.tsx";
 import { seriesUrl } from "../changes/links.ts";
 import { setParameters } from "../navigation.ts";
 import type { PageProps } from "../routes.ts";
@@ -100,6 +101,14 @@ function Shown({ map, number, parameters }: ShownProperties) {
         cell={cell}
         limit={FULL_COLOUR}
       />
+      {map.accepted.length > 0 && (
+        <details>
+          <summary>
+            The cells contain {counted(map.accepted.length, "accepted change", "accepted changes")}
+          </summary>
+          <ChangeTable changes={map.accepted} caption="Accepted changes, the largest first" />
+        </details>
+      )}
       {map.versions_left_out > 0 && (
         <p class="note">
           {counted(map.versions_left_out, "older version is", "older versions are")} not shown.
