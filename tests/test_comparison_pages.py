@@ -52,6 +52,14 @@ def test_a_comparison_has_a_short_row_a_case(store: Store, client: httpx.Client)
     assert table[0].startswith("case,group,topology,commands,verdict,work,time")
 
 
+def test_the_newest_results_name_their_machines(store: Store, client: httpx.Client) -> None:
+    recorded_comparison(store)
+    stored_run(store)
+    with served_lab(store) as url:
+        newest = asked(client, url, "overview")["newest"]
+    assert [report["platform"] for report in newest] == [RUN.platform.name, COMPARISON.platform.name]
+
+
 def test_a_case_is_answered_with_its_evidence(store: Store, client: httpx.Client) -> None:
     recorded_comparison(store)
     with served_lab(store) as url:
