@@ -131,6 +131,8 @@ def alone(browser: Browser, file: Path, scheme: str, width: int) -> Iterator[Pag
 def test_every_ground_and_width_fits_and_loads_nothing(scheme: str, width: int, browser: Browser, file: Path) -> None:
     with alone(browser, file, scheme, width) as shown:
         shown.locator(".flame-frame canvas").wait_for()
+        # Of an open case the table is asked for, whatever the width.
+        expect(shown.get_by_role("button", name="Functions as a table")).to_have_attribute("aria-expanded", "false")
 
 
 # A run
