@@ -142,9 +142,10 @@ function LastPoint({ line }: { line: ChartLine }) {
       <span class="number">{change(line.changes[last] ?? null)}</span>{" "}
       <span class="number">{interval(line.lows[last] ?? null, line.highs[last] ?? null)} %</span>
       {ledger !== null && line.ledger_since !== null && (
-        <span title="The ledger of the series: the sum of all its changes since a release or an accepted change. What is in no reported change are steps that are too small to be reported one by one.">
+        <span title="The ledger of the series: the sum of all its changes since a release or an accepted change.">
           ; all changes since {line.ledger_since} add up to <span class="number">{change(ledger.total)}</span>
-          , of which <span class="number">{change(ledger.unreported)}</span> in no reported change
+          , of which <span class="number">{change(ledger.unreported)}</span> in steps too small to be reported
+          one by one
         </span>
       )}
     </span>
