@@ -103,16 +103,16 @@ class MadeUpFleet:
         report.begin(self.store)
         now = self.server.moment.timestamp()
         attempts, outcomes = report.measured(self.store)
-        began = now - 60 * RUNNING_MINUTES
+        began = report.began.timestamp()
         states: tuple[AttemptState, ...] = ("done", "claimed")
         placed = [
             replace(
                 attempt,
                 state=states[place] if place < len(states) else "ready",
                 agent=agent if place < len(states) else None,
-                created=began - 600,
-                claimed=began - 300 + 300 * place if place < len(states) else None,
-                ended=began - 5 if place == 0 else None,
+                created=report.asked.timestamp(),
+                claimed=(began, now - 60 * RUNNING_MINUTES)[place] if place < len(states) else None,
+                ended=now - 60 * RUNNING_MINUTES - 5 if place == 0 else None,
                 starts=1 if place < len(states) else 0,
             )
             for place, attempt in enumerate(attempts)
@@ -120,25 +120,26 @@ class MadeUpFleet:
         self.store.fleet.add_attempts(placed)
         self.store.fleet.take_in([], [outcome for outcome in outcomes if outcome.attempt.id == attempts[0].id])
         self.store.record_comparison(report.comparison().model_copy(update={"cases": [], "state": "running"}))
-        self.store.dated.request(report.id, began - 600, None)
+        self.store.dated.request(report.id, report.asked.timestamp(), None)
 
-    def record_waiting(self, report: MadeUpReport, reason: str, minutes: float) -> None:
-        """Record a request that waits since so many minutes ago."""
+    def record_waiting(self, report: MadeUpReport, reason: str) -> None:
+        """Record a request that waits since it was asked for."""
         self.store.submit([report.request])
         self.store.fleet.set_state(report.id, "waiting", reason)
-        self.store.dated.request(report.id, self.server.moment.timestamp() - 60 * minutes, None)
+        self.store.dated.request(report.id, report.asked.timestamp(), None)
 
-    def record_ended(self, report: MadeUpReport, state: RequestState, reason: str, hours: float) -> None:
+    def record_ended(self, report: MadeUpReport, state: RequestState, reason: str) -> None:
         """Record a request that has ended without a result."""
         self.store.submit([report.request])
         self.store.fleet.set_state(report.id, state, reason)
-        ended = self.server.moment.timestamp() - HOUR * hours
-        self.store.dated.request(report.id, ended - 1500, ended)
+        asked = report.asked.timestamp()
+        self.store.dated.request(report.id, asked, asked + 1500)
 
-    def record_lost(self, report: MadeUpReport, reason: str, hours: float) -> None:
+    def record_lost(self, report: MadeUpReport, reason: str) -> None:
         """Record a request whose jobs were given up after agents were lost, or failed."""
         report.begin(self.store)
-        ended = self.server.moment.timestamp() - HOUR * hours
+        asked = report.asked.timestamp()
+        ended = asked + 2 * HOUR
         given = [
             Attempt(
                 id=self.server.identity("a", "lost", report.id, place),
@@ -150,7 +151,7 @@ class MadeUpFleet:
                 delivery=3,
                 publications=3,
                 starts=3,
-                created=ended - 2 * HOUR,
+                created=asked,
                 claimed=ended - HOUR,
                 ended=ended,
                 reason="given up: three agents were lost while they carried it out"
@@ -165,7 +166,7 @@ class MadeUpFleet:
         failed = JobFailed(job=given[1].job_id, reason="the server exited with 139", details=log, side="head", block=0)
         self.store.fleet.take_in([], [Outcome(given[1], failed)])
         self.store.fleet.set_state(report.id, "failed", reason)
-        self.store.dated.request(report.id, ended - 2 * HOUR, ended)
+        self.store.dated.request(report.id, asked, ended)
 
 
 @dataclass(frozen=True)

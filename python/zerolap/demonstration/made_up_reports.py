@@ -4,7 +4,7 @@ import math
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, Literal
 
@@ -23,6 +23,7 @@ from zerolap.demonstration.made_up_trials import (
     DISTURBED,
     SATURATED,
     STARTS,
+    MadeUpMetrics,
     MeasuredBuild,
     functions_by_share,
 )
@@ -59,6 +60,10 @@ from zerolap.records import (
 from zerolap.store import Attempt, Outcome, Store
 
 JOB_SECONDS: Final = 42.0
+ASKED_BEFORE: Final = timedelta(seconds=90)
+"""So long before it began, a request was asked for."""
+RUN_COUNTED: Final = ("instructions_per_op", "allocations_per_op", "syscalls_per_op")
+RUN_TIMED: Final = ("cpu_ns_per_op", "ops_per_sec", "latency_p50_us", "latency_p99_us")
 IDENTICAL_TIMED: Final = 0.12
 INVALID_CASE: Final = "rpush-lpop"
 """Of comparisons with a fault: it is invalid there."""
@@ -93,6 +98,11 @@ class MadeUpReport:
     def id(self) -> str:
         """The id of request and document."""
         return self.server.identity("r" if self.base is None else "c", self.base, self.head, self.machine, self.topic)
+
+    @property
+    def asked(self) -> datetime:
+        """When it was asked for."""
+        return self.began - ASKED_BEFORE
 
     @property
     def kind(self) -> Literal["compare", "run"]:
@@ -143,7 +153,7 @@ class MadeUpReport:
         return Request(
             id=self.id,
             kind=self.kind,
-            created=instant(self.began),
+            created=instant(self.asked),
             command_line=self.command_line or shlex.join(words),
             servers={
                 side: RequestedServer(source=self.server.source(position)) for side, position in self.sides.items()
@@ -197,7 +207,7 @@ class MadeUpReport:
                 store.record_spreads(self.id, self._spreads(), "standalone")
                 store.record_start_ratios(self.id, self._start_ratios(outcomes))
         store.end(self.id, state)
-        submitted = self.began.timestamp() - 90
+        submitted = self.asked.timestamp()
         store.dated.request(self.id, submitted, submitted + 60 + JOB_SECONDS * len(attempts))
 
     # Trials.
@@ -280,7 +290,10 @@ class MadeUpReport:
         return self.digests[key]
 
     def _build(self, store: Store, case: Case, side: Side) -> MeasuredBuild:
-        return MeasuredBuild(self.server, store.blobs, case.name, self.sides[side], self.machine, self.began, self.id)
+        return MeasuredBuild(self._metrics(case, self.sides[side]), store.blobs)
+
+    def _metrics(self, case: Case, position: int) -> MadeUpMetrics:
+        return MadeUpMetrics(self.server, case.name, position, self.machine, self.began, self.id)
 
     # Documents.
 
@@ -290,7 +303,7 @@ class MadeUpReport:
         words = [case.verdict for case in cases]
         return Comparison(
             id=self.id,
-            created=instant(self.began),
+            created=instant(self.asked),
             command_line=self.request.exact_command_line,
             state="done",
             base=self.server.measured(self.sides[BASE], self.machine),
@@ -311,11 +324,9 @@ class MadeUpReport:
 
     def _compared(self, case: Case) -> MadeUpCase:
         return MadeUpCase(
-            self.server,
             case,
-            self.sides[BASE],
-            self.head,
-            self.machine,
+            self._metrics(case, self.sides[BASE]),
+            self._metrics(case, self.head),
             self._is_timed(case),
             self.counted_blocks,
             self.starts,
@@ -330,7 +341,7 @@ class MadeUpReport:
         """Return the document of a run."""
         return RunReport(
             id=self.id,
-            created=instant(self.began),
+            created=instant(self.asked),
             command_line=self.request.exact_command_line,
             server=self.server.measured(self.head, self.machine),
             platform=self.server.platform(self.machine, self.began),
@@ -341,20 +352,13 @@ class MadeUpReport:
         )
 
     def _run_case(self, case: Case) -> RunCase:
-        instructions = self.server.instructions(case.name, self.head)
-        cpu = self.server.nanoseconds(case.name, self.head, self.machine)
-        cpu *= self.server.platform_effect(self.machine, self.began)
-        shares = functions_by_share(self.server.function_weights(case.name, self.head))
+        measured = self._metrics(case, self.head)
+        metrics = {metric: measured.mean("counted", metric, self.counted_blocks) for metric in RUN_COUNTED}
+        metrics |= {metric: measured.mean("timed", metric, self.starts) for metric in RUN_TIMED}
+        instructions, cpu = metrics["instructions_per_op"], metrics["cpu_ns_per_op"]
+        counted = dict(functions_by_share(self.server.function_weights(case.name, self.head, None)))
+        shares = functions_by_share(self.server.function_weights(case.name, self.head, self.machine))
         is_invalid = self.has_fault and case.name == INVALID_CASE
-        metrics = {
-            "instructions_per_op": instructions,
-            "allocations_per_op": 6.4375,
-            "syscalls_per_op": 0.1875,
-            "cpu_ns_per_op": cpu,
-            "ops_per_sec": 1e9 / (1.06 * cpu),
-            "latency_p50_us": 0.34 * cpu,
-            "latency_p99_us": 0.70 * cpu,
-        }
         return RunCase(
             case=case.name,
             commands=case.verbs,
@@ -368,7 +372,7 @@ class MadeUpReport:
                 FunctionCost(
                     function=name,
                     file=file_of(name),
-                    self_instructions_per_op=round(share * instructions, 1),
+                    self_instructions_per_op=round(counted.get(name, 0.0) * instructions, 1),
                     calls_per_op=1.0,
                     self_cpu_ns_per_op=round(share * cpu, 1),
                     share=round(share, 4),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from zerolap.cases import core_suite
-from zerolap.demonstration.made_up_functions import function_tree
+from zerolap.demonstration.made_up_functions import KERNEL, function_tree, object_of
 from zerolap.records import Build, BuildSpec, Case, MeasuredServer, Platform, Revision, RevisionSource, Source
 
 REPOSITORY: Final = Path("/made-up/server")
@@ -60,13 +60,13 @@ ZADD_COMMIT: Final = 70
 HASH_COMMIT: Final = 88
 PLANTED: Final = (
     PlantedChange(31, "set-ex-100B", "setGenericCommand", 112, 0.041, _on_both(0.038), "expiry is checked on each SET"),
-    PlantedChange(52, "set-ex-100B", "dbSetValue", 318, 0.012, _on_both(0.024)),
-    PlantedChange(ZADD_COMMIT, "zadd", "zslUpdateScore", 341, 0.021, {X86: 0.004, ARM: 0.064}),
+    PlantedChange(52, "set-ex-100B", "dbSetValue", 318, 0.012, {X86: 0.013, ARM: 0.031}),
+    PlantedChange(ZADD_COMMIT, "zadd", "zslUpdateScore", 341, 0.046, {X86: 0.049, ARM: 0.064}),
     PlantedChange(HASH_COMMIT, "hset", "hashTypeSet", 288, -0.083, _on_both(-0.071)),
     PlantedChange(HASH_COMMIT, "hgetall-20-fields", "genericHgetallCommand", 807, 0.034, _on_both(0.041)),
     PlantedChange(112, "xadd-auto-id", "createStreamIDString", 1471, 0.168, _on_both(0.094)),
     PlantedChange(121, "eval", "luaCallFunction", 1502, -0.052, _on_both(-0.058)),
-    PlantedChange(139, "lrange-100", "addListRangeReply", 442, -0.061, {X86: -0.055, ARM: -0.049}),
+    PlantedChange(139, "lrange-100", "addListRangeReply", 442, -0.061, {X86: -0.055, ARM: -0.004}),
     PlantedChange(146, "geosearch-100km", "geohashGetDistanceIfInRadius", 91, 0.027, _on_both(0.031)),
 )
 DRIFTING: Final = "get-100B"
@@ -224,16 +224,21 @@ class MadeUpServer:
         """Return the factor by which the state of a machine makes all times longer."""
         return 1 + EVENT_SIZE if machine == ARM and when >= self.moment - timedelta(days=EVENT_DAYS) else 1.0
 
-    def function_weights(self, case: str, position: int) -> dict[tuple[str, ...], float]:
+    def function_weights(self, case: str, position: int, machine: Machine | None) -> dict[tuple[str, ...], float]:
         """Return each stack of a case with its part of a request's cost at the first commit, grown by the changes.
 
-        The sum is 1 where nothing changed.
+        The cost is the CPU time on a machine, or, without one, instructions, of which those of the kernel are not
+        counted. The sum is 1 where nothing changed.
         """
         weights = dict(function_tree(case))
+        if machine is None:
+            counted = {path: weight for path, weight in weights.items() if object_of(path[-1]) != KERNEL}
+            weights = {path: weight / sum(counted.values()) for path, weight in counted.items()}
         for change in PLANTED:
             if change.case == case and change.position <= position:
                 path = next(path for path in weights if path[-1] == change.function)
-                weights[path] = max(0.002, weights[path] + max(change.time.values()))
+                size = change.instructions if machine is None else change.time[machine]
+                weights[path] = max(0.002, weights[path] + size * sum(weights.values()))
         return weights
 
     # Machines.
@@ -316,12 +321,28 @@ class MadeUpServer:
         """Whether a case executes the same at both commits."""
         if self.commits[base].node == self.commits[head].node:
             return True
-        low, high = sorted((base, head))
-        if any(change.case == case and low < change.position <= high for change in PLANTED):
+        return self.last_changes[case][base] == self.last_changes[case][head]
+
+    @cached_property
+    def last_changes(self) -> Mapping[str, list[int]]:
+        """By case and commit, the position of the last commit that changed what the case executes."""
+        last_changes: dict[str, list[int]] = {}
+        for case in COSTS:
+            last_changes[case] = [0]
+            for position in range(1, COMMITS):
+                is_untouched = self._is_untouched(position, case)
+                last_changes[case].append(last_changes[case][-1] if is_untouched else position)
+        return last_changes
+
+    def _is_untouched(self, position: int, case: str) -> bool:
+        """Whether a case executes the same at a commit as at the one before it."""
+        if self.commits[position].node == self.commits[position - 1].node:
+            return True
+        if any(change.case == case and change.position == position for change in PLANTED):
             return False
-        if self._drifted(case, low) != self._drifted(case, high):
+        if self._drifted(case, position) != self._drifted(case, position - 1):
             return False
-        return self.draw("touches", high, case).random() < 0.4
+        return self.draw("touches", position, case).random() < 0.4
 
 
 def instant(when: datetime) -> str:

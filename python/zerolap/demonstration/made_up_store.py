@@ -8,7 +8,7 @@ from typing import Final
 
 from zerolap.demonstration.made_up_fleet import PULL_REQUEST, MadeUpFleet, MadeUpTriggers
 from zerolap.demonstration.made_up_history import made_up_history
-from zerolap.demonstration.made_up_reports import MadeUpReport
+from zerolap.demonstration.made_up_reports import ASKED_BEFORE, MadeUpReport
 from zerolap.demonstration.made_up_server import (
     ARM,
     COMMITS,
@@ -138,24 +138,25 @@ class MadeUpStore:
                 self.store.dated.platform_state(platform.fingerprint, platform.facts_digest, instant(since))
 
     def _record_open(self, fleet: MadeUpFleet) -> None:
-        fleet.record_running(self._asked(157, ARM, ("zadd", "hset", "xadd-auto-id"), "nightly"), "arm-agent-b")
-        fleet.record_waiting(self._asked(156, ARM, (), "rebuild"), "two requests are before it", 25)
-        fleet.record_waiting(self._asked(155, X86, ("eval",), "scripts"), "all agents of made-up-x86 are busy", 4)
+        fleet.record_ended(self._asked(153, ARM, (), "older", 1825), "superseded", "superseded by a newer commit")
         fleet.record_ended(
-            self._asked(154, X86, (), "old"), "cancelled", f"cancelled: {GITHUB_REPOSITORY}#9 was closed", 26
+            self._asked(154, X86, (), "old", 1585), "cancelled", f"cancelled: {GITHUB_REPOSITORY}#9 was closed"
         )
-        fleet.record_ended(self._asked(153, ARM, (), "older"), "superseded", "superseded by a newer commit", 30)
-        fleet.record_lost(
-            self._asked(152, X86, ("zadd", "hset"), "lost"), "2 jobs have failed: three agents were lost", 20
-        )
+        lost = self._asked(152, X86, ("zadd", "hset"), "lost", 1320)
+        fleet.record_lost(lost, "2 jobs have failed: three agents were lost")
+        nightly = self._asked(157, ARM, ("zadd", "hset", "xadd-auto-id"), "nightly", 17)
+        fleet.record_running(nightly, "arm-agent-b")
+        fleet.record_running(self._asked(158, X86, ("lrange-100", "sismember"), "lists", 15), "x86-agent-a")
+        fleet.record_waiting(self._asked(156, ARM, (), "rebuild", 12), "one request is before it")
+        fleet.record_waiting(self._asked(155, X86, ("eval",), "scripts", 4), "all agents of made-up-x86 are busy")
 
-    def _asked(self, head: int, machine: Machine, cases: Sequence[str], topic: str) -> MadeUpReport:
+    def _asked(self, head: int, machine: Machine, cases: Sequence[str], topic: str, minutes_ago: float) -> MadeUpReport:
         return MadeUpReport(
             self.server,
             head - 1,
             head,
             machine,
-            self.server.moment - timedelta(minutes=20),
+            self.server.moment - timedelta(minutes=minutes_ago) + ASKED_BEFORE,
             agent=_agent(machine),
             cases=tuple(cases),
             priority="pull",

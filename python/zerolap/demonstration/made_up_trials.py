@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import random
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,7 +22,7 @@ PAIRS: Final = 12
 SLICE_REQUESTS: Final = 4800
 SAMPLES: Final = 9000
 COUNTED_SCATTER: Final = 0.0003
-START_SCATTER: Final = 0.006
+START_SCATTER: Final = 0.004
 """Standard deviation of the times of starts, as a part; that of a pair's ratio is this times the root of two."""
 WINDOWS: Final = Windows(small=64, large=288)
 BACKGROUND_SAMPLES: Final = 140
@@ -31,11 +32,10 @@ SATURATED: Final = Check(check="client_saturation", ok=False, value=0.994, limit
 
 
 @dataclass(frozen=True)
-class MeasuredBuild:
-    """A case of a commit on a machine, measured from a time on."""
+class MadeUpMetrics:
+    """The metrics of the trials of a case of a commit on a machine, measured from a time on."""
 
     server: MadeUpServer
-    blobs: Blobs
     case: str
     position: int
     machine: Machine
@@ -43,36 +43,90 @@ class MeasuredBuild:
     subject: str
     """What the random numbers belong to: the id of the request."""
 
-    def _draw(self, *parts: object) -> random.Random:
-        return self.server.draw(self.subject, self.case, self.position, *parts)
-
-    @property
-    def _facts(self) -> str:
-        return self.server.platform(self.machine, self.began).facts_digest
-
     @property
     def cpu_ns(self) -> float:
         """The CPU time of a request, in the state that the machine was in."""
         now = self.server.nanoseconds(self.case, self.position, self.machine)
         return now * self.server.platform_effect(self.machine, self.began)
 
+    def counted(self, block: int) -> dict[str, float]:
+        """Return the metrics of a counted trial; builds that execute the same count the same."""
+        draw = self.server.draw(self.subject, self.case, self.last_change, "counted", block)
+        instructions = self.server.instructions(self.case, self.position) * math.exp(draw.gauss(0, COUNTED_SCATTER))
+        return {
+            "instructions_per_op": instructions,
+            "instructions_alone_per_op": 1.04 * instructions + 410,
+            "instructions_per_tick": 54_800.0,
+            "allocations_per_op": 6.4375 if COSTS[self.case][0] > 10_000 else 3.0625,
+            "syscalls_per_op": 0.1875,
+            "clock_readings_per_op": 2.296,
+        }
+
+    def timed(self, block: int) -> dict[str, float]:
+        """Return the metrics of a timed start; what placement does is common to both sides of a block."""
+        layout = self.server.draw(self.subject, self.case, "layout", block).gauss(0, 2.5 * START_SCATTER)
+        scatter = self.server.draw(self.subject, self.case, self.position, "timed", block).gauss(0, START_SCATTER)
+        cpu = self.cpu_ns * math.exp(layout + scatter)
+        rate = 1e9 / (1.06 * cpu)
+        latency = 16 * 20 * 1e6 / rate
+        return {
+            "cpu_ns_per_op": cpu,
+            "whole_cpu_ns_per_op": 1.043 * cpu,
+            "elapsed_ns_per_op": 1.06 * cpu,
+            "main_thread_ns_per_op": cpu,
+            "usec_per_call": 0.24e-3 * cpu,
+            "ops_per_sec": rate,
+            "latency_p50_us": latency,
+            "latency_p99_us": 2.05 * latency,
+            "latency_p99_9_us": 6.4 * latency,
+            "latency_max_us": 13.2 * latency,
+            "cycles_per_op": 2.9 * cpu,
+            "control_ns": 20.2 * self.server.platform_effect(self.machine, self.began),
+        }
+
+    def mean(self, engine: str, metric: str, blocks: int) -> float:
+        """Return the mean of a metric over the trials of an engine."""
+        trials = map(self.timed if engine == "timed" else self.counted, range(blocks))
+        return statistics.fmean(metrics[metric] for metrics in trials)
+
+    @property
+    def last_change(self) -> int:
+        """The last commit that changed what the case executes."""
+        return self.server.last_changes[self.case][self.position]
+
+
+@dataclass(frozen=True)
+class MeasuredBuild:
+    """A case of a commit on a machine, whose trials have files."""
+
+    of: MadeUpMetrics
+    blobs: Blobs
+
+    @property
+    def server(self) -> MadeUpServer:
+        """The server of which it is a commit."""
+        return self.of.server
+
+    @property
+    def case(self) -> str:
+        """The case."""
+        return self.of.case
+
+    def _draw(self, *parts: object) -> random.Random:
+        return self.server.draw(self.of.subject, self.case, self.of.position, *parts)
+
+    @property
+    def _facts(self) -> str:
+        return self.server.platform(self.of.machine, self.of.began).facts_digest
+
     def counted(self, block: int, graph: str | None) -> Measurement:
         """Return a counted trial."""
-        scatter = math.exp(self._draw("counted", block).gauss(0, COUNTED_SCATTER))
-        instructions = self.server.instructions(self.case, self.position) * scatter
         return Measurement(
-            metrics={
-                "instructions_per_op": instructions,
-                "instructions_alone_per_op": 1.04 * instructions + 410,
-                "instructions_per_tick": 54_800.0,
-                "allocations_per_op": self._allocations(),
-                "syscalls_per_op": 0.1875,
-                "clock_readings_per_op": 2.296,
-            },
+            metrics=self.of.counted(block),
             validity=Validity.of(_checks(352)),
             amounts=Amounts(windows=WINDOWS),
             graph=graph,
-            executed_code=self.server.digits("executed", self.case, self._last_change(), self.machine),
+            executed_code=self.server.digits("executed", self.case, self.of.last_change, self.of.machine),
             seconds=1.7,
             method=4,
             zerolap=__version__,
@@ -83,28 +137,10 @@ class MeasuredBuild:
 
     def timed(self, block: int, *, has_timeline: bool, fault: Check | None = None) -> Measurement:
         """Return a timed start with its slices; a `fault` makes it invalid."""
-        draw = self._draw("timed", block)
-        # What placement does is common to both sides of a block.
-        layout = math.exp(self.server.draw(self.subject, self.case, "layout", block).gauss(0, 2.5 * START_SCATTER))
-        cpu = self.cpu_ns * layout * math.exp(draw.gauss(0, START_SCATTER)) * (1.3 if fault else 1.0)
-        rate = 1e9 / (1.06 * cpu)
-        latency = 16 * 20 * 1e6 / rate
-        timeline = self._timeline(draw, cpu, latency) if has_timeline else None
+        draw, metrics = self._draw("timeline", block), self.of.timed(block)
+        timeline = self._timeline(draw, metrics["cpu_ns_per_op"], metrics["latency_p50_us"]) if has_timeline else None
         return Measurement(
-            metrics={
-                "cpu_ns_per_op": cpu,
-                "whole_cpu_ns_per_op": 1.043 * cpu,
-                "elapsed_ns_per_op": 1.06 * cpu,
-                "main_thread_ns_per_op": cpu,
-                "usec_per_call": 0.24e-3 * cpu,
-                "ops_per_sec": rate,
-                "latency_p50_us": latency,
-                "latency_p99_us": 2.05 * latency,
-                "latency_p99_9_us": 6.4 * latency,
-                "latency_max_us": 13.2 * latency,
-                "cycles_per_op": 2.9 * cpu,
-                "control_ns": 20.2 * self.server.platform_effect(self.machine, self.began),
-            },
+            metrics=metrics,
             validity=Validity.of([*_checks(PAIRS * SLICE_REQUESTS), fault or _checks(0)[-1]]),
             amounts=Amounts(pairs=PAIRS, slice_requests=SLICE_REQUESTS),
             timeline=timeline,
@@ -133,7 +169,7 @@ class MeasuredBuild:
     def stack_table(self) -> dict[str, Any]:
         """Return sampled stacks in the form of `zerolap.stacks/1`."""
         draw = self._draw("sampled")
-        weights = self.server.function_weights(self.case, self.position)
+        weights = self.server.function_weights(self.case, self.of.position, self.of.machine)
         total = sum(weights.values())
         counts = {
             path: round(draw.gauss(expected := SAMPLES * weight / total, math.sqrt(expected)))
@@ -165,12 +201,8 @@ class MeasuredBuild:
         return self.blobs.put(json.dumps(self._graph()).encode())
 
     def _graph(self) -> dict[str, Any]:
-        weights = {
-            path: weight
-            for path, weight in self.server.function_weights(self.case, self.position).items()
-            if object_of(path[-1]) != "[kernel]"
-        }
-        scale = self.server.instructions(self.case, self.position) / sum(weights.values())
+        weights = self.server.function_weights(self.case, self.of.position, None)
+        scale = self.server.instructions(self.case, self.of.position) / sum(weights.values())
         inclusive: dict[tuple[str, str], float] = {}
         own: dict[str, float] = dict.fromkeys(sorted({name for path in weights for name in path}), 0.0)
         for path, weight in weights.items():
@@ -219,8 +251,10 @@ class MeasuredBuild:
 
     def _timeline(self, draw: random.Random, cpu: float, latency: float) -> str:
         slices = []
-        for _ in range(PAIRS):
-            of_slice = cpu * math.exp(draw.gauss(0, 0.012))
+        factors = [math.exp(draw.gauss(0, 0.012)) for _ in range(PAIRS)]
+        # The throughput of all slices together is that of the trial.
+        for factor in factors:
+            of_slice = cpu * factor / statistics.fmean(factors)
             slices.append(
                 SliceRecord(
                     requests=SLICE_REQUESTS,
@@ -241,18 +275,8 @@ class MeasuredBuild:
         timeline = Timeline(slices=slices, histogram_ns=histogram)
         return self.blobs.put(timeline.model_dump_json(by_alias=True).encode())
 
-    def _last_change(self) -> int:
-        """Return the last commit that changed what the case executes."""
-        place = self.position
-        while place > 0 and self.server.is_identical(place - 1, place, self.case):
-            place -= 1
-        return place
-
-    def _allocations(self) -> float:
-        return 6.4375 if COSTS[self.case][0] > 10_000 else 3.0625
-
     def _moment(self, seconds: float) -> str:
-        return instant(self.began + timedelta(seconds=seconds))
+        return instant(self.of.began + timedelta(seconds=seconds))
 
 
 def _checks(executed: int) -> list[Check]:

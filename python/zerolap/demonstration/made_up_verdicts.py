@@ -1,13 +1,13 @@
 """Verdicts on made-up cases, with the reasons that they have: they agree with the changes that were planted."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.demonstration.made_up_functions import file_of
+from zerolap.demonstration.made_up_functions import file_of, function_tree
 from zerolap.demonstration.made_up_server import PLANTED, Machine, MadeUpServer, PlantedChange, relative
-from zerolap.demonstration.made_up_trials import COUNTED_BLOCKS, COUNTED_SCATTER, START_SCATTER, STARTS
+from zerolap.demonstration.made_up_trials import COUNTED_BLOCKS, COUNTED_SCATTER, STARTS, MadeUpMetrics
 from zerolap.records import (
     METRICS,
     Caller,
@@ -34,14 +34,32 @@ TIMED: Final = ("cpu_ns_per_op", "whole_cpu_ns_per_op", "elapsed_ns_per_op", *SL
 class MadeUpCase:
     """A case of two commits on a machine, counted and timed so often; `is_timed` where time was measured at all."""
 
-    server: MadeUpServer
     case: Case
-    base: int
-    head: int
-    machine: Machine
+    of_base: MadeUpMetrics
+    of_head: MadeUpMetrics
     is_timed: bool
     counted_blocks: int = COUNTED_BLOCKS
     starts: int = STARTS
+
+    @property
+    def server(self) -> MadeUpServer:
+        """The server of which both are commits."""
+        return self.of_head.server
+
+    @property
+    def base(self) -> int:
+        """The position of the base."""
+        return self.of_base.position
+
+    @property
+    def head(self) -> int:
+        """The position of the head."""
+        return self.of_head.position
+
+    @property
+    def machine(self) -> Machine:
+        """Where it was measured."""
+        return self.of_head.machine
 
     @property
     def is_identical(self) -> bool:
@@ -50,7 +68,8 @@ class MadeUpCase:
 
     def result(self) -> CaseResult:
         """Return what a comparison concludes."""
-        verdicts = [*self._of_work(), *(self._of_time() if self.is_timed else ())]
+        verdicts = [self._verdict(metric, "counted") for metric in COUNTED]
+        verdicts += [self._verdict(metric, "timed") for metric in TIMED if self.is_timed]
         by_metric = {verdict.metric: verdict for verdict in verdicts}
         work = by_metric["instructions_per_op"].verdict
         timed = by_metric.get("cpu_ns_per_op")
@@ -97,31 +116,10 @@ class MadeUpCase:
             failed_sides=list(failed_sides),
         )
 
-    def _of_work(self) -> Iterable[Verdict]:
-        name = self.case.name
-        for metric in COUNTED:
-            if metric == "instructions_per_op":
-                base, head = (self.server.instructions(name, place) for place in (self.base, self.head))
-                scatter = self.server.draw("verdict", name, self.base, self.head).gauss(0, COUNTED_SCATTER / 2)
-                yield self._verdict(metric, "counted", base, head * (1.0 if self.is_identical else 1 + scatter))
-            else:
-                value = {"allocations_per_op": 6.4375, "syscalls_per_op": 0.1875}.get(metric, 2.296)
-                yield self._verdict(metric, "counted", value, value)
-
-    def _of_time(self) -> Iterable[Verdict]:
-        name = self.case.name
-        base, head = (self.server.nanoseconds(name, place, self.machine) for place in (self.base, self.head))
-        draw = self.server.draw("verdict of time", name, self.base, self.head, self.machine)
-        ratio = head / base * math.exp(draw.gauss(0, START_SCATTER / math.sqrt(STARTS)))
-        for metric in TIMED:
-            if metric == "ops_per_sec":
-                yield self._verdict(metric, "timed", 1e9 / (1.06 * base), 1e9 / (1.06 * base * ratio))
-            else:
-                factor = {"whole_cpu_ns_per_op": 1.043, "elapsed_ns_per_op": 1.06}.get(metric, 1.0)
-                factor = {"latency_p50_us": 0.34, "latency_p99_us": 0.70}.get(metric, factor)
-                yield self._verdict(metric, "timed", factor * base, factor * base * ratio)
-
-    def _verdict(self, metric: str, engine: str, base: float, head: float) -> Verdict:
+    def _verdict(self, metric: str, engine: str) -> Verdict:
+        """Return the verdict on a metric: its values are the means of the trials."""
+        samples = self.counted_blocks if engine == "counted" else self.starts
+        base, head = (side.mean(engine, metric, samples) for side in (self.of_base, self.of_head))
         change = relative(base, head)
         half = HALF_WIDTHS[engine] * SLOWEST_METRICS.get(metric, 1.0)
         smallest = MIN_EFFECTS[engine]
@@ -134,7 +132,6 @@ class MadeUpCase:
         elif -smallest < low and high < smallest:
             word = "same"
         is_changed = word in ("regression", "improvement")
-        samples = self.counted_blocks if engine == "counted" else self.starts
         return Verdict(
             metric=metric,
             engine=engine,
@@ -174,13 +171,10 @@ class MadeUpCase:
         return [Finding(kind="identity", rank=0, text=text)]
 
     def _culprit(self, rank: int, change: PlantedChange) -> Finding:
-        before = self.server.function_weights(change.case, change.position - 1)
-        after = self.server.function_weights(change.case, change.position)
-        path = next(path for path in before if path[-1] == change.function)
-        total = self.server.instructions(change.case, change.position - 1)
-        cost = self.server.nanoseconds(change.case, change.position - 1, self.machine)
-        own = PerSide(base=round(total * before[path], 1), head=round(total * (before[path] + change.instructions), 1))
-        added = total * change.instructions
+        own, own_cpu = (_per_side(*self._own(change, machine)) for machine in (None, self.machine))
+        path = next(path for path in function_tree(change.case) if path[-1] == change.function)
+        before, after = self._own(change, None)
+        added = after - before
         file = file_of(change.function)
         verb = "takes more instructions" if added > 0 else "takes fewer instructions"
         caller = path[-2]
@@ -193,8 +187,8 @@ class MadeUpCase:
             instructions_per_op=own,
             self_instructions_per_op=own,
             calls_per_op=PerSide(base=1.0, head=1.0),
-            cpu_ns_per_op=PerSide(base=round(cost * before[path], 1), head=round(cost * after[path], 1)),
-            self_cpu_ns_per_op=PerSide(base=round(cost * before[path], 1), head=round(cost * after[path], 1)),
+            cpu_ns_per_op=own_cpu,
+            self_cpu_ns_per_op=own_cpu,
             share_of_change=1.0 if len(self.planted) == 1 else round(1 / len(self.planted), 3),
             in_diff=True,
             callers=[
@@ -205,3 +199,22 @@ class MadeUpCase:
                 f" request): {added:+,.0f} instructions, 100 % of the change."
             ),
         )
+
+    def _own(self, change: PlantedChange, machine: Machine | None) -> tuple[float, float]:
+        """Return what a function itself takes before and after its change: CPU time of a machine, or instructions."""
+        before, after = (self._own_at(change, place, machine) for place in (change.position - 1, change.position))
+        return before, after
+
+    def _own_at(self, change: PlantedChange, place: int, machine: Machine | None) -> float:
+        weights = self.server.function_weights(change.case, place, machine)
+        cost = (
+            self.server.instructions(change.case, place)
+            if machine is None
+            else self.server.nanoseconds(change.case, place, machine)
+        )
+        own = sum(weight for path, weight in weights.items() if path[-1] == change.function)
+        return round(cost * own / sum(weights.values()), 1)
+
+
+def _per_side(base: float, head: float) -> PerSide:
+    return PerSide(base=base, head=head)
