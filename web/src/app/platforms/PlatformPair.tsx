@@ -98,7 +98,7 @@ function Cases({ pair }: { pair: Pair }) {
   const shown = isAll ? pair.cases : pair.cases.filter(({ agreement }) => agreement === "different");
   return (
     <>
-      <div class="filter">
+      <div class="pair">
         <label>
           <input
             type="checkbox"
