@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from zerolap.api.signing_in import SignedIn
@@ -28,7 +29,14 @@ EXPLAINED = (
 """The words of the glossary that pages explain where they stand."""
 COMMAND = "python scripts/web_types.py"
 HEADER = f"// The records of python/zerolap/records and queries, written by `{COMMAND}`. Do not edit.\n"
-MODELS = (Comparison, RunReport, Pictures, Metric, SignedIn, *(query.answer for query in QUERIES))
+MODELS: tuple[type[BaseModel], ...] = (
+    Comparison,
+    RunReport,
+    Pictures,
+    Metric,
+    SignedIn,
+    *(query.answer for query in QUERIES),
+)
 PRIMITIVES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 AS_TEXT = frozenset({"seed"})
 """Integers of 64 bits, more than a number of JavaScript holds: the page reads them as text."""

@@ -511,8 +511,8 @@ HOSTILE = a_comparison([a_case("</script><script>alert(1)</script><!--", "regres
 def test_the_headline_names_work_that_changed_where_time_has_not() -> None:
     instructions = a_verdict("regression", change=0.02)
     elapsed = a_verdict(metric="cpu_ns_per_op", engine="timed")
-    answers = {"time": "same", "deciding": "cpu_ns_per_op", "work_deciding": "instructions_per_op"}
-    same = {**answers, "time_deciding": "cpu_ns_per_op", "verdicts": [instructions, elapsed]}
+    answers: dict[str, Any] = {"time": "same", "deciding": "cpu_ns_per_op", "work_deciding": "instructions_per_op"}
+    same: dict[str, Any] = {**answers, "time_deciding": "cpu_ns_per_op", "verdicts": [instructions, elapsed]}
     beside, quiet = a_case("get", work="regression", **same), a_case("set", work="same", **same)
     assert headline(a_comparison([beside, quiet])) == "2 same in time (1 regression in work)"
     assert headline(a_comparison([quiet])) == "1 same"
