@@ -14,7 +14,7 @@ from zerolap.demonstration import MACHINES, fill_with_made_up_data
 from zerolap.demonstration.made_up_functions import SERVER, file_of
 from zerolap.demonstration.made_up_reports import MadeUpReport
 from zerolap.demonstration.made_up_server import MadeUpServer, instant
-from zerolap.demonstration.made_up_trials import MeasuredBuild
+from zerolap.demonstration.made_up_trials import MadeUpMetrics, MeasuredBuild
 from zerolap.history import open_changes
 from zerolap.records import HEAD, History, HistoryChange, HistoryCommit, HistoryPoint, HistorySeries, JobFinished
 from zerolap.store import Store
@@ -175,9 +175,8 @@ class HugeStore:
                 }
             )
             for side, position in report.sides.items():
-                build = MeasuredBuild(
-                    server, self.store.blobs, case.name, position, report.machine, report.began, f"{copy.id} {side}"
-                )
+                metrics = MadeUpMetrics(server, case.name, position, report.machine, report.began, f"{copy.id} {side}")
+                build = MeasuredBuild(metrics, self.store.blobs)
                 table = _enlarged(build.stack_table(), random.Random(f"{copy.n} {side}"))
                 trials.append(
                     {
