@@ -16,6 +16,7 @@ from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.demonstration import ARM, NOT_MEASURED, X86, fill_with_made_up_data
 from zerolap.demonstration.made_up_server import ZADD_COMMIT
+from zerolap.lab import read_comparison
 from zerolap.queries import QUERIES, QuerySources
 from zerolap.store import Store
 
@@ -46,6 +47,15 @@ def test_a_planted_regression_is_in_verdicts_reasons_stacks_and_history(either_s
         trials = [measured for trial, measured in either_store.measurements(comparison.id) if trial.case == "zadd"]
         assert all("zslUpdateScore" in either_store.blobs.get(one.stacks).decode() for one in trials if one.stacks)
         assert NOT_MEASURED in comparison.notes
+
+
+@pytest.mark.slow
+def test_a_comparison_that_goes_on_has_not_used_up_its_budget(store: Store) -> None:
+    fill_with_made_up_data(store, seed=3, moment=MOMENT)
+    running = [row.id for row in store.comparisons(200) if row.state == "running"]
+    assert running
+    for identity in running:
+        assert not [note for note in read_comparison(store, identity).notes if "budget" in note]
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
             invalid=words.count("invalid"),
             machine_seconds=results.machine_seconds,
         ),
-        notes=[*resolved.notes, *_anchor_notes(resolved), *placement_notes(results), *untimed_notes(results)],
+        notes=[*resolved.notes, *_anchor_notes(resolved), *placement_notes(results), *untimed_notes(results, state)],
         cases=cases,
         skipped=list(resolved.skipped),
     )

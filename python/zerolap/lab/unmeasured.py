@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from zerolap.lab.results import FEWEST_STARTS, CaseResults, Results, Trials
-from zerolap.records import BASE, HEAD, Check, Settings, Side, TrialFailed
+from zerolap.records import BASE, HEAD, Check, DocumentState, Settings, Side, TrialFailed
 
 BUDGET_USED_UP = "the budget was used up before it was decided"
 OF_THE_SERVER: Final = frozenset({"errors", "hit_rate", "reply", "executed", "keys", "replicas"})
@@ -70,8 +70,8 @@ def not_measured(measured: CaseResults, *, is_alone: bool = False) -> list[str]:
     return sentences + [f"not measured by `{engine}`: {reason}" for engine, reason in others.items()]
 
 
-def untimed_notes(results: Results) -> list[str]:
-    """Return the notes on cases that could not be timed, or need not be."""
+def untimed_notes(results: Results, state: DocumentState) -> list[str]:
+    """Return the notes on cases that could not be timed, or need not be; while others are measured, it may still be."""
     by_reason: dict[str, list[str]] = {}
     settings = results.resolved.settings
     not_to_be_timed = results.not_to_be_timed if settings.asks_for_time else frozenset()
@@ -79,7 +79,8 @@ def untimed_notes(results: Results) -> list[str]:
     identical = [case.name for case in results.resolved.cases if case.name in not_to_be_timed]
     notes = [f"not timed, as both sides execute the same instructions: {', '.join(identical)}"] if identical else []
     for case in results.resolved.cases:
-        if case.name in not_to_be_timed:
+        is_yet_to_come = state == "running" and case.name not in results.timed
+        if case.name in not_to_be_timed or is_yet_to_come:
             continue
         reason = _why_untimed(results.of_case(case), settings)
         if reason is not None:
