@@ -4,7 +4,7 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import uvicorn
@@ -18,15 +18,28 @@ from zerolap.triggers.running import Triggers
 from zerolap.triggers.settings import TriggerSettings
 
 
+class Server(uvicorn.Server):
+    """Ends connections of the application to others at its end, as long as their event loop is there."""
+
+    def __init__(self, configuration: uvicorn.Config, end: Callable[[], Awaitable[None]] | None) -> None:
+        super().__init__(configuration)
+        self._end = end
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        if self._end is not None:
+            await self._end()
+
+
 @contextlib.contextmanager
-def served(app: FastAPI) -> Iterator[str]:
-    """Serve an application on a free port of this machine; yields its URL."""
+def served(app: FastAPI, end: Callable[[], Awaitable[None]] | None = None) -> Iterator[str]:
+    """Serve an application on a free port of this machine until `end` was awaited; yields its URL."""
     # With its protocol named, asyncio has answers sent at once; without, they wait for the client's acknowledgement.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         configuration = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none")
-        server = uvicorn.Server(configuration)
+        server = Server(configuration, end)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -43,7 +56,8 @@ def served_lab(store: Store, settings: TriggerSettings | None = None, mirrors: P
     """Serve what `zerolap serve` does; nothing is measured, triggers stay as they are recorded, reports are public."""
     conductor = Conductor(store, InProcess(), [ServedPlatform("local", builder="local")])
     triggers = None if settings is None else Triggers(store, settings, mirrors)
-    with served(application(conductor, store, triggers, public_reports=settings is None)) as url:
+    end = None if triggers is None or triggers.github is None else triggers.github.close
+    with served(application(conductor, store, triggers, public_reports=settings is None), end) as url:
         yield url
 
 

@@ -48,21 +48,11 @@ class PersonSignIn:
         trust: ssl.SSLContext | None = None,
     ) -> None:
         self._patience = patience or Patience(request_seconds=15.0, total_seconds=15.0)
-        # It refuses an address that would get tokens unencrypted.
-        self._api = GitHubConnection(api_url, self._patience, Clock(), trust)
+        self._api_url = api_url
         self._site = PUBLIC_SITE if api_url == PUBLIC_API else api_url.rstrip("/").removesuffix(ENTERPRISE_API)
         self._client_id = client_id
         self._client_secret = client_secret
-        self._client = httpx.AsyncClient(
-            headers=HEADERS | {"Accept": "application/json"},
-            timeout=self._patience.request_seconds,
-            verify=True if trust is None else trust,
-        )
-
-    async def close(self) -> None:
-        """End the connections."""
-        await self._client.aclose()
-        await self._api.close()
+        self._trust = trust
 
     def address(self, redirect: str, state: str, verifier: str) -> str:
         """Return where a person agrees; GitHub leads back to `redirect` with the state and a code."""
@@ -80,13 +70,25 @@ class PersonSignIn:
 
         Raises `GitHubRefused` for a code that is not good, `GitHubUnavailable` and `GitHubAnswerUnusable`.
         """
-        token = await self._token(code, redirect, verifier)
+        # It refuses an address that would get tokens unencrypted. Sign-ins are rare: each has connections of its own.
+        api = GitHubConnection(self._api_url, self._patience, Clock(), self._trust)
+        try:
+            token = await self._token(code, redirect, verifier)
 
-        async def given() -> SecretStr:
-            return token
+            async def given() -> SecretStr:
+                return token
 
-        user = await self._api.send(Call("GET", "/user"), Bearer(given, lambda: None), _read_user)
-        return user.login
+            user = await api.send(Call("GET", "/user"), Bearer(given, lambda: None), _read_user)
+            return user.login
+        finally:
+            await api.close()
+
+    def _connected(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            headers=HEADERS | {"Accept": "application/json"},
+            timeout=self._patience.request_seconds,
+            verify=True if self._trust is None else self._trust,
+        )
 
     async def _token(self, code: str, redirect: str, verifier: str) -> SecretStr:
         """Return the token for a code, which is good for once: the request is not repeated."""
@@ -101,7 +103,8 @@ class PersonSignIn:
         try:
             async with (
                 asyncio.timeout(self._patience.request_seconds),
-                self._client.stream("POST", f"{self._site}/login/oauth/access_token", data=asked) as response,
+                self._connected() as client,
+                client.stream("POST", f"{self._site}/login/oauth/access_token", data=asked) as response,
             ):
                 async for piece in response.aiter_bytes():
                     content += piece
