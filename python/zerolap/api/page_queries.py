@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import functools
 import inspect
 import io
 from collections.abc import Awaitable, Callable, Iterable
@@ -38,11 +39,15 @@ def page_queries_router(sources: QuerySources, authorization: Authorization, *, 
     )
     pages = Pages()
 
-    async def answered(request: Request, key: str, make: Callable[[], Page]) -> Response:
+    async def answered(
+        request: Request, key: str, change: Callable[[], str] | None, make: Callable[[], Page]
+    ) -> Response:
         if not is_public:
             await authorization.require_reader(request)
+        # It asks the store, which strangers may not have it do.
+        changed = "" if change is None else await asyncio.to_thread(change)
         try:
-            page = await pages.page(key, make)
+            page = await pages.page(f"{key} {changed}", make)
         except UsageError as fault:
             raise Problem(HTTPStatus.NOT_FOUND, fault.message, fault.hint) from fault
         except TooBusy:
@@ -64,7 +69,7 @@ def _add(
     query: PageQuery,
     path: str,
     sources: QuerySources,
-    answered: Callable[[Request, str, Callable[[], Page]], Awaitable[Response]],
+    answered: Callable[[Request, str, Callable[[], str] | None, Callable[[], Page]], Awaitable[Response]],
 ) -> None:
     is_csv = path.endswith(".csv")
 
@@ -73,8 +78,8 @@ def _add(
             record = query.read(sources, parameters)
             return _csv_page(query, record) if is_csv else _json_page(record)
 
-        change = "" if query.change is None else await asyncio.to_thread(query.change, sources, parameters)
-        return await answered(request, f"{path}?{parameters.model_dump_json()} {change}", make)
+        change = None if query.change is None else functools.partial(query.change, sources, parameters)
+        return await answered(request, f"{path}?{parameters.model_dump_json()}", change, make)
 
     # FastAPI reads the parameters from the signature; that of `answer` cannot name a model that is known here only.
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
