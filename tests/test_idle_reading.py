@@ -67,12 +67,12 @@ def test_jobs_are_counted_by_kind_and_state(store: Store, redis_server: Path) ->
         assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
-    counts = store.fleet.job_counts(request.id)
+    counts = store.fleet.job_counts([request.id])[request.id]
     assert counts["build", "done"] == 1
     assert {state for _, state in counts} == {"done"}
     [job] = [one.job for one in store.fleet.attempts(request.id)][-1:]
     store.fleet.add_attempts([Attempt("a-again", request.id, PLATFORM, job)])
-    again = store.fleet.job_counts(request.id)
+    again = store.fleet.job_counts([request.id])[request.id]
     # The last attempt at a job counts.
     assert again["trials", "ready"] == 1
     assert sum(again.values()) == sum(counts.values())

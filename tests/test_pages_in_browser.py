@@ -125,3 +125,20 @@ HAS_FOCUS_MARK = """() => {
   const style = getComputedStyle(document.activeElement);
   return style.outlineStyle !== 'none' || style.boxShadow !== 'none';
 }"""
+
+
+@pytest.mark.slow
+@every_page
+def test_what_a_page_shows_is_asked_once_and_before_its_script_is_there(
+    route: str, browser: Browser, lab: DemonstratedLab
+) -> None:
+    asked: list[str] = []
+    with opened(browser, lab.url, viewport=DESKTOP) as shown:
+        drawn(shown)
+        shown.on("request", lambda request: asked.append(request.url.removeprefix(lab.url)))
+        shown.goto(lab.url + lab.paths[route])
+        drawn(shown)
+    queries = [url for url in asked if url.startswith(("/api/v1/pages/", "/openapi.json"))]
+    assert sorted(queries) == sorted(set(queries))
+    scripts = [place for place, url in enumerate(asked) if re.search(r"/assets/\w+(Page|Route)-.*\.js", url)]
+    assert queries == [] or asked.index(queries[0]) < max(scripts)

@@ -1,23 +1,20 @@
 """`/api/v1/pages`: what pages show, as JSON, and as CSV where it is a table."""
 
-import asyncio
 import csv
 import functools
 import inspect
 import io
-from collections.abc import Awaitable, Callable, Iterable
-from http import HTTPStatus
+from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from zerolap.api.authorization import WITH_TOKEN, Authorization
-from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
-from zerolap.api.problems import Problem, described, unavailable
+from zerolap.api.page_answers import PageAnswers, refusals_of_answers
+from zerolap.api.pages import NOTHING_LOADED, Page
 from zerolap.queries import QUERIES, PageQuery, Parameters, QuerySources, TableRow, TableValue
-from zerolap.records import Record, UsageError
-from zerolap.store import BlobDamaged
+from zerolap.records import Record
 
 CSV: Final = "text/csv; charset=utf-8"
 JSON: Final = "application/json"
@@ -27,50 +24,16 @@ FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 def page_queries_router(sources: QuerySources, authorization: Authorization, *, is_public: bool) -> APIRouter:
     """Return a route for each query; unless reports are public, each takes a token."""
-    router = APIRouter(
-        prefix="/api/v1/pages",
-        tags=["pages"],
-        responses=described(
-            HTTPStatus.UNAUTHORIZED,
-            HTTPStatus.NOT_FOUND,
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            HTTPStatus.SERVICE_UNAVAILABLE,
-        ),
-    )
-    pages = Pages()
-
-    async def answered(
-        request: Request, key: str, change: Callable[[], str] | None, make: Callable[[], Page]
-    ) -> Response:
-        if not is_public:
-            await authorization.require_reader(request)
-        # It asks the store, which strangers may not have it do.
-        changed = "" if change is None else await asyncio.to_thread(change)
-        try:
-            page = await pages.page(f"{key} {changed}", make)
-        except UsageError as fault:
-            raise Problem(HTTPStatus.NOT_FOUND, fault.message, fault.hint) from fault
-        except TooBusy:
-            headers = {"Retry-After": str(RETRY_SECONDS)}
-            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are asked for at once", "", headers) from None
-        except BlobDamaged as fault:
-            raise unavailable(fault, request.url.path) from fault
-        return answer_with(page, request, is_public=is_public)
-
+    router = APIRouter(prefix="/api/v1/pages", tags=["pages"], responses=refusals_of_answers())
+    answers = PageAnswers(authorization, is_public=is_public)
     for query in QUERIES:
-        _add(router, query, f"/{query.name}", sources, answered)
+        _add(router, query, f"/{query.name}", sources, answers)
         if query.table is not None:
-            _add(router, query, f"/{query.name}.csv", sources, answered)
+            _add(router, query, f"/{query.name}.csv", sources, answers)
     return router
 
 
-def _add(
-    router: APIRouter,
-    query: PageQuery,
-    path: str,
-    sources: QuerySources,
-    answered: Callable[[Request, str, Callable[[], str] | None, Callable[[], Page]], Awaitable[Response]],
-) -> None:
+def _add(router: APIRouter, query: PageQuery, path: str, sources: QuerySources, answers: PageAnswers) -> None:
     is_csv = path.endswith(".csv")
 
     async def answer(request: Request, parameters: Parameters) -> Response:
@@ -79,7 +42,7 @@ def _add(
             return _csv_page(query, record) if is_csv else _json_page(record)
 
         change = None if query.change is None else functools.partial(query.change, sources, parameters)
-        return await answered(request, f"{path}?{parameters.model_dump_json()}", change, make)
+        return await answers.answer(request, f"{path}?{parameters.model_dump_json()}", make, change)
 
     # FastAPI reads the parameters from the signature; that of `answer` cannot name a model that is known here only.
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -57,16 +57,17 @@ class Pages:
         self._kept_bytes = 0
         self._making: dict[str, asyncio.Task[Page]] = {}
 
-    async def page(self, key: str, make: Callable[[], Page]) -> Page:
+    async def page(self, key: str, make: Callable[[], Page], fresh_seconds: float = FRESH_SECONDS) -> Page:
         """Return the page that a key stands for, and have it made in a thread if it is not kept.
 
+        One that was made longer ago than `fresh_seconds` is made again, unless it is final.
         Raises `TooBusy`, and what `make` raises.
         """
         # Of a fixed length, whatever strangers write into their requests.
         key = hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
         if key in self._kept:
             page, made = self._kept[key]
-            if page.is_final or self._clock() - made < FRESH_SECONDS:
+            if page.is_final or self._clock() - made < fresh_seconds:
                 self._kept.move_to_end(key)
                 return page
         if key not in self._making:

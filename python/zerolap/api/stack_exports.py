@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -11,11 +10,10 @@ from pydantic import Field
 
 from zerolap import _core
 from zerolap.api.authorization import WITH_TOKEN, Authorization
-from zerolap.api.pages import RETRY_SECONDS, Page, Pages, TooBusy, answer_with
-from zerolap.api.problems import Problem, described, unavailable
+from zerolap.api.page_answers import PageAnswers, refusals_of_answers
+from zerolap.api.pages import Page
 from zerolap.queries import ProfileParameters, QuerySources, SampledCases, merged_profile, selected_cases
 from zerolap.records import DrawnSide, UsageError
-from zerolap.store import BlobDamaged
 
 NAMES: Final = re.compile(r"[^A-Za-z0-9.-]+")
 LONGEST_NAME: Final = 80
@@ -61,34 +59,13 @@ class ExportParameters(ProfileParameters):
 
 def stack_exports_router(sources: QuerySources, authorization: Authorization, *, is_public: bool) -> APIRouter:
     """Return a route for each format; unless reports are public, each takes a token."""
-    router = APIRouter(
-        prefix="/api/v1",
-        tags=["pages"],
-        responses=described(
-            HTTPStatus.UNAUTHORIZED,
-            HTTPStatus.NOT_FOUND,
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            HTTPStatus.SERVICE_UNAVAILABLE,
-        ),
-    )
-    pages = Pages()
+    router = APIRouter(prefix="/api/v1", tags=["pages"], responses=refusals_of_answers())
+    answers = PageAnswers(authorization, is_public=is_public)
 
     def route(export: ExportFormat) -> Callable[..., Any]:
         async def stacks(request: Request, parameters: Annotated[ExportParameters, Query()]) -> Response:
-            if not is_public:
-                await authorization.require_reader(request)
             key = f"{export.name} {parameters.model_dump_json()}"
-            try:
-                page = await pages.page(key, lambda: _page(sources, parameters, export))
-            except UsageError as fault:
-                raise Problem(HTTPStatus.NOT_FOUND, fault.message, fault.hint) from fault
-            except TooBusy:
-                headers = {"Retry-After": str(RETRY_SECONDS)}
-                detail = "too many pages are asked for at once"
-                raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, "", headers) from None
-            except BlobDamaged as fault:
-                raise unavailable(fault, request.url.path) from fault
-            answer = answer_with(page, request, is_public=is_public)
+            answer = await answers.answer(request, key, lambda: _page(sources, parameters, export))
             answer.headers["Content-Disposition"] = f'attachment; filename="{_file_name(parameters, export)}"'
             return answer
 

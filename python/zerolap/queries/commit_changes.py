@@ -1,7 +1,7 @@
 """What a commit did: to each group of cases, and which cases have a step there."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -92,10 +92,21 @@ def _read(sources: QuerySources, parameters: CommitParameters) -> CommitChanges:
         raise UsageError(f"no history has the commit {parameters.commit}", hint="`zerolap history` keeps histories")
     listed = listed_commit(commits[0])
     assert listed is not None
+    before = store.kept_histories.commits_at({(commit.history, commit.position - 1) for commit in commits})
+    changes = _changes(store, commits, known)
     return CommitChanges(
         commit=listed,
         tags=commits[0].tags,
-        histories=tuple(_in_history(store, commit, known) for commit in commits),
+        histories=tuple(
+            _in_history(
+                store,
+                commit,
+                before.get((commit.history, commit.position - 1)),
+                known[commit.history],
+                [change for change in changes if change.history == commit.history],
+            )
+            for commit in commits
+        ),
         comparisons=_comparisons(store, listed.commit),
     )
 
@@ -106,22 +117,36 @@ def _comparisons(store: Store, commit: str) -> tuple[ListedReport, ...]:
     return tuple(listed_report(rows[identity]) for identity in identities if identity in rows)
 
 
-def _in_history(store: Store, commit: KeptCommit, histories: Mapping[int, KeptHistory]) -> CommitInHistory:
-    number, position = commit.history, commit.position
-    before = store.kept_histories.commits_at({(number, position - 1)}).get((number, position - 1))
-    steps = store.kept_histories.changes_at(number, position, position, MOST_STEPS)
-    drifts = store.kept_histories.drifts_around(number, position, MOST_DRIFTS)
+def _changes(
+    store: Store, commits: Sequence[KeptCommit], histories: Mapping[int, KeptHistory]
+) -> tuple[ListedChange, ...]:
+    """Return the steps at commits and the drifts around them, those of each history the largest first."""
+    kept = store.kept_histories
+    changes = [
+        change
+        for number, position in [(commit.history, commit.position) for commit in commits]
+        for change in (
+            *kept.changes_at(number, position, position, MOST_STEPS),
+            *kept.drifts_around(number, position, MOST_DRIFTS),
+        )
+    ]
+    return listed_changes(store, changes, histories)
+
+
+def _in_history(
+    store: Store, commit: KeptCommit, before: KeptCommit | None, history: KeptHistory, changes: Sequence[ListedChange]
+) -> CommitInHistory:
     return CommitInHistory(
-        history=listed_history(histories[number]),
+        history=listed_history(history),
         after=listed_commit(before),
         failure=commit.failure,
         is_built=commit.node is not None,
         is_same_program=before is not None and commit.node is not None and commit.node == before.node,
         measured=commit.measured,
         changed=commit.changed,
-        groups=tuple(_group(group) for group in store.kept_histories.group_changes(number, position)),
-        steps=listed_changes(store, steps, histories),
-        drifts=listed_changes(store, drifts, histories),
+        groups=tuple(_group(group) for group in store.kept_histories.group_changes(commit.history, commit.position)),
+        steps=tuple(change for change in changes if change.kind == "step"),
+        drifts=tuple(change for change in changes if change.kind == "drift"),
     )
 
 

@@ -1,6 +1,6 @@
 """The commits of each kept history in short: what the worst significant change at each of them is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from zerolap.queries.kept_changes import ListedHistory, listed_history
@@ -45,14 +45,25 @@ class CommitStrip(Record):
 
 def commit_strips(store: Store, histories: Sequence[KeptHistory]) -> tuple[CommitStrip, ...]:
     """Return the strips of histories, in their order."""
-    return tuple(_strip(store, history) for history in histories[:MOST_STRIPS])
+    shown = histories[:MOST_STRIPS]
+    commits = [store.kept_histories.newest_commits(history.number, COMMITS_OF_STRIP) for history in shown]
+    steps = [_confirmed_steps(store, of_history) for of_history in commits]
+    worst = [
+        {position: min(at_commit, key=_badness) for position, at_commit in of_history.items()} for of_history in steps
+    ]
+    series = store.kept_histories.series_numbered(
+        {change.series for of_history in worst for change in of_history.values()}
+    )
+    return tuple(_strip(*of_history, series) for of_history in zip(shown, commits, steps, worst, strict=True))
 
 
-def _strip(store: Store, history: KeptHistory) -> CommitStrip:
-    commits = store.kept_histories.newest_commits(history.number, COMMITS_OF_STRIP)
-    steps = _confirmed_steps(store, commits)
-    worst = {position: min(at_commit, key=_badness) for position, at_commit in steps.items()}
-    series = store.kept_histories.series_numbered({change.series for change in worst.values()})
+def _strip(
+    history: KeptHistory,
+    commits: Sequence[KeptCommit],
+    steps: Mapping[int, Sequence[KeptChange]],
+    worst: Mapping[int, KeptChange],
+    series: Mapping[int, KeptSeries],
+) -> CommitStrip:
     before: Sequence[KeptCommit | None] = (None, *commits[:-1])
     shown = []
     for commit, earlier in zip(commits, before, strict=True):

@@ -137,6 +137,7 @@ def read_fleet_state(sources: QuerySources, parameters: FleetParameters) -> Flee
     ended = store.attempts.last_of_agents([agent.name for agent in known])
     requests = store.fleet.newest_requests(parameters.limit)
     kinds = store.kinds(job.request for job in (*held, *lost, *ended.values()))
+    counts = store.fleet.job_counts([work.id for work in requests])
     jobs = {job.id: _job(job, kinds) for job in (*held, *lost, *ended.values())}
     runs = {job.agent: jobs[job.id] for job in held if job.agent is not None}
     ran = {name: jobs[job.id] for name, job in ended.items()}
@@ -147,7 +148,8 @@ def read_fleet_state(sources: QuerySources, parameters: FleetParameters) -> Flee
         held=tuple(jobs[job.id] for job in held),
         lost=tuple(jobs[job.id] for job in lost),
         requests=tuple(
-            _request(store, work) for work in sorted(requests, key=lambda work: work.submitted or 0.0, reverse=True)
+            _request(work, counts[work.id])
+            for work in sorted(requests, key=lambda work: work.submitted or 0.0, reverse=True)
         ),
     )
 
@@ -223,9 +225,9 @@ def _queues(store: Store, agents: Iterable[FleetAgent]) -> Iterable[FleetQueue]:
         )
 
 
-def _request(store: Store, work: RequestInShort) -> FleetRequest:
+def _request(work: RequestInShort, counts: Mapping[tuple[JobKind, AttemptState], int]) -> FleetRequest:
     jobs: dict[AttemptState, int] = {}
-    for (_, state), count in store.fleet.job_counts(work.id).items():
+    for (_, state), count in counts.items():
         jobs[state] = jobs.get(state, 0) + count
     return FleetRequest(
         id=work.id,

@@ -162,20 +162,22 @@ class PlatformParameters(Parameters):
     fingerprint: Fingerprint
 
 
-def _platform(store: Store, fingerprint: str) -> StoredPlatform:
-    """Return a platform; raises `UsageError`."""
-    for platform in store.platform_records.listed():
-        if platform.fingerprint == fingerprint:
-            return platform
-    raise UsageError(f"the lab knows no platform {fingerprint}")
+def _platforms(store: Store, *fingerprints: str) -> list[StoredPlatform]:
+    """Return platforms; raises `UsageError`."""
+    known = {platform.fingerprint: platform for platform in store.platform_records.listed()}
+    for fingerprint in fingerprints:
+        if fingerprint not in known:
+            raise UsageError(f"the lab knows no platform {fingerprint}")
+    return [known[fingerprint] for fingerprint in fingerprints]
 
 
 def _read_details(sources: QuerySources, parameters: PlatformParameters) -> PlatformDetails:
     store, fingerprint = sources.store, parameters.fingerprint
     records = store.platform_records
     states = records.states(fingerprint)
+    [platform] = _platforms(store, fingerprint)
     return PlatformDetails(
-        platform=_listed(_platform(store, fingerprint)),
+        platform=_listed(platform),
         facts=_facts(states),
         changes=tuple(_changes(states)),
         false_alarm_counts=tuple(map(_count, records.false_alarm_counts(fingerprint))),
@@ -330,7 +332,7 @@ class PlatformPair(Record):
 
 def _read_pair(sources: QuerySources, parameters: PlatformPairParameters) -> PlatformPair:
     store = sources.store
-    here, there = _platform(store, parameters.fingerprint), _platform(store, parameters.other)
+    here, there = _platforms(store, parameters.fingerprint, parameters.other)
     facts = [_newest_facts(store, platform.fingerprint) for platform in (here, there)]
     pairs = store.platform_records.same_comparisons(here.fingerprint, there.fingerprint, MOST_COMPARISONS)
     cases = sorted(_cases_on_both(store, pairs), key=lambda case: ORDER_OF_AGREEMENT.index(case.agreement))

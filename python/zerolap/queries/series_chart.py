@@ -25,6 +25,8 @@ MOST_LINES: Final = 24
 """In one chart: more cannot be told apart."""
 MOST_POINTS: Final = 2_000
 """Of a line."""
+MOST_POINTS_OF_CHART: Final = 10_000
+"""Of all lines: where there are many, each has fewer points."""
 MOST_CHANGES: Final = 500
 DIGITS: Final = 6
 """Of relative changes, after the point."""
@@ -49,7 +51,9 @@ class SeriesParameters(Parameters):
     since: Annotated[CommitId | None, Field(description="Changes are since this commit, not the first one.")] = None
     first: Annotated[CommitId | None, Field(description="The first commit that is shown.")] = None
     last: Annotated[CommitId | None, Field(description="The last commit that is shown.")] = None
-    pixels: Annotated[int, Field(ge=10, le=MOST_POINTS, description="The most points of a line.")] = 1_000
+    pixels: Annotated[
+        int, Field(ge=10, le=MOST_POINTS, description="The most points of a line; all lines have at most 10,000.")
+    ] = 1_000
 
 
 class ChartCommit(Record):
@@ -157,9 +161,10 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
     if not lines:
         return SeriesChart(histories=(), commits=(), total=0, lines=(), change_points=(), platform_steps=(), left_out=0)
     shown = _range(store, list(shown_histories), parameters)
+    most_points = min(parameters.pixels, MOST_POINTS_OF_CHART // len(lines))
     points = store.kept_histories.points([series.number for series in lines])
     drawn = {
-        series.number: _drawn(points[series.number], shown.places[series.history], shown, parameters.pixels)
+        series.number: _drawn(points[series.number], shown.places[series.history], shown, most_points)
         for series in lines
         if series.number in points
     }
@@ -259,11 +264,13 @@ def _range(store: Store, histories: Sequence[int], parameters: SeriesParameters)
     )
 
 
-def _commits(store: Store, shown: _Range, wanted: Mapping[int, Collection[int]]) -> list[ChartCommit]:
+def _commits(store: Store, shown: _Range, wanted: Mapping[int, set[int]]) -> list[ChartCommit]:
     """Return the commits at the wanted places of each history, and the releases that are shown, in order."""
     commits: dict[int, KeptCommit] = {}
     for number, places in shown.places.items():
-        positions = {(number, position) for position, place in enumerate(places) if place in wanted[number]}
+        # Histories of one repository have the same commits: each is read of one of them.
+        missing = wanted[number] - commits.keys()
+        positions = {(number, position) for position, place in enumerate(places) if place in missing}
         tagged = [
             commit
             for commit in store.kept_histories.tagged_commits(number)

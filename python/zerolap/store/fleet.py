@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -314,17 +314,21 @@ class FleetRecords:
         with self._database.reading() as connection:
             return {row.job_id: row.state for row in connection.execute(columns.order_by(attempt.c.number))}
 
-    def job_counts(self, identity: str) -> dict[tuple[JobKind, AttemptState], int]:
-        """Return how many jobs of a request there are, by their kind and the state of the last attempt at each."""
-        last = select(func.max(attempt.c.number)).where(attempt.c.request_id == identity).group_by(attempt.c.job_id)
+    def job_counts(self, identities: Collection[str]) -> dict[str, dict[tuple[JobKind, AttemptState], int]]:
+        """Return how many jobs of each request there are, by their kind and the state of the last attempt at each."""
+        is_meant = attempt.c.request_id.in_(identities)
+        last = select(func.max(attempt.c.number)).where(is_meant).group_by(attempt.c.job_id)
         statement = (
-            select(job.c.kind, attempt.c.state, func.count().label("jobs"))
+            select(attempt.c.request_id, job.c.kind, attempt.c.state, func.count())
             .join(attempt, job.c.id == attempt.c.job_id)
             .where(attempt.c.number.in_(last))
-            .group_by(job.c.kind, attempt.c.state)
+            .group_by(attempt.c.request_id, job.c.kind, attempt.c.state)
         )
+        counts: dict[str, dict[tuple[JobKind, AttemptState], int]] = {identity: {} for identity in identities}
         with self._database.reading() as connection:
-            return {(row.kind, row.state): row.jobs for row in connection.execute(statement)}
+            for identity, kind, state, jobs in connection.execute(statement):
+                counts[identity][kind, state] = jobs
+        return counts
 
     def attempt_counts(self, identity: str) -> dict[AttemptState, int]:
         """Return how many attempts at the jobs of a request there were, by their state."""

@@ -6,11 +6,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, insert, select
 
 from zerolap.records import History, HistoryChange, HistoryCommit, HistoryPoint, HistorySeries
 from zerolap.store.database import insert_new
-from zerolap.store.kept_series import KeptChange, KeptVersion, change_in, points_in, series_in
+from zerolap.store.kept_series import (
+    OF_CHANGE,
+    OF_SERIES,
+    KeptChange,
+    KeptPoints,
+    KeptSeries,
+    KeptVersion,
+    change_in,
+    points_in,
+    series_in,
+)
 from zerolap.store.tables import kept_change, kept_commit, kept_history, kept_series
 
 DIGITS: Final = 9
@@ -75,30 +85,31 @@ def staying_series(
     commits = select(kept_commit.c.position, kept_commit.c.commit).where(kept_commit.c.history == number)
     moved = {row.position: new[row.commit] for row in connection.execute(commits) if row.commit in new}
     staying = []
-    for row in connection.execute(select(kept_series).where(kept_series.c.history == number)).all():
-        if row.case in judged_cases and not row.is_imported:
+    statement = select(*OF_SERIES, kept_series.c.points).where(kept_series.c.history == number)
+    for *short, points in connection.execute(statement).all():
+        series = series_in(short)
+        if series.case in judged_cases and not series.is_imported:
             continue
-        of_one = _moved(connection, row, moved)
+        of_one = _moved(connection, series, points_in(points), moved)
         if of_one.series.points and of_one.identity not in judged:
             staying.append(of_one)
     return staying
 
 
-def _moved(connection: Connection, row: Row[Any], moved: Mapping[int, int]) -> JudgedSeries:
+def _moved(connection: Connection, short: KeptSeries, points: KeptPoints, moved: Mapping[int, int]) -> JudgedSeries:
     """Return a kept series at other positions, without what is at none of them."""
-    short, points = series_in(row), points_in(row.points)
     columns = zip(
         *(points.positions, points.levels, points.lows, points.highs, points.values, points.same_code), strict=True
     )
-    statement = select(kept_change).where(kept_change.c.series == short.number).order_by(kept_change.c.number)
+    statement = select(*OF_CHANGE).where(kept_change.c.series == short.number).order_by(kept_change.c.number)
     changes = [change_in(of_change) for of_change in connection.execute(statement)]
     changes = [change for change in changes if change.after in moved and change.position in moved]
     ledger = short.ledger
     is_moved = ledger is not None and ledger.since in moved
     series = HistorySeries.model_validate(
         {
-            **{name: getattr(row, name) for name in ("case", "group", "metric", "engine", "topology", "better")},
-            **{"is_imported": row.is_imported, "source": row.source, "labels": short.labels},
+            **{name: getattr(short, name) for name in ("case", "group", "metric", "engine", "topology", "better")},
+            **{"is_imported": short.is_imported, "source": short.source, "labels": short.labels},
             "points": sorted(
                 (
                     HistoryPoint(

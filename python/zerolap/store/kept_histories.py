@@ -10,6 +10,9 @@ from zerolap.records import History, PlatformEvent, read_stored
 from zerolap.store.database import Database
 from zerolap.store.judged_series import JudgedSeries, claimed_number, insert_commits, insert_series, staying_series
 from zerolap.store.kept_series import (
+    OF_CHANGE,
+    OF_COMMIT,
+    OF_SERIES,
     GroupChange,
     KeptChange,
     KeptCommit,
@@ -20,14 +23,14 @@ from zerolap.store.kept_series import (
     SeriesFilter,
     VersionedSeries,
     change_in,
+    commit_in,
     points_in,
     series_in,
+    texts_in,
 )
 from zerolap.store.tables import kept_change, kept_commit, kept_history, kept_series
 
 ROWS_AT_ONCE: Final = 500
-OF_COMMIT: Final = tuple(column for column in kept_commit.c if column.name != "groups")
-"""What is read of a commit."""
 
 
 class KeptHistories:
@@ -113,7 +116,7 @@ class KeptHistories:
         columns = (kept_commit.c.commit, kept_commit.c.time)
         statement = select(*columns).where(kept_commit.c.history == history).order_by(kept_commit.c.position)
         with self._database.reading() as connection:
-            return [(row.commit, row.time) for row in connection.execute(statement)]
+            return [(commit, time) for commit, time in connection.execute(statement)]
 
     def newest_commits(self, history: int, count: int) -> list[KeptCommit]:
         """Return the last commits of a history, in its order."""
@@ -146,18 +149,14 @@ class KeptHistories:
 
     def _commits(self, statement: Select[Any]) -> list[KeptCommit]:
         with self._database.reading() as connection:
-            return [
-                KeptCommit(**{**row._mapping, "tags": tuple(json.loads(row.tags))})
-                for row in connection.execute(statement)
-            ]
+            return [commit_in(row) for row in connection.execute(statement)]
 
     # Series.
 
     def series(self, which: SeriesFilter, limit: int) -> list[KeptSeries]:
         """Return series in short, by case, metric and history."""
-        columns = [column for column in kept_series.c if column.name not in ("points", "versions")]
         ordered = (kept_series.c.case, kept_series.c.metric, kept_series.c.history, kept_series.c.number)
-        statement = _restricted(select(*columns), which).order_by(*ordered).limit(limit)
+        statement = _restricted(select(*OF_SERIES), which).order_by(*ordered).limit(limit)
         with self._database.reading() as connection:
             return [series_in(row) for row in connection.execute(statement)]
 
@@ -168,8 +167,8 @@ class KeptHistories:
         statement = select(*columns).order_by(*ordered).limit(limit)
         with self._database.reading() as connection:
             return [
-                NamedSeries(row.history, row.case, row.group, tuple(json.loads(row.commands)), row.metric)
-                for row in connection.execute(statement)
+                NamedSeries(history, case, group, texts_in(commands), metric)
+                for history, case, group, commands, metric in connection.execute(statement)
             ]
 
     def count(self, which: SeriesFilter) -> int:
@@ -179,12 +178,11 @@ class KeptHistories:
 
     def series_numbered(self, numbers: Collection[int]) -> dict[int, KeptSeries]:
         """Return series in short, by their numbers."""
-        columns = [column for column in kept_series.c if column.name not in ("points", "versions")]
         with self._database.reading() as connection:
             return {
                 row.number: series_in(row)
                 for part in _parts(sorted(numbers))
-                for row in connection.execute(select(*columns).where(kept_series.c.number.in_(part)))
+                for row in connection.execute(select(*OF_SERIES).where(kept_series.c.number.in_(part)))
             }
 
     def points(self, numbers: Collection[int]) -> dict[int, KeptPoints]:
@@ -207,7 +205,7 @@ class KeptHistories:
                 VersionedSeries(
                     row.case,
                     row.group,
-                    tuple(json.loads(row.commands)),
+                    texts_in(row.commands),
                     row.engine,
                     json.loads(row.versions),
                 )
@@ -223,7 +221,7 @@ class KeptHistories:
 
         With `within`, those from one position to another of each history, by its number.
         """
-        statement = select(kept_change).where(kept_change.c.series.in_(series))
+        statement = select(*OF_CHANGE).where(kept_change.c.series.in_(series))
         if within is not None:
             ranges = [
                 and_(kept_change.c.history == history, kept_change.c.position.between(first, last))
@@ -236,7 +234,7 @@ class KeptHistories:
     def open_changes(self, limit: int) -> list[KeptChange]:
         """Return the open changes of all histories, the largest first."""
         return self._changes(
-            select(kept_change)
+            select(*OF_CHANGE)
             .where(kept_change.c.is_open)
             .order_by(func.abs(kept_change.c.change).desc(), kept_change.c.number)
             .limit(limit)
@@ -251,7 +249,7 @@ class KeptHistories:
     def changes_at(self, history: int, first: int, last: int, limit: int) -> list[KeptChange]:
         """Return the steps of a history at its commits from one position to another, the largest first."""
         return self._changes(
-            select(kept_change)
+            select(*OF_CHANGE)
             .where(
                 kept_change.c.history == history,
                 kept_change.c.position.between(first, last),
@@ -264,7 +262,7 @@ class KeptHistories:
     def drifts_around(self, history: int, position: int, limit: int) -> list[KeptChange]:
         """Return the drifts of a history that a commit is in, or that begin after it, the largest first."""
         return self._changes(
-            select(kept_change)
+            select(*OF_CHANGE)
             .where(
                 kept_change.c.history == history,
                 kept_change.c.position >= position,
@@ -278,7 +276,7 @@ class KeptHistories:
     def accepted_changes(self, history: int, metric: str, limit: int) -> list[KeptChange]:
         """Return the accepted changes of a metric of a history, the largest first."""
         return self._changes(
-            select(kept_change)
+            select(*OF_CHANGE)
             .join(kept_series, kept_series.c.number == kept_change.c.series)
             .where(
                 kept_change.c.history == history,

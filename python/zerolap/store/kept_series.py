@@ -1,13 +1,15 @@
 """What is kept of a judged history: its commits, series and changes, as rows have them."""
 
+import functools
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
-from sqlalchemy import Row
+from sqlalchemy import ColumnElement
 
 from zerolap.records import HistoryCommit, HistoryLedger, read_stored
+from zerolap.store.tables import kept_change, kept_commit, kept_series
 
 
 @dataclass(frozen=True)
@@ -168,12 +170,36 @@ class SeriesFilter:
     groups: Collection[str] = ()
 
 
-def series_in(row: Row[Any]) -> KeptSeries:
-    """Return the series in a row, in short."""
-    fields = {name: value for name, value in row._mapping.items() if name not in ("points", "versions")}
-    ledger = None if row.ledger is None else read_stored(HistoryLedger, row.ledger, "a ledger")
-    commands, labels = tuple(json.loads(row.commands)), json.loads(row.labels)
-    return KeptSeries(**{**fields, "commands": commands, "labels": labels, "ledger": ledger})
+OF_COMMIT: Final = tuple(kept_commit.c[field.name] for field in fields(KeptCommit))
+"""The columns that `commit_in` reads."""
+OF_SERIES: Final = tuple(kept_series.c[field.name] for field in fields(KeptSeries))
+"""The columns that `series_in` reads."""
+OF_CHANGE: Final = tuple(kept_change.c[field.name] for field in fields(KeptChange))
+"""The columns that `change_in` reads."""
+
+
+def _places(columns: Sequence[ColumnElement[Any]], *names: str) -> list[int]:
+    return [[column.key for column in columns].index(name) for name in names]
+
+
+[TAGS] = _places(OF_COMMIT, "tags")
+[COMMANDS, LABELS, LEDGER] = _places(OF_SERIES, "commands", "labels", "ledger")
+[REASONS] = _places(OF_CHANGE, "reasons")
+
+
+def commit_in(row: Sequence[Any]) -> KeptCommit:
+    """Return the commit in a row of `OF_COMMIT`."""
+    columns = list(row)
+    columns[TAGS] = texts_in(columns[TAGS])
+    return KeptCommit(*columns)
+
+
+def series_in(row: Sequence[Any]) -> KeptSeries:
+    """Return the series in a row of `OF_SERIES`, in short."""
+    columns = list(row)
+    columns[COMMANDS], columns[LABELS] = texts_in(columns[COMMANDS]), json.loads(columns[LABELS])
+    columns[LEDGER] = None if columns[LEDGER] is None else read_stored(HistoryLedger, columns[LEDGER], "a ledger")
+    return KeptSeries(*columns)
 
 
 def points_in(text: str) -> KeptPoints:
@@ -181,7 +207,14 @@ def points_in(text: str) -> KeptPoints:
     return KeptPoints(**json.loads(text))
 
 
-def change_in(row: Row[Any]) -> KeptChange:
-    """Return the change in a row."""
-    fields = {name: value for name, value in row._mapping.items() if name != "number"}
-    return KeptChange(**{**fields, "reasons": tuple(json.loads(row.reasons))})
+def change_in(row: Sequence[Any]) -> KeptChange:
+    """Return the change in a row of `OF_CHANGE`."""
+    columns = list(row)
+    columns[REASONS] = texts_in(columns[REASONS])
+    return KeptChange(*columns)
+
+
+@functools.lru_cache(10_000)
+def texts_in(text: str) -> tuple[str, ...]:
+    """Return the texts in a column that has a JSON list: many rows have the same."""
+    return tuple(json.loads(text))

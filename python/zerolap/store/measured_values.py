@@ -129,6 +129,7 @@ class MeasuredValues:
             first, last = connection.execute(ends).one()
             if first is None:
                 return []
+            invalid = select(trial.c.id).where(~trial.c.valid, trial.c.id.between(first, last))
             part = (metric.c.trial_id - first) // (1 + (last - first) // groups)
             of_parts = (
                 select(
@@ -139,8 +140,7 @@ class MeasuredValues:
                         func.sum(metric.c.value * metric.c.value).label("squares"),
                     ),
                 )
-                .join(trial, trial.c.id == metric.c.trial_id)
-                .where(of_series, metric.c.trial_id >= first, trial.c.valid)
+                .where(of_series, metric.c.trial_id >= first, metric.c.trial_id.not_in(invalid))
                 .group_by(part)
                 .subquery()
             )

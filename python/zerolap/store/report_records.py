@@ -107,16 +107,16 @@ class ReportRecords:
 
     def comparisons_with_head(self, commit: str, limit: int) -> list[str]:
         """Return the newest measured comparisons whose head is a build of a commit, by their ids."""
+        # Not joined: SQLite would read all documents in the order of their numbers.
+        builds = select(revision_build.c.build).where(revision_build.c.commit == commit)
         statement = (
-            select(document.c.number, document.c.id)
-            .join(revision_build, revision_build.c.build == document.c.head_build)
-            .where(revision_build.c.commit == commit, document.c.kind == "compare")
-            .distinct()
+            select(document.c.id)
+            .where(document.c.head_build.in_(builds), document.c.kind == "compare")
             .order_by(document.c.number.desc())
             .limit(limit)
         )
         with self._database.reading() as connection:
-            return [row.id for row in connection.execute(statement)]
+            return list(connection.execute(statement).scalars())
 
     def case_documents(self, identity: str) -> list[tuple[str, str]]:
         """Return the names and documents of all cases of a comparison or run, in order."""

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0016"
+REVISION = "0017"
 
 metadata = MetaData(
     naming_convention={
@@ -199,6 +199,8 @@ Index(
     sqlite_where=trial.c.stacks.is_not(None),
     postgresql_where=trial.c.stacks.is_not(None),
 )
+# Values over time leave out those of invalid trials, without reading the others.
+Index("ix_trial_invalid", trial.c.id, sqlite_where=~trial.c.valid, postgresql_where=~trial.c.valid)
 
 # The fields of a SeriesKey; `config` is JSON.
 series = Table(

@@ -180,7 +180,7 @@ class ProgressReader:
             case "waiting":
                 return Waiting(work.reason.removeprefix("waits for "))
             case "running":
-                return _running(self.store.fleet.job_counts(work.id))
+                return _running(self.store.fleet.job_counts([work.id])[work.id])
             case "done":
                 return Done()
             case "failed":

@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
+import { askEarly } from "./answers.ts";
 import { useAddress } from "./navigation.ts";
 import { NOTICE } from "./notice.ts";
 import { type PageProps, ROUTES, type Route, routeOf } from "./routes.ts";
@@ -49,7 +50,7 @@ export function App() {
 
 const loaded = new Map<Route, ComponentType<PageProps>>();
 
-function LoadedPage({ route, ...props }: PageProps & { route: Route }) {
+function LoadedPage({ route, parts, parameters }: PageProps & { route: Route }) {
   const [, drawAgain] = useState(0);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
@@ -57,6 +58,7 @@ function LoadedPage({ route, ...props }: PageProps & { route: Route }) {
     if (loaded.has(route)) {
       return;
     }
+    askEarly(route.asks?.(parts, parameters) ?? []);
     route.load().then(
       (module) => {
         loaded.set(route, module.default);
@@ -70,7 +72,7 @@ function LoadedPage({ route, ...props }: PageProps & { route: Route }) {
   if (Page === undefined) {
     return fault === null ? null : <p class="warning">{fault}</p>;
   }
-  return <Page {...props} />;
+  return <Page parts={parts} parameters={parameters} />;
 }
 
 function NoPage({ path }: { path: string }) {

@@ -55,6 +55,25 @@ export async function fetchJson<Data>(url: string, signal?: AbortSignal): Promis
   return (await response.json()) as Data;
 }
 
+/** Answers that are asked for before there is a page to show them, by their URLs. */
+let early = new Map<string, Promise<unknown>>();
+
+/** Asks for what a page begins with, instead of what the page before has not taken. */
+export function askEarly(urls: readonly string[]): void {
+  early = new Map(urls.map((url) => [url, fetchJson(url)]));
+  for (const answer of early.values()) {
+    // Who takes the answer handles its fault.
+    answer.catch(() => undefined);
+  }
+}
+
+/** The answer at a URL of JSON, once of what was asked for early; throws `Unanswered`. */
+export function answerAt<Data>(url: string, signal?: AbortSignal): Promise<Data> {
+  const asked = early.get(url) as Promise<Data> | undefined;
+  early.delete(url);
+  return asked ?? fetchJson(url, signal);
+}
+
 /** What a refusal states. */
 export async function problemIn(response: Response): Promise<string> {
   try {
@@ -84,7 +103,10 @@ export function useAnswer<Data>(url: string | null, againAfterMs?: number): Answ
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = async () => {
       try {
-        const data = await fetchJson<Data>(url, ending.signal);
+        const data = await answerAt<Data>(url, ending.signal);
+        if (ending.signal.aborted) {
+          return;
+        }
         keep(url, data);
         setAnswer({ url, data, fault: null });
       } catch (fault) {

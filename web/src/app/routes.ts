@@ -1,6 +1,7 @@
 /** The pages of the lab: their paths, and what shows them, loaded when it is first needed. */
 
 import type { ComponentType } from "preact";
+import * as queries from "./pageQueries.ts";
 
 /** What a page gets: the parts of its path that vary, and the parameters of the address. */
 export interface PageProps {
@@ -16,32 +17,106 @@ export interface Route {
   /** Whether the navigation leads there. */
   isListed?: boolean;
   load: () => Promise<{ default: ComponentType<PageProps> }>;
+  /** The URLs that the page asks for at first, so that they are not asked only once its script is there. */
+  asks?: (parts: PageProps["parts"], parameters: URLSearchParams) => readonly string[];
 }
 
 export const ROUTES: readonly Route[] = [
-  { path: "/", title: "Overview", isListed: true, load: () => import("./overview/OverviewPage.tsx") },
-  { path: "/reports", title: "Reports", isListed: true, load: () => import("./reports/ReportsPage.tsx") },
+  {
+    path: "/",
+    title: "Overview",
+    isListed: true,
+    load: () => import("./overview/OverviewPage.tsx"),
+    asks: () => [queries.OVERVIEW],
+  },
+  {
+    path: "/reports",
+    title: "Reports",
+    isListed: true,
+    load: () => import("./reports/ReportsPage.tsx"),
+    asks: (_, parameters) => [queries.reportsQuery(parameters)],
+  },
   {
     path: "/comparisons/{identity}",
     title: "Comparison",
     load: () => import("./comparison/ComparisonRoute.tsx"),
+    asks: ({ identity = "" }, parameters) => queries.reportQueries("comparison", identity, parameters),
   },
-  { path: "/runs/{identity}", title: "Run", load: () => import("./run/RunRoute.tsx") },
-  { path: "/trials/{number}", title: "Trial", load: () => import("./trial/TrialPage.tsx") },
-  { path: "/series", title: "Series", isListed: true, load: () => import("./series/SeriesPage.tsx") },
-  { path: "/versions", title: "Versions", isListed: true, load: () => import("./versions/VersionsPage.tsx") },
-  { path: "/stacks", title: "Stacks", isListed: true, load: () => import("./stacks/StacksPage.tsx") },
-  { path: "/commits/{commit}", title: "Commit", load: () => import("./commits/CommitPage.tsx") },
-  { path: "/fleet", title: "Fleet", isListed: true, load: () => import("./fleet/FleetPage.tsx") },
+  {
+    path: "/runs/{identity}",
+    title: "Run",
+    load: () => import("./run/RunRoute.tsx"),
+    asks: ({ identity = "" }, parameters) => queries.reportQueries("run", identity, parameters),
+  },
+  {
+    path: "/trials/{number}",
+    title: "Trial",
+    load: () => import("./trial/TrialPage.tsx"),
+    asks: ({ number = "" }) => [queries.trialQuery(number)],
+  },
+  {
+    path: "/series",
+    title: "Series",
+    isListed: true,
+    load: () => import("./series/SeriesPage.tsx"),
+    asks: (_, parameters) => [
+      queries.namesSeries(parameters) ? queries.seriesQuery(parameters) : queries.SERIES_LIST,
+    ],
+  },
+  {
+    path: "/versions",
+    title: "Versions",
+    isListed: true,
+    load: () => import("./versions/VersionsPage.tsx"),
+    asks: (_, parameters) => [queries.versionsQuery(parameters)],
+  },
+  {
+    path: "/stacks",
+    title: "Stacks",
+    isListed: true,
+    load: () => import("./stacks/StacksPage.tsx"),
+    asks: (_, parameters) => [queries.stacksQuery(parameters)],
+  },
+  {
+    path: "/commits/{commit}",
+    title: "Commit",
+    load: () => import("./commits/CommitPage.tsx"),
+    asks: ({ commit = "" }) => [queries.commitQuery(commit)],
+  },
+  {
+    path: "/fleet",
+    title: "Fleet",
+    isListed: true,
+    load: () => import("./fleet/FleetPage.tsx"),
+    asks: () => [queries.fleetQuery()],
+  },
   {
     path: "/platforms",
     title: "Platforms",
     isListed: true,
     load: () => import("./platforms/PlatformsPage.tsx"),
+    asks: () => [queries.PLATFORMS],
   },
-  { path: "/platforms/{fingerprint}", title: "Platform", load: () => import("./platforms/PlatformPage.tsx") },
-  { path: "/triggers", title: "Triggers", isListed: true, load: () => import("./triggers/TriggersPage.tsx") },
-  { path: "/api", title: "API", isListed: true, load: () => import("./api/ApiPage.tsx") },
+  {
+    path: "/platforms/{fingerprint}",
+    title: "Platform",
+    load: () => import("./platforms/PlatformPage.tsx"),
+    asks: ({ fingerprint = "" }, parameters) => [queries.platformQuery(fingerprint, parameters.get("with"))],
+  },
+  {
+    path: "/triggers",
+    title: "Triggers",
+    isListed: true,
+    load: () => import("./triggers/TriggersPage.tsx"),
+    asks: (_, parameters) => [queries.triggersQuery(parameters)],
+  },
+  {
+    path: "/api",
+    title: "API",
+    isListed: true,
+    load: () => import("./api/ApiPage.tsx"),
+    asks: () => [queries.DESCRIPTION],
+  },
   { path: "/sign-in", title: "Sign in", load: () => import("./signing-in/SignInPage.tsx") },
 ];
 

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { counted } from "../../core/numbers.ts";
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
+import { DESCRIPTION } from "../pageQueries.ts";
 import { signInUrl } from "../signing-in/session.ts";
 import { groupsOf, type Operation, operationsOf } from "./description.ts";
 import "../fleet/fleet.css";
@@ -9,7 +10,7 @@ import "./api.css";
 
 /** The HTTP API, from its OpenAPI description: each operation with its parameters and its answer. */
 export default function ApiPage() {
-  const answer = useAnswer<unknown>("/openapi.json");
+  const answer = useAnswer<unknown>(DESCRIPTION);
   return (
     <>
       <h1>HTTP API</h1>
@@ -48,24 +49,46 @@ function Operations({ operations }: { operations: Operation[] }) {
         </span>
       </div>
       {[...groupsOf(shown)].map(([group, operations]) => (
-        <details
+        <Group
           key={`${group} ${wanted === ""}`}
-          class="operations"
-          open={wanted !== "" || operations.some(({ id }) => id !== "" && id === asked)}
-        >
-          <summary>
-            <h2>{group === "" ? "others" : group}</h2>{" "}
-            <span class="quiet">
-              {counted(operations.length, "operation", "operations")}
-              {GROUPS[group] !== undefined && `: ${GROUPS[group]}`}
-            </span>
-          </summary>
-          {operations.map((operation) => (
-            <OperationSection key={`${operation.method} ${operation.path}`} operation={operation} />
-          ))}
-        </details>
+          name={group}
+          operations={operations}
+          openAtFirst={wanted !== "" || operations.some(({ id }) => id !== "" && id === asked)}
+        />
       ))}
     </>
+  );
+}
+
+/** Operations of a group, which are rendered when it is opened: there are too many to render all at once. */
+function Group({
+  name,
+  operations,
+  openAtFirst,
+}: {
+  name: string;
+  operations: readonly Operation[];
+  openAtFirst: boolean;
+}) {
+  const [isOpen, setOpen] = useState(openAtFirst);
+  return (
+    <details
+      class="operations"
+      open={isOpen}
+      onToggle={(event) => event.target === event.currentTarget && setOpen(event.currentTarget.open)}
+    >
+      <summary>
+        <h2>{name === "" ? "others" : name}</h2>{" "}
+        <span class="quiet">
+          {counted(operations.length, "operation", "operations")}
+          {GROUPS[name] !== undefined && `: ${GROUPS[name]}`}
+        </span>
+      </summary>
+      {isOpen &&
+        operations.map((operation) => (
+          <OperationSection key={`${operation.method} ${operation.path}`} operation={operation} />
+        ))}
+    </details>
   );
 }
 

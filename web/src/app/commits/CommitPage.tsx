@@ -1,16 +1,17 @@
 import { change, counted, metricHeading } from "../../core/numbers.ts";
 import type { ChangedGroup, CommitChanges, CommitInHistory, ListedChange } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { useAnswer } from "../answers.ts";
 import { ChangeTable, NamedCommit } from "../changes/ChangeTable.tsx";
 import { commitUrl, seriesUrl } from "../changes/links.ts";
+import { commitQuery } from "../pageQueries.ts";
 import { ReportTable } from "../reports/ReportTable.tsx";
 import type { PageProps } from "../routes.ts";
 import { historyName } from "../series/SeriesPicker.tsx";
 
 /** What a commit did, in each history that has it. */
 export default function CommitPage({ parts }: PageProps) {
-  const answer = useAnswer<CommitChanges>(queryUrl("commit", { commit: parts.commit ?? "" }));
+  const answer = useAnswer<CommitChanges>(commitQuery(parts.commit ?? ""));
   return (
     <Answered answer={answer}>
       {({ commit, tags, histories, comparisons }) => (

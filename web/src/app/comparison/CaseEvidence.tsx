@@ -8,7 +8,8 @@ import { counted } from "../../core/numbers.ts";
 import type { ComparedCase, DrawnCase, MeasuredCase } from "../../core/records.ts";
 import { RunDetails } from "../../core/run/RunDetails.tsx";
 import { Answered } from "../Answered.tsx";
-import { type Answer, queryUrl, useAnswer } from "../answers.ts";
+import { type Answer, useAnswer } from "../answers.ts";
+import { caseQuery, picturesQuery } from "../pageQueries.ts";
 import { TrialTable } from "../trial/TrialTable.tsx";
 import { Workload } from "./Workload.tsx";
 
@@ -19,7 +20,7 @@ interface Properties {
 }
 
 export function ComparedCaseEvidence({ id, name, withPictures }: Properties) {
-  const answer = useAnswer<ComparedCase>(queryUrl("comparison-case", { id, case: name }));
+  const answer = useAnswer<ComparedCase>(caseQuery("comparison", id, name));
   const drawn = useDrawings(withPictures ? { id, name } : null);
   return (
     <Answered answer={answer}>
@@ -46,7 +47,7 @@ export function ComparedCaseEvidence({ id, name, withPictures }: Properties) {
 }
 
 export function MeasuredCaseEvidence({ id, name, withPictures }: Properties) {
-  const answer = useAnswer<MeasuredCase>(queryUrl("run-case", { id, case: name }));
+  const answer = useAnswer<MeasuredCase>(caseQuery("run", id, name));
   const drawn = useDrawings(withPictures ? { id, name } : null);
   return (
     <Answered answer={answer}>
@@ -91,7 +92,7 @@ function PicturesFault({ fault }: { fault: Answer<DrawnCase>["fault"] }) {
 }
 
 function useDrawings(wanted: { id: string; name: string } | null) {
-  const url = wanted === null ? null : queryUrl("case-pictures", { id: wanted.id, case: wanted.name });
+  const url = wanted === null ? null : picturesQuery(wanted.id, wanted.name);
   const { data, fault } = useAnswer<DrawnCase>(url);
   const drawings = useMemo(() => drawingsOf(data), [data]);
   return { drawings, fault };
@@ -119,7 +120,7 @@ function Trials({ id, name, trials }: { id: string; name: string; trials: Record
   }
   return (
     <Fold summary={`${counted(all, "trial", "trials")} of this case`}>
-      <TrialTable id={id} name={name} sides={Object.keys(trials).sort()} />
+      {() => <TrialTable id={id} name={name} sides={Object.keys(trials).sort()} />}
     </Fold>
   );
 }

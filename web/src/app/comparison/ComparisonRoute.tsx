@@ -2,21 +2,19 @@ import { useEffect, useMemo } from "preact/hooks";
 import { ComparisonPage } from "../../core/comparison/ComparisonPage.tsx";
 import type { ShownComparison } from "../../core/comparison/comparison.ts";
 import type { ComparisonInShort, RequestCause } from "../../core/records.ts";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { queryUrl } from "../answers.ts";
 import { useAddressedList } from "../lists.ts";
 import { besideNotice } from "../notice.ts";
 import type { PageProps } from "../routes.ts";
 import { ComparedCaseEvidence } from "./CaseEvidence.tsx";
 import { Downloads } from "./Downloads.tsx";
 import { LAB_LINKS } from "./labLinks.ts";
-import { ProgressPanel, RequestPage, useProgress } from "./progress.tsx";
+import { ProgressPanel, RequestPage, useReport } from "./progress.tsx";
 
 /** A comparison: its verdicts as they come, and the evidence of each case when it is opened. */
 export default function ComparisonRoute({ parts, parameters }: PageProps) {
   const id = parts.identity ?? "";
-  const progress = useProgress(id);
-  const url = progress?.has_report ? queryUrl("comparison", { id, as_of: progress.change }) : null;
-  const { data, fault } = useAnswer<ComparisonInShort>(url);
+  const { progress, isUnknown, data, fault } = useReport<ComparisonInShort>("comparison", id);
   const list = useAddressedList("verdict", parameters);
   const comparison = useLast(
     useMemo(() => (data === null ? null : shown(data)), [data]),
@@ -28,7 +26,7 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
     }
   }, [comparison]);
   if (comparison === null) {
-    return <RequestPage id={id} noun="comparison" progress={progress} fault={fault} />;
+    return <RequestPage id={id} noun="comparison" progress={progress} isUnknown={isUnknown} fault={fault} />;
   }
   const cause = data?.cause ?? null;
   return (

@@ -3,15 +3,18 @@
 import { useEffect, useState } from "preact/hooks";
 import { counted, duration } from "../../core/numbers.ts";
 import type { RequestStatus } from "../../core/records.ts";
-import { fetchJson, queryUrl, Unanswered } from "../answers.ts";
+import { answerAt, Unanswered, useAnswer } from "../answers.ts";
+import { reportQuery, requestQuery } from "../pageQueries.ts";
 
 const AGAIN_AFTER_MS = 5_000;
 
 /** How it stands with a request: none until that is known. Once it has ended, nothing is asked any more. */
-export function useProgress(id: string): RequestStatus | null {
+function useProgress(id: string): { progress: RequestStatus | null; isUnknown: boolean } {
   const [progress, setProgress] = useState<RequestStatus | null>(null);
+  const [isUnknown, setUnknown] = useState(false);
   useEffect(() => {
     setProgress(null);
+    setUnknown(false);
     const ending = new AbortController();
     let stream: EventSource | null = null;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -24,13 +27,14 @@ export function useProgress(id: string): RequestStatus | null {
     };
     const ask = async () => {
       try {
-        const status = await fetchJson<RequestStatus>(queryUrl("request", { id }), ending.signal);
+        const status = await answerAt<RequestStatus>(requestQuery(id), ending.signal);
         take(status);
         if (!status.has_ended && stream === null) {
           listen();
         }
       } catch (fault) {
         if (fault instanceof Unanswered && fault.status === 404) {
+          setUnknown(true);
           return;
         }
       }
@@ -61,7 +65,19 @@ export function useProgress(id: string): RequestStatus | null {
       clearTimeout(timer);
     };
   }, [id]);
-  return progress;
+  return { progress, isUnknown };
+}
+
+/** A comparison or run with how it stands with its request: null until there is something to show. */
+export function useReport<Data>(
+  kind: "comparison" | "run",
+  id: string,
+): { progress: RequestStatus | null; isUnknown: boolean; data: Data | null; fault: Unanswered | null } {
+  const { progress, isUnknown } = useProgress(id);
+  const { data, fault } = useAnswer<Data>(
+    progress?.has_report ? reportQuery(kind, id, progress.change) : null,
+  );
+  return { progress, isUnknown, data, fault };
 }
 
 /** A request of which nothing was measured yet, or why there is nothing to show. */
@@ -69,16 +85,28 @@ export function RequestPage({
   id,
   noun,
   progress,
+  isUnknown,
   fault,
 }: {
   id: string;
   noun: "comparison" | "run";
   progress: RequestStatus | null;
+  isUnknown: boolean;
   fault: Unanswered | null;
 }) {
   useEffect(() => {
     document.title = `${id} · Zerolap`;
   }, [id]);
+  if (isUnknown) {
+    return (
+      <>
+        <h1>Not found</h1>
+        <p>
+          The lab knows no {noun} <code>{id}</code>. <a href="/reports">All comparisons and runs</a>
+        </p>
+      </>
+    );
+  }
   if (progress === null) {
     return <p class="quiet waiting">Loading …</p>;
   }

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import type { FleetState } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { useAnswer } from "../answers.ts";
+import { fleetQuery } from "../pageQueries.ts";
 import { signInUrl, useSession } from "../signing-in/session.ts";
 import { AgentTable } from "./AgentTable.tsx";
 import { LeaseTable, LostTable, QueueTable } from "./JobTables.tsx";
@@ -14,7 +15,7 @@ const AGAIN_AFTER_MS = 10_000;
 export default function FleetPage() {
   const [asked, askAgain] = useState(0);
   // What was changed here is to be seen at once, though the lab keeps its answers for some seconds.
-  const answer = useAnswer<FleetState>(queryUrl("fleet", { limit: 20 + asked }), AGAIN_AFTER_MS);
+  const answer = useAnswer<FleetState>(fleetQuery(20 + asked), AGAIN_AFTER_MS);
   const { data: session } = useSession();
   const changed = () => askAgain((count) => (count + 1) % 100);
   return (

@@ -1,7 +1,8 @@
 import { counted } from "../../core/numbers.ts";
 import type { Overview } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { useAnswer } from "../answers.ts";
+import { OVERVIEW } from "../pageQueries.ts";
 import { ReportTable } from "../reports/ReportTable.tsx";
 import { CommitStrips } from "./CommitStrips.tsx";
 import { FirstSteps } from "./FirstSteps.tsx";
@@ -11,7 +12,7 @@ const AGAIN_AFTER_MS = 10_000;
 
 /** What there is to look at: the newest results, what is being measured, and how the fleet is. */
 export default function OverviewPage() {
-  const answer = useAnswer<Overview>(queryUrl("overview"), AGAIN_AFTER_MS);
+  const answer = useAnswer<Overview>(OVERVIEW, AGAIN_AFTER_MS);
   return (
     <>
       <h1>Overview</h1>

@@ -10,6 +10,7 @@ import type {
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { Moment } from "../fleet/Moment.tsx";
+import { platformQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
 import { FactValue } from "./FactValue.tsx";
 import { factName } from "./facts.ts";
@@ -29,7 +30,7 @@ export default function PlatformPage({ parts, parameters }: PageProps) {
 }
 
 function Details({ fingerprint }: { fingerprint: string }) {
-  const answer = useAnswer<PlatformDetails>(queryUrl("platform", { fingerprint }));
+  const answer = useAnswer<PlatformDetails>(platformQuery(fingerprint, null));
   return (
     <Answered answer={answer}>
       {({ platform, facts, changes, false_alarm_counts, false_alarms, spreads }) => (

@@ -4,13 +4,14 @@ import { change, counted, interval, metricHeading } from "../../core/numbers.ts"
 import type { CaseOnBoth, ListedPlatform, PlatformPair as Pair, PlatformResult } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
+import { platformQuery } from "../pageQueries.ts";
 import { FactValue } from "./FactValue.tsx";
 import { factName } from "./facts.ts";
 import { platformUrl } from "./PlatformsPage.tsx";
 
 /** Two platforms side by side: the facts that differ, and results of the same builds. */
 export function PlatformPair({ fingerprint, other }: { fingerprint: string; other: string }) {
-  const answer = useAnswer<Pair>(queryUrl("platform-pair", { fingerprint, other }));
+  const answer = useAnswer<Pair>(platformQuery(fingerprint, other));
   return (
     <Answered answer={answer}>
       {(pair) => (

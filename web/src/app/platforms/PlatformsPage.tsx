@@ -1,15 +1,16 @@
 import { useState } from "preact/hooks";
 import type { ListedPlatform, PlatformListing } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { useAnswer } from "../answers.ts";
 import { Moment } from "../fleet/Moment.tsx";
 import { goTo } from "../navigation.ts";
+import { PLATFORMS } from "../pageQueries.ts";
 import "../fleet/fleet.css";
 import "./platforms.css";
 
 /** All platforms, two of which can be laid side by side. */
 export default function PlatformsPage() {
-  const answer = useAnswer<PlatformListing>(queryUrl("platforms"));
+  const answer = useAnswer<PlatformListing>(PLATFORMS);
   return (
     <>
       <h1>Platforms</h1>

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ReportList } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { useAnswer } from "../answers.ts";
 import { setParameters } from "../navigation.ts";
+import { reportsQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
 import { ReportTable } from "./ReportTable.tsx";
 
-const AT_ONCE = 50;
 const ASKED_AFTER_MS = 250;
 const STATES = ["waiting", "running", "done", "interrupted", "failed", "cancelled", "superseded"];
 const KINDS = [
@@ -24,8 +24,7 @@ export default function ReportsPage({ parameters }: PageProps) {
     kind: parameters.get("kind") ?? "",
   };
   const before = parameters.get("before") ?? "";
-  const asked = { ...filter, before, limit: AT_ONCE };
-  const answer = useAnswer<ReportList>(queryUrl("reports", asked));
+  const answer = useAnswer<ReportList>(reportsQuery(parameters));
   const choose = (changes: Record<string, string>) => setParameters({ ...changes, before: null });
   return (
     <>
@@ -63,7 +62,7 @@ export default function ReportsPage({ parameters }: PageProps) {
         )}
       </Answered>
       <p class="quiet small">
-        <a href={queryUrl("reports.csv", asked)}>CSV</a>
+        <a href={reportsQuery(parameters, "reports.csv")}>CSV</a>
       </p>
     </>
   );

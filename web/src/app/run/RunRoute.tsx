@@ -2,11 +2,11 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { RunInShort } from "../../core/records.ts";
 import { RunPage } from "../../core/run/RunPage.tsx";
 import type { ShownRun } from "../../core/run/run.ts";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { queryUrl } from "../answers.ts";
 import { MeasuredCaseEvidence } from "../comparison/CaseEvidence.tsx";
 import { Downloads } from "../comparison/Downloads.tsx";
 import { LAB_LINKS } from "../comparison/labLinks.ts";
-import { ProgressPanel, RequestPage, useProgress } from "../comparison/progress.tsx";
+import { ProgressPanel, RequestPage, useReport } from "../comparison/progress.tsx";
 import { useAddressedList } from "../lists.ts";
 import { besideNotice } from "../notice.ts";
 import type { PageProps } from "../routes.ts";
@@ -14,9 +14,7 @@ import type { PageProps } from "../routes.ts";
 /** A run: its metrics as they come, and the evidence of each case when it is opened. */
 export default function RunRoute({ parts, parameters }: PageProps) {
   const id = parts.identity ?? "";
-  const progress = useProgress(id);
-  const url = progress?.has_report ? queryUrl("run", { id, as_of: progress.change }) : null;
-  const { data, fault } = useAnswer<RunInShort>(url);
+  const { progress, isUnknown, data, fault } = useReport<RunInShort>("run", id);
   const list = useAddressedList("case", parameters);
   const report = useMemo(() => (data === null ? null : shown(data)), [data]);
   useEffect(() => {
@@ -25,7 +23,7 @@ export default function RunRoute({ parts, parameters }: PageProps) {
     }
   }, [report]);
   if (report === null) {
-    return <RequestPage id={id} noun="run" progress={progress} fault={fault} />;
+    return <RequestPage id={id} noun="run" progress={progress} isUnknown={isUnknown} fault={fault} />;
   }
   return (
     <>

@@ -1,10 +1,11 @@
-import { useCallback } from "preact/hooks";
+import { useCallback, useState } from "preact/hooks";
 import { counted } from "../../core/numbers.ts";
 import type { SeriesChart as Chart, ChartCommit, SeriesList } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { useAnswer } from "../answers.ts";
 import { ChangeTable } from "../changes/ChangeTable.tsx";
 import { setParameters } from "../navigation.ts";
+import { namesSeries, SERIES_LIST, seriesQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
 import type { HorizontalAxis } from "./lines.ts";
 import { SeriesChart } from "./SeriesChart.tsx";
@@ -12,20 +13,11 @@ import { SeriesPicker } from "./SeriesPicker.tsx";
 import { TrialValuesSection } from "./TrialValuesSection.tsx";
 import "./series.css";
 
-const MOST_PIXELS = 2000;
-const NAMES = ["case", "group", "metric", "platform", "variant", "history"];
-
 /** Series over commits: any of them in one chart, with their changes below it. */
 export default function SeriesPage({ parameters }: PageProps) {
-  const asked = query(parameters);
-  const isAsked = parameters.has("case") || parameters.has("group");
-  const list = useAnswer<SeriesList>(queryUrl("series-list"));
-  const answer = useAnswer<Chart>(isAsked ? queryUrl("series", asked) : null);
-  const chosen = {
-    cases: parameters.getAll("case"),
-    metrics: parameters.has("metric") ? parameters.getAll("metric") : ["instructions_per_op"],
-    histories: parameters.getAll("history"),
-  };
+  const isAsked = namesSeries(parameters);
+  const answer = useAnswer<Chart>(isAsked ? seriesQuery(parameters) : null);
+  const [isChoosing, setChoosing] = useState(!isAsked);
   return (
     <>
       <h1>Series</h1>
@@ -38,36 +30,39 @@ export default function SeriesPage({ parameters }: PageProps) {
         <Answered answer={answer}>{(chart) => <Shown chart={chart} parameters={parameters} />}</Answered>
       )}
       {isAsked && <TrialValuesSection parameters={parameters} />}
-      <details class="picker" open={!isAsked}>
+      <details
+        class="picker"
+        open={isChoosing}
+        onToggle={(event) => event.target === event.currentTarget && setChoosing(event.currentTarget.open)}
+      >
         <summary>Choose cases, metrics and platforms</summary>
-        <Answered answer={list}>
-          {(series) =>
-            series.cases.length === 0 ? (
-              <p>
-                No history is kept yet. <code>zerolap history --repo DIRECTORY --measure A..B</code> measures
-                one, judges it and keeps it for this page.
-              </p>
-            ) : (
-              <SeriesPicker list={series} chosen={chosen} />
-            )
-          }
-        </Answered>
+        {isChoosing && <Choice parameters={parameters} />}
       </details>
     </>
   );
 }
 
-function query(parameters: URLSearchParams): Record<string, string | readonly string[] | number | null> {
-  const asked: Record<string, string | readonly string[] | number | null> = {};
-  for (const name of NAMES) {
-    asked[name] = parameters.getAll(name);
-  }
-  for (const name of ["since", "first", "last"]) {
-    asked[name] = parameters.get(name);
-  }
-  // A point for each pixel of the chart, in steps, so that a few pixels more ask for nothing new.
-  asked.pixels = Math.min(MOST_PIXELS, Math.ceil(Math.max(320, innerWidth) / 200) * 200);
-  return asked;
+function Choice({ parameters }: { parameters: URLSearchParams }) {
+  const list = useAnswer<SeriesList>(SERIES_LIST);
+  const chosen = {
+    cases: parameters.getAll("case"),
+    metrics: parameters.has("metric") ? parameters.getAll("metric") : ["instructions_per_op"],
+    histories: parameters.getAll("history"),
+  };
+  return (
+    <Answered answer={list}>
+      {(series) =>
+        series.cases.length === 0 ? (
+          <p>
+            No history is kept yet. <code>zerolap history --repo DIRECTORY --measure A..B</code> measures one,
+            judges it and keeps it for this page.
+          </p>
+        ) : (
+          <SeriesPicker list={series} chosen={chosen} />
+        )
+      }
+    </Answered>
+  );
 }
 
 function Shown({ chart, parameters }: { chart: Chart; parameters: URLSearchParams }) {
@@ -76,7 +71,6 @@ function Shown({ chart, parameters }: { chart: Chart; parameters: URLSearchParam
   if (chart.lines.length === 0) {
     return <p>There is no such series. Choose others below.</p>;
   }
-  const asked = query(parameters);
   return (
     <>
       <Controls chart={chart} parameters={parameters} axis={axis} />
@@ -105,8 +99,9 @@ function Shown({ chart, parameters }: { chart: Chart; parameters: URLSearchParam
         releases.
       </p>
       <p class="quiet small">
-        points: <a href={queryUrl("series", asked)}>JSON</a> <a href={queryUrl("series.csv", asked)}>CSV</a>,
-        changes: <a href={queryUrl("series-changes.csv", asked)}>CSV</a>
+        points: <a href={seriesQuery(parameters)}>JSON</a>{" "}
+        <a href={seriesQuery(parameters, "series.csv")}>CSV</a>, changes:{" "}
+        <a href={seriesQuery(parameters, "series-changes.csv")}>CSV</a>
       </p>
     </>
   );

@@ -2,12 +2,13 @@ import { Choice } from "../../core/flame/StackPanel.tsx";
 import { counted } from "../../core/numbers.ts";
 import type { ProfiledResult, StackFunctions, StackProfile, StackResults } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { useAnswer } from "../answers.ts";
 import { setParameters } from "../navigation.ts";
+import { STACK_RESULTS, stacksQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
 import { FunctionMap } from "./FunctionMap.tsx";
 import { ProfileView } from "./ProfileView.tsx";
-import { queryOf, type Selection, selectionOf, stacksUrl } from "./selection.ts";
+import { type Selection, selectionOf, stacksUrl } from "./selection.ts";
 import "./stacks.css";
 
 /** Where the CPU time goes: of a case, of all cases of a result, or over the newest results. */
@@ -22,6 +23,7 @@ export default function StacksPage({ parameters }: PageProps) {
         <Selected
           selection={selection}
           isMap={parameters.get("show") === "functions"}
+          query={stacksQuery(parameters)}
           chosen={parameters.get("function")}
         />
       )}
@@ -33,7 +35,7 @@ const NEWEST = "10";
 
 /** What there are stacks of. */
 function Results() {
-  const answer = useAnswer<StackResults>(queryUrl("stack-results"));
+  const answer = useAnswer<StackResults>(STACK_RESULTS);
   return (
     <Answered answer={answer}>
       {({ results }) => (results.length === 0 ? <NoStacks /> : <ResultList results={results} />)}
@@ -118,21 +120,17 @@ function ResultList({ results }: StackResults) {
 interface SelectedProperties {
   selection: Selection;
   isMap: boolean;
+  query: string;
   chosen: string | null;
 }
 
-function Selected({ selection, isMap, chosen }: SelectedProperties) {
-  return isMap ? (
-    <SelectedMap selection={selection} />
-  ) : (
-    <SelectedGraph selection={selection} chosen={chosen} />
-  );
+function Selected({ isMap, ...shown }: SelectedProperties) {
+  return isMap ? <SelectedMap {...shown} /> : <SelectedGraph {...shown} />;
 }
 
-function SelectedMap({ selection }: { selection: Selection }) {
-  const { least_share: _, ...taken } = queryOf(selection);
+function SelectedMap({ selection, query }: Omit<SelectedProperties, "isMap">) {
   return (
-    <Answered answer={useAnswer<StackFunctions>(queryUrl("stack-functions", taken))}>
+    <Answered answer={useAnswer<StackFunctions>(query)}>
       {(answer) => (
         <>
           <Subject answer={answer} selection={selection} isMap />
@@ -143,9 +141,9 @@ function SelectedMap({ selection }: { selection: Selection }) {
   );
 }
 
-function SelectedGraph({ selection, chosen }: { selection: Selection; chosen: string | null }) {
+function SelectedGraph({ selection, query, chosen }: Omit<SelectedProperties, "isMap">) {
   return (
-    <Answered answer={useAnswer<StackProfile>(queryUrl("stacks", queryOf(selection)))}>
+    <Answered answer={useAnswer<StackProfile>(query)}>
       {(answer) => (
         <>
           <Subject answer={answer} selection={selection} isMap={false} />

@@ -8,6 +8,7 @@ import { METRICS, type TrialDetails } from "../../core/records.ts";
 import { Word } from "../../core/Word.tsx";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
+import { trialQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
 import { TrialTable } from "./TrialTable.tsx";
 import "../../core/comparison/comparison.css";
@@ -15,7 +16,7 @@ import "../../core/comparison/comparison.css";
 /** A trial: what it measured, when, where, and whether it counts. */
 export default function TrialPage({ parts }: PageProps) {
   const number = parts.number ?? "";
-  const answer = useAnswer<TrialDetails>(queryUrl("trial", { number }));
+  const answer = useAnswer<TrialDetails>(trialQuery(number));
   useEffect(() => {
     document.title = `Trial ${number} · Zerolap`;
   }, [number]);

@@ -2,9 +2,10 @@ import { OutcomeMark } from "../../core/cases/OutcomeMark.tsx";
 import { counted } from "../../core/numbers.ts";
 import type { ListedTrigger, TriggerList } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { useAnswer } from "../answers.ts";
 import { Moment } from "../fleet/Moment.tsx";
 import { setParameters } from "../navigation.ts";
+import { triggersQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
 import { triggerUrl } from "./links.ts";
 import "../fleet/fleet.css";
@@ -30,7 +31,7 @@ export default function TriggersPage({ parameters }: PageProps) {
     trigger: parameters.get("trigger"),
   };
   const answer = useAnswer<TriggerList>(
-    queryUrl("triggers", asked),
+    triggersQuery(parameters),
     asked.cursor === null ? AGAIN_AFTER_MS : undefined,
   );
   return (
@@ -67,7 +68,7 @@ export default function TriggersPage({ parameters }: PageProps) {
         )}
       </Answered>
       <p class="quiet small">
-        <a href={queryUrl("triggers.csv", asked)} download>
+        <a href={triggersQuery(parameters, "triggers.csv")} download>
           CSV
         </a>
       </p>

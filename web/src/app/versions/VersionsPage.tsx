@@ -3,23 +3,22 @@ import { HeatMap } from "../../core/charts/HeatMap.tsx";
 import { change, counted, interval, metricLabel } from "../../core/numbers.ts";
 import type { MapRow, MapVersion, VersionMap } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
-import { queryUrl, useAnswer } from "../answers.ts";
+import { useAnswer } from "../answers.ts";
 import { ChangeTable } from "../changes/ChangeTable.tsx";
 import { seriesUrl } from "../changes/links.ts";
 import { setParameters } from "../navigation.ts";
+import { versionsQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
 import { historyName } from "../series/SeriesPicker.tsx";
 import "../series/series.css";
 
-const NAMES = ["history", "metric", "since", "against", "rows"];
 /** Changes from here on have the full colour. */
 const FULL_COLOUR = 0.1;
 const MOST_CASES_LINKED = 20;
 
 /** What commands have gained and lost from release to release. */
 export default function VersionsPage({ parameters }: PageProps) {
-  const asked = Object.fromEntries(NAMES.map((name) => [name, parameters.get(name)]));
-  const answer = useAnswer<VersionMap>(queryUrl("versions", asked));
+  const answer = useAnswer<VersionMap>(versionsQuery(parameters));
   return (
     <>
       <h1>Versions</h1>
@@ -48,7 +47,6 @@ interface ShownProperties {
 
 function Shown({ map, number, parameters }: ShownProperties) {
   const [text, setText] = useState("");
-  const asked = Object.fromEntries(NAMES.map((name) => [name, parameters.get(name)]));
   const isStep = parameters.get("against") === "before";
   const isCase = parameters.get("rows") === "case";
   const rows = useMemo(() => lines(map, text), [map, text]);
@@ -118,7 +116,8 @@ function Shown({ map, number, parameters }: ShownProperties) {
         <p class="warning">{counted(map.series_left_out, "more series is", "more series are")} not shown.</p>
       )}
       <p class="quiet small">
-        <a href={queryUrl("versions", asked)}>JSON</a> <a href={queryUrl("versions.csv", asked)}>CSV</a>
+        <a href={versionsQuery(parameters)}>JSON</a>{" "}
+        <a href={versionsQuery(parameters, "versions.csv")}>CSV</a>
       </p>
     </>
   );

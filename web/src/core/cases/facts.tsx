@@ -9,7 +9,7 @@ import { Word } from "../Word.tsx";
 import { usePrinting } from "./CaseList.tsx";
 import type { LabLinks } from "./labLinks.ts";
 
-/** A part that is shown when it is opened, and on paper. */
+/** A part that is shown when it is opened, and on paper; one that has to be fetched only when it is opened. */
 export function Fold({
   summary,
   openAtFirst = false,
@@ -17,14 +17,14 @@ export function Fold({
 }: {
   summary: string;
   openAtFirst?: boolean;
-  children: ComponentChildren;
+  children: ComponentChildren | (() => ComponentChildren);
 }) {
   const [open, setOpen] = useState(openAtFirst);
   const printing = usePrinting();
   return (
     <details open={open || printing} onToggle={(event) => !printing && setOpen(event.currentTarget.open)}>
       <summary>{summary}</summary>
-      {children}
+      {typeof children === "function" ? open && children() : children}
     </details>
   );
 }

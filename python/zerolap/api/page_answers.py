@@ -1,0 +1,56 @@
+"""Answers that are made from the store for those who may read: each is made once, kept, and refused as a problem."""
+
+import asyncio
+import math
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import Request, Response
+
+from zerolap.api.authorization import Authorization
+from zerolap.api.pages import FRESH_SECONDS, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
+from zerolap.api.problems import Problem, described, unavailable
+from zerolap.records import UsageError
+from zerolap.store import BlobDamaged
+
+
+class PageAnswers:
+    """Answers requests; unless reports are public, each takes a token."""
+
+    def __init__(self, authorization: Authorization, *, is_public: bool) -> None:
+        self._authorization = authorization
+        self._is_public = is_public
+        self._pages = Pages()
+
+    async def answer(
+        self, request: Request, key: str, make: Callable[[], Page], change: Callable[[], str] | None = None
+    ) -> Response:
+        """Return the answer that a key stands for; `make` and `change` are called in threads.
+
+        `change` returns what differs whenever the answer does, empty where that is not known. Raises `Problem`.
+        """
+        if not self._is_public:
+            await self._authorization.require_reader(request)
+        # It asks the store, which strangers may not have it do.
+        changed = "" if change is None else await asyncio.to_thread(change)
+        try:
+            page = await self._pages.page(f"{key} {changed}", make, math.inf if changed else FRESH_SECONDS)
+        except UsageError as fault:
+            raise Problem(HTTPStatus.NOT_FOUND, fault.message, fault.hint) from fault
+        except TooBusy:
+            headers = {"Retry-After": str(RETRY_SECONDS)}
+            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are asked for at once", "", headers) from None
+        except BlobDamaged as fault:
+            raise unavailable(fault, request.url.path) from fault
+        return answer_with(page, request, is_public=self._is_public)
+
+
+def refusals_of_answers() -> dict[int | str, dict[str, Any]]:
+    """Return how the description of an operation states the problems of `PageAnswers.answer`."""
+    return described(
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.NOT_FOUND,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+    )
