@@ -1,5 +1,7 @@
 """What pages of comparisons, runs and trials ask for, and the events by which they follow a request."""
 
+import csv
+import io
 import json
 from http import HTTPStatus
 from pathlib import Path
@@ -126,6 +128,24 @@ def test_a_run_is_answered_in_parts(store: Store, client: httpx.Client) -> None:
     assert len(drawn["pictures"]["throughput"]["head"]) == 6
     assert {frame["function"] for frame in drawn["frames"]} >= {"dictFind", "writeToClient"}
     assert without == {"frames": [], "pictures": None}
+
+
+def test_what_charts_of_a_case_show_is_a_table(store: Store, client: httpx.Client) -> None:
+    stored_run(store)
+    with served_lab(store) as url:
+        pictures = asked(client, url, "case-pictures", id=RUN.id, case="get-100B")["pictures"]
+        drawn, nothing = (
+            client.get(f"{url}/api/v1/pages/case-pictures.csv", params={"id": RUN.id, "case": name}).text
+            for name in ("get-100B", "hset")
+        )
+    heads, *rows = csv.reader(io.StringIO(drawn))
+    assert heads == ["chart", "side", "share of requests", "latency us", "seconds", "requests per second"]
+    latencies = [(float(row[2]), float(row[3])) for row in rows if row[:2] == ["latency", "head"]]
+    assert latencies == [tuple(point) for point in pictures["latency"]["head"]]
+    rates = [(float(row[4]), float(row[5])) for row in rows if row[:2] == ["throughput", "head"]]
+    assert rates == [tuple(point) for point in pictures["throughput"]["head"]]
+    assert [float(row[4]) for row in rows if row[0] == "start of servers"] == pictures["starts_at"]
+    assert nothing.splitlines() == [",".join(heads)]
 
 
 def test_a_blob_that_is_damaged_costs_only_the_pictures(store: Store, client: httpx.Client) -> None:

@@ -148,6 +148,20 @@ def test_a_case_leads_to_its_trials_and_back(browser: Browser, store: Store) -> 
         expect(shown.get_by_role("button", name="get-100B", exact=True)).to_have_attribute("aria-expanded", "true")
 
 
+def test_charts_of_a_case_are_to_be_had_as_tables(browser: Browser, store: Store) -> None:
+    stored_run(store)
+    with served_lab(store) as url, opened(browser, f"{url}/runs/{RUN.id}?case=get-100B") as shown:
+        for name, begin in (("charts", "chart,side,"), ("stacks", "thread,stack,")):
+            link = shown.get_by_role("link", name=name, exact=True)
+            answer = shown.request.get(f"{url}{link.get_attribute('href')}")
+            assert answer.ok
+            assert answer.text().startswith(begin)
+            assert len(answer.text().splitlines()) > 2
+        shown.goto(f"{url}/runs/{RUN.id}?case=hset")
+        expect(shown.locator(".detail")).to_have_count(1)
+        expect(shown.get_by_role("link", name="charts", exact=True)).to_have_count(0)
+
+
 def test_charts_are_read_by_the_arrow_keys(browser: Browser, store: Store) -> None:
     stored_run(store)
     with served_lab(store) as url, opened(browser, f"{url}/runs/{RUN.id}?case=get-100B") as shown:

@@ -13,7 +13,7 @@ from stored_comparison import ID, recorded_comparison
 from zerolap.queries import QUERIES, PageQuery
 from zerolap.store import Store
 
-WITHOUT_TABLE = {"request", "job-failure", "comparison-case", "run-case", "case-pictures"}
+WITHOUT_TABLE = {"request", "job-failure", "comparison-case", "run-case"}
 """The state of a request, the log of a job, and all there is of a case: what is listed of it is in other tables."""
 
 

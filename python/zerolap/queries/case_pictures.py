@@ -1,12 +1,13 @@
 """What is drawn of one case of a comparison or a run: latency, throughput, stacks."""
 
+from collections.abc import Iterable
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from zerolap.lab import read_case_pictures
 from zerolap.queries.comparison_in_short import LONGEST_CASE, compared_case
-from zerolap.queries.query import PageQuery, Parameters, QuerySources
+from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.run_in_short import measured_case
 from zerolap.records import CasePictures, Record, StackFrame
 
@@ -34,10 +35,27 @@ def _read(sources: QuerySources, parameters: CasePicturesParameters) -> DrawnCas
     return DrawnCase(frames=pictures.frames, pictures=pictures.cases.get(parameters.case))
 
 
+def _rows(answer: DrawnCase) -> Iterable[TableRow]:
+    """Yield the points of the charts, and when servers were started anew; stacks have a table of their own."""
+    yield ("chart", "side", "share of requests", "latency us", "seconds", "requests per second")
+    pictures = answer.pictures
+    if pictures is None:
+        return
+    for side, points in (pictures.latency or {}).items():
+        for share, latency_us in points:
+            yield ("latency", side, share, latency_us, None, None)
+    for side, points in (pictures.throughput or {}).items():
+        for seconds, rate in points:
+            yield ("throughput", side, None, None, seconds, rate)
+    for seconds in pictures.starts_at:
+        yield ("start of servers", None, None, None, seconds, None)
+
+
 CASE_PICTURES: Final = PageQuery(
     name="case-pictures",
     summary="What is drawn of a case: latency, throughput and stacks",
     parameters=CasePicturesParameters,
     answer=DrawnCase,
     read=_read,
+    table=_rows,
 )

@@ -27,7 +27,9 @@ export const reportQuery = (kind: "comparison" | "run", id: string, asOf: string
 export const caseQuery = (kind: "comparison" | "run", id: string, name: string) =>
   queryUrl(`${kind}-case`, { id, case: name });
 
-export const picturesQuery = (id: string, name: string) => queryUrl("case-pictures", { id, case: name });
+/** What is drawn of a case; `query` is the name of the query, or of its table. */
+export const picturesQuery = (id: string, name: string, query = "case-pictures") =>
+  queryUrl(query, { id, case: name });
 
 /** What a comparison or a run begins with: whether there is a report, and the case that its address names. */
 export function reportQueries(

@@ -8,7 +8,7 @@ import { counted } from "../../core/numbers.ts";
 import type { ComparedCase, DrawnCase, MeasuredCase } from "../../core/records.ts";
 import { RunDetails } from "../../core/run/RunDetails.tsx";
 import { Answered } from "../Answered.tsx";
-import { type Answer, useAnswer } from "../answers.ts";
+import { type Answer, queryUrl, useAnswer } from "../answers.ts";
 import { caseQuery, picturesQuery } from "../pageQueries.ts";
 import { TrialTable } from "../trial/TrialTable.tsx";
 import { Workload } from "./Workload.tsx";
@@ -32,6 +32,7 @@ export function ComparedCaseEvidence({ id, name, withPictures }: Properties) {
           withPictures={withPictures}
         >
           <PicturesFault fault={drawn.fault} />
+          <PictureTables id={id} name={name} drawings={drawn.drawings} />
           {workload !== null && <Workload workload={workload} />}
           <Trials id={id} name={name} trials={trials} />
           <CaseLinks
@@ -54,10 +55,35 @@ export function MeasuredCaseEvidence({ id, name, withPictures }: Properties) {
       {({ result, trials }) => (
         <RunDetails entry={result} drawings={drawn.drawings} withPictures={withPictures}>
           <PicturesFault fault={drawn.fault} />
+          <PictureTables id={id} name={name} drawings={drawn.drawings} />
           <Trials id={id} name={name} trials={trials} />
         </RunDetails>
       )}
     </Answered>
+  );
+}
+
+/** What the charts of a case show, as tables. */
+function PictureTables({ id, name, drawings }: { id: string; name: string; drawings: CaseDrawings | null }) {
+  const hasCharts = drawings != null && (drawings.latency !== null || drawings.throughput !== null);
+  if (!hasCharts && drawings?.stacks == null) {
+    return null;
+  }
+  return (
+    <p class="quiet small downloads">
+      As CSV:{" "}
+      {hasCharts && (
+        <a href={picturesQuery(id, name, "case-pictures.csv")} download>
+          charts
+        </a>
+      )}
+      {hasCharts && drawings.stacks != null && " · "}
+      {drawings?.stacks != null && (
+        <a href={queryUrl("stacks.csv", { id, case: name })} download>
+          stacks
+        </a>
+      )}
+    </p>
   );
 }
 
