@@ -2,16 +2,20 @@
 
 import os
 import time
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from command_line import Zerolap
+from kept_history import ARM, MadeUp, keep
 from sqlalchemy import update
 from test_store import a_job, a_measurement, a_resolved, a_trial_done
 from toy_server import ToySource
 
 from zerolap.api.upkeep import look_after, usage
 from zerolap.store import Retention, Store, StoredTrigger
+from zerolap.store.retention import outlived_histories, remove_history
 from zerolap.store.tables import request
 from zerolap.triggers.mirror import KEPT_COMMITS, Mirror
 
@@ -112,6 +116,48 @@ def test_triggers_whose_results_are_removed_go_with_them(store: Store) -> None:
     assert left.requests == ("c-2",)
 
 
+def days_ago(days: float) -> str:
+    return datetime.fromtimestamp(time.time() - days * DAY, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def histories(store: Store) -> set[tuple[str, str, str]]:
+    """Return the range, variant and platform of each kept history."""
+    return {(of.range, of.variant, of.platform_name) for of in store.kept_histories.histories(100)}
+
+
+def test_age_and_number_decide_on_histories_as_on_results(store: Store) -> None:
+    few = {"string": ("GET",)}
+    for days, made_up in (
+        (300, MadeUp(cases=few, range="main", variant="O2")),
+        (200, MadeUp(cases=few, range="main")),
+        (200, MadeUp(cases=few, range="main", platform=ARM)),
+        (200, MadeUp(cases=few, range="v1..v2")),
+        (1, MadeUp(cases=few, range="main", variant="O3")),
+    ):
+        keep(store, replace(made_up, created=days_ago(days)))
+    assert store.prune(Retention(blob_bytes=1)).histories == 0
+    newest = {("main", "O3", "x86"), ("main", "default", "arm"), ("v1..v2", "default", "x86")}
+    both = Retention(seconds=30 * DAY, per_branch=1)
+    assert store.prune(both, dry_run=True).histories == 2
+    assert len(histories(store)) == 5
+    assert store.prune(both).histories == 2
+    assert histories(store) == newest
+    assert store.prune(Retention(per_branch=1)).histories == 0
+    assert store.prune(Retention(seconds=30 * DAY)).histories == 2
+    assert histories(store) == {("main", "O3", "x86")}
+
+
+def test_a_history_that_is_judged_again_is_young(store: Store) -> None:
+    keep(store, MadeUp(range="main", created=days_ago(200)))
+    with store._database.reading() as connection:
+        [outlived] = outlived_histories(connection, Retention(seconds=30 * DAY), time.time())
+    keep(store, MadeUp(range="main", created=days_ago(0)))
+    # Meanwhile found to be too old, it stays.
+    with store._database.writing() as connection:
+        remove_history(connection, outlived)
+    assert histories(store) == {("main", "default", "x86")}
+
+
 @pytest.mark.slow
 def test_the_verb_removes_builds_that_were_not_used(zerolap: Zerolap, toy_program: Path) -> None:
     cases = Path(__file__).parent / "servers" / "toy" / "cases.yml"
@@ -123,7 +169,7 @@ def test_the_verb_removes_builds_that_were_not_used(zerolap: Zerolap, toy_progra
         assert usage(store).builds > 0
         os.utime(build, (LONG_AGO, LONG_AGO))
     foreseen = zerolap("store", "prune", "--dry-run", "--store", zerolap.store)
-    assert "would remove 0 results, 0 files (0 B), 1 builds" in foreseen.out
+    assert "would remove 0 results, 0 histories, 0 files (0 B), 1 builds" in foreseen.out
     assert build.is_dir()
     assert zerolap("store", "prune", "--keep", "30d", "--store", zerolap.store, "--json", "-").document()["builds"] == 1
     assert not build.exists()

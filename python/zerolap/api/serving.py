@@ -303,7 +303,13 @@ async def _keep_in_bounds(serving: ServeOptions) -> None:
             log.error("the store cannot be looked after", fault=fault.message)
             continue
         removed = upkeep.removed
-        log.info("looked after the store", results=len(removed.requests), blobs=removed.blobs, builds=upkeep.builds)
+        log.info(
+            "looked after the store",
+            results=len(removed.requests),
+            histories=removed.histories,
+            blobs=removed.blobs,
+            builds=upkeep.builds,
+        )
 
 
 async def _stop_after(until: Callable[[], Awaitable[None]], stopping: asyncio.Event) -> None:

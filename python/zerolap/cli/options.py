@@ -120,12 +120,14 @@ FailWhen = Annotated[
     ),
 ]
 Keep = Annotated[
-    str | None, typer.Option(help="Keep results of the last days; by default all are kept.", metavar="90d")
+    str | None,
+    typer.Option(help="Keep results and judged histories of the last days; by default all are kept.", metavar="90d"),
 ]
 KeepNewest = Annotated[
     int | None,
     typer.Option(
-        help="Keep this many newest results of each topic and platform, such as a branch, whatever their age.",
+        help="Keep this many newest results of each topic and platform, such as a branch, whatever their age, and"
+        " this many judged histories of each range.",
         metavar="N",
     ),
 ]

@@ -1,4 +1,4 @@
-"""`zerolap store`: shows the size of the store, and removes results that are not kept."""
+"""`zerolap store`: shows the size of the store, and removes results and histories that are not kept."""
 
 from typing import Annotated
 
@@ -23,10 +23,11 @@ def prune(
     json: options.Json = None,
     store: options.StoreLocation = None,
 ) -> None:
-    """Remove results that are not kept, files to which no result refers, and builds not used for 30 days.
+    """Remove results and histories that are not kept, files to which no result refers, and builds not used for 30 days.
 
-    A removed result is gone with its measurements. What is still open, and what a kept result needs, stays. Without
-    --keep, --keep-newest and --keep-bytes no result is removed. zerolap serve does the same once an hour.
+    A removed result is gone with its measurements. What is still open, and what a kept result needs, stays. A removed
+    history is shown by pages once zerolap history judges it again. Without --keep, --keep-newest and --keep-bytes no
+    result or history is removed. zerolap serve does the same once an hour.
 
     Examples: zerolap store prune --dry-run; zerolap store prune --keep 90d --keep-newest 50
     """
@@ -46,6 +47,7 @@ def prune(
             "schema": PRUNED_SCHEMA,
             "dry_run": dry_run,
             "results": removed.requests,
+            "histories": removed.histories,
             "blobs": removed.blobs,
             "blob_bytes": removed.blob_bytes,
             "builds": upkeep.builds,
@@ -56,7 +58,8 @@ def prune(
             return
     typer.echo(
         f"{'would remove' if dry_run else 'removed'} {len(removed.requests)} results,"
-        f" {removed.blobs} files ({size(removed.blob_bytes)}), {upkeep.builds} builds ({size(upkeep.build_bytes)})"
+        f" {removed.histories} histories, {removed.blobs} files ({size(removed.blob_bytes)}),"
+        f" {upkeep.builds} builds ({size(upkeep.build_bytes)})"
     )
 
 

@@ -61,11 +61,6 @@ class KeptHistories:
             for of_one in judged:
                 insert_series(connection, number, history.commits, of_one)
 
-    def remove(self, number: int) -> None:
-        """Remove a kept history with all that belongs to it."""
-        with self._database.writing() as connection:
-            connection.execute(delete(kept_history).where(kept_history.c.number == number))
-
     def histories(self, limit: int) -> list[KeptHistory]:
         """Return the kept histories, those judged last first."""
         columns = [column for column in kept_history.c if column.name not in ("platform_events", "notes")]

@@ -1,10 +1,11 @@
-"""What is kept of ended requests, and which blobs nothing refers to any more."""
+"""What is kept of ended requests and of judged histories, and which blobs nothing refers to any more."""
 
 import contextlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
 from pydantic import BaseModel
@@ -12,7 +13,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from zerolap.records import BuildSpec, Side, UnreadableRecord, read_stored
 from zerolap.store.recorded_requests import OPEN_STATES
-from zerolap.store.tables import artifact, job, request, trial, trigger
+from zerolap.store.tables import artifact, job, kept_history, request, trial, trigger
 from zerolap.store.triggers import read_request_ids
 
 ROWS_AT_ONCE: Final = 100
@@ -32,6 +33,9 @@ class Retention:
     A request is kept while it is open, younger than `seconds`, or one of the newest `per_branch` of its topic on its
     platform. Of the others, and beyond `blob_bytes` of compressed blobs also of those, the oldest are removed. A build
     that was not used for `build_seconds` is removed: it can be built again.
+
+    A history that was judged is kept as a request is: while it was judged last within `seconds`, or is one of the
+    newest `per_branch` of its repository and range on its platform.
     """
 
     seconds: float | None = None
@@ -52,9 +56,10 @@ class _Servers(BaseModel):
 
 @dataclass(frozen=True)
 class Removal:
-    """What was removed, or would be: the ids of requests, and blobs with their compressed size."""
+    """What was removed, or would be: the ids of requests, histories, and blobs with their compressed size."""
 
     requests: list[str] = field(default_factory=list)
+    histories: int = 0
     blobs: int = 0
     blob_bytes: int = 0
 
@@ -73,6 +78,42 @@ def outlived(connection: Connection, retention: Retention, now: float) -> list[s
         if row.state not in OPEN_STATES and not is_new and not is_young:
             removable.append(row.id)
     return removable[::-1]
+
+
+@dataclass(frozen=True)
+class OutlivedHistory:
+    """A kept history that age and number do not keep; `created` is when it was judged last."""
+
+    number: int
+    created: str
+
+
+def outlived_histories(connection: Connection, retention: Retention, now: float) -> list[OutlivedHistory]:
+    """Return the kept histories that age and number do not keep."""
+    if retention.seconds is None and retention.per_branch is None:
+        return []
+    oldest = ""
+    if retention.seconds is not None:
+        oldest = datetime.fromtimestamp(now - retention.seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    columns = [kept_history.c[name] for name in ("number", "repository", "range", "platform", "created")]
+    later: dict[tuple[str, str, str], int] = {}
+    removable = []
+    newest_first = (kept_history.c.created.desc(), kept_history.c.number.desc())
+    for row in connection.execute(select(*columns).order_by(*newest_first)):
+        key = (row.repository, row.range, row.platform)
+        rank = later[key] = later.get(key, 0) + 1
+        is_new = retention.per_branch is not None and rank <= retention.per_branch
+        # Both as `now` of the records writes them, whose order is that of time.
+        is_young = oldest != "" and row.created > oldest
+        if not is_new and not is_young:
+            removable.append(OutlivedHistory(row.number, row.created))
+    return removable
+
+
+def remove_history(connection: Connection, outlived: OutlivedHistory) -> None:
+    """Remove a kept history with all that belongs to it, unless it was judged again meanwhile."""
+    is_meant = (kept_history.c.number == outlived.number, kept_history.c.created == outlived.created)
+    connection.execute(delete(kept_history).where(*is_meant))
 
 
 def all_ids(connection: Connection) -> list[str]:

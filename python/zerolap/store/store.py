@@ -271,15 +271,16 @@ class Store:
     # Retention.
 
     def prune(self, retention: Retention, *, dry_run: bool = False) -> Removal:
-        """Remove the results that are not kept, and blobs to which nothing refers; with `dry_run` only return them.
+        """Remove results and histories that are not kept, and blobs to which nothing refers.
 
-        What a kept result refers to stays. Raises `EnvironmentMissing`.
+        With `dry_run` it only returns them. What a kept result refers to stays. Raises `EnvironmentMissing`.
         """
         now = time.time()
         blobs = {blob.digest: blob for blob in self.blobs.stored()}
         with self._database.reading() as connection:
             outlived = retention_rows.outlived(connection, retention, now)
             outlived += self._beyond_bytes(connection, retention, blobs, set(outlived))
+            histories = retention_rows.outlived_histories(connection, retention, now)
             kept = self._kept_blobs(connection, set(outlived))
             needed, artifacts = retention_rows.open_builds(connection), []
             for build, builder, digest in retention_rows.packed_builds(connection):
@@ -290,12 +291,15 @@ class Store:
                     artifacts.append((build, builder))
         old = now - retention_rows.GRACE_SECONDS
         superfluous = [blob for digest, blob in blobs.items() if digest not in kept and blob.stored < old]
-        removed = Removal(outlived, len(superfluous), sum(blob.size_bytes for blob in superfluous))
+        removed = Removal(outlived, len(histories), len(superfluous), sum(blob.size_bytes for blob in superfluous))
         if dry_run:
             return removed
         for first in range(0, len(outlived), retention_rows.ROWS_AT_ONCE):
             with self._database.writing() as connection:
                 retention_rows.remove(connection, outlived[first : first + retention_rows.ROWS_AT_ONCE])
+        for history in histories:
+            with self._database.writing() as connection:
+                retention_rows.remove_history(connection, history)
         with self._database.writing() as connection:
             retention_rows.remove_artifacts(connection, artifacts)
         # Rows that were recorded meanwhile may refer to old blobs.
