@@ -14,7 +14,7 @@ from simulated_fleet import SimulatedFleet, made_up_cases
 from sqlalchemy import update
 from stored_comparison import COMPARISON, ID, ONLY_WITH_A_TOKEN, reading_token, recorded_comparison
 from stored_run import RUN, a_measurement, record_trials, stored_run
-from waiting import PATIENCE_SECONDS
+from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.api import request_events
 from zerolap.queries.measured_workload import RequestCause, cause_of, workload_of
@@ -309,6 +309,70 @@ def test_events_show_that_they_are_still_there(
     request = submitted(store, redis_server)
     with served_lab(store) as url, client.stream("GET", f"{url}/api/v1/requests/{request.id}/events") as answer:
         assert any(line == ": still there" for line in answer.iter_lines())
+
+
+@pytest.mark.parametrize("kind", ["token", "session"])
+def test_events_end_for_who_may_not_read_any_more(
+    kind: str, store: Store, redis_server: Path, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_events, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(request_events, "CHECKED_AFTER_SECONDS", 0.0)
+    request, token = submitted(store, redis_server), reading_token(store)
+    lines: list[str] = []
+    with served_lab(store, ONLY_WITH_A_TOKEN) as url:
+        headers = {"Authorization": f"Bearer {token}"}
+        if kind == "session":
+            signed_in = client.post(f"{url}/api/v1/session", json={"token": token}, headers={"Origin": url})
+            assert signed_in.status_code == HTTPStatus.NO_CONTENT
+            headers = {}
+        with client.stream("GET", f"{url}/api/v1/requests/{request.id}/events", headers=headers) as answer:
+            assert answer.status_code == HTTPStatus.OK
+            for line in answer.iter_lines():
+                lines.append(line)
+                if line != ": still there":
+                    continue
+                if kind == "token":
+                    store.triggers.remove_token("reader")
+                else:
+                    client.delete(f"{url}/api/v1/session", headers={"Origin": url})
+    # The request goes on: it is the reader's right that has ended.
+    assert ": still there" in lines
+    assert store.fleet.states([request.id]) == {request.id: "waiting"}
+
+
+def test_places_of_an_address_are_few_and_are_given_back(
+    store: Store, redis_server: Path, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_events, "MOST_OF_ADDRESS", 2)
+    request = submitted(store, redis_server)
+    with served_lab(store) as url:
+        path = f"{url}/api/v1/requests/{request.id}/events"
+        with client.stream("GET", path) as first, client.stream("GET", path) as second:
+            assert first.status_code == second.status_code == HTTPStatus.OK
+            refused = client.get(path)
+            assert refused.status_code == HTTPStatus.TOO_MANY_REQUESTS
+            assert int(refused.headers["retry-after"]) > 0
+
+        def is_followed() -> bool:
+            with client.stream("GET", path) as answer:
+                return answer.status_code == HTTPStatus.OK
+
+        # Both clients have gone away.
+        wait_until(is_followed)
+        wait_until(lambda: client.get(f"{url}/api/v1/requests/c-0/events").status_code == HTTPStatus.NOT_FOUND)
+        # An unknown request takes no place for good.
+        unknown = [client.get(f"{url}/api/v1/requests/c-0/events").status_code for _ in range(3)]
+        assert unknown == [HTTPStatus.NOT_FOUND] * 3
+
+
+def test_events_end_after_their_longest_time(
+    store: Store, redis_server: Path, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_events, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(request_events, "LONGEST_SECONDS", 0.2)
+    request = submitted(store, redis_server)
+    with served_lab(store) as url:
+        assert [status["state"] for status in events_of(client, url, request.id)] == ["waiting"]
 
 
 def test_events_need_the_token_of_pages_and_have_few_listeners(

@@ -110,13 +110,24 @@ class Authorization:
         A token is in the header, by the scheme Bearer or as the password of Basic; a session is in its cookie.
         """
         challenge = "Bearer" if self.people_sign_in else 'Basic realm="Zerolap", charset="UTF-8"'
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        session = "" if scheme else self.sessions.value_in(request)
+        scheme, token, session = self._given(request)
         if session:
             return await self._of_session(request, session, scope, challenge)
-        token = {"basic": _password(given), "bearer": given}.get(scheme.lower(), "")
         known = await self._checked(request, token, scope, challenge)
-        return Visitor.of_token(known, by_browser=scheme.lower() != "bearer")
+        return Visitor.of_token(known, by_browser=scheme != "bearer")
+
+    async def is_reader(self, request: Request) -> bool:
+        """Whether a request that was permitted to read still would be; that does not count as a request of its own.
+
+        Raises `EnvironmentMissing`.
+        """
+        _, token, session = self._given(request)
+        if session:
+            visitor = await asyncio.to_thread(self.sessions.visitor, session)
+            return visitor is not None and visitor.may("read")
+        digest = token_digest(token)
+        known = None if digest is None else await self._known.of_digest(digest)
+        return known is not None and "read" in known.scopes
 
     async def require_actor(self, request: Request, scope: TokenScope) -> Visitor:
         """Return who has a request change something; raises `Problem`, also where another site asks.
@@ -150,6 +161,13 @@ class Authorization:
     async def token_holder(self, request: Request, token: str) -> ApiToken:
         """Return a token that somebody signs in with; raises `Problem` if it is not known."""
         return await self._checked(request, token, "read", "Bearer")
+
+    def _given(self, request: Request) -> tuple[str, str, str]:
+        """Return the scheme, the token and the session of a request, each empty where there is none."""
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        scheme = scheme.lower()
+        token = {"basic": _password(given), "bearer": given}.get(scheme, "")
+        return scheme, token, "" if scheme else self.sessions.value_in(request)
 
     async def _of_session(self, request: Request, session: str, scope: TokenScope, challenge: str) -> Visitor:
         visitor = await asyncio.to_thread(self.sessions.visitor, session)

@@ -1,29 +1,38 @@
-"""`/api/v1/requests/ID/events`: how it stands with a request, told as it happens by server-sent events."""
+"""`/api/v1/requests/ID/events`: how it stands with a request, stated as it happens by server-sent events."""
 
 import asyncio
 import contextlib
+import functools
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from zerolap.api.authorization import WITH_TOKEN, Authorization
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS
-from zerolap.api.problems import Problem, described
+from zerolap.api.problems import Problem, described, too_many
 from zerolap.queries import RequestStatus, asked_in_short, status_of
 from zerolap.records import UsageError, ZerolapError
 from zerolap.store import Store
+from zerolap.triggers.webhooks import network_of
 
 IDENTITY: Final = re.compile(r"[cr]-[0-9a-f-]{1,64}")
 MOST_LISTENERS: Final = 64
 """Half of the places that requests of unknown clients have."""
+MOST_OF_ADDRESS: Final = 8
+"""A quarter of the places that the requests of an address have."""
 ASKED_AFTER_SECONDS: Final = 1.0
 """The store is asked so often for each request that is followed, however many listen to it."""
 HEARTBEAT_SECONDS: Final = 15.0
+CHECKED_AFTER_SECONDS: Final = 10.0
+"""Before what is sent so long after the last check, it is checked whether the listener may still read."""
 LONGEST_SECONDS: Final = 900.0
 """Then the stream ends, and the browser asks for it again, with its token."""
 HEADERS: Final = {
@@ -62,12 +71,6 @@ class FollowedRequests:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._followed: dict[str, _Followed] = {}
-        self._listeners = 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether as many listen as may."""
-        return self._listeners >= MOST_LISTENERS
 
     async def status(self, identity: str) -> RequestStatus:
         """Return how it stands with a request; raises `UsageError` and `ZerolapError`."""
@@ -82,24 +85,21 @@ class FollowedRequests:
         """
         followed = self._followed.setdefault(identity, _Followed(first))
         followed.listeners += 1
-        self._listeners += 1
         if followed.task is None:
             followed.task = asyncio.create_task(self._follow(identity, followed))
+        # A timeout would end the task also while it waits for its client, outside of this.
+        end = time.monotonic() + LONGEST_SECONDS
         try:
-            async with asyncio.timeout(LONGEST_SECONDS):
-                while True:
-                    changed, status = followed.changed, followed.status
-                    yield status
-                    if status.has_ended or followed.task is None:
+            while time.monotonic() < end:
+                changed, status = followed.changed, followed.status
+                yield status
+                if status.has_ended or followed.task is None:
+                    return
+                while time.monotonic() < end and not await _is_set(changed, stopping):
+                    if stopping is not None and stopping.is_set():
                         return
-                    while not await _is_set(changed, stopping):
-                        if stopping is not None and stopping.is_set():
-                            return
-                        yield None
-        except TimeoutError:
-            return
+                    yield None
         finally:
-            self._listeners -= 1
             followed.listeners -= 1
             if followed.listeners == 0:
                 self._followed.pop(identity, None)
@@ -134,6 +134,41 @@ async def _is_set(changed: asyncio.Event, stopping: asyncio.Event | None) -> boo
     return changed.is_set()
 
 
+class _Places:
+    """The places of those who listen."""
+
+    def __init__(self) -> None:
+        self._taken: Counter[str] = Counter()
+
+    @contextlib.contextmanager
+    def taken(self, address: str) -> Iterator[None]:
+        """Take a place, and give it back in the end; raises `Problem` where there is none, in all or for an address."""
+        if self._taken[address] >= MOST_OF_ADDRESS:
+            raise too_many("too many of this address follow requests", RETRY_SECONDS)
+        if self._taken.total() >= MOST_LISTENERS:
+            headers = {"Retry-After": str(RETRY_SECONDS)}
+            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many follow requests at once", "", headers)
+        self._taken[address] += 1
+        try:
+            yield
+        finally:
+            self._taken[address] -= 1
+            if not self._taken[address]:
+                del self._taken[address]
+
+
+class _Stream(StreamingResponse):
+    """A stream that has a place until it ends, also where its client goes away before it begins."""
+
+    def __init__(self, content: AsyncIterator[str], place: contextlib.ExitStack) -> None:
+        super().__init__(content, media_type="text/event-stream", headers=HEADERS)
+        self._place = place
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._place:
+            await super().__call__(scope, receive, send)
+
+
 def request_events_router(store: Store, authorization: Authorization, *, is_public: bool) -> APIRouter:
     """Return the route; unless reports are public, it takes a token.
 
@@ -146,10 +181,11 @@ def request_events_router(store: Store, authorization: Authorization, *, is_publ
             HTTPStatus.UNAUTHORIZED,
             HTTPStatus.NOT_FOUND,
             HTTPStatus.UNPROCESSABLE_ENTITY,
+            HTTPStatus.TOO_MANY_REQUESTS,
             HTTPStatus.SERVICE_UNAVAILABLE,
         ),
     )
-    requests = FollowedRequests(store)
+    requests, places = FollowedRequests(store), _Places()
 
     @router.get(
         "/requests/{identity}/events",
@@ -162,22 +198,46 @@ def request_events_router(store: Store, authorization: Authorization, *, is_publ
         },
     )
     async def events(identity: str, request: Request) -> Response:
-        """Each event `status` has the JSON of `/api/v1/pages/request`; the stream ends with the request."""
+        """Each event `status` has the JSON of `/api/v1/pages/request`.
+
+        The stream ends with the request, and once its session or token has ended.
+        """
         if not is_public:
             await authorization.require_reader(request)
         if IDENTITY.fullmatch(identity) is None:
             raise Problem(HTTPStatus.NOT_FOUND, "this is no id of a request")
-        if requests.is_full:
-            headers = {"Retry-After": str(RETRY_SECONDS)}
-            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many follow requests at once", "", headers)
-        try:
-            first = await requests.status(identity)
-        except UsageError as fault:
-            raise Problem(HTTPStatus.NOT_FOUND, fault.message, fault.hint) from fault
-        statuses = requests.statuses(identity, first, getattr(request.app.state, "stopping", None))
-        return StreamingResponse(_written(statuses), media_type="text/event-stream", headers=HEADERS)
+        address = network_of("" if request.client is None else request.client.host)
+        with contextlib.ExitStack() as place:
+            place.enter_context(places.taken(address))
+            try:
+                first = await requests.status(identity)
+            except UsageError as fault:
+                raise Problem(HTTPStatus.NOT_FOUND, fault.message, fault.hint) from fault
+            statuses = requests.statuses(identity, first, getattr(request.app.state, "stopping", None))
+            if not is_public:
+                statuses = _permitted(statuses, functools.partial(authorization.is_reader, request))
+            return _Stream(_written(statuses), place.pop_all())
 
     return router
+
+
+async def _permitted(
+    statuses: AsyncGenerator[RequestStatus | None, None], may_read: Callable[[], Awaitable[bool]]
+) -> AsyncGenerator[RequestStatus | None, None]:
+    """Yield what is to be sent as long as the listener may read it."""
+    checked = time.monotonic()
+    async with contextlib.aclosing(statuses):
+        async for status in statuses:
+            if time.monotonic() - checked >= CHECKED_AFTER_SECONDS:
+                try:
+                    is_permitted = await may_read()
+                except ZerolapError:
+                    # The store does not answer: the page asks again by itself.
+                    return
+                if not is_permitted:
+                    return
+                checked = time.monotonic()
+            yield status
 
 
 async def _written(statuses: AsyncGenerator[RequestStatus | None, None]) -> AsyncIterator[str]:
