@@ -45,8 +45,14 @@ def answered(store: Store, query: str, **parameters: Any) -> Any:
 
 def refused(store: Store, query: str, **parameters: Any) -> int:
     """Return the status of the answer to a page that asks for what there is not."""
+    return refusal(store, query, **parameters)[0]
+
+
+def refusal(store: Store, query: str, **parameters: Any) -> tuple[int, str]:
+    """Return the status of the answer to a page that asks for what there is not, and what it states."""
     with served_lab(store) as url, httpx.Client(trust_env=False, timeout=60) as client:
-        return client.get(f"{url}/api/v1/pages/{query}", params=parameters).status_code
+        answer = client.get(f"{url}/api/v1/pages/{query}", params=parameters)
+    return answer.status_code, str(answer.json().get("detail"))
 
 
 def kept_cases(store: Store) -> dict[str, int]:
@@ -191,6 +197,28 @@ class TestSeries:
         assert answered(store, "series")["lines"] == []
         assert answered(store, "series", case="unknown")["lines"] == []
 
+    @pytest.mark.parametrize("name", ["since", "first", "last"])
+    def test_a_commit_that_no_history_has_is_not_found(self, name: str, store: Store) -> None:
+        keep(store, MadeUp())
+        for query in ("series", "series.csv", "series-changes"):
+            status, detail = refusal(store, query, case="get-100B", **{name: "ffff"})
+            assert (status, detail) == (404, "no history of these series has the commit ffff")
+
+    def test_what_several_commits_begin_with_is_refused(self, store: Store) -> None:
+        whole = MadeUp().document
+        alike = whole.commits[6].model_copy(update={"commit": f"{commit_id(5)[:8]}{'b' * 32}"})
+        history = whole.model_copy(update={"commits": (*whole.commits[:6], alike, *whole.commits[7:])})
+        store.kept_histories.keep(history, open_changes(history), {})
+        named = commit_id(5)[:8]
+        status, detail = refusal(store, "series", case="get-100B", since=named)
+        assert (status, detail) == (404, f"2 commits of these series begin with {named}")
+        assert refusal(store, "commit", commit=named) == (404, f"several commits begin with {named}")
+        assert answered(store, "series", case="get-100B", since=alike.commit[:9])["lines"][0]["base_place"] == 6
+
+    def test_a_history_that_is_not_kept_is_not_found(self, store: Store) -> None:
+        keep(store, MadeUp())
+        assert refusal(store, "series", case="get-100B", history=[1, 99]) == (404, "no history has the number 99")
+
     def test_a_step_of_the_platform_is_told_beside_times_only(self, store: Store) -> None:
         event = PlatformEvent(before="2026-01-02T00:00:00Z", since="2026-01-03T00:00:00Z", change=0.02, series=6)
         keep(store, MadeUp(platform_events=(event,)))
@@ -243,6 +271,16 @@ class TestVersions:
         [accepted] = answered(store, "versions", metric=CPU_TIME)["accepted"]
         assert (accepted["case"], accepted["metric"]) == ("set-100B", CPU_TIME)
         assert accepted["accepted"] == ACCEPTED_SET.accepted
+
+    def test_a_version_that_is_not_measured_is_not_found(self, store: Store) -> None:
+        keep(store, MadeUp())
+        status, detail = refusal(store, "versions", since="v9.0")
+        assert (status, detail) == (404, "v9.0 is none of the measured versions of this history")
+
+    def test_a_metric_that_no_case_has_has_no_rows(self, store: Store) -> None:
+        keep(store, MadeUp())
+        table = answered(store, "versions", metric="unknown")
+        assert (table["metric"], table["rows"], table["total"]) == ("unknown", [], None)
 
     def test_a_history_without_releases_has_no_table(self, store: Store) -> None:
         keep(store, MadeUp(releases_every=100))

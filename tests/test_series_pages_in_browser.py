@@ -123,6 +123,25 @@ def test_versions_are_filtered_and_compared_with_the_one_before(browser: Browser
         expect(shown.get_by_role("rowheader")).to_have_text(["all, mean", "HGET", "HSET"])
 
 
+def test_what_is_named_and_is_not_there_is_stated(browser: Browser, store: Store) -> None:
+    keep(store, MadeUp((SLOWER_ZADD,)))
+    # A browser writes refusals to the console, which `opened` takes for faults.
+    with served_lab(store) as url, browser.new_context() as context:
+        shown = context.new_page()
+        shown.goto(f"{url}/series?case=zadd-100B&since=ffff&axis=dates")
+        expect(shown.get_by_role("alert")).to_contain_text("no history of these series has the commit ffff")
+        shown.get_by_role("link", name="The same series in the newest histories").click()
+        expect(shown).to_have_url(re.compile(r"/series\?case=zadd-100B&axis=dates$"))
+        expect(shown.get_by_role("heading", name="Changes")).to_be_visible()
+        shown.goto(f"{url}/versions?since=v9.0&rows=case")
+        expect(shown.get_by_role("alert")).to_contain_text("v9.0 is none of the measured versions")
+        shown.get_by_role("link", name="The newest history since its first version").click()
+        expect(shown.get_by_role("rowheader")).to_contain_text(["all, mean", "zadd-100B"])
+        shown.goto(f"{url}/versions?metric=unknown")
+        expect(shown.get_by_text("No case of this history has the metric unknown")).to_be_visible()
+        expect(shown.get_by_label("metric")).to_have_value("unknown")
+
+
 def test_a_chart_is_read_and_zoomed_by_the_keyboard(browser: Browser, store: Store) -> None:
     keep(store, MadeUp((SLOWER_ZADD,)))
     with served_lab(store) as url, opened(browser, f"{url}/series?case=zadd-100B&metric={INSTRUCTIONS}") as shown:

@@ -86,10 +86,12 @@ class CommitChanges(Record):
 def _read(sources: QuerySources, parameters: CommitParameters) -> CommitChanges:
     store = sources.store
     known = {history.number: history for history in store.kept_histories.histories(MOST_HISTORIES)}
-    commits = store.kept_histories.commits_named(parameters.commit, MOST_OF_COMMIT)
-    commits = [commit for commit in commits if commit.history in known and commit.commit == commits[0].commit]
+    named = store.kept_histories.commits_named(parameters.commit, MOST_OF_COMMIT)
+    commits = [commit for commit in named if commit.history in known]
     if not commits:
         raise UsageError(f"no history has the commit {parameters.commit}", hint="`zerolap history` keeps histories")
+    if len({commit.commit for commit in commits}) > 1:
+        raise UsageError(f"several commits begin with {parameters.commit}", hint="give more of the id")
     listed = listed_commit(commits[0])
     assert listed is not None
     before = store.kept_histories.commits_at({(commit.history, commit.position - 1) for commit in commits})

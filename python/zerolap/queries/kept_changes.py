@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from zerolap.queries.query import TableRow
-from zerolap.records import Record
+from zerolap.records import Record, UsageError
 from zerolap.store import KeptChange, KeptCommit, KeptHistory, KeptSeries, Store
 
 MOST_HISTORIES: Final = 500
@@ -65,6 +65,11 @@ class ListedChange(Record):
     accepted: str | None
     comparison: str | None
     reasons: tuple[str, ...]
+
+
+def unknown_history(number: int) -> UsageError:
+    """Return what is raised for a number that no kept history has."""
+    return UsageError(f"no history has the number {number}", hint="it was judged anew or removed: choose another one")
 
 
 def listed_history(history: KeptHistory) -> ListedHistory:

@@ -16,9 +16,10 @@ from zerolap.queries.kept_changes import (
     change_rows,
     listed_changes,
     listed_history,
+    unknown_history,
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import HistoryLedger, Record
+from zerolap.records import HistoryLedger, Record, UsageError
 from zerolap.store import KeptCommit, KeptHistory, KeptPoints, KeptSeries, SeriesFilter, Store
 
 MOST_LINES: Final = 24
@@ -194,11 +195,15 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
 
 
 def _histories(store: Store, parameters: SeriesParameters) -> dict[int, KeptHistory]:
-    """Return the histories that may be meant, those judged last first."""
+    """Return the histories that may be meant, those judged last first; raises `UsageError` for a number of none."""
+    known = {history.number: history for history in store.kept_histories.histories(MOST_HISTORIES)}
+    for number in parameters.history:
+        if number not in known:
+            raise unknown_history(number)
     return {
-        history.number: history
-        for history in store.kept_histories.histories(MOST_HISTORIES)
-        if (not parameters.history or history.number in parameters.history)
+        number: history
+        for number, history in known.items()
+        if (not parameters.history or number in parameters.history)
         and (not parameters.variant or history.variant in parameters.variant)
         and (not parameters.platform or {history.platform, history.platform_name} & {*parameters.platform})
     }
@@ -238,7 +243,10 @@ def _name(series: KeptSeries, history: KeptHistory) -> tuple[object, ...]:
 
 
 def _range(store: Store, histories: Sequence[int], parameters: SeriesParameters) -> _Range:
-    """Return the commits of histories in one order: that of the history, of several that of their times."""
+    """Return the commits of histories in one order: that of the history, of several that of their times.
+
+    Raises `UsageError` for a commit that none of them has.
+    """
     orders = {number: store.kept_histories.order(number) for number in histories}
     if len(orders) == 1:
         ordered = [commit for commit, _ in next(iter(orders.values()))]
@@ -248,20 +256,27 @@ def _range(store: Store, histories: Sequence[int], parameters: SeriesParameters)
         ordered = sorted(times, key=lambda commit: times[commit])
     places = {commit: place for place, commit in enumerate(ordered)}
 
-    def place_of(begin: str | None) -> int | None:
-        if begin is None:
-            return None
-        return next((place for place, commit in enumerate(ordered) if commit.startswith(begin)), None)
-
-    first, last = place_of(parameters.first), place_of(parameters.last)
+    first, last = (None if end is None else _place(end, ordered) for end in (parameters.first, parameters.last))
     begin, end = sorted((0 if first is None else first, len(ordered) - 1 if last is None else last))
     return _Range(
         {number: [places[commit] for commit, _ in order] for number, order in orders.items()},
         len(ordered),
         begin,
         end,
-        place_of(parameters.since),
+        None if parameters.since is None else _place(parameters.since, ordered),
     )
+
+
+def _place(begin: str, ordered: Sequence[str]) -> int:
+    """Return the place of the commit whose id begins so; raises `UsageError` for none and for several."""
+    places = [place for place, commit in enumerate(ordered) if commit.startswith(begin)]
+    if not places:
+        raise UsageError(
+            f"no history of these series has the commit {begin}", hint="leave it out, or choose another one"
+        )
+    if len(places) > 1:
+        raise UsageError(f"{len(places)} commits of these series begin with {begin}", hint="give more of the id")
+    return places[0]
 
 
 def _commits(store: Store, shown: _Range, wanted: Mapping[int, set[int]]) -> list[ChartCommit]:

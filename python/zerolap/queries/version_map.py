@@ -13,6 +13,7 @@ from zerolap.queries.kept_changes import (
     ListedHistory,
     listed_changes,
     listed_history,
+    unknown_history,
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import METRICS, Record, UsageError
@@ -142,7 +143,7 @@ def _history(histories: Sequence[KeptHistory], number: int | None) -> KeptHistor
     for history in histories:
         if history.number == number:
             return history
-    raise UsageError(f"no history has the number {number}", hint="it was judged anew or removed: choose another one")
+    raise unknown_history(number)
 
 
 def _versions(store: Store, history: KeptHistory, series: Sequence[VersionedSeries]) -> tuple[list[KeptCommit], int]:
@@ -157,10 +158,15 @@ def _versions(store: Store, history: KeptHistory, series: Sequence[VersionedSeri
 
 
 def _since(commits: Sequence[KeptCommit], asked: str | None) -> int:
+    """Return the index of a version, of the first one where none is asked for; raises `UsageError`."""
+    if asked is None:
+        return 0
     for index, commit in enumerate(commits):
-        if asked is not None and (asked in commit.tags or asked == commit.name):
+        if asked in commit.tags or asked == commit.name:
             return index
-    return 0
+    raise UsageError(
+        f"{asked} is none of the measured versions of this history", hint="leave it out, or choose another one"
+    )
 
 
 def _changes(

@@ -29,6 +29,7 @@ export default function SeriesPage({ parameters }: PageProps) {
       {isAsked && (
         <Answered answer={answer}>{(chart) => <Shown chart={chart} parameters={parameters} />}</Answered>
       )}
+      {answer.fault?.status === 404 && <WithoutNamed parameters={parameters} />}
       {isAsked && <TrialValuesSection parameters={parameters} />}
       <details
         class="picker"
@@ -39,6 +40,19 @@ export default function SeriesPage({ parameters }: PageProps) {
         {isChoosing && <Choice parameters={parameters} />}
       </details>
     </>
+  );
+}
+
+/** Leads from commits and histories that the address names, and that there are not, to the series as they are now. */
+function WithoutNamed({ parameters }: { parameters: URLSearchParams }) {
+  const others = new URLSearchParams(parameters);
+  for (const name of ["since", "first", "last", "history"]) {
+    others.delete(name);
+  }
+  return (
+    <p>
+      <a href={`/series?${others}`}>The same series in the newest histories, with all commits</a>
+    </p>
   );
 }
 

@@ -35,7 +35,21 @@ export default function VersionsPage({ parameters }: PageProps) {
           )
         }
       </Answered>
+      {answer.fault?.status === 404 && <WithoutNamed parameters={parameters} />}
     </>
+  );
+}
+
+/** Leads from a version or history that the address names, and that there is not, to what there is. */
+function WithoutNamed({ parameters }: { parameters: URLSearchParams }) {
+  const others = new URLSearchParams(parameters);
+  for (const name of ["since", "history"]) {
+    others.delete(name);
+  }
+  return (
+    <p>
+      <a href={`/versions?${others}`}>The newest history since its first version</a>
+    </p>
   );
 }
 
@@ -82,23 +96,29 @@ function Shown({ map, number, parameters }: ShownProperties) {
         from {FULL_COLOUR * 100} % on. A cell leads to the series behind it. A hatched cell is not measured.
       </p>
       <Controls map={map} parameters={parameters} />
-      <search class="filter">
-        <input
-          type="search"
-          aria-label="Filter by command, case or group"
-          placeholder="command, case or group"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </search>
-      <HeatMap
-        caption={`${counted(rows.length - 1, isCase ? "case" : "command", isCase ? "cases" : "commands")}`}
-        corner={isCase ? "case" : "command"}
-        rows={rows}
-        columns={columns}
-        cell={cell}
-        limit={FULL_COLOUR}
-      />
+      {map.rows.length === 0 ? (
+        <p>No case of this history has the metric {metricLabel(map.metric)}. Choose another one.</p>
+      ) : (
+        <>
+          <search class="filter">
+            <input
+              type="search"
+              aria-label="Filter by command, case or group"
+              placeholder="command, case or group"
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          </search>
+          <HeatMap
+            caption={`${counted(rows.length - 1, isCase ? "case" : "command", isCase ? "cases" : "commands")}`}
+            corner={isCase ? "case" : "command"}
+            rows={rows}
+            columns={columns}
+            cell={cell}
+            limit={FULL_COLOUR}
+          />
+        </>
+      )}
       {map.accepted.length > 0 && (
         <details>
           <summary>
@@ -201,10 +221,14 @@ function Controls({ map, parameters }: { map: VersionMap; parameters: URLSearchP
     label: string,
     chosen: string,
     options: readonly (readonly [string, string])[],
+    others: Record<string, null> = {},
   ) => (
     <label>
       {label}{" "}
-      <select value={chosen} onChange={(event) => setParameters({ [name]: event.currentTarget.value })}>
+      <select
+        value={chosen}
+        onChange={(event) => setParameters({ [name]: event.currentTarget.value, ...others })}
+      >
         {options.map(([value, text]) => (
           <option key={value} value={value}>
             {text}
@@ -220,12 +244,14 @@ function Controls({ map, parameters }: { map: VersionMap; parameters: URLSearchP
         "history",
         String(map.history?.number ?? ""),
         map.histories.map((history) => [String(history.number), historyName(history)]),
+        // Another history has other versions.
+        { since: null },
       )}
       {choice(
         "metric",
         "metric",
         map.metric,
-        map.metrics.map((name) => [name, metricLabel(name)]),
+        [...new Set([map.metric, ...map.metrics])].map((name) => [name, metricLabel(name)]),
       )}
       {choice("against", "compare", parameters.get("against") ?? "since", [
         ["since", "with one release"],
