@@ -278,6 +278,24 @@ def test_made_up_sessions_are_limited(lab: str) -> None:
     assert statuses[-1] == HTTPStatus.TOO_MANY_REQUESTS
 
 
+def test_made_up_sessions_share_queries_of_the_store(lab: str, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: object) -> None:
+        raise AssertionError("a made-up session is looked up by itself")
+
+    monkeypatch.setattr(store.sessions, "session", forbidden)
+    monkeypatch.setattr(store.sessions, "remove", forbidden)
+    read: list[set[str]] = []
+    digests = store.sessions.digests
+    monkeypatch.setattr(store.sessions, "digests", lambda: read.append(digests()) or read[-1])
+    texts = ["", "x", "é" * 43, f"{0:044}", *(f"{number:043}" for number in range(3))]
+    for text in texts:
+        headers = {"Cookie": f"{COOKIE}={text}".encode(), "Origin": lab}
+        assert httpx.get(f"{lab}/api/v1/pages/fleet", headers=headers, trust_env=False).status_code == 401
+        assert httpx.delete(f"{lab}/api/v1/session", headers=headers, trust_env=False).status_code == 204
+    # What does not look like a session costs none.
+    assert len(read) == 6
+
+
 def test_without_a_client_of_an_app_browsers_ask_for_a_token(store: Store) -> None:
     with served_lab(store, TriggerSettings()) as url, client_of(url) as client:
         assert client.get("/fleet", headers={"Accept": "text/html"}).headers["www-authenticate"].startswith("Basic")

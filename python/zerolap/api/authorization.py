@@ -14,7 +14,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from zerolap.api.problems import Problem, too_many
 from zerolap.api.refusals import Refusals
-from zerolap.api.sessions import Sessions, Visitor
+from zerolap.api.sessions import Sessions, Visitor, session_digest
 from zerolap.api.tokens import TokenScope, token_digest
 from zerolap.store import ApiToken, TriggerRecords
 from zerolap.triggers import TriggerLimits
@@ -29,39 +29,39 @@ WITH_TOKEN: Final[dict[str, Any]] = {"security": [{BEARER.scheme_name: []}]}
 GivenToken: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
 
 
-class KnownTokens:
-    """The tokens of the store: wrong ones cost a few queries a second in all, however often they come."""
+class KnownDigests:
+    """The digests of tokens or sessions in the store: made-up ones cost a few queries a second in all.
 
-    def __init__(self, records: TriggerRecords) -> None:
-        self._records = records
+    `read` reads them; it blocks.
+    """
+
+    def __init__(self, read: Callable[[], set[str]]) -> None:
+        self._read = read
         self._digests: set[str] = set()
-        self._read = -math.inf
+        self._begun = -math.inf
         self._lock = asyncio.Lock()
 
     def has_read(self, digest: str) -> bool:
-        """Whether there was such a token when the tokens were last read."""
+        """Whether there was such a digest when they were last read."""
         return digest in self._digests
 
-    async def of_digest(self, digest: str) -> ApiToken | None:
-        """Return the token with that digest as it is now; raises `EnvironmentMissing`."""
+    async def has(self, digest: str) -> bool:
+        """Whether there is such a digest, or was a while ago; raises `EnvironmentMissing`."""
         if digest not in self._digests:
             # It may be new. All that are not known wait for the same query.
             await self._read_since(time.monotonic())
-        # Digests of random tokens: their comparison takes no time that leads to a token.
-        if digest not in self._digests:
-            return None
-        return await asyncio.to_thread(self._records.token, digest)
+        # Digests of random texts: their comparison takes no time that leads to one of them.
+        return digest in self._digests
 
     async def _read_since(self, moment: float) -> None:
-        """Read which tokens there are unless that was done since a moment."""
+        """Read which digests there are unless that was done since a moment."""
         async with self._lock:
-            if self._read >= moment:
+            if self._begun >= moment:
                 return
-            await asyncio.sleep(self._read + LEAST_BETWEEN_SECONDS - time.monotonic())
+            await asyncio.sleep(self._begun + LEAST_BETWEEN_SECONDS - time.monotonic())
             begun = time.monotonic()
-            tokens = await asyncio.to_thread(self._records.tokens)
-            self._digests = {token.digest for token in tokens}
-            self._read = begun
+            self._digests = await asyncio.to_thread(self._read)
+            self._begun = begun
 
 
 class Authorization:
@@ -82,7 +82,8 @@ class Authorization:
         self._records = records
         self.sessions = sessions
         self.people_sign_in = people_sign_in
-        self._known = KnownTokens(records)
+        self._known_tokens = KnownDigests(lambda: {token.digest for token in records.tokens()})
+        self._known_sessions = KnownDigests(sessions.digests)
         self._refusals = refusals
         self._requests = Rate(limits.requests_per_minute_per_token, MINUTE_SECONDS)
         self._failures = Rate(limits.forged_per_minute_per_address, MINUTE_SECONDS)
@@ -90,7 +91,7 @@ class Authorization:
     def holder_of(self, token: str) -> str | None:
         """Return a name for the holder of a token that was used before, none for any other; asks no database."""
         digest = token_digest(token)
-        return f"token {digest}" if digest is not None and self._known.has_read(digest) else None
+        return f"token {digest}" if digest is not None and self._known_tokens.has_read(digest) else None
 
     def requires(self, scope: TokenScope) -> Callable[..., Awaitable[ApiToken]]:
         """Return the dependency of a route that only a token with a scope may use."""
@@ -123,10 +124,9 @@ class Authorization:
         """
         _, token, session = self._given(request)
         if session:
-            visitor = await asyncio.to_thread(self.sessions.visitor, session)
+            visitor = await self._visitor_of(session)
             return visitor is not None and visitor.may("read")
-        digest = token_digest(token)
-        known = None if digest is None else await self._known.of_digest(digest)
+        known = await self._known_token(token)
         return known is not None and "read" in known.scopes
 
     async def require_actor(self, request: Request, scope: TokenScope) -> Visitor:
@@ -158,6 +158,12 @@ class Authorization:
                 raise
             return None
 
+    async def end_session(self, request: Request) -> None:
+        """Forget the session of a request, if it has one; raises `EnvironmentMissing`."""
+        digest = session_digest(self.sessions.value_in(request))
+        if digest is not None and await self._known_sessions.has(digest):
+            await asyncio.to_thread(self.sessions.end, digest)
+
     async def token_holder(self, request: Request, token: str) -> ApiToken:
         """Return a token that somebody signs in with; raises `Problem` if it is not known."""
         return await self._checked(request, token, "read", "Bearer")
@@ -170,10 +176,9 @@ class Authorization:
         return scheme, token, "" if scheme else self.sessions.value_in(request)
 
     async def _of_session(self, request: Request, session: str, scope: TokenScope, challenge: str) -> Visitor:
-        visitor = await asyncio.to_thread(self.sessions.visitor, session)
+        visitor = await self._visitor_of(session)
         if visitor is None:
             problem = self._refusal(request, "", challenge)
-            # Anybody can make cookies up, each of which costs a query.
             raise problem if self._permits_failure(request, "wrong_sessions") else self._too_many_failures()
         if not self._requests.permits(f"{visitor.source} {visitor.name}"):
             raise too_many("too many requests of this person", self._requests.wait_seconds)
@@ -182,8 +187,7 @@ class Authorization:
         return visitor
 
     async def _checked(self, request: Request, token: str, scope: TokenScope, challenge: str) -> ApiToken:
-        digest = token_digest(token)
-        known = None if digest is None else await self._known.of_digest(digest)
+        known = await self._known_token(token)
         if known is None:
             raise self._refusal(request, token, challenge)
         if not self._requests.permits(known.name):
@@ -192,6 +196,20 @@ class Authorization:
             raise self._lacks(f"the token {known.name}", scope)
         await self._note_use(known)
         return known
+
+    async def _visitor_of(self, session: str) -> Visitor | None:
+        """Return who has a session as it is now."""
+        digest = session_digest(session)
+        if digest is None or not await self._known_sessions.has(digest):
+            return None
+        return await asyncio.to_thread(self.sessions.visitor, digest)
+
+    async def _known_token(self, token: str) -> ApiToken | None:
+        """Return a token as it is now."""
+        digest = token_digest(token)
+        if digest is None or not await self._known_tokens.has(digest):
+            return None
+        return await asyncio.to_thread(self._records.token, digest)
 
     async def _note_use(self, token: ApiToken) -> None:
         now = time.time()

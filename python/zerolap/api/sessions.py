@@ -56,12 +56,13 @@ class Sessions:
     def begin(self, *, login: str = "", token: str = "") -> str:
         """Record a session of a person or of the token with a digest, and return the value of its cookie."""
         value, now = secrets.token_urlsafe(32), time.time()
-        self._store.sessions.add(StoredSession(_digest(value), login, token, now, now + SESSION_SECONDS))
+        digest = hashlib.sha256(value.encode()).hexdigest()
+        self._store.sessions.add(StoredSession(digest, login, token, now, now + SESSION_SECONDS))
         return value
 
-    def visitor(self, value: str) -> Visitor | None:
-        """Return who has a session; none if it has expired, was ended, or its token was removed."""
-        session = self._store.sessions.session(_digest(value)) if _SESSION.fullmatch(value) else None
+    def visitor(self, digest: str) -> Visitor | None:
+        """Return who has the session with a digest; none if it has expired, was ended, or its token was removed."""
+        session = self._store.sessions.session(digest)
         if session is None:
             return None
         if session.login:
@@ -69,10 +70,13 @@ class Sessions:
         token = self._store.triggers.token(session.token)
         return None if token is None else Visitor.of_token(token, by_browser=True)
 
-    def end(self, value: str) -> None:
-        """Forget a session."""
-        if _SESSION.fullmatch(value):
-            self._store.sessions.remove(_digest(value))
+    def end(self, digest: str) -> None:
+        """Forget the session with a digest."""
+        self._store.sessions.remove(digest)
+
+    def digests(self) -> set[str]:
+        """Return the digests of all sessions."""
+        return self._store.sessions.digests()
 
     def is_of_same_site(self, request: Request) -> bool:
         """Whether a page of the lab has sent a request that changes something: browsers state where it is from."""
@@ -109,5 +113,6 @@ class Sessions:
         )
 
 
-def _digest(value: str) -> str:
-    return hashlib.sha256(value.encode()).hexdigest()
+def session_digest(value: str) -> str | None:
+    """Return the SHA-256 by which a session is recorded; none for a text that is no session."""
+    return hashlib.sha256(value.encode()).hexdigest() if _SESSION.fullmatch(value) else None

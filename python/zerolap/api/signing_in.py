@@ -128,7 +128,7 @@ def signing_in_router(authorization: Authorization, github: GitHubSignIn | None,
     async def sign_out(request: Request) -> Response:
         """End the session of the cookie."""
         authorization.require_same_site(request)
-        await asyncio.to_thread(sessions.end, sessions.value_in(request))
+        await authorization.end_session(request)
         response = Response(status_code=HTTPStatus.NO_CONTENT, headers={"Cache-Control": "no-store"})
         sessions.set("", request, response)
         return response

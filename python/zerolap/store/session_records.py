@@ -49,6 +49,12 @@ class SessionRecords:
             row = connection.execute(select(session).where(*is_meant)).first()
         return None if row is None else StoredSession(**row._mapping)
 
+    def digests(self) -> set[str]:
+        """Return the digests of all sessions that have not expired."""
+        statement = select(session.c.digest).where(session.c.expires >= time.time())
+        with self._database.reading() as connection:
+            return set(connection.execute(statement).scalars())
+
     def remove(self, digest: str) -> None:
         """End a session."""
         with self._database.writing(is_change=False) as connection:
