@@ -177,23 +177,19 @@ class MeasuredBuild:
         }
         names = sorted({name for path in counts for name in path})
         places = {name: place for place, name in enumerate(names)}
-        stacks = [
-            {"thread": 1, "frames": [places[name] for name in path], "samples": count}
-            for path, count in counts.items()
-            if count > 0
-        ]
-        stacks.append({"thread": 0, "frames": [places["je_free"]], "samples": BACKGROUND_SAMPLES})
+        sampled = [(1, [places[name] for name in path], count) for path, count in counts.items() if count > 0]
+        sampled.append((0, [places["je_free"]], BACKGROUND_SAMPLES))
         return {
             "schema": "zerolap.stacks/1",
             "event": "cpu-clock",
-            "samples": sum(int(stack["samples"]) for stack in stacks),  # type: ignore[call-overload]
+            "samples": sum(count for _, _, count in sampled),
             "lost": 0,
             "threads": [{"name": BACKGROUND}, {"name": SERVER}],
             "frames": [
                 {"function": name, "file": file_of(name), "object": object_of(name), "inlined": name == "lpSkip"}
                 for name in names
             ],
-            "stacks": stacks,
+            "stacks": [{"thread": thread, "frames": frames, "samples": count} for thread, frames, count in sampled],
         }
 
     def graph(self) -> str:
