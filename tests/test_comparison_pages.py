@@ -13,7 +13,7 @@ from http_server import served_lab
 from simulated_fleet import SimulatedFleet, made_up_cases
 from sqlalchemy import update
 from stored_comparison import COMPARISON, ID, ONLY_WITH_A_TOKEN, reading_token, recorded_comparison
-from stored_run import RUN, a_measurement, record_trials, stored_run
+from stored_run import REQUEST, RUN, a_measurement, record_trials, stored_run
 from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.api import request_events
@@ -125,6 +125,9 @@ def test_a_run_is_answered_in_parts(store: Store, client: httpx.Client) -> None:
     assert "functions" not in answer["cases"][0]
     assert [function["function"] for function in case["result"]["functions"]] == ["dictFind", "writeToClient"]
     assert case["trials"] == {"head": 4}
+    [sent] = [of for of in REQUEST.cases if of.name == "get-100B"]
+    assert case["workload"]["commands"] == [command.line for command in sent.client.sent]
+    assert case["workload"]["connections"] == sent.client.connections
     assert len(drawn["pictures"]["throughput"]["head"]) == 6
     assert {frame["function"] for frame in drawn["frames"]} >= {"dictFind", "writeToClient"}
     assert without == {"frames": [], "pictures": None}

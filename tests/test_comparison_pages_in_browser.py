@@ -9,7 +9,7 @@ from http_server import served_lab
 from playwright.sync_api import Browser, Page, expect
 from simulated_fleet import SimulatedFleet, made_up_cases
 from stored_comparison import COMPARISON, ID, recorded_comparison
-from stored_run import RUN, stored_run
+from stored_run import REQUEST, RUN, stored_run
 from test_report_pages_in_browser import opened
 
 from zerolap.records import CaseResult
@@ -146,6 +146,14 @@ def test_a_case_leads_to_its_trials_and_back(browser: Browser, store: Store) -> 
         assert violations(shown) == []
         shown.get_by_role("link", name="Back to the case").click()
         expect(shown.get_by_role("button", name="get-100B", exact=True)).to_have_attribute("aria-expanded", "true")
+
+
+def test_a_case_of_a_run_states_what_it_sends(browser: Browser, store: Store) -> None:
+    stored_run(store)
+    [sent] = [case for case in REQUEST.cases if case.name == "get-100B"]
+    with served_lab(store) as url, opened(browser, f"{url}/runs/{RUN.id}?case=get-100B") as shown:
+        expect(shown.get_by_role("heading", name="What was measured")).to_be_visible()
+        expect(shown.locator(".detail pre").first).to_have_text(sent.client.sent[0].line)
 
 
 def test_charts_of_a_case_are_to_be_had_as_tables(browser: Browser, store: Store) -> None:

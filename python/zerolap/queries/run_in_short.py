@@ -7,6 +7,7 @@ from pydantic import Field
 
 from zerolap.lab import read_run
 from zerolap.queries.comparison_in_short import LONGEST_CASE, LONGEST_FAILURE, change_of
+from zerolap.queries.measured_workload import MeasuredWorkload, workload_of
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import (
     RUN_TABLE,
@@ -78,10 +79,14 @@ class RunInShort(Record):
 
 
 class MeasuredCase(Record):
-    """A case of a run with its functions and checks, and how many trials it has."""
+    """A case of a run with its functions and checks, and how many trials it has.
+
+    `workload` is what it sends, null where that is not recorded.
+    """
 
     result: RunCase
     trials: dict[Side, int]
+    workload: MeasuredWorkload | None
 
 
 def _read(sources: QuerySources, parameters: RunParameters) -> RunInShort:
@@ -139,7 +144,11 @@ def measured_case(store: Store, identity: str, name: str) -> RunCase:
 
 def _read_case(sources: QuerySources, parameters: MeasuredCaseParameters) -> MeasuredCase:
     result = measured_case(sources.store, parameters.id, parameters.case)
-    return MeasuredCase(result=result, trials=sources.store.reports.trial_counts(parameters.id, result.case))
+    return MeasuredCase(
+        result=result,
+        trials=sources.store.reports.trial_counts(parameters.id, result.case),
+        workload=workload_of(sources.store, parameters.id, result.case),
+    )
 
 
 def _rows(answer: RunInShort) -> Iterable[TableRow]:

@@ -690,10 +690,15 @@ export interface MapVersion {
   time: string;
 }
 
-/** A case of a run with its functions and checks, and how many trials it has. */
+/**
+ * A case of a run with its functions and checks, and how many trials it has.
+ *
+ * `workload` is what it sends, null where that is not recorded.
+ */
 export interface MeasuredCase {
   result: RunCase;
   trials: Record<string, number>;
+  workload: MeasuredWorkload | null;
 }
 
 /** A case of a run in short: `RunCase` with the checks that fail, and without functions. */

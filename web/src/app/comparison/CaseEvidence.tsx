@@ -52,10 +52,11 @@ export function MeasuredCaseEvidence({ id, name, withPictures }: Properties) {
   const drawn = useDrawings(withPictures ? { id, name } : null);
   return (
     <Answered answer={answer}>
-      {({ result, trials }) => (
+      {({ result, trials, workload }) => (
         <RunDetails entry={result} drawings={drawn.drawings} withPictures={withPictures}>
           <PicturesFault fault={drawn.fault} />
           <PictureTables id={id} name={name} drawings={drawn.drawings} />
+          {workload !== null && <Workload workload={workload} />}
           <Trials id={id} name={name} trials={trials} />
         </RunDetails>
       )}
