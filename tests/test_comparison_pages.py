@@ -86,7 +86,7 @@ def test_a_comparison_states_what_asked_for_it_and_a_case_what_it_sends(
         connection.execute(of_request.values(document=json.dumps(document), resolved=json.dumps(document)))
     [sent, _] = by_hand.cases
     assert cause_of(store, ID) == RequestCause(
-        trigger="t-1", kind="pull request", subject="redis/redis#12", repository="redis/redis"
+        trigger="t-1", kind="pull request", subject="redis/redis#12", repository="redis/redis", pull_request=12
     )
     workload = workload_of(store, ID, sent.name)
     assert workload is not None

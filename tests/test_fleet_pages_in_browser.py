@@ -1,16 +1,22 @@
 """The pages of fleet, platforms, triggers and the API in a browser."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from demonstrated_lab import DemonstratedLab, demonstrated_lab
+from http_server import served_lab
 from playwright.sync_api import Browser, expect
-from stored_comparison import stored_token
+from sqlalchemy import update
+from stored_comparison import ID, recorded_comparison, stored_token
 from test_report_pages_in_browser import opened
 
 from zerolap.demonstration import ARM, X86
+from zerolap.store import Store, StoredDelivery, StoredTrigger
+from zerolap.store.tables import request
+from zerolap.triggers.settings import LabSettings, TriggerSettings
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +96,40 @@ def test_triggers_are_filtered_by_state(browser: Browser, lab: DemonstratedLab) 
         expect(shown.locator("tbody tr").filter(has_text="done")).to_have_count(0)
         expect(shown.locator("tbody tr").filter(has_text="refused").first).to_be_visible()
         assert "state=refused" in shown.url
-        pull_request = shown.get_by_role("link", name="made-up/server#12", exact=True).first
-        expect(pull_request).to_have_attribute("href", "https://github.com/made-up/server/pull/12")
-        expect(pull_request).to_have_attribute("rel", "noreferrer")
+
+
+def test_triggers_of_a_pull_request_are_listed_alone(browser: Browser, store: Store) -> None:
+    for number in (12, 13):
+        identity, subject = f"t-{number}", f"a/b#{number}"
+        stored = StoredTrigger(identity, "a/b", subject, "pull request", "{}", delivery=identity)
+        assert store.triggers.add(stored, StoredDelivery(identity, "a/b", identity))
+    settings = TriggerSettings(lab=LabSettings(reports="public"))
+    with served_lab(store, settings) as url, opened(browser, f"{url}/triggers?repository=a%2Fb&number=12") as shown:
+        link = shown.get_by_role("link", name="a/b#12", exact=True)
+        expect(link).to_have_attribute("href", "https://github.com/a/b/pull/12")
+        expect(link).to_have_attribute("rel", "noreferrer")
+        expect(shown.locator("tbody tr")).to_have_count(1)
+        field = shown.get_by_label("pull request")
+        expect(field).to_have_value("12")
+        field.fill("")
+        field.press("Enter")
+        expect(shown.locator("tbody tr")).to_have_count(2)
+    with served_lab(store) as url, opened(browser, f"{url}/triggers") as shown:
+        # Without settings the lab does not know its GitHub.
+        expect(shown.get_by_role("rowheader").filter(has_text="a/b#12")).to_be_visible()
+        expect(shown.get_by_role("link", name="a/b#12", exact=True)).to_have_count(0)
+
+
+def test_a_comparison_leads_to_the_triggers_of_its_pull_request(browser: Browser, store: Store) -> None:
+    store.triggers.add(StoredTrigger("t-12", "a/b", "a/b#12", "pull request", "{}"))
+    recorded_comparison(store)
+    with store._database.writing() as connection:
+        of_request = update(request).where(request.c.id == ID)
+        connection.execute(of_request.values(document=json.dumps({"trigger": "t-12"})))
+    with served_lab(store) as url, opened(browser, f"{url}/comparisons/{ID}") as shown:
+        shown.get_by_role("link", name="triggers of this pull request").click()
+        expect(shown).to_have_url(re.compile(r"/triggers\?repository=a%2Fb&number=12$"))
+        expect(shown.locator("tbody tr")).to_have_count(1)
 
 
 def test_a_request_leads_to_its_trigger(browser: Browser, lab: DemonstratedLab) -> None:

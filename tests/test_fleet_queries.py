@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
+from api_client import request
+from http_server import served_lab
 from stored_comparison import COMPARISON, ID, recorded_comparison
 
 from zerolap.demonstration import ARM, X86, fill_with_made_up_data
 from zerolap.errors import UsageError
+from zerolap.github import site_of
 from zerolap.queries import (
     FLEET,
     JOB_FAILURE,
@@ -23,11 +26,17 @@ from zerolap.queries.overview import Overview
 from zerolap.queries.platform_details import PlatformDetails, PlatformListing, PlatformPair, share_bounds
 from zerolap.queries.trigger_list import TriggerList
 from zerolap.records import CaseResult, Verdict
-from zerolap.store import KnownAgent, Store
+from zerolap.store import KnownAgent, Store, StoredDelivery, StoredTrigger
+from zerolap.triggers.settings import GitHubSettings, LabSettings, TriggerSettings
 
 
 def answer(query: PageQuery, store: Store, **parameters: object) -> object:
-    return query.read(QuerySources(store), query.parameters.model_validate(parameters))
+    return answer_beside(None, query, store, **parameters)
+
+
+def answer_beside(site: str | None, query: PageQuery, store: Store, **parameters: object) -> object:
+    """Return an answer of a lab whose GitHub has its pages at `site`."""
+    return query.read(QuerySources(store, site), query.parameters.model_validate(parameters))
 
 
 def fleet_of(store: Store) -> FleetState:
@@ -239,9 +248,69 @@ def test_triggers_are_listed_by_pages_and_filters(made_up: Store) -> None:
     alone = answer(TRIGGERS, made_up, trigger=whole.triggers[-1].id)
     assert isinstance(alone, TriggerList)
     assert alone.triggers == whole.triggers[-1:]
-    about = {trigger.subject: trigger.pull_request for trigger in whole.triggers}
-    assert about["made-up/server#12"] == 12
-    assert {number for subject, number in about.items() if "#" not in subject} == {None}
     led = next(trigger for trigger in whole.triggers if trigger.requests)
     assert led.request_count == len(led.requests)
     assert any(request.outcomes for request in led.requests)
+
+
+def test_triggers_of_a_pull_request_are_listed(either_store: Store) -> None:
+    subjects = ("Redis/Redis#12", "redis/redis#112", "redis/redis@topic#12", "other/server#12")
+    for place, subject in enumerate(subjects):
+        repository = subject.partition("#")[0].partition("@")[0]
+        either_store.triggers.add(StoredTrigger(f"t-{place}", repository, subject.lower(), "pull request", "{}"))
+    of_number, of_repository, none = (
+        answer(TRIGGERS, either_store, **asked)
+        for asked in ({"number": 12}, {"number": 12, "repository": "Redis/Redis"}, {"number": 1})
+    )
+    assert isinstance(of_number, TriggerList)
+    assert [trigger.id for trigger in of_number.triggers] == ["t-3", "t-0"]
+    assert isinstance(of_repository, TriggerList)
+    assert [trigger.id for trigger in of_repository.triggers] == ["t-0"]
+    assert isinstance(none, TriggerList)
+    assert none.triggers == ()
+
+
+def test_pull_requests_are_linked_to_at_the_github_of_the_lab(either_store: Store) -> None:
+    records = either_store.triggers
+    for place, (repository, subject) in enumerate(
+        [("Redis/Redis", "redis/redis#12"), ("redis/redis", "redis/redis@unstable"), ("x/..", "x/..#1")]
+    ):
+        trigger = StoredTrigger(f"t-{place}", repository, subject, "pull request", "{}", delivery=f"d-{place}")
+        assert records.add(trigger, StoredDelivery(f"d-{place}", repository, f"{place}"))
+    records.add(StoredTrigger("t-3", "redis/redis", "redis/redis#13", "asked", "{}"))
+
+    def links(site: str | None) -> dict[str, str | None]:
+        listed = answer_beside(site, TRIGGERS, either_store)
+        assert isinstance(listed, TriggerList)
+        return {trigger.id: trigger.pull_request for trigger in listed.triggers}
+
+    address = "https://github.example.com/Redis/Redis/pull/12"
+    assert links("https://github.example.com") == {"t-0": address, "t-1": None, "t-2": None, "t-3": None}
+    assert set(links(None).values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("api_url", "site"),
+    [
+        ("https://api.github.com", "https://github.com"),
+        ("https://github.example.com/api/v3/", "https://github.example.com"),
+        ("https://api.octo.ghe.com", "https://octo.ghe.com"),
+        ("https://api.example.com", None),
+        ("https://api.octo.ghe.com/other", None),
+        ("http://127.0.0.1:8080", None),
+    ],
+)
+def test_the_pages_of_a_github_follow_from_its_api(api_url: str, site: str | None) -> None:
+    assert site_of(api_url) == site
+
+
+def test_a_lab_links_to_the_github_of_its_settings(store: Store) -> None:
+    store.triggers.add(
+        StoredTrigger("t-0", "a/b", "a/b#12", "pull request", "{}", delivery="d"), StoredDelivery("d", "a/b", "0")
+    )
+    settings = TriggerSettings(
+        lab=LabSettings(reports="public"), github=GitHubSettings(api_url="https://github.example.com/api/v3")
+    )
+    with served_lab(store, settings) as url:
+        [listed] = request("GET", f"{url}/api/v1/pages/triggers").json()["triggers"]
+    assert listed["pull_request"] == "https://github.example.com/a/b/pull/12"

@@ -28,7 +28,7 @@ from zerolap.api.upkeep import KnownUsage
 from zerolap.api.v1 import v1_router
 from zerolap.api.webhooks import webhooks_router
 from zerolap.fleet import Conductor
-from zerolap.github import PersonSignIn
+from zerolap.github import PersonSignIn, site_of
 from zerolap.queries import QuerySources
 from zerolap.store import Store
 from zerolap.triggers import Readers, Triggers, TriggerSettings
@@ -98,8 +98,9 @@ def application(
     # Reports go first: an id takes all that has no slash, its ending too.
     app.include_router(reports_router(store, authorization, is_public=is_public))
     app.include_router(request_events_router(store, authorization, is_public=is_public))
-    app.include_router(page_queries_router(QuerySources(store), authorization, is_public=is_public))
-    app.include_router(stack_exports_router(QuerySources(store), authorization, is_public=is_public))
+    sources = QuerySources(store, None if triggers is None else site_of(settings.github.api_url))
+    app.include_router(page_queries_router(sources, authorization, is_public=is_public))
+    app.include_router(stack_exports_router(sources, authorization, is_public=is_public))
     app.include_router(app_pages_router(authorization, is_public=is_public, notice=store.notice))
 
     @app.get("/health", include_in_schema=False)

@@ -17,6 +17,7 @@ from zerolap.github.github_errors import (
 )
 from zerolap.github.pace import Clock, Patience
 from zerolap.github.person_sign_in import PersonSignIn
+from zerolap.github.site import site_of
 
 __all__ = [
     "PUBLIC_API",
@@ -47,5 +48,6 @@ __all__ = [
     "StatusContent",
     "TokenFile",
     "hidden_marker",
+    "site_of",
     "token_in",
 ]

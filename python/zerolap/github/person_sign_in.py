@@ -14,13 +14,11 @@ import httpx
 from pydantic import Field, SecretStr, ValidationError
 
 from zerolap.github.answers import AnswerPart, User
-from zerolap.github.api_client import PUBLIC_API
 from zerolap.github.github_errors import GitHubAnswerUnusable, GitHubRefused, GitHubUnavailable
 from zerolap.github.http_connection import HEADERS, Bearer, Call, GitHubConnection, Reply
 from zerolap.github.pace import Clock, Patience
+from zerolap.github.site import site_of
 
-PUBLIC_SITE: Final = "https://github.com"
-ENTERPRISE_API: Final = "/api/v3"
 MOST_ANSWER_BYTES: Final = 64 << 10
 RETRY_SECONDS: Final = 60.0
 
@@ -49,7 +47,7 @@ class PersonSignIn:
     ) -> None:
         self._patience = patience or Patience(request_seconds=15.0, total_seconds=15.0)
         self._api_url = api_url
-        self._site = PUBLIC_SITE if api_url == PUBLIC_API else api_url.rstrip("/").removesuffix(ENTERPRISE_API)
+        self._site = site_of(api_url) or api_url.rstrip("/")
         self._client_id = client_id
         self._client_secret = client_secret
         self._trust = trust

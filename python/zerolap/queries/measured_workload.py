@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from zerolap.queries.pull_requests import pull_request_number
 from zerolap.records import DATA, KEY, Case, Record, UnreadableRecord, read_stored
 from zerolap.report import plain
 from zerolap.store import Store
@@ -40,13 +41,15 @@ class MeasuredWorkload(Record):
 class RequestCause(Record):
     """The trigger that asked for a comparison or run: its id, what it is about, and the repository to find it by.
 
-    Without a trigger `subject` is what the request recorded, as `command line`, and the others are empty.
+    `pull_request` is the number of the pull request that it is about, null without one. Without a trigger `subject` is
+    what the request recorded, as `command line`, and the others are empty.
     """
 
     trigger: str
     kind: str
     subject: str
     repository: str
+    pull_request: int | None
 
 
 class _Causing(BaseModel):
@@ -106,10 +109,13 @@ def cause_of(store: Store, identity: str) -> RequestCause | None:
         return None
     stored = store.triggers.with_id(named)
     if stored is None:
-        return RequestCause(trigger="", kind="", subject=plain(named, LONGEST_COMMAND), repository="")
+        return RequestCause(
+            trigger="", kind="", subject=plain(named, LONGEST_COMMAND), repository="", pull_request=None
+        )
     return RequestCause(
         trigger=stored.id,
         kind=stored.kind,
         subject=plain(stored.subject, LONGEST_COMMAND),
         repository=stored.repository,
+        pull_request=pull_request_number(stored),
     )

@@ -36,9 +36,10 @@ class Parameters(Record):
 
 @dataclass(frozen=True)
 class QuerySources:
-    """Where queries read."""
+    """Where queries read; `github_site` is the address of GitHub's pages, None where that is not known."""
 
     store: Store
+    github_site: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,21 @@
 """Triggers: what was delivered, watched, scheduled or asked for, and what came of it."""
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from zerolap.queries.fleet_state import ReportPath, moment_text
+from zerolap.queries.pull_requests import LARGEST_PULL_REQUEST, pull_request_address
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.report_list import PATHS, OutcomeCount, listed_report
 from zerolap.records import Record, UnreadableRecord
-from zerolap.store import Store, StoredTrigger, TriggerState
+from zerolap.store import StoredTrigger, TriggerState
 
 MOST_LISTED: Final = 200
 MOST_REPOSITORIES: Final = 200
 MOST_REQUESTS: Final = 20
 """Of each trigger; a release can lead to many."""
-
-
-PULL_REQUEST_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
 
 
 class TriggeredRequest(Record):
@@ -36,9 +33,9 @@ class TriggeredRequest(Record):
 class ListedTrigger(Record):
     """A trigger with what came of it.
 
-    `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is the number of
-    the pull request of `repository` on GitHub that it is about, if it is about one. `requests` are the first 20 of the
-    `request_count` that it has led to.
+    `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is where the pull
+    request that it is about is read on GitHub, null without one and where that is not known. `requests` are the first
+    20 of the `request_count` that it has led to.
     """
 
     id: str
@@ -47,7 +44,7 @@ class ListedTrigger(Record):
     subject: str
     actor: str
     delivery: str
-    pull_request: int | None
+    pull_request: str | None
     created: str
     state: TriggerState
     reason: str
@@ -77,6 +74,9 @@ class TriggerListParameters(Parameters):
     ] = None
     state: Annotated[TriggerState | None, Field(description="Only those in this state.")] = None
     repository: Annotated[str | None, Field(max_length=300, description="Only those of this repository.")] = None
+    number: Annotated[
+        int | None, Field(ge=1, le=LARGEST_PULL_REQUEST, description="Only those of the pull request of this number.")
+    ] = None
     trigger: Annotated[str | None, Field(pattern=r"^t-[0-9a-f]{24}$", description="Only that with this id.")] = None
 
 
@@ -88,18 +88,20 @@ def _read(sources: QuerySources, parameters: TriggerListParameters) -> TriggerLi
         before=parameters.cursor,
         state=parameters.state,
         repository=parameters.repository,
+        pull_request=parameters.number,
         identity=parameters.trigger,
     )
     shown = stored[: parameters.limit]
     return TriggerList(
-        triggers=_with_requests(sources.store, shown),
+        triggers=_with_requests(sources, shown),
         cursor=shown[-1].id if len(stored) > parameters.limit else None,
         counts=records.counts(),
         repositories=tuple(records.repositories(MOST_REPOSITORIES)),
     )
 
 
-def _with_requests(store: Store, triggers: Sequence[StoredTrigger]) -> tuple[ListedTrigger, ...]:
+def _with_requests(sources: QuerySources, triggers: Sequence[StoredTrigger]) -> tuple[ListedTrigger, ...]:
+    store = sources.store
     ids = {stored.id: _requests_of(stored) for stored in triggers}
     shown = [identity for of_trigger, _ in ids.values() for identity in of_trigger[:MOST_REQUESTS]]
     states, kinds, reports = store.fleet.states(shown), store.kinds(shown), store.in_short(shown)
@@ -121,7 +123,7 @@ def _with_requests(store: Store, triggers: Sequence[StoredTrigger]) -> tuple[Lis
             subject=stored.subject,
             actor=stored.actor or "",
             delivery=stored.delivery or "",
-            pull_request=_pull_request(stored),
+            pull_request=pull_request_address(stored, sources.github_site),
             created=moment_text(stored.created),
             state=stored.state,
             reason=stored.reason or ids[stored.id][1],
@@ -131,13 +133,6 @@ def _with_requests(store: Store, triggers: Sequence[StoredTrigger]) -> tuple[Lis
         )
         for stored in triggers
     )
-
-
-def _pull_request(stored: StoredTrigger) -> int | None:
-    """Return the number of the pull request that a webhook of GitHub was about."""
-    repository, _, number = stored.subject.partition("#")
-    is_pull_request = repository == stored.repository and PULL_REQUEST_NUMBER.fullmatch(number)
-    return int(number) if stored.delivery and is_pull_request else None
 
 
 def _requests_of(stored: StoredTrigger) -> tuple[tuple[str, ...], str]:

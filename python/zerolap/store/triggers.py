@@ -198,11 +198,12 @@ class TriggerRecords:
         before: str | None = None,
         state: TriggerState | None = None,
         repository: str | None = None,
+        pull_request: int | None = None,
         identity: str | None = None,
     ) -> list[StoredTrigger]:
-        """Return the newest triggers, those in a state, of a repository and with an id where these are given.
+        """Return the newest triggers, those in a state, of a repository, a pull request, an id where these are given.
 
-        The newest is first.
+        The newest is first. `pull_request` is a number.
 
         With `before`, only those older than the one with that id are returned.
         """
@@ -214,6 +215,10 @@ class TriggerRecords:
             statement = statement.where(trigger.c.state == state)
         if repository is not None:
             statement = statement.where(trigger.c.repository == repository)
+        if pull_request is not None:
+            # As branches, whose names may hold anything, have an @ before them.
+            is_branch = trigger.c.subject.contains("@")
+            statement = statement.where(trigger.c.subject.endswith(f"#{pull_request}"), ~is_branch)
         if identity is not None:
             statement = statement.where(trigger.c.id == identity)
         with self._database.reading() as connection:

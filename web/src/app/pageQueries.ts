@@ -9,7 +9,7 @@ const SERIES_NAMES = ["case", "group", "metric", "platform", "variant", "history
 const RANGE_NAMES = ["since", "first", "last"];
 const VERSIONS_NAMES = ["history", "metric", "since", "against", "rows"];
 const REPORTS_NAMES = ["text", "state", "platform", "kind", "before"];
-const TRIGGERS_NAMES = ["state", "repository", "cursor", "trigger"];
+const TRIGGERS_NAMES = ["state", "repository", "number", "cursor", "trigger"];
 
 export const DESCRIPTION = "/openapi.json";
 export const OVERVIEW = queryUrl("overview");

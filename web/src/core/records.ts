@@ -647,9 +647,9 @@ export interface ListedTrial {
 /**
  * A trigger with what came of it.
  *
- * `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is the number of
- * the pull request of `repository` on GitHub that it is about, if it is about one. `requests` are the first 20 of the
- * `request_count` that it has led to.
+ * `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is where the pull
+ * request that it is about is read on GitHub, null without one and where that is not known. `requests` are the first
+ * 20 of the `request_count` that it has led to.
  */
 export interface ListedTrigger {
   id: string;
@@ -658,7 +658,7 @@ export interface ListedTrigger {
   subject: string;
   actor: string;
   delivery: string;
-  pull_request: number | null;
+  pull_request: string | null;
   created: string;
   state: "waiting" | "working" | "done" | "refused" | "failed";
   reason: string;
@@ -1029,13 +1029,15 @@ export interface ReportedFalseAlarm {
 /**
  * The trigger that asked for a comparison or run: its id, what it is about, and the repository to find it by.
  *
- * Without a trigger `subject` is what the request recorded, as `command line`, and the others are empty.
+ * `pull_request` is the number of the pull request that it is about, null without one. Without a trigger `subject` is
+ * what the request recorded, as `command line`, and the others are empty.
  */
 export interface RequestCause {
   trigger: string;
   kind: string;
   subject: string;
   repository: string;
+  pull_request: number | null;
 }
 
 /**

@@ -6,6 +6,7 @@ import { queryUrl } from "../answers.ts";
 import { useAddressedList } from "../lists.ts";
 import { besideNotice } from "../notice.ts";
 import type { PageProps } from "../routes.ts";
+import { triggersUrl } from "../triggers/links.ts";
 import { ComparedCaseEvidence } from "./CaseEvidence.tsx";
 import { Downloads } from "./Downloads.tsx";
 import { LAB_LINKS } from "./labLinks.ts";
@@ -48,14 +49,17 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
 }
 
 /** What asked for a comparison: a trigger, or whoever gave the command. */
-function Cause({ cause: { trigger, kind, subject, repository } }: { cause: RequestCause }) {
+function Cause({ cause: { trigger, kind, subject, repository, pull_request } }: { cause: RequestCause }) {
   return (
     <p class="quiet downloads">
       Asked for by: {kind} <code>{subject}</code>
       {trigger !== "" && (
         <>
           {" "}
-          · <a href={`/triggers?${new URLSearchParams({ repository })}`}>triggers of this repository</a>
+          ·{" "}
+          <a href={triggersUrl(repository, pull_request)}>
+            triggers of this {pull_request === null ? "repository" : "pull request"}
+          </a>
         </>
       )}
     </p>

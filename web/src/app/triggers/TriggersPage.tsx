@@ -20,13 +20,12 @@ const STATES = {
   failed: { sign: "×", meaning: "could not be worked on" },
 } as const;
 
-const REPOSITORY_ON_GITHUB = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/;
-
 /** Triggers: what was delivered, watched, scheduled or asked for, and what came of it. */
 export default function TriggersPage({ parameters }: PageProps) {
   const asked = {
     state: parameters.get("state"),
     repository: parameters.get("repository"),
+    number: parameters.get("number"),
     cursor: parameters.get("cursor"),
     trigger: parameters.get("trigger"),
   };
@@ -45,7 +44,7 @@ export default function TriggersPage({ parameters }: PageProps) {
         {(list) => (
           <>
             {asked.trigger === null ? (
-              <Filter list={list} state={asked.state} repository={asked.repository} />
+              <Filter list={list} {...asked} />
             ) : (
               <p>
                 Only the trigger <code>{asked.trigger}</code>. <a href="/triggers">All triggers</a>
@@ -91,10 +90,12 @@ function Filter({
   list: { counts, repositories },
   state,
   repository,
+  number,
 }: {
   list: TriggerList;
   state: string | null;
   repository: string | null;
+  number: string | null;
 }) {
   return (
     <div class="filter">
@@ -123,6 +124,16 @@ function Filter({
             <option key={name}>{name}</option>
           ))}
         </select>
+      </label>
+      <label>
+        pull request{" "}
+        <input
+          type="number"
+          min="1"
+          placeholder="all"
+          value={number ?? ""}
+          onChange={(event) => setParameters({ number: event.currentTarget.value, cursor: null })}
+        />
       </label>
     </div>
   );
@@ -187,13 +198,13 @@ function TriggerTable({ triggers }: { triggers: ListedTrigger[] }) {
   );
 }
 
-/** What a trigger is about; a pull request on GitHub is linked to, if its parts are such as GitHub has them. */
-function Subject({ trigger: { subject, repository, pull_request } }: { trigger: ListedTrigger }) {
-  if (pull_request === null || !REPOSITORY_ON_GITHUB.test(repository)) {
+/** What a trigger is about; a pull request is linked to where the lab knows its GitHub. */
+function Subject({ trigger: { subject, pull_request } }: { trigger: ListedTrigger }) {
+  if (pull_request === null) {
     return <>{subject}</>;
   }
   return (
-    <a href={`https://github.com/${repository}/pull/${pull_request}`} rel="noreferrer">
+    <a href={pull_request} rel="noreferrer">
       {subject}
     </a>
   );
