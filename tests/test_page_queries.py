@@ -9,8 +9,11 @@ import pytest
 from api_client import request
 from http_server import served_lab
 from stored_comparison import ID, recorded_comparison
+from test_store import a_job, a_resolved
 
-from zerolap.queries import QUERIES, PageQuery
+from zerolap.queries import QUERIES, PageQuery, comparison_in_short
+from zerolap.queries.comparison_in_short import change_of
+from zerolap.records import Comparison
 from zerolap.store import Store
 
 WITHOUT_TABLE = {"request", "job-failure", "comparison-case", "run-case"}
@@ -74,6 +77,63 @@ def test_a_list_or_chart_is_to_be_had_as_csv(query: PageQuery, lab: str, descrip
 def test_what_no_database_takes_is_refused(asked: str, lab: str) -> None:
     refused = request("GET", f"{lab}/api/v1/pages/{asked}")
     assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_an_answer_follows_its_document(either_store: Store) -> None:
+    store = either_store
+    comparison = recorded_comparison(store, notes=["before"])
+    [case] = comparison.cases
+    answers = []
+    with served_lab(store) as url:
+        for changes in ({"notes": ["after"]}, {"cases": [case.model_copy(update={"verdict": "regression"})]}, {}):
+            answer = request("GET", f"{url}/api/v1/pages/comparison?id={ID}").json()
+            answers.append((answer["notes"], answer["cases"][0]["verdict"]))
+            # SQLite gives the new row of the case the number of the old one.
+            comparison = comparison.model_copy(update=changes)
+            store.record_comparison(comparison)
+    assert answers == [(["before"], case.verdict), (["after"], case.verdict), (["after"], "regression")]
+
+
+def test_an_answer_that_was_overtaken_is_not_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison = recorded_comparison(store, notes=["before"])
+    read, overtaking = store.comparison_without_cases, ["after"]
+
+    def overtaken(identity: str) -> Comparison:
+        # Between the look at what has changed and the answer.
+        if overtaking:
+            store.record_comparison(comparison.model_copy(update={"notes": [overtaking.pop()]}))
+        return read(identity)
+
+    monkeypatch.setattr(store, "comparison_without_cases", overtaken)
+    with served_lab(store) as url:
+        asked = f"{url}/api/v1/pages/comparison?id={ID}"
+        assert request("GET", asked).json()["notes"] == ["after"]
+        store.record_comparison(comparison)
+        assert request("GET", asked).json()["notes"] == ["before"]
+
+
+def test_an_answer_about_work_that_goes_on_is_kept_for_a_moment(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded_comparison(store)
+    of_done = change_of(store, ID)
+    store.end(ID, "running")
+    monkeypatch.setattr(comparison_in_short, "OPEN_SECONDS", 1e9)
+    assert change_of(store, ID) == change_of(store, ID)
+    monkeypatch.setattr(comparison_in_short, "OPEN_SECONDS", 1e-9)
+    assert change_of(store, ID) != change_of(store, ID)
+    store.end(ID, "done")
+    assert change_of(store, ID) == of_done
+
+
+def test_a_job_that_is_planned_changes_what_is_known(store: Store) -> None:
+    resolved = a_resolved("c-0")
+    store.begin(resolved)
+    before = store.reports.progress("c-0")
+    # Its case counts as measured no more.
+    store.record_job(a_job("c-0"))
+    after = store.reports.progress("c-0")
+    assert before is not None
+    assert after is not None
+    assert before.change != after.change
 
 
 def test_an_answer_follows_its_request_whatever_is_asked_beside_it(store: Store) -> None:

@@ -1,6 +1,7 @@
 """Answers that are made from the store for those who may read: each is made once, kept, and refused as a problem."""
 
 import asyncio
+import dataclasses
 import math
 from collections.abc import Callable
 from http import HTTPStatus
@@ -34,8 +35,15 @@ class PageAnswers:
             await self._authorization.require_reader(request)
         # It asks the store, which strangers may not have it do.
         changed = "" if change is None else await asyncio.to_thread(change)
+
+        def make_unchanged() -> Page:
+            page = make()
+            # What has changed meanwhile is no answer to what it was: a request may come back to that.
+            is_same = change is None or change() == changed
+            return page if is_same else dataclasses.replace(page, is_kept=False)
+
         try:
-            page = await self._pages.page(f"{key} {changed}", make, math.inf if changed else FRESH_SECONDS)
+            page = await self._pages.page(f"{key} {changed}", make_unchanged, math.inf if changed else FRESH_SECONDS)
         except UsageError as fault:
             raise Problem(HTTPStatus.NOT_FOUND, fault.message, fault.hint) from fault
         except TooBusy:

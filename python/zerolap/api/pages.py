@@ -28,12 +28,16 @@ NOTHING_LOADED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'
 
 @dataclass(frozen=True)
 class Page:
-    """The content of an answer; `policy` is its Content-Security-Policy. One that is final never changes."""
+    """The content of an answer; `policy` is its Content-Security-Policy.
+
+    One that is final never changes; unless `is_kept`, it is made again for who asks next.
+    """
 
     content: bytes
     media_type: str
     policy: str = NOTHING_LOADED
     is_final: bool = False
+    is_kept: bool = True
     status: HTTPStatus = HTTPStatus.OK
 
     @functools.cached_property
@@ -80,7 +84,8 @@ class Pages:
     async def _made(self, key: str, make: Callable[[], Page]) -> Page:
         try:
             page = await asyncio.get_running_loop().run_in_executor(self._threads, make)
-            self._keep(key, page)
+            if page.is_kept:
+                self._keep(key, page)
             return page
         finally:
             del self._making[key]

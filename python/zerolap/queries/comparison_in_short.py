@@ -1,5 +1,6 @@
 """A comparison: a short row a case, and all of one case when it is opened."""
 
+import time
 from collections.abc import Iterable
 from typing import Annotated, Final
 
@@ -8,6 +9,7 @@ from pydantic import BaseModel, Field
 from zerolap.lab import read_comparison
 from zerolap.queries.measured_workload import MeasuredWorkload, RequestCause, cause_of, workload_of
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.request_status import OPEN
 from zerolap.records import (
     CaseResult,
     CaseVerdict,
@@ -33,6 +35,8 @@ from zerolap.store import Store
 LONGEST_FAILURE: Final = 300
 COMPARISON_ID: Final = r"^c-[0-9a-f-]{1,64}$"
 LONGEST_CASE: Final = 500
+OPEN_SECONDS: Final = 5.0
+"""An answer about a request that goes on is kept no longer."""
 
 
 class ComparisonParameters(Parameters):
@@ -143,9 +147,16 @@ def read_in_parts(store: Store, identity: str) -> tuple[Comparison, dict[str, st
 
 
 def change_of(store: Store, identity: str) -> str:
-    """Return what differs whenever the document of a comparison or run does; empty for one that there is not."""
+    """Return what differs whenever the document of a comparison or run does; empty for one that there is not.
+
+    Of one that goes on it also differs every five seconds: what it says depends on other results too.
+    """
     progress = store.reports.progress(identity)
-    return "" if progress is None else progress.change
+    if progress is None:
+        return ""
+    if progress.state in OPEN:
+        return f"{progress.change} {time.monotonic() // OPEN_SECONDS:.0f}"
+    return progress.change
 
 
 def _read(sources: QuerySources, parameters: ComparisonParameters) -> ComparisonInShort:

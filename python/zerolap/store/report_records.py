@@ -1,5 +1,6 @@
 """What pages of comparisons and runs read in parts: a list of requests, a case, a trial, how far the work has come."""
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ COMPARED_AT_ONCE: Final = 10_000
 ALL: Final = 1 << 62
 MOST_OF_ID: Final = 1_000
 """So many requests whose ids begin alike are listed."""
+DIGITS_OF_CHANGE: Final = 32
 ID_BEGINS: Final = re.compile(r"[cr]-[0-9a-f-]{4,64}")
 
 
@@ -290,13 +292,13 @@ def _progress(connection: Connection, identity: str) -> RequestProgress | None:
             trial.c.request_id == identity
         )
     ).one()
-    cases = connection.execute(
-        select(func.count(), func.max(case_result.c.id)).where(case_result.c.document_id == identity)
-    ).one()
-    known = select(document.c.id).where(document.c.id == identity)
-    has_document = connection.execute(known).first() is not None
-    # A comparison that goes on is read from its trials, so that they change it too.
-    change = f"{asked.state} {has_document} {cases[0]} {cases[1] or 0} {measured[0]} {measured[2] or 0} {jobs[1]}"
+    of_document = connection.execute(select(document.c.document).where(document.c.id == identity)).scalar()
+    # By their content: SQLite gives the number of a case that is written anew to it once more.
+    digests = select(case_result.c.digest).where(case_result.c.document_id == identity)
+    cases = list(connection.execute(digests.order_by(case_result.c.position)).scalars())
+    # A comparison that goes on is read from its trials and jobs, so that they change it too.
+    counted = (asked.state, of_document is not None, measured[0], measured[2] or 0, jobs[0], jobs[1])
+    content = hashlib.sha256("\n".join([of_document or "", *cases]).encode()).hexdigest()[:DIGITS_OF_CHANGE]
     return RequestProgress(
         state=asked.state,
         reason=asked.reason,
@@ -304,9 +306,9 @@ def _progress(connection: Connection, identity: str) -> RequestProgress | None:
         jobs_ended=jobs[1],
         trials=measured[0],
         trials_seconds=measured[1],
-        cases=cases[0] or len(_measured_cases(connection, identity)),
-        has_document=has_document,
-        change=change,
+        cases=len(cases) or len(_measured_cases(connection, identity)),
+        has_document=of_document is not None,
+        change=f"{' '.join(map(str, counted))} {content}",
     )
 
 
