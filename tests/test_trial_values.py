@@ -44,6 +44,23 @@ def test_each_trial_is_a_point_where_there_are_few(store: Store) -> None:
     assert (line["platform_name"], line["engine"]) == (RUN.platform.name, "timed")
 
 
+def test_invalid_trials_are_left_out_of_both_databases(either_store: Store) -> None:
+    store = either_store
+    store.begin(RESOLVED)
+    trials = [
+        a_measurement(metrics={METRIC: 1000.0 + number})
+        if number % 2
+        else a_measurement(metrics={METRIC: 5.0}, validity=DISTURBED)
+        for number in range(7)
+    ]
+    record_trials(store, "get-100B", "timed", trials)
+    [series] = store.measured.trial_series(["get-100B"], [METRIC], [], 10)
+    alone = store.measured.over_time(series.id, 100, 100)
+    assert [(group.mean, group.trials) for group in alone] == [(1001.0, 1), (1003.0, 1), (1005.0, 1)]
+    [together] = store.measured.over_time(series.id, 1, 100)
+    assert (together.least, together.most, together.trials) == (1001.0, 1005.0, 3)
+
+
 def test_many_trials_are_few_points(store: Store) -> None:
     record(store, 100)
     [line] = values_of(store, pixels=10)["lines"]
