@@ -94,6 +94,23 @@ def test_groups_are_summed_up_and_choose_their_cases(browser: Browser, store: St
         expect(shown.locator("tr.case")).to_have_count(10)
 
 
+@pytest.mark.parametrize("path", [f"comparisons/{ID}", f"runs/{RUN.id}"])
+def test_cases_are_sorted_by_each_column(path: str, browser: Browser, store: Store) -> None:
+    recorded_comparison(store, cases=some_cases(4))
+    stored_run(store)
+    with served_lab(store) as url, opened(browser, f"{url}/{path}") as shown:
+        headings = shown.locator("table.cases > thead").get_by_role("columnheader")
+        expect(headings.first).to_be_visible()
+        names = [re.sub(r" [▴▾]$", "", text) for text in headings.all_inner_texts()]
+        assert names[0] == "case"
+        # On a phone a list has the same columns.
+        assert shown.locator(".order option").all_text_contents() == names
+        for place in range(len(names)):
+            headings.nth(place).get_by_role("button").click()
+            expect(headings.nth(place)).to_have_attribute("aria-sort", re.compile("^(ascending|descending)$"))
+            expect(shown.locator("th[aria-sort$=ending]")).to_have_count(1)
+
+
 def test_the_command_can_be_copied(browser: Browser, store: Store) -> None:
     recorded_comparison(store)
     permissions = ["clipboard-read", "clipboard-write"]

@@ -212,7 +212,8 @@ function countsOf(words: readonly string[]): Map<string, number> {
   return counts;
 }
 
-interface Named {
+/** What a case is known by. */
+export interface Named {
   case: string;
   group: string;
   commands: string[];

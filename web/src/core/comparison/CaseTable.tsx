@@ -1,20 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import {
-  ALWAYS_RENDERED,
-  CaseFilter,
-  CaseRow,
-  isNamed,
-  type ListControl,
-  OrderChoice,
-  orderOf,
-  Rows,
-  ShownCount,
-  SortHeader,
-  useOpened,
-  usePrinting,
-} from "../cases/CaseList.tsx";
+import { CaseFilter, isNamed, type ListControl, orderOf } from "../cases/CaseList.tsx";
 import { OUTCOMES, OutcomeMark } from "../cases/OutcomeMark.tsx";
+import { SortedCases, type SortedColumn } from "../cases/SortedCases.tsx";
 import { change, count, interval, metricLabel } from "../numbers.ts";
 import type { ComparedCaseRow } from "../records.ts";
 import { Word } from "../Word.tsx";
@@ -63,8 +51,6 @@ interface Properties {
 export function CaseTable({ comparison, list, details }: Properties) {
   const { cases, reading } = comparison;
   const header = orderOf<Order>(list);
-  const printing = usePrinting();
-  const opened = useOpened();
   const words = useMemo(() => cases.flatMap((result) => [...wordsOf(result)]), [cases]);
   const ordered = useMemo(
     () => sorted(cases, reading?.order ?? [], header.order, header.reversed),
@@ -76,61 +62,23 @@ export function CaseTable({ comparison, list, details }: Properties) {
   if (cases.length === 0) {
     return null;
   }
-  const orders: Order[] = ["verdict", "case", ...columns.map(({ answer }) => answer)];
-  const shown = filtered(ordered, list);
   return (
     <section>
       <h2 class="sr">Cases</h2>
       <CaseFilter outcomes={OUTCOMES} ofCases={words} list={list} choices={choices} />
-      <OrderChoice orders={orders.map((order) => [order, order])} order={header.order} sort={header.sort} />
-      <table class="cases comparison" aria-rowcount={shown.length + 1}>
-        <caption class="quiet">
-          {columns
-            .flatMap(({ answer, usual }) => (usual ? [`${answer}: change of ${metricLabel(usual)}`] : []))
-            .join("; ")}
-        </caption>
-        <colgroup>
-          <col class="column-name" />
-          <col class="column-verdict" />
-          {columns.map(({ answer }) => (
-            <col key={answer} class={columns.length > 1 ? "column-answer" : "column-only-answer"} />
-          ))}
-        </colgroup>
-        <thead>
-          <tr>
-            <SortHeader by="case" ascending {...header} />
-            <SortHeader by="verdict" ascending {...header} />
-            {columns.map(({ answer }) => (
-              <SortHeader key={answer} by={answer} {...header} />
-            ))}
-          </tr>
-        </thead>
-        <Rows
-          items={shown}
-          all={cases.length}
-          columns={1 + columns.length}
-          opened={opened}
-          list={list}
-          printing={printing}
-        >
-          {(result) => (
-            <CaseRow
-              key={result.case}
-              name={result.case}
-              opened={opened}
-              list={list}
-              data={result}
-              columns={1 + columns.length}
-              openAtFirst={opensRegressions && wordsOf(result).has("regression")}
-              complete={printing || shown.length <= ALWAYS_RENDERED}
-              printing={printing}
-              cells={() => <Cells result={result} columns={columns} />}
-              details={(withPictures) => details(result, withPictures)}
-            />
-          )}
-        </Rows>
-      </table>
-      <ShownCount shown={shown.length} all={cases.length} />
+      <SortedCases
+        rows={filtered(ordered, list)}
+        all={cases.length}
+        columns={sortedColumns(columns)}
+        list={list}
+        kind="comparison"
+        caption={columns
+          .flatMap(({ answer, usual }) => (usual ? [`${answer}: change of ${metricLabel(usual)}`] : []))
+          .join("; ")}
+        openAtFirst={(result) => opensRegressions && wordsOf(result).has("regression")}
+        cells={(result) => <Cells result={result} columns={columns} />}
+        details={details}
+      />
       <p class="quiet small">
         <Word of="work" /> is what the code does, <Word of="time" /> what its users feel. The line of a change
         is its <Word of="interval" />, the grey band are changes smaller than the <Word of="minimum effect" />
@@ -139,6 +87,15 @@ export function CaseTable({ comparison, list, details }: Properties) {
       </p>
     </section>
   );
+}
+
+function sortedColumns(columns: AnswerColumn[]): SortedColumn<Order>[] {
+  const columnClass = columns.length > 1 ? "column-answer" : "column-only-answer";
+  return [
+    { by: "case", ascending: true, columnClass: "column-name" },
+    { by: "verdict", ascending: true, columnClass: "column-verdict" },
+    ...columns.map(({ answer }) => ({ by: answer, columnClass })),
+  ];
 }
 
 function choicesOf(cases: ComparedCaseRow[]) {

@@ -1,20 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import {
-  ALWAYS_RENDERED,
-  CaseFilter,
-  CaseRow,
-  isNamed,
-  type ListControl,
-  OrderChoice,
-  orderOf,
-  Rows,
-  ShownCount,
-  SortHeader,
-  useOpened,
-  usePrinting,
-} from "../cases/CaseList.tsx";
+import { CaseFilter, isNamed, type ListControl, orderOf } from "../cases/CaseList.tsx";
 import { OutcomeMark } from "../cases/OutcomeMark.tsx";
+import { SortedCases, type SortedColumn } from "../cases/SortedCases.tsx";
 import { count, metricHeading } from "../numbers.ts";
 import type { MeasuredCaseRow } from "../records.ts";
 import {
@@ -35,8 +23,6 @@ interface Properties {
 
 export function RunTable({ cases, list, details }: Properties) {
   const header = orderOf<RunOrder>(list);
-  const printing = usePrinting();
-  const opened = useOpened();
   const outcomes = useMemo(() => cases.map(runOutcome), [cases]);
   const metrics = useMemo(() => measuredMetrics(cases), [cases]);
   const ordered = useMemo(
@@ -54,10 +40,10 @@ export function RunTable({ cases, list, details }: Properties) {
       (text === "" || isNamed(entry, text)),
   );
   const groups = [...new Set(cases.map((entry) => entry.group))].sort();
-  const orders: [RunOrder, string][] = [
-    ["case", "case"],
-    ["group", "group"],
-    ...metrics.map((metric): [RunOrder, string] => [metric, metricHeading(metric)]),
+  const columns: SortedColumn<RunOrder>[] = [
+    { by: "case", ascending: true, columnClass: "column-name" },
+    { by: "group", ascending: true, columnClass: "column-group" },
+    ...metrics.map((metric) => ({ by: metric, heading: metricHeading(metric), headClass: "number" })),
   ];
   return (
     <section>
@@ -68,57 +54,17 @@ export function RunTable({ cases, list, details }: Properties) {
         list={list}
         choices={[{ by: "group", values: groups.map((name) => [name, name] as const) }]}
       />
-      <OrderChoice orders={orders} order={header.order} sort={header.sort} />
-      <table class="cases run" aria-rowcount={shown.length + 1}>
-        <colgroup>
-          <col class="column-name" />
-          <col class="column-group" />
-          {metrics.map((metric) => (
-            <col key={metric} />
-          ))}
-        </colgroup>
-        <thead>
-          <tr>
-            <SortHeader by="case" ascending {...header} />
-            <SortHeader by="group" ascending {...header} />
-            {metrics.map((metric) => (
-              <SortHeader
-                key={metric}
-                by={metric}
-                heading={metricHeading(metric)}
-                class="number"
-                {...header}
-              />
-            ))}
-          </tr>
-        </thead>
-        <Rows
-          items={shown}
-          all={cases.length}
-          columns={1 + metrics.length}
-          opened={opened}
-          list={list}
-          printing={printing}
-        >
-          {(entry) => (
-            <CaseRow
-              key={entry.case}
-              name={entry.case}
-              opened={opened}
-              list={list}
-              data={entry}
-              columns={1 + metrics.length}
-              openAtFirst={cases.length === 1}
-              complete={printing || shown.length <= ALWAYS_RENDERED}
-              printing={printing}
-              mark={<Mark outcome={runOutcome(entry)} />}
-              cells={() => <Cells entry={entry} metrics={metrics} />}
-              details={(withPictures) => details(entry, withPictures)}
-            />
-          )}
-        </Rows>
-      </table>
-      <ShownCount shown={shown.length} all={cases.length} />
+      <SortedCases
+        rows={shown}
+        all={cases.length}
+        columns={columns}
+        list={list}
+        kind="run"
+        openAtFirst={() => cases.length === 1}
+        mark={(entry) => <Mark outcome={runOutcome(entry)} />}
+        cells={(entry) => <Cells entry={entry} metrics={metrics} />}
+        details={details}
+      />
     </section>
   );
 }
