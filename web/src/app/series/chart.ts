@@ -8,6 +8,18 @@ import { type DrawnData, type HorizontalAxis, lineOf } from "./lines.ts";
 const LIGHT = ["#0072b2", "#d55e00", "#007a5a", "#9e4c86", "#8a6d00", "#3a7ca5", "#5a6270", "#16191d"];
 const DARK = ["#56b4e9", "#ff9b54", "#3ccf9e", "#e39bc7", "#f0e442", "#9ad1f5", "#aab3bf", "#e6e9ed"];
 const DASHES = [[], [8, 4], [2, 3]];
+/** Where the reader has chosen the colours: these can be read on their ground, but may be alike, so that dashes differ first. */
+const FORCED = ["CanvasText", "LinkText", "VisitedText"];
+const FORCED_DASHES = [
+  [],
+  [8, 4],
+  [2, 3],
+  [12, 3, 2, 3],
+  [16, 4],
+  [6, 3, 2, 3, 2, 3],
+  [4, 8],
+  [2, 3, 12, 3, 12, 3],
+];
 const MARK = 6;
 const HEIGHT = 360;
 /** In pixels, as is the height: of digits in the font of the axes, and of the ticks beside the labels. */
@@ -19,6 +31,7 @@ const SHORT_SECONDS = 4 * 86_400;
 
 export interface Palette {
   lines: readonly string[];
+  isForced: boolean;
   text: string;
   grid: string;
   worse: string;
@@ -31,19 +44,25 @@ export function palette(): Palette {
   const isForced = matchMedia("(forced-colors: active)").matches;
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
   return {
-    lines: isForced ? ["CanvasText"] : isDark ? DARK : LIGHT,
+    lines: isForced ? FORCED : isDark ? DARK : LIGHT,
+    isForced,
     text: of("--quiet"),
-    grid: of("--line"),
+    // Lines have the colour of the text: those of the grid have to differ.
+    grid: isForced ? "GrayText" : of("--line"),
     worse: of("--regression"),
     better: of("--accent"),
   };
 }
 
-export function lineColour(index: number, { lines }: Palette): string {
-  return lines[index % lines.length] ?? "gray";
+export function lineColour(index: number, { lines, isForced }: Palette): string {
+  const place = isForced ? Math.floor(index / FORCED_DASHES.length) : index;
+  return lines[place % lines.length] ?? "gray";
 }
 
-export function lineDash(index: number, { lines }: Palette): number[] {
+export function lineDash(index: number, { lines, isForced }: Palette): number[] {
+  if (isForced) {
+    return FORCED_DASHES[index % FORCED_DASHES.length] ?? [];
+  }
   return DASHES[Math.floor(index / lines.length) % DASHES.length] ?? [];
 }
 
@@ -81,10 +100,10 @@ export function drawChart(
     cursor: { drag: { x: true, y: false, setScale: false, dist: 5 }, points: { size: 6 } },
     scales: { x: { time: axis === "dates" } },
     axes: [
-      { stroke: colours.text, grid: { stroke: colours.grid, width: 1 }, ticks: { stroke: colours.grid } },
+      { stroke: colours.text, grid: gridOf(colours), ticks: { stroke: colours.grid } },
       {
         stroke: colours.text,
-        grid: { stroke: colours.grid, width: 1 },
+        grid: gridOf(colours),
         ticks: { stroke: colours.grid },
         size: (_, values) => axisWidth(values),
         values: (_, values) => values.map(choice.write ?? percentLabel),
@@ -123,6 +142,10 @@ export function drawChart(
   }
   const columns = data.lines.flatMap((line) => [line.changes, line.lows, line.highs, line.least, line.most]);
   return new uPlot(options, [data.horizontal, ...columns], place);
+}
+
+function gridOf({ grid, isForced }: Palette): uPlot.Axis.Grid {
+  return { stroke: grid, width: 1, dash: isForced ? [1, 6] : [] };
 }
 
 /** The width of the vertical axis, which the longest of its labels needs. */

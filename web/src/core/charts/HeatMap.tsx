@@ -125,8 +125,13 @@ function Cell({
     return <td class="heat-none" title="not measured" />;
   }
   const { value, text, title, href } = cell;
+  const background = shade(value, limit, colours);
   return (
-    <td class="heat-cell" title={title} style={{ background: shade(value, limit, colours) }}>
+    <td
+      class={background === undefined ? "heat-cell" : "heat-cell is-coloured"}
+      title={title}
+      style={{ background }}
+    >
       {href === undefined ? text : <a href={href}>{text}</a>}
     </td>
   );
