@@ -69,7 +69,7 @@ class ListedChange(Record):
 
 def unknown_history(number: int) -> UsageError:
     """Return what is raised for a number that no kept history has."""
-    return UsageError(f"no history has the number {number}", hint="it was judged anew or removed: choose another one")
+    return UsageError(f"no history has the number {number}", hint="it was removed: choose another one")
 
 
 def listed_history(history: KeptHistory) -> ListedHistory:
