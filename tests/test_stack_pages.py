@@ -187,12 +187,90 @@ def test_a_case_of_several_results_is_one_column(store: Store, lab: httpx.Client
     assert [(row["case"], row["results"]) for row in rows] == [("get", f"{ID} {OTHER}"), ("hset", ID)]
 
 
-def test_findings_name_lines_that_stacks_have_not(store: Store, lab: httpx.Client) -> None:
+def test_findings_name_lines(store: Store, lab: httpx.Client) -> None:
     stated = Finding(kind="culprit", rank=1, function="dictFind", file="dict.c", lines=[10, 12], text="It grew.")
     planted_stacks(store, findings={"hset": [stated, Finding(kind="diffuse", rank=2, text="None.")]})
     [named] = answered(lab, "stacks", id=ID)["lines"]
     assert named == {"case": "hset", "function": "dictFind", "file": "dict.c", "lines": [10, 12], "text": "It grew."}
     assert answered(lab, "stacks", id=ID, case="get")["lines"] == []
+
+
+def lined(table: dict[str, Any], *lines: tuple[int, str | None, int], function: str = "dictFind") -> dict[str, Any]:
+    """Return a table with lines of a function, by number, text and samples."""
+    own = sum(
+        stack["samples"] for stack in table["stacks"] if table["frames"][stack["frames"][-1]]["function"] == function
+    )
+    samples = [
+        {"file": "server.c", "line": number, "samples": samples, **({} if text is None else {"text": text})}
+        for number, text, samples in lines
+    ]
+    of_function = {"function": function, "file": "server.c", "object": "redis-server", "samples": own, "lines": samples}
+    return {**table, "lines": [of_function]}
+
+
+def lines_of(lab: httpx.Client, function: str = "dictFind", **parameters: Any) -> Any:
+    return answered(lab, "stack-lines", id=ID, function=function, file="server.c", **parameters)
+
+
+def test_a_function_has_its_lines_with_their_samples(store: Store, lab: httpx.Client) -> None:
+    base = lined(stack_table(HSET["base"]), (10, "hash(key);", 300), (11, "  return it;", 150))
+    head = lined(stack_table(HSET["head"]), (10, "check(key);", 100), (12, "hash(key);", 100), (13, "return it;", 200))
+    recorded_stacks(store, {"hset": {"base": base, "head": head}}, {"hset": (3000.0, 4500.0)})
+    answer = lines_of(lab, case="hset")
+    before, after = answer["sides"]
+    assert (before["own"], before["share"], before["cpu_ns_per_op"]) == (500, 0.5, 1500)
+    assert (after["own"], after["share"], after["cpu_ns_per_op"]) == (400, 0.4, 1800)
+    assert (before["passes"], before["lined_passes"]) == (1, 1)
+    lines = [(line["text"], *(side["line"] for side in line["sides"])) for line in answer["lines"]]
+    assert lines == [("check(key);", None, 10), ("hash(key);", 10, 12), ("return it;", 11, 13)]
+    found = answer["lines"][1]["sides"]
+    assert [(side["samples"], side["share"], side["cpu_ns_per_op"]) for side in found] == [
+        (300, 0.6, pytest.approx(900)),
+        (100, 0.25, pytest.approx(450)),
+    ]
+    text = lab.get("/api/v1/pages/stack-lines.csv", params={"id": ID, "function": "dictFind", "file": "server.c"}).text
+    rows = [(row["side"], row["line"], row["samples"]) for row in csv.DictReader(io.StringIO(text))]
+    assert ("base", "10", "300.0") in rows
+    assert len(rows) == 5
+
+
+def test_lines_of_merged_cases_are_weighted_as_their_stacks(store: Store, lab: httpx.Client) -> None:
+    cases = {
+        name: {side: lined(stack_table(lines[side]), (10, None, 100)) for side in ("base", "head")}
+        for name, lines in (("get", GET), ("hset", HSET))
+    }
+    recorded_stacks(store, cases, COSTS)
+    base = lines_of(lab)["sides"][0]
+    profile = answered(lab, "stacks", id=ID)
+    assert base["share"] == pytest.approx(shares(profile, 0)["dictFind"])
+    assert base["cpu_ns_per_op"] == pytest.approx((1000 * 0.4 + 3000 * 0.5) / 2)
+    [line] = lines_of(lab)["lines"]
+    assert line["text"] is None
+    assert line["sides"][0]["samples"] == pytest.approx(100 * 0.5 + 100 * 1.5)
+
+
+def test_stacks_without_lines_go_on_working(store: Store, lab: httpx.Client) -> None:
+    planted_stacks(store)
+    answer = lines_of(lab, case="hset")
+    assert answer["lines"] == []
+    assert [(side["passes"], side["lined_passes"], side["cpu_ns_per_op"]) for side in answer["sides"]] == [
+        (1, 0, None)
+    ] * 2
+    recorded = lined(stack_table(HSET["head"]), (10, None, 100))
+    recorded_stacks(store, {"hset": {"base": stack_table(HSET["base"]), "head": recorded}}, COSTS, id=OTHER)
+    answer = answered(lab, "stack-lines", id=OTHER, function="dictFind", file="server.c")
+    assert [side["lined_passes"] for side in answer["sides"]] == [0, 1]
+    [line] = answer["lines"]
+    assert [side["line"] for side in line["sides"]] == [None, 10]
+    # A function without lines among those that have some.
+    assert answered(lab, "stack-lines", id=OTHER, function="main", file="server.c")["lines"] == []
+
+
+def test_lines_that_do_not_fit_their_stacks_are_reported(store: Store, lab: httpx.Client) -> None:
+    table = lined(stack_table(HSET["base"]), (10, None, 501))
+    recorded_stacks(store, {"hset": {"base": table, "head": table}})
+    answer = lab.get("/api/v1/pages/stack-lines", params={"id": ID, "function": "dictFind", "file": "server.c"})
+    assert (answer.status_code, "damaged" in answer.json()["detail"]) == (404, True)
 
 
 def test_the_table_of_a_profile_has_its_stacks(store: Store, lab: httpx.Client) -> None:

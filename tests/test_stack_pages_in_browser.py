@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from http_server import served_lab
 from playwright.sync_api import Browser, Locator, Page, expect
 from stored_comparison import ID
-from stored_stacks import HOSTILE, planted_stacks, recorded_stacks, stack_table
+from stored_stacks import HOSTILE, HSET, planted_stacks, recorded_stacks, stack_table
 from test_report_pages_in_browser import opened
 from waiting import PATIENCE_SECONDS
 
@@ -117,6 +118,53 @@ def test_a_function_stands_between_its_callers_and_callees(shown: Page, lab: str
     expect(shown.get_by_role("region", name="Callers and callees of dictFind")).to_be_visible()
     shown.get_by_role("button", name="close").click()
     expect(shown).to_have_url(f"{lab}/stacks?id={ID}&case=hset")
+
+
+@pytest.fixture
+def lined_lab(store: Store) -> Iterator[str]:
+    markup = "<img src=x onerror=\"document.title='acted'\">"
+    of_sides = {
+        "base": [(10, f"hash(key); {markup}", 300), (11, "return it;", 100)],
+        "head": [(10, "check(key);", 100), (12, f"hash(key); {markup}", 100), (13, "return it;", 200)],
+    }
+    tables = {}
+    for side, lines in of_sides.items():
+        samples = [{"file": "server.c", "line": line, "samples": count, "text": text} for line, text, count in lines]
+        own = HSET[side]["main;processCommand;hset;dictFind"]
+        function = {"function": "dictFind", "file": "server.c", "object": "redis-server", "samples": own}
+        tables[side] = {**stack_table(HSET[side]), "lines": [{**function, "lines": samples}]}
+    recorded_stacks(store, {"hset": tables}, {"hset": (3000.0, 4500.0)})
+    with served_lab(store) as url:
+        yield url
+
+
+def test_a_function_shows_its_lines_with_their_samples(browser: Browser, lined_lab: str) -> None:
+    with opened(browser, f"{lined_lab}/stacks?id={ID}&case=hset") as shown:
+        name = shown.get_by_role("button", name="dictFind", exact=True)
+        name.focus()
+        shown.keyboard.press("Enter")
+        rows = shown.get_by_role("table", name="Lines of dictFind").locator("tbody tr")
+        expect(rows.get_by_role("rowheader")).to_have_text(["\u2013 → 10", "10 → 12", "11 → 13"])
+        expect(rows.nth(1).get_by_role("cell").nth(1)).to_contain_text("60 % 900\u00a0ns")
+        expect(rows.nth(1).get_by_role("cell").nth(2)).to_contain_text("25 % 450\u00a0ns")
+        expect(rows.nth(1)).to_contain_text("hash(key); <img")
+        expect(shown.get_by_text("Samples whose line is not known: 20 % → 0 %.")).to_be_visible()
+        expect(shown).to_have_title("Stacks · Zerolap")
+        assert faults_of(shown) == []
+        shown.locator("table.functions").get_by_role("button", name="hset", exact=True).click()
+        expect(shown.get_by_text("No sample has a line of it")).to_be_visible()
+
+
+def test_lines_are_read_on_a_phone(browser: Browser, lined_lab: str) -> None:
+    key = quote('["dictFind","server.c",true]')
+    with opened(browser, f"{lined_lab}/stacks?id={ID}&case=hset&function={key}", viewport=PHONE) as shown:
+        expect(shown.get_by_role("table", name="Lines of dictFind")).to_be_visible()
+        assert shown.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_passes_without_lines_state_it(shown: Page) -> None:
+    shown.get_by_role("button", name="dictFind", exact=True).click()
+    expect(shown.get_by_text("Lines were not recorded")).to_be_visible()
 
 
 def test_the_table_has_changes_with_their_intervals(shown: Page) -> None:

@@ -36,7 +36,7 @@ def table(recording: Path) -> bytes:
 
 def test_table_of_a_recording(table: bytes) -> None:
     stacks = json.loads(table)
-    assert list(stacks) == ["schema", "event", "samples", "lost", "threads", "frames", "stacks"]
+    assert list(stacks) == ["schema", "event", "samples", "lost", "threads", "frames", "stacks", "lines"]
     assert (stacks["schema"], stacks["event"], stacks["lost"]) == ("zerolap.stacks/1", "page-faults", 0)
     assert {"name": "main-thread"} in stacks["threads"]
     assert {"name": "bio;worker"} in stacks["threads"]
@@ -86,6 +86,24 @@ def test_folded_lines_have_all_samples(table: bytes) -> None:
     lines = _core.fold_stacks(table).splitlines()
     assert sum(int(line.rsplit(" ", 1)[1]) for line in lines) == json.loads(table)["samples"]
     assert any(line.startswith("main-thread;") and ";main;serve;costly " in line for line in lines)
+
+
+def test_lines_have_the_samples_of_their_code(table: bytes) -> None:
+    functions = {function["function"]: function for function in json.loads(table)["lines"]}
+    costly = functions["costly"]
+    assert (costly["file"], costly["object"], costly["samples"]) == ("main.c", "program", 40)
+    assert costly["lines"] == [{"file": "main.c", "line": 9, "samples": 40}]
+    assert {(line["file"], line["line"]) for line in functions["folded_in"]["lines"]} == {("work.h", 5)}
+    assert ("main.c", 9) in _core.source_lines(table)
+
+
+def test_lines_get_their_texts(table: bytes) -> None:
+    texts = {("main.c", 9): "x" * 500, ("elsewhere.c", 9): "y"}
+    functions = {
+        function["function"]: function for function in json.loads(_core.with_line_texts(table, texts))["lines"]
+    }
+    assert [line["text"] for line in functions["costly"]["lines"]] == ["x" * 200]
+    assert all("text" not in line for line in functions["cheap"]["lines"])
 
 
 def test_tables_add_up(table: bytes) -> None:

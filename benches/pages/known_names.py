@@ -105,6 +105,7 @@ class DrawnParameters:
             "trial-values": self._values,
             "stacks": self._stacks,
             "stack-functions": self._stacks,
+            "stack-lines": lambda: [*self._stacks(), ("function", "dictFind"), ("file", "dict.c")],
             "stack-results": lambda: [("limit", str(draw.randrange(10, 60)))],
         }
         unknown = {query.name for query in QUERIES} ^ self._by_query.keys()

@@ -25,6 +25,7 @@ __all__ = [
     "export_profile",
     "fitting_counters",
     "fold_stacks",
+    "function_lines",
     "function_samples",
     "functions_by_case",
     "graph_levels",
@@ -34,10 +35,12 @@ __all__ = [
     "read_stacks",
     "slope",
     "source_functions",
+    "source_lines",
     "stack_profile",
     "stack_tree",
     "structures",
     "system_call_filter",
+    "with_line_texts",
 ]
 
 class ZeroSideError(ValueError):
@@ -242,7 +245,11 @@ def read_stacks(path: str, source_root: str) -> bytes:
 
         {"schema": ..., "event": name, "samples": number, "lost": number, "threads": [{"name"}],
          "frames": [{"function", "file": name or null, "object", "inlined": bool}],
-         "stacks": [{"thread": index, "frames": [index, from the root to the leaf], "samples": number}]}
+         "stacks": [{"thread": index, "frames": [index, from the root to the leaf], "samples": number}],
+         "lines": [{"function", "file", "object", "samples": of itself, "lines": [{"file", "line", "samples"}]}]}
+
+    `lines` are those of the 60 functions with the most samples of their own, 2,000 in all, where debug information has
+    them. Tables of versions that did not record them have no `lines`; a line may have a `text` of 200 characters.
 
     Raises `OSError` when the file cannot be read, `ValueError` when it is no whole file of `perf record`, or one of a
     kind that is not supported.
@@ -286,6 +293,18 @@ def merge_stacks(tables: list[bytes]) -> bytes:
     Raises `ValueError` when one is not what `read_stacks` returns, or the events differ.
     """
 
+def source_lines(table: bytes) -> list[tuple[str, int]]:
+    """The lines of source code that have samples in a stack table, by file and number.
+
+    Raises `ValueError` when the table is not what `read_stacks` returns.
+    """
+
+def with_line_texts(table: bytes, texts: dict[tuple[str, int], str]) -> bytes:
+    """A stack table with the texts of its lines, by file and number, each cut at 200 characters.
+
+    Raises `ValueError` when the table is not what `read_stacks` returns.
+    """
+
 def fold_stacks(table: bytes) -> str:
     """A line for each stack as flame graph programs read it: thread and functions with `;` between, space, samples.
 
@@ -326,6 +345,22 @@ def functions_by_case(parts: list[tuple[int, int, float, list[bytes]]], most: in
 
         {"functions": [{"function": name, "file": name or null, "object": name, "own": [share], "inclusive": [share]}],
          "all": number of functions, "samples": [samples of each part]}
+
+    Raises `ValueError` when a table is not what `read_stacks` returns.
+    """
+
+def function_lines(
+    parts: list[tuple[int, int, float, list[bytes]]], function: str, file: str | None, object: str
+) -> bytes:
+    """The lines of a function in parts, which are those of `stack_profile`; both sides' lines of one text are one.
+
+    `object` tells functions apart whose file is not known. Samples are weighted as in a profile of the tables that have
+    lines. Returns JSON:
+
+        {"sides": [{"samples": of all functions, "own": of this one, "tables", "tables_with_lines",
+                    "lacks_cases": whether a case has no table with lines}],
+         "lines": [{"file", "text": or null, "line": [number or null, by side], "own": [samples, by side]}],
+         "left_out": lines}
 
     Raises `ValueError` when a table is not what `read_stacks` returns.
     """

@@ -1,5 +1,6 @@
 //! Stacks that perf sampled.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use pyo3::prelude::*;
@@ -49,6 +50,30 @@ pub(crate) fn stack_tree(py: Python<'_>, table: PyBackedBytes) -> PyResult<Bound
     Ok(PyBytes::new(py, &bytes))
 }
 
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn source_lines(py: Python<'_>, table: PyBackedBytes) -> PyResult<Vec<(String, u32)>> {
+    py.detach(|| {
+        let table = read_table(&table)?;
+        Ok(table.source_lines().into_iter().map(|(file, line)| (file.to_owned(), line)).collect())
+    })
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn with_line_texts(
+    py: Python<'_>,
+    table: PyBackedBytes,
+    texts: HashMap<(String, u32), String>,
+) -> PyResult<Bound<'_, PyBytes>> {
+    let bytes = py.detach(|| {
+        let mut table = read_table(&table)?;
+        table.add_texts(&texts);
+        table.to_json().map_err(value_error)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
 /// Thread, function, file, own and inclusive samples.
 type FunctionRow = (String, String, Option<String>, u64, u64);
 
@@ -91,6 +116,22 @@ pub(crate) fn functions_by_case(py: Python<'_>, parts: Vec<PartTables>, most: us
     let bytes = py.detach(|| {
         let costs = stacks::functions_by_case(&read_parts(&parts)?, most).map_err(value_error)?;
         serde_json::to_vec(&costs).map_err(value_error)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn function_lines<'py>(
+    py: Python<'py>,
+    parts: Vec<PartTables>,
+    function: &str,
+    file: Option<&str>,
+    object: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = py.detach(|| {
+        let lines = stacks::annotation(&read_parts(&parts)?, function, file, object).map_err(value_error)?;
+        serde_json::to_vec(&lines).map_err(value_error)
     })?;
     Ok(PyBytes::new(py, &bytes))
 }

@@ -1,6 +1,8 @@
 //! The stack table: which stacks a server's threads were seen in, and how often.
 
+mod annotation;
 mod export;
+mod lines;
 mod profile;
 mod views;
 
@@ -11,7 +13,10 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use annotation::{AnnotatedLine, AnnotatedSide, Annotation, MOST_SHOWN, annotation};
 pub use export::{ExportError, Exported, ExportedSide, Format, export};
+pub(crate) use lines::LineSums;
+pub use lines::{FunctionLines, LONGEST_TEXT, LineSamples, MOST_FUNCTIONS, MOST_LINES};
 pub use profile::{Calls, FunctionCosts, FunctionsByCase, PRUNED, Part, Profile, Side, functions_by_case, profile};
 pub use views::{FunctionSamples, Nodes, Tree, by_function, fold, tree};
 
@@ -36,6 +41,10 @@ pub struct Stacks {
     pub frames: Vec<Frame>,
     /// The distinct stacks.
     pub stacks: Vec<Stack>,
+    /// Samples by line of the functions with the most of their own, at most [`MOST_FUNCTIONS`] with [`MOST_LINES`]; none in
+    /// tables of versions that did not record lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Vec<FunctionLines>>,
 }
 
 /// All threads of one name.
@@ -100,6 +109,9 @@ pub enum TableError {
         /// What it states.
         stated: u64,
     },
+    /// Lines are bounded, and have samples of the table.
+    #[error("stack table has lines {0}")]
+    Lines(&'static str),
     /// Samples of different events have no common unit.
     #[error("stack tables of different events: {first:?} and {other:?}")]
     Events {
@@ -117,7 +129,8 @@ impl Stacks {
     /// The table written by [`Stacks::to_json`].
     ///
     /// # Errors
-    /// When the bytes are no JSON of this shape and schema, an index points nowhere, a stack is empty, or the samples do not add up.
+    /// When the bytes are no JSON of this shape and schema, an index points nowhere, a stack is empty, the samples do not add
+    /// up, or there are too many lines.
     pub fn from_json(bytes: &[u8]) -> Result<Self, TableError> {
         let stacks: Self = serde_json::from_slice(bytes)?;
         stacks.check()?;
@@ -148,7 +161,10 @@ impl Stacks {
             stack.frames.iter().try_for_each(|frame| within("frame", *frame, self.frames.len()))?;
             sum = sum.and_then(|sum| sum.checked_add(stack.samples));
         }
-        if sum == Some(self.samples) { Ok(()) } else { Err(TableError::Samples { stated: self.samples }) }
+        if sum != Some(self.samples) {
+            return Err(TableError::Samples { stated: self.samples });
+        }
+        self.lines.as_ref().map_or(Ok(()), |functions| lines::check(functions, self.samples))
     }
 }
 
@@ -169,6 +185,9 @@ pub fn merge(tables: &[Stacks]) -> Result<Stacks, TableError> {
         lost = lost.checked_add(table.lost).ok_or(TableError::Overflow)?;
         let threads: Vec<usize> = table.threads.iter().map(|thread| builder.thread(thread)).collect();
         let frames: Vec<usize> = table.frames.iter().map(|frame| builder.frame(frame)).collect();
+        if let Some(functions) = &table.lines {
+            builder.lines().merge(functions);
+        }
         for stack in &table.stacks {
             let of_stack = stack.frames.iter().map(|frame| frames[*frame]).collect();
             if !builder.add(threads[stack.thread], of_stack, stack.samples) {
@@ -185,9 +204,15 @@ pub(crate) struct Builder {
     threads: Interner<Thread>,
     frames: Interner<Frame>,
     samples: HashMap<(usize, Vec<usize>), u64>,
+    lines: Option<LineSums>,
 }
 
 impl Builder {
+    /// The samples by line, which the table has from now on.
+    pub(crate) fn lines(&mut self) -> &mut LineSums {
+        self.lines.get_or_insert_default()
+    }
+
     pub(crate) fn thread(&mut self, thread: &Thread) -> usize {
         self.threads.index(thread)
     }
@@ -214,7 +239,8 @@ impl Builder {
             .collect();
         let total = samples.values().try_fold(0_u64, |sum, samples| sum.checked_add(*samples))?;
         let stacks = samples.into_iter().map(|((thread, frames), samples)| Stack { thread, frames, samples }).collect();
-        Some(Stacks { schema: SCHEMA.to_owned(), event, samples: total, lost, threads, frames, stacks })
+        let lines = self.lines.map(LineSums::finish);
+        Some(Stacks { schema: SCHEMA.to_owned(), event, samples: total, lost, threads, frames, stacks, lines })
     }
 }
 

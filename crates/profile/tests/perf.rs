@@ -52,9 +52,25 @@ fn check(stacks: &Stacks) {
     assert!(functions.iter().all(|function| (function.thread, &*function.function) != (other, "costly")));
     let inlined: Vec<&str> = stacks.frames.iter().filter(|frame| frame.inlined).map(|frame| &*frame.function).collect();
     assert!(inlined.contains(&"folded_in") && !inlined.contains(&"serve"), "{inlined:?}");
+    check_lines(stacks);
     let text = fold(stacks).expect("a table");
     assert!(text.lines().any(|line| line.starts_with("main-thread;") && line.contains(";main;serve;costly ")));
     assert!(text.lines().any(|line| line.starts_with("bio_worker;") && line.contains(";other;background;cheap ")));
+}
+
+/// The lines of `data/recording/src` whose code touched the pages, in both threads.
+fn check_lines(stacks: &Stacks) {
+    let functions = stacks.lines.as_ref().expect("lines");
+    for (name, file, line, pages) in
+        [("cheap", "main.c", 8, 40), ("costly", "main.c", 9, 40), ("folded_in", "work.h", 5, 10)]
+    {
+        let of_function = functions.iter().find(|of| (&*of.function, &*of.object) == (name, "program"));
+        let of_function = of_function.unwrap_or_else(|| panic!("no {name} in {functions:?}"));
+        assert_eq!(of_function.file.as_deref(), Some(file));
+        let of_line = of_function.lines.iter().find(|of| (&*of.file, of.line) == (file, line));
+        let samples = of_line.map_or(0, |of| of.samples);
+        assert!((pages..=of_function.samples).contains(&samples), "{of_function:?}, but {pages} pages in line {line}");
+    }
 }
 
 #[test]
@@ -91,6 +107,8 @@ fn functions_have_their_symbols_where_there_is_no_debug_information() {
     let functions = by_function(&stacks).expect("a table");
     let costly = of(&functions, thread(&stacks, "main-thread"), "costly");
     assert!(costly.own >= 40 && costly.file.is_none(), "{costly:?}");
+    let lines = stacks.lines.as_ref().expect("lines");
+    assert!(lines.iter().all(|of| of.object != "program"), "{lines:?}");
     assert!(stacks.frames.iter().all(|frame| !frame.inlined || frame.object != "program"));
 }
 

@@ -91,3 +91,52 @@ fn inconsistent_tables_are_refused() {
     let many = Stacks { lost: u64::MAX, ..table() };
     assert!(matches!(merge(&[many, table()]), Err(TableError::Overflow)));
 }
+
+/// The table with a line of `get`, with so many samples of the function, of the line, and this text.
+fn with_lines(own: u64, samples: u64, text: &str) -> String {
+    let lines = format!(
+        r#"[{{"function": "get", "file": "t_string.c", "object": "server", "samples": {own}, "lines": [
+            {{"file": "t_string.c", "line": 12, "samples": {samples}, "text": "{text}"}}]}}]"#
+    );
+    TABLE.trim_end().strip_suffix('}').expect("an object").to_owned() + r#", "lines": "# + &lines + "}"
+}
+
+#[test]
+fn tables_with_and_without_lines_are_read() {
+    assert_eq!(table().lines, None);
+    let stacks = Stacks::from_json(with_lines(2, 1, "return 1;").as_bytes()).expect("a table");
+    let bytes = stacks.to_json().expect("JSON");
+    assert_eq!(Stacks::from_json(&bytes).expect("a table"), stacks);
+    assert!(!String::from_utf8(table().to_json().expect("JSON")).expect("text").contains("lines"));
+}
+
+#[test]
+fn lines_add_up() {
+    let stacks = Stacks::from_json(with_lines(2, 1, "return 1;").as_bytes()).expect("a table");
+    assert_eq!(merge(&[table(), stacks.clone()]).expect("merged").lines, stacks.lines);
+    let both = merge(&[stacks.clone(), stacks]).expect("merged").lines.expect("lines");
+    assert_eq!((both.len(), both[0].samples, both[0].lines.len(), both[0].lines[0].samples), (1, 4, 1, 2));
+}
+
+#[test]
+fn lines_are_bounded() {
+    let refused = |json: String| Stacks::from_json(json.as_bytes()).expect_err("is refused").to_string();
+    assert!(refused(with_lines(2, 3, "")).contains("more samples"));
+    assert!(refused(with_lines(11, 1, "")).contains("more samples"));
+    assert!(refused(with_lines(2, u64::MAX, "")).contains("more samples"));
+    assert!(refused(with_lines(2, 1, &"x".repeat(201))).contains("too long"));
+    let mut many = Stacks::from_json(with_lines(2, 0, "").as_bytes()).expect("a table");
+    let line = many.lines.as_ref().expect("lines")[0].lines[0].clone();
+    many.lines.as_mut().expect("lines")[0].lines = vec![line; 2001];
+    assert!(refused(String::from_utf8(many.to_json().expect("JSON")).expect("text")).contains("more than a table"));
+}
+
+#[test]
+fn texts_are_added_to_their_lines_and_cut() {
+    let mut stacks = Stacks::from_json(with_lines(2, 1, "").as_bytes()).expect("a table");
+    assert_eq!(stacks.source_lines().into_iter().collect::<Vec<_>>(), [("t_string.c", 12)]);
+    let text = |line: u32, text: &str| (("t_string.c".to_owned(), line), text.repeat(150));
+    stacks.add_texts(&[text(12, "äb"), text(13, "c")].into_iter().collect());
+    assert_eq!(stacks.lines.as_ref().expect("lines")[0].lines[0].text, Some("äb".repeat(100)));
+    Stacks::from_json(&stacks.to_json().expect("JSON")).expect("a table");
+}

@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 import shutil
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from zerolap.build.placement import Relinkable, Relinking
 from zerolap.build.program import Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
 from zerolap.build.source import content_digest, export
+from zerolap.build.source_text import source_lines
 from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
 from zerolap.records import (
     ArchiveSource,
@@ -131,6 +132,10 @@ class Builds:
                 if (self.directory / digest / name).is_dir():
                     return digest
         return None
+
+    def source_lines(self, digest: str, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """Return the text of lines of a build's source, by file and number; nothing where the source is not here."""
+        return source_lines(self.directory / digest, wanted)
 
     def relinking(self, digest: str) -> Relinking:
         """Return how placements of a build are linked, or why there are none."""

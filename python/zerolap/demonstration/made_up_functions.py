@@ -206,6 +206,36 @@ _FILES_BY_BEGINNING: Final = (
     ("decodeGeohash", "geo.c"),
     ("sort_gp", "geo.c"),
 )
+_SOURCES: Final[Mapping[str, str]] = {
+    "dictSdsHash": """
+0.06: static uint64_t dictSdsHash(const void *key) {
+0.11:     const unsigned char *byte = key;
+0.34:     for (size_t left = sdslen(key); left >= 8; left -= 8, byte += 8)
+0.41:         state = mixed(state ^ load64(byte));
+0.05:     return finished(state);""",
+    "dictFind": """
+0.12: dictEntry *dictFind(dict *d, const void *key) {
+0.08:     if (d->rehashing) dictRehashStep(d);
+0.23:     unsigned long place = dictHashKey(d, key) & d->mask;
+0.31:     for (dictEntry *entry = d->table[place]; entry; entry = entry->next)
+0.24:         if (entry->key == key || d->type->keyCompare(entry->key, key)) return entry;""",
+    "lpSkip": """
+0.17: static unsigned char *lpSkip(unsigned char *entry) {
+0.52:     unsigned long length = lpEncodedLength(entry);
+0.20:     length += lpBackwardLength(length);
+0.08:     return entry + length;""",
+    "processCommand": """
+0.21:     c->cmd = lookupCommand(c->argv, c->argc);
+0.15:     if (!commandCheckArity(c)) return rejected(c);
+0.36:     int denied = ACLCheckAllUserCommandPerm(c->user, c->argv);
+0.24:     call(c, CALL_ALL);""",
+    "parseMultibulkBuffer": """
+0.13:     while (c->left > 0) {
+0.46:         char *end = memchr(c->buffer + c->position, '\\r', c->unread);
+0.19:         long long length = parsedLength(c->buffer + c->position + 1, end);
+0.18:         c->argv[c->argc++] = createStringObject(end + 2, length);""",
+}
+"""The lines that have samples of some functions, with their parts of the samples."""
 _OF_KERNEL: Final = ("do_epoll_wait", "vfs_", "unix_stream_", "skb_", "__alloc_skb")
 _OF_LIBC: Final = ("memcpy", "memmove", "memcmp", "strtod", "qsort", "read", "write", "epoll_wait")
 
@@ -237,6 +267,12 @@ def object_of(function: str) -> str:
     if function.startswith(_OF_KERNEL):
         return KERNEL
     return "libc.so.6" if function in _OF_LIBC else SERVER
+
+
+def source_of(function: str) -> list[tuple[str, float]]:
+    """Return the lines of a function with their parts of its samples; none of most functions."""
+    lines = _SOURCES.get(function, "").strip("\n").splitlines()
+    return [(text, float(part)) for part, text in (line.split(": ", 1) for line in lines)]
 
 
 def _parsed(text: str, below: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], float]]:

@@ -5,13 +5,14 @@ import json
 import math
 import random
 import statistics
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from zerolap import __version__
-from zerolap.demonstration.made_up_functions import BACKGROUND, SERVER, file_of, object_of
+from zerolap.demonstration.made_up_functions import BACKGROUND, SERVER, file_of, object_of, source_of
 from zerolap.demonstration.made_up_server import COSTS, Machine, MadeUpServer, instant
 from zerolap.records import Amounts, Check, Measurement, Placement, SliceRecord, Timeline, Validity, Windows
 from zerolap.store import Blobs
@@ -190,7 +191,33 @@ class MeasuredBuild:
                 for name in names
             ],
             "stacks": [{"thread": thread, "frames": frames, "samples": count} for thread, frames, count in sampled],
+            "lines": self._line_samples(counts),
         }
+
+    def _line_samples(self, counts: Mapping[tuple[str, ...], int]) -> list[dict[str, Any]]:
+        """Return the samples of functions by line, of those that have a made-up source."""
+        own: Counter[str] = Counter()
+        for path, count in counts.items():
+            own[path[-1]] += max(0, count)
+        return [
+            {
+                "function": name,
+                "file": file_of(name),
+                "object": object_of(name),
+                "samples": samples,
+                "lines": [
+                    {"file": file_of(name), "line": self._first_line(name) + place, "samples": count, "text": text}
+                    for place, (text, part) in enumerate(source)
+                    if (count := int(part * samples)) > 0
+                ],
+            }
+            for name, samples in sorted(own.items())
+            if (source := source_of(name))
+        ]
+
+    def _first_line(self, name: str) -> int:
+        """Return where a function begins: commits move it."""
+        return 40 + self.server.draw("line", name).randrange(1200) + self.of.last_change % 7
 
     def graph(self) -> str:
         """Store the call graph of a counted trial; return its digest."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict
 
+from zerolap import _core
 from zerolap.build import Program
 from zerolap.engines.counted_checks import executed_check, reply_checks
 from zerolap.engines.engine import Deadline, EngineTrial, Place, named_failure
@@ -90,7 +91,8 @@ def _pass(trial: EngineTrial, place: Place) -> Measurement:
     except EnvironmentMissing as fault:
         # The recording had no place to go.
         raise TrialFailed(fault.message, fault.hint) from fault
-    return measurement.model_copy(update={"stacks": place.blobs.put(stacks)})
+    texts = place.builds.source_lines(trial.server.build, _core.source_lines(stacks))
+    return measurement.model_copy(update={"stacks": place.blobs.put(_core.with_line_texts(stacks, texts))})
 
 
 class _Counts(BaseModel):

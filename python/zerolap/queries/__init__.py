@@ -21,6 +21,7 @@ from zerolap.queries.sampled_cases import SampledCases, selected_cases
 from zerolap.queries.series_chart import CHANGE_POINTS, SERIES, SeriesChart
 from zerolap.queries.series_list import SERIES_LIST, SeriesList
 from zerolap.queries.stack_functions import STACK_FUNCTIONS, StackFunctions
+from zerolap.queries.stack_lines import STACK_LINES, StackLines
 from zerolap.queries.stack_profile import STACK_PROFILE, ProfileParameters, StackProfile, merged_profile
 from zerolap.queries.stack_results import STACK_RESULTS, StackResults
 from zerolap.queries.trial_details import TRIAL, TrialDetails
@@ -49,6 +50,7 @@ __all__ = [
     "SERIES",
     "SERIES_LIST",
     "STACK_FUNCTIONS",
+    "STACK_LINES",
     "STACK_PROFILE",
     "STACK_RESULTS",
     "TRIAL",
@@ -80,6 +82,7 @@ __all__ = [
     "SeriesChart",
     "SeriesList",
     "StackFunctions",
+    "StackLines",
     "StackProfile",
     "StackResults",
     "TableRow",
@@ -120,6 +123,7 @@ QUERIES: tuple[PageQuery, ...] = (
     TRIAL_VALUES,
     STACK_PROFILE,
     STACK_FUNCTIONS,
+    STACK_LINES,
     STACK_RESULTS,
 )
 """All queries. A new page adds its own here; `api/page_queries.py` serves it, `web/src/app/routes.ts` its route."""

@@ -76,8 +76,8 @@ class StackProfile(Record):
 
     `all_cases` are the names of all cases of these results that have passes.
     `frame_cases` states in how many cases each frame has samples. Nodes below `least_share` of every side are put
-    together as `[other]` below their caller; there were `pruned_nodes` of them. Stacks hold no lines of source code:
-    `lines` are those that findings name.
+    together as `[other]` below their caller; there were `pruned_nodes` of them. `lines` are those that findings name;
+    those that have samples are in `stack-lines`.
     """
 
     results: tuple[ProfiledResult, ...]

@@ -1,7 +1,8 @@
 /** The queries that pages begin with, by their addresses: they are asked before the scripts of a page are there. */
 
+import type { FlameFrame } from "../core/flame/tree.ts";
 import { queryUrl } from "./answers.ts";
-import { queryOf, selectionOf } from "./stacks/selection.ts";
+import { queryOf, type Selection, selectionOf } from "./stacks/selection.ts";
 
 const MOST_PIXELS = 2000;
 export const REPORTS_AT_ONCE = 50;
@@ -78,6 +79,13 @@ export function stacksQuery(parameters: URLSearchParams): string {
   return parameters.get("show") === "functions"
     ? queryUrl("stack-functions", taken)
     : queryUrl("stacks", { ...taken, least_share });
+}
+
+/** The lines of a function of the stacks; `name` is of the query, or of its table. */
+export function stackLinesQuery(selection: Selection, frame: FlameFrame, name = "stack-lines"): string {
+  const { least_share, ...taken } = queryOf(selection);
+  const { function: named, file, object } = frame;
+  return queryUrl(name, { ...taken, function: named, file, object: file === null ? object : null });
 }
 
 export const versionsQuery = (parameters: URLSearchParams, name = "versions") =>

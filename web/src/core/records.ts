@@ -17,6 +17,32 @@ export interface Amounts {
   as_built: boolean;
 }
 
+/**
+ * A line of source code; `text` is null where the source was not at hand when samples were taken.
+ *
+ * Lines of both sides with one text are one, in the order of the source; without text, those with one number.
+ */
+export interface AnnotatedLine {
+  file: string;
+  text: string | null;
+  sides: Array<LineShare>;
+}
+
+/**
+ * What a side has of the function, in the passes that recorded lines: `lined_passes` of all.
+ *
+ * `own` are samples in the function itself, without callees, weighted as in the stacks; `share` is their part of all
+ * samples. `cpu_ns_per_op` is the CPU time of the function itself in a request, null where that is not known.
+ */
+export interface AnnotatedSide {
+  side: "base" | "head";
+  own: number;
+  share: number;
+  cpu_ns_per_op: number | null;
+  passes: number;
+  lined_passes: number;
+}
+
 /** A caller of the function, and its calls per request on each side. */
 export interface Caller {
   function: string;
@@ -533,6 +559,15 @@ export interface LeftOutCase {
   case: string;
   result: string;
   reason: string;
+}
+
+/** What a side has of a line: its number there, null without samples, and its share of the function itself. */
+export interface LineShare {
+  side: "base" | "head";
+  line: number | null;
+  samples: number;
+  share: number;
+  cpu_ns_per_op: number | null;
 }
 
 /**
@@ -1236,6 +1271,19 @@ export interface StackFunctions {
 }
 
 /**
+ * The lines of a function that have samples of its own, of all threads; `left_out` are those with the fewest.
+ *
+ * Lines are recorded of the functions with the most own samples of each pass.
+ */
+export interface StackLines {
+  function: string;
+  file: string | null;
+  sides: Array<AnnotatedSide>;
+  lines: Array<AnnotatedLine>;
+  left_out: number;
+}
+
+/**
  * A call tree in columns.
  *
  * A node's parent precedes it and is -1 for the root of a thread; samples are the node's own.
@@ -1252,7 +1300,8 @@ export interface StackNodes {
  *
  * `all_cases` are the names of all cases of these results that have passes. `frame_cases` states in how many cases
  * each frame has samples. Nodes below `least_share` of every side are put together as `[other]` below their caller;
- * there were `pruned_nodes` of them. Stacks hold no lines of source code: `lines` are those that findings name.
+ * there were `pruned_nodes` of them. `lines` are those that findings name; those that have samples are in `stack-
+ * lines`.
  */
 export interface StackProfile {
   results: Array<ProfiledResult>;

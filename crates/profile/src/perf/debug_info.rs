@@ -8,7 +8,7 @@ use gimli::{AbbreviationsCacheStrategy, Dwarf, UnitRef};
 use object::Object;
 
 use super::images;
-use super::names::Function;
+use super::names::{Function, Line};
 use crate::elf::{BinaryError, Reader};
 use crate::source_root::SourceRoot;
 use crate::symbol;
@@ -56,9 +56,12 @@ impl<'a> DebugInfo<'a> {
 fn function(frame: &Frame<'_, Reader<'_>>, root: &SourceRoot) -> (Option<String>, Function) {
     let name = frame.function.as_ref().and_then(|function| function.raw_name().ok());
     let name = name.map(|name| symbol::normal_form(&name).to_owned());
-    let path = frame.location.as_ref().and_then(|location| location.file);
-    let file = path.map(|path| root.file_name(path).name);
-    (name.clone(), Function { name: name.unwrap_or_default(), file, inlined: false })
+    let location = frame.location.as_ref();
+    let file = location.and_then(|location| location.file).map(|path| root.file_name(path).name);
+    // Line 0 is of code that is of no line.
+    let number = location.and_then(|location| location.line).filter(|line| *line > 0);
+    let line = file.clone().zip(number).map(|(file, number)| Line { file, number });
+    (name.clone(), Function { name: name.unwrap_or_default(), file, inlined: false, line })
 }
 
 /// Whether reading it takes memory in proportion to its size.

@@ -23,12 +23,17 @@ pub(super) fn table(collected: Collected, source_root: &str) -> Result<Stacks, S
     let Collected { event, threads, samples, lost, mut images, kernel_start } = collected;
     let mut builder = Builder::default();
     let distinct: BTreeSet<Code> = samples.keys().flat_map(|(_, stack)| stack.iter().copied()).collect();
-    let frames = frames(&distinct, &mut images, kernel_start, &SourceRoot::new(source_root), &mut builder);
+    let places = places(&distinct, &mut images, kernel_start, &SourceRoot::new(source_root), &mut builder);
     let threads: Vec<usize> = threads.into_iter().map(|name| builder.thread(&Thread { name })).collect();
     let too_many = || StacksError::TooMany { what: "samples", limit: usize::MAX };
+    builder.lines();
     for ((thread, stack), samples) in samples {
+        if let Some(Place { own, line, .. }) = stack.first().and_then(|leaf| places.get(leaf)) {
+            let line = line.as_ref().map(|line| (line.file.clone(), line.number));
+            builder.lines().add(own.clone(), line, samples);
+        }
         let mut of_stack: Vec<usize> = Vec::new();
-        for frame in stack.iter().rev().filter_map(|code| frames.get(code)).flatten() {
+        for frame in stack.iter().rev().filter_map(|code| places.get(code)).flat_map(|place| &place.frames) {
             // Two places in a row without a name are one: nothing distinguishes them.
             if !(frame.is_nameless && of_stack.last() == Some(&frame.index)) {
                 of_stack.push(frame.index);
@@ -48,36 +53,52 @@ struct Named {
     is_nameless: bool,
 }
 
-/// The frames of each place, from the function that has the code to the innermost of those inlined there.
-fn frames(
+/// What is known of a place.
+struct Place {
+    /// From the function that has the code to the innermost of those inlined there.
+    frames: Vec<Named>,
+    /// Function, file and object of the innermost.
+    own: (String, Option<String>, String),
+    /// The line of the innermost.
+    line: Option<Line>,
+}
+
+/// What is known of each place.
+fn places(
     distinct: &BTreeSet<Code>,
     images: &mut Images,
     kernel_start: Option<u64>,
     root: &SourceRoot,
     builder: &mut Builder,
-) -> HashMap<Code, Vec<Named>> {
-    let mut named = |function: Option<Function>, object: &str| {
-        let is_nameless = function.is_none();
+) -> HashMap<Code, Place> {
+    let mut place = |functions: Vec<Function>, object: &str| {
         let unknown = if object == KERNEL { KERNEL } else { UNKNOWN };
-        let function = function.unwrap_or_else(|| Function { name: unknown.to_owned(), file: None, inlined: false });
-        let Function { name, file, inlined } = function;
-        let index = builder.frame(&Frame { function: name, file, object: object.to_owned(), inlined });
-        Named { index, is_nameless }
+        let is_nameless = functions.is_empty();
+        let functions = if is_nameless { vec![Function::without_file(unknown)] } else { functions };
+        let (mut frames, mut own, mut line) = (Vec::new(), Default::default(), None);
+        for function in functions {
+            own = (function.name.clone(), function.file.clone(), object.to_owned());
+            line = function.line;
+            let Function { name, file, inlined, .. } = function;
+            let index = builder.frame(&Frame { function: name, file, object: object.to_owned(), inlined });
+            frames.push(Named { index, is_nameless });
+        }
+        Place { frames, own, line }
     };
     let mut kernel: Option<KernelSymbols> = None;
     let mut by_image: BTreeMap<ImageId, Vec<u64>> = BTreeMap::new();
-    let mut frames = HashMap::new();
+    let mut places = HashMap::new();
     for code in distinct {
         match *code {
             Code::Kernel(address) => {
                 let symbols =
                     kernel.get_or_insert_with(|| kernel_start.map(KernelSymbols::running).unwrap_or_default());
                 let function = symbols.name(address).map(Function::without_file);
-                frames.insert(*code, vec![named(function, KERNEL)]);
+                places.insert(*code, place(function.into_iter().collect(), KERNEL));
             }
             Code::Image(image, Some(address)) => by_image.entry(image).or_default().push(address),
-            Code::Image(image, None) => drop(frames.insert(*code, vec![named(None, images.name(image))])),
-            Code::Unknown => drop(frames.insert(*code, vec![named(None, UNKNOWN)])),
+            Code::Image(image, None) => drop(places.insert(*code, place(Vec::new(), images.name(image)))),
+            Code::Unknown => drop(places.insert(*code, place(Vec::new(), UNKNOWN))),
         }
     }
     for (image, addresses) in by_image {
@@ -85,15 +106,10 @@ fn frames(
         let mut functions = images.get(image).map(|image| functions_at(image, &addresses, root)).unwrap_or_default();
         for address in addresses {
             let of_place = functions.remove(&address).unwrap_or_default();
-            let of_place = if of_place.is_empty() {
-                vec![named(None, &object)]
-            } else {
-                of_place.into_iter().map(|function| named(Some(function), &object)).collect()
-            };
-            frames.insert(Code::Image(image, Some(address)), of_place);
+            places.insert(Code::Image(image, Some(address)), place(of_place, &object));
         }
     }
-    frames
+    places
 }
 
 /// A function at a place.
@@ -104,11 +120,21 @@ pub(super) struct Function {
     /// In the form of the call graphs.
     pub(super) file: Option<String>,
     pub(super) inlined: bool,
+    /// The place's line in it: of the innermost function that of the instruction, of others that of the call.
+    pub(super) line: Option<Line>,
+}
+
+/// A line of source code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    /// In the form of the call graphs.
+    pub(super) file: String,
+    pub(super) number: u32,
 }
 
 impl Function {
     pub(super) fn without_file(name: &str) -> Self {
-        Self { name: name.to_owned(), file: None, inlined: false }
+        Self { name: name.to_owned(), file: None, inlined: false, line: None }
     }
 }
 

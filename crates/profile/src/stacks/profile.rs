@@ -95,7 +95,7 @@ fn samples_of(parts: &[Part]) -> Result<Vec<u64>, TableError> {
 
 /// How much a sample of each part counts: in proportion to the part's weight, and so that those of a side sum up to
 /// its number of samples.
-fn scales(parts: &[Part], samples: &[u64], sides: usize) -> Result<Vec<f64>, TableError> {
+pub(super) fn scales(parts: &[Part], samples: &[u64], sides: usize) -> Result<Vec<f64>, TableError> {
     let mut of_sides = vec![(0_u64, 0.0); sides];
     for (part, samples) in parts.iter().zip(samples) {
         let (all, weight) = &mut of_sides[part.side];
@@ -428,6 +428,7 @@ mod tests {
             threads: vec![Thread { name: "main".to_owned() }],
             frames: names.iter().map(frame).collect(),
             stacks,
+            lines: None,
         }
     }
 

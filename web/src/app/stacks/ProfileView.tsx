@@ -5,6 +5,7 @@ import { frameKey } from "../../core/flame/tree.ts";
 import { counted, percent } from "../../core/numbers.ts";
 import type { NamedLines, StackProfile } from "../../core/records.ts";
 import { setParameters } from "../navigation.ts";
+import { FunctionLines } from "./FunctionLines.tsx";
 import { caseCountsOf, prunedText, sidesOf, sideText } from "./profile.ts";
 import { queryOf, type Selection, stacksUrl } from "./selection.ts";
 
@@ -43,6 +44,7 @@ export function ProfileView({ profile, selection, chosen }: Properties) {
         listed
         chosen={chosen}
         onChosen={(key) => setParameters({ function: key })}
+        details={(frame) => <FunctionLines frame={frame} selection={selection} />}
         {...(cases === undefined ? {} : { cases })}
       />
       <SourceLines lines={profile.lines} chosen={chosen} result={selection.id} />
@@ -59,15 +61,15 @@ interface LinesProperties {
   result: string | null;
 }
 
-/** The lines that findings name: stacks have none. */
+/** The lines that findings name. */
 function SourceLines({ lines, chosen, result }: LinesProperties) {
   const shown = chosen === null ? lines : lines.filter((named) => isOf(named, chosen));
   return (
     <section>
       <h2>Lines of source code</h2>
       <p class="quiet small">
-        Recorded stacks hold functions with their files, not lines, so source code cannot be annotated with
-        samples. What the findings of a comparison say of lines is listed here.
+        A function that is chosen in the graph or the table shows its lines with their samples. What the
+        findings of a comparison say of lines is listed here.
       </p>
       {shown.length === 0 ? (
         <p class="small">No finding names lines{chosen === null ? "" : " of the chosen function"}.</p>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { count, percent } from "../numbers.ts";
 import type { SideName } from "../sides.ts";
@@ -18,10 +19,12 @@ interface Properties {
   alone: boolean;
   choose: (key: string) => void;
   close: () => void;
+  /** What more there is of the function. */
+  children?: ComponentChildren;
 }
 
 /** A function between its callers and its callees. */
-export function Sandwich({ tree, frame, view, side, alone, choose, close }: Properties) {
+export function Sandwich({ tree, frame, view, side, alone, choose, close, children }: Properties) {
   const callers = useMemo(() => callersOf(tree, frame), [tree, frame]);
   const callees = useMemo(() => calleesOf(tree, frame), [tree, frame]);
   const name = tree.frames[frame]?.function ?? "";
@@ -50,6 +53,7 @@ export function Sandwich({ tree, frame, view, side, alone, choose, close }: Prop
         <br />
         {costText(callees, 0)}
       </p>
+      {children}
       <p class="strong small">Callers</p>
       {callers.rows.length > 2 && (
         <FlameView

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { present, type SideName, type Sides, type Stacks } from "../sides.ts";
 import { FlameView, type ViewName } from "./FlameView.tsx";
@@ -6,7 +7,7 @@ import { PRUNED } from "./functions.ts";
 import { Sandwich } from "./Sandwich.tsx";
 import { bottomUp } from "./sandwich.ts";
 import { type Matcher, matcher } from "./search.ts";
-import { type FlameTree, frameKey, isFunction, mergedTree, threadNames } from "./tree.ts";
+import { type FlameFrame, type FlameTree, frameKey, isFunction, mergedTree, threadNames } from "./tree.ts";
 import "./flame.css";
 
 const ALL_THREADS = "";
@@ -23,11 +24,13 @@ interface Properties {
   /** The function whose callers and callees are shown first, by its key. */
   chosen?: string | null;
   onChosen?: (key: string | null) => void;
+  /** What more there is of a chosen function. */
+  details?: (frame: FlameFrame) => ComponentChildren;
 }
 
 /** Stacks as graphs and as a table of functions, with the callers and callees of one that is chosen. */
 export function StackPanel(properties: Properties) {
-  const { sides, alone, cases, chosen: chosenFirst = null, onChosen } = properties;
+  const { sides, alone, cases, chosen: chosenFirst = null, onChosen, details } = properties;
   const names = present(sides).map(([side]) => side);
   const threads = useMemo(() => threadNames(sides), [sides]);
   const [thread, setThread] = useState(threads.length === 1 ? (threads[0] ?? ALL_THREADS) : ALL_THREADS);
@@ -121,7 +124,9 @@ export function StackPanel(properties: Properties) {
             alone={alone}
             choose={choose}
             close={() => choose(null)}
-          />
+          >
+            {details?.(tree.frames[frame] as FlameFrame)}
+          </Sandwich>
         )}
       </div>
       <Functions
