@@ -283,7 +283,7 @@ def test_work_and_time_stand_beside_each_other_with_their_intervals_in_80_column
     assert (
         text[: text.index("serves-less  ! regression\n")]
         == """\
-2 regressions, 1 failed, 4 same (1 regression in work)
+2 regressions, 1 failed, 4 same (1 regression in work only)
 work  2 regressions, 3 same, 1 identical
 time  2 regressions, 2 same, 1 not measured
 7 cases, counted and timed, 6 min 52 s of trials
@@ -514,7 +514,7 @@ def test_the_headline_names_work_that_changed_where_time_has_not() -> None:
     answers: dict[str, Any] = {"time": "same", "deciding": "cpu_ns_per_op", "work_deciding": "instructions_per_op"}
     same: dict[str, Any] = {**answers, "time_deciding": "cpu_ns_per_op", "verdicts": [instructions, elapsed]}
     beside, quiet = a_case("get", work="regression", **same), a_case("set", work="same", **same)
-    assert headline(a_comparison([beside, quiet])) == "2 same in time (1 regression in work)"
+    assert headline(a_comparison([beside, quiet])) == "2 same in time (1 regression in work only)"
     assert headline(a_comparison([quiet])) == "1 same"
 
 

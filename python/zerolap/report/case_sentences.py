@@ -40,6 +40,10 @@ PHRASES: Final[dict[str, _Phrase]] = {
 }
 
 
+SAID: Final[dict[str, str]] = {"regression": "a regression", "improvement": "an improvement", "same": "the same"}
+"""Answers, as they are said of work and of time; the others are said as they are."""
+
+
 def case_sentences(case: CaseResult) -> list[str]:
     """Return what happened to the case, how sure that is, and what its other answer is; one sentence a line."""
     if case.verdict == "invalid":
@@ -216,12 +220,12 @@ def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
         missing = "This is what the code does, counted exactly; whether its users notice it was not timed."
         return [chance, missing] if case.time is None else [chance]
     if case.confirmed:
-        rests = f"It was timed in {decided.samples} starts of each server with their code in different places of memory"
-        return [chance, f"{rests}, so that this place is not the reason."]
+        starts = f"Each server was started {decided.samples} times, with its code at other places in memory each time"
+        return [chance, f"{starts}, so that the change does not come from where the code lies."]
     return [
         chance,
-        "It is not confirmed: all starts had their code in the same place of memory, which alone can change a command"
-        " by some percent.",
+        "It is not confirmed: all starts had their code at the same place in memory, which alone can make a command some"
+        " percent faster or slower.",
     ]
 
 
@@ -240,12 +244,12 @@ def _other(answer: CaseAnswer) -> str:
     """Return the answer that the verdict does not rest on."""
     noun = {"work": "Work, which is what the code does", "time": "Time, which is what users feel"}[answer.answer]
     if answer.word == "identical":
-        return f"{noun}: the instructions of both sides are identical."
+        return f"{noun}, is identical: both sides execute the same instructions."
     decided = answer.decided
     if decided is None:
-        return f"{noun}: {answer.word}."
+        return f"{noun}, is {SAID.get(answer.word, answer.word)}."
     change = f"{_signed(decided.change)} ({_span(decided, is_signed=True)})"
-    return f"{noun}: {metric_label(decided.metric)} {change}, {answer.word}."
+    return f"{noun}, is {SAID.get(answer.word, answer.word)}: {metric_label(decided.metric)} {change}."
 
 
 def _invalid(case: CaseResult) -> str:

@@ -165,7 +165,7 @@ def in_order(cases: list[CaseResult]) -> list[CaseResult]:
 def headline(comparison: Comparison) -> str:
     """Return the outcome in a line: `1 regression, 11 same`.
 
-    A change of work beside an unchanged time is named too: `12 same in time (1 regression in work)`.
+    A change of work beside an unchanged time is named too: `12 same in time (1 regression in work only)`.
     """
     nothing = "no result yet" if comparison.state == "running" else "no case was measured"
     counts = word_counts(word(case) for case in comparison.cases)
@@ -173,7 +173,7 @@ def headline(comparison: Comparison) -> str:
     if not beside:
         return counts or nothing
     in_time = " in time" if all(case.deciding == case.time_deciding for case in comparison.cases) else ""
-    return f"{counts}{in_time} ({beside} in work)"
+    return f"{counts}{in_time} ({beside} in work only)"
 
 
 def _changed_work_beside(case: CaseResult) -> Word | None:

@@ -138,8 +138,8 @@ function Groups({ of, commit }: { of: CommitInHistory; commit: string }) {
             <th scope="col" class="number">
               <abbr title="The geometric mean of the changes of all cases of the group.">mean change</abbr>
             </th>
-            <th scope="col">from</th>
-            <th scope="col">to</th>
+            <th scope="col">lowest change</th>
+            <th scope="col">highest change</th>
           </tr>
         </thead>
         <tbody>

@@ -92,8 +92,9 @@ function Shown({ map, number, parameters }: ShownProperties) {
       <p class="quiet">
         The change of {metricLabel(map.metric)} {isStep ? "from the version before" : `since ${since}`} up to
         each version, {isCase ? "by case" : "by command: the geometric mean over its cases"}.{" "}
-        {map.better === "more" ? "More is better" : "Less is better"}: red is worse, blue is better, in full
-        from {FULL_COLOUR * 100} % on. A cell leads to the series behind it. A hatched cell is not measured.
+        {map.better === "more" ? "More is better" : "Less is better"}: red is worse, blue is better; the
+        colour is full from {FULL_COLOUR * 100} % on. A cell leads to the series behind it. A hatched cell is
+        not measured.
       </p>
       <Controls map={map} parameters={parameters} />
       {map.rows.length === 0 ? (

@@ -121,8 +121,8 @@ function DecidingNumber({
       </p>
       <IntervalChart verdict={decided} scale={scale} outcome={word} />
       <p class="quiet small">
-        {count(decided.base)} → {count(decided.head)} {unit}; the grey band is the{" "}
-        <Word of="minimum effect" /> of {percent(decided.min_effect)}
+        {count(decided.base)} → {count(decided.head)} {unit}; in the middle of the chart is no change, around
+        it the band of the <Word of="minimum effect" />, ±{percent(decided.min_effect)}
       </p>
     </section>
   );
@@ -166,9 +166,9 @@ function CulpritList({ culprits }: { culprits: Finding[] }) {
 const COSTS = [
   ["calls_per_op", "calls per request"],
   ["instructions_per_op", "instructions per request, callees included"],
-  ["self_instructions_per_op", "self instructions per request"],
+  ["self_instructions_per_op", "instructions per request of the function itself"],
   ["cpu_ns_per_op", "CPU ns per request, callees included (sampled)"],
-  ["self_cpu_ns_per_op", "self CPU ns per request (sampled)"],
+  ["self_cpu_ns_per_op", "CPU ns per request of the function itself (sampled)"],
 ] as const;
 
 function Culprit({ finding }: { finding: Finding }) {
@@ -204,7 +204,8 @@ function Callers({ callers }: { callers: Caller[] }) {
   return callers.map((caller, place) => (
     <span key={place}>
       {place > 0 && ", "}
-      <code>{caller.function}</code> {perSide(caller.calls_per_op)} {caller.in_diff && <Badge />}
+      <code>{caller.function}</code> {perSide(caller.calls_per_op)} times per request{" "}
+      {caller.in_diff && <Badge />}
     </span>
   ));
 }
@@ -216,8 +217,12 @@ function Badge() {
 /** The columns of figures, with the word of the glossary that explains them, and what they mean. */
 const HEADINGS = [
   ["change", "estimate", "(head - base) / base of the metric's mean"],
-  ["interval", "interval", "where the change lies, at the level of intervals below"],
-  ["base → head", "", "the means of both sides"],
+  [
+    "interval",
+    "interval",
+    "where the true change lies, in percent; how sure that is: level of intervals, at the end of the page",
+  ],
+  ["base → head", "", "the means of both sides, in the unit that the metric names"],
   [
     "q",
     "q",
