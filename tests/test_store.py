@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from postgresql_server import PostgresqlServer
 from pydantic import ValidationError
-from sqlalchemy import Connection, MetaData, Table, text
+from sqlalchemy import Connection, MetaData, Table, inspect, text
 
 from zerolap import __version__
 from zerolap.cli.options import without_password
@@ -884,6 +884,27 @@ def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store)
         context = MigrationContext.configure(connection)
         assert context.get_current_revision() == REVISION
         assert compare_metadata(context, metadata) == []
+
+
+def test_the_migrations_lead_to_the_conditions_of_indexes(store: Store) -> None:
+    with store._database.reading() as connection:
+        dialect, inspector = connection.dialect, inspect(connection)
+        option = f"{dialect.name}_where"
+        migrated = {
+            index["name"]: str(index["dialect_options"][option]).strip("()")
+            for name in inspector.get_table_names()
+            for index in inspector.get_indexes(name)
+            if option in index.get("dialect_options", {})
+        }
+        written = {
+            index.name: str(condition.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
+            for table in metadata.sorted_tables
+            for index in table.indexes
+            if (condition := index.dialect_options[dialect.name]["where"]) is not None
+        }
+    assert "ix_trial_invalid" in written
+    # The database writes columns without their table.
+    assert migrated == {name: condition.replace("trial.", "") for name, condition in written.items()}
 
 
 def insert_into(store: Store, named: str, /, **values: Any) -> None:
