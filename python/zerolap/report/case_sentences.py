@@ -224,8 +224,8 @@ def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
         return [chance, f"{starts}, so that the change does not come from where the code lies."]
     return [
         chance,
-        "It is not confirmed: all starts had their code at the same place in memory, which alone can make a command some"
-        " percent faster or slower.",
+        "It is not confirmed: all starts had their code at the same place in memory, which alone can make a command"
+        " some percent faster or slower.",
     ]
 
 
