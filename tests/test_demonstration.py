@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from command_line import Zerolap
+from demonstrated_lab import Demonstration
 from free_ports import free_port
 from waiting import PATIENCE_SECONDS, wait_until
 
@@ -18,6 +19,7 @@ from zerolap.demonstration import ARM, NOT_MEASURED, X86, fill_with_made_up_data
 from zerolap.demonstration.made_up_server import ZADD_COMMIT
 from zerolap.lab import read_comparison
 from zerolap.queries import QUERIES, QuerySources
+from zerolap.queries.stack_lines import LineParameters, read_lines
 from zerolap.store import Store
 
 MOMENT = datetime(2026, 11, 24, 12, 0, 0, tzinfo=UTC)
@@ -47,6 +49,11 @@ def test_a_planted_regression_is_in_verdicts_reasons_stacks_and_history(either_s
         trials = [measured for trial, measured in either_store.measurements(comparison.id) if trial.case == "zadd"]
         assert all("zslUpdateScore" in either_store.blobs.get(one.stacks).decode() for one in trials if one.stacks)
         assert NOT_MEASURED in comparison.notes
+        lines = read_lines(
+            QuerySources(either_store), LineParameters(id=comparison.id, function="dictSdsHash", file="dict.c")
+        )
+        assert all(side.lined_passes == side.passes > 0 for side in lines.sides)
+        assert all(line.text for line in lines.lines)
 
 
 @pytest.mark.slow
@@ -68,11 +75,11 @@ def test_equal_seeds_make_equal_data(tmp_path: Path) -> None:
     assert ids[0] == ids[1]
 
 
-def test_pages_without_parameters_have_something_to_show(store: Store) -> None:
-    fill_with_made_up_data(store)
-    for query in QUERIES:
-        if all(not field.is_required() for field in query.parameters.model_fields.values()):
-            assert query.read(QuerySources(store), query.parameters())
+def test_pages_without_parameters_have_something_to_show(demonstration: Demonstration, tmp_path: Path) -> None:
+    with demonstration.opened_in(tmp_path / "store") as store:
+        for query in QUERIES:
+            if all(not field.is_required() for field in query.parameters.model_fields.values()):
+                assert query.read(QuerySources(store), query.parameters())
 
 
 @pytest.mark.slow

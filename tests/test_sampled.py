@@ -11,8 +11,11 @@ from command_line import Zerolap, path_without
 from engine_place import CHECK_CASES, job_of, measured, place_in
 from machine import CHECKS_OF_THE_MACHINE, failed_by_the_server
 from report_page import inflated
+from toy_server import CASES, SOURCE, ToySource
 
 from zerolap import _core
+from zerolap.build import Builder, resolve
+from zerolap.cases import load_cases
 from zerolap.engines import missing_for_sampling, perf, sampled
 from zerolap.engines.sampled import Sampled
 from zerolap.records import BASE, HEAD, Block, Case, Measurement, TrialDone, TrialFailed
@@ -68,6 +71,24 @@ def test_a_pass_has_the_stacks_of_the_servers_threads(
     assert {thread["name"] for thread in table["threads"]} >= {"server"}
     rows = _core.function_samples(stacks)
     assert sum(own for _, _, _, own, _ in rows) == table["samples"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("sampling", "short")
+def test_samples_of_a_build_have_lines_with_their_text(toy: ToySource, tmp_path: Path) -> None:
+    place = place_in(tmp_path / "t")
+    built = Builder(place.builds.directory).build(resolve(toy.first, toy.path))
+    case = next(case for case in load_cases(CASES) if case.name == "toy-work")
+    job = job_of("sampled", case, built.program.path, place)
+    server = job.servers[HEAD].model_copy(update={"build": built.record.build})
+    measurement = measured(Sampled(), job.model_copy(update={"servers": {HEAD: server}}), place)
+    assert measurement.stacks is not None
+    functions = json.loads(place.blobs.get(measurement.stacks))["lines"]
+    sources = {path.name: path.read_text().splitlines() for path in (SOURCE / "src").iterdir()}
+    lines = [line for function in functions for line in function["lines"] if line["file"] in sources]
+    assert lines
+    for line in lines:
+        assert line["text"] == sources[line["file"]][line["line"] - 1].rstrip()[:200]
 
 
 @pytest.mark.usefixtures("short")

@@ -44,7 +44,7 @@ function Lines({ answer, csv }: { answer: StackLines; csv: string }) {
             </th>
             <th scope="col">source</th>
             {sides.map(({ side }) => (
-              <th key={side} scope="col">
+              <th key={side} scope="col" class="number">
                 {compares ? side : "self"}
               </th>
             ))}
@@ -74,7 +74,7 @@ function Lines({ answer, csv }: { answer: StackLines; csv: string }) {
 function Share({ share, cpu_ns_per_op: cost }: LineShare) {
   return (
     <td class="number">
-      {percent(share)}
+      {percent(share).replace(" ", "\u00a0")}
       {cost !== null && (
         <span class="quiet small" title="CPU time per request">
           {" "}
