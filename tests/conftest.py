@@ -1,5 +1,7 @@
 """What tests of several subjects share: the command line, the toy server, real programs or a reason to skip."""
 
+import gc
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 from command_line import Zerolap
+from demonstrated_lab import Demonstration
 from engine_place import CHECK_CASES
 from postgresql_server import PostgresqlServer, programs, server_user
 from simulated_fleet import SimulatedFleet
@@ -23,6 +26,16 @@ from zerolap.store import Store
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+# Modules and tests are many objects that stay: collections while they are made, and each full collection later, would
+# cost more than most tests.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of the collections to come."""
+    gc.freeze()
+    gc.enable()
 
 
 def _required(*programs: str) -> None:
@@ -96,6 +109,13 @@ def store(tmp_path: Path) -> Iterator[Store]:
     """A new, empty store in SQLite."""
     with Store.open(str(tmp_path / "store")) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
+    """The store of `zerolap serve --demo`, filled once for the processes of all tests."""
+    own = tmp_path_factory.getbasetemp()
+    return Demonstration.shared_in(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
 
 
 @pytest.fixture

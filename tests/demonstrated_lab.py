@@ -1,9 +1,12 @@
 """The store of the demonstration, served, and where in it each page of the lab has something to show."""
 
 import contextlib
+import fcntl
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from zerolap.demonstration.made_up_server import HASH_COMMIT
 from zerolap.store import Store
 
 AN_HOUR = 3600.0
+SEED = 1
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,39 @@ class DemonstratedLab:
         return next(trial.number for trial in trials if trial.trial.engine == "timed")
 
 
-@contextlib.contextmanager
-def demonstrated_lab(directory: Path) -> Iterator[DemonstratedLab]:
-    """Fill a store, and serve it; the agents that work stay so."""
-    with Store.open(str(directory)) as store:
-        server = fill_with_made_up_data(store)
-        store.dated.seen_agents(list(WORKING), time.time() + AN_HOUR)
-        with served_lab(store) as url:
-            yield DemonstratedLab(url, store, server)
+@dataclass(frozen=True)
+class Demonstration:
+    """The store of the demonstration, filled once for all tests, of which each module has a copy."""
+
+    directory: Path
+    server: MadeUpServer
+
+    @classmethod
+    def shared_in(cls, place: Path) -> "Demonstration":
+        """Return what is in a directory that several processes share; the first to ask fills it."""
+        directory, filled = place / "demonstration", place / "demonstration-filled"
+        with open(place / "demonstration-lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not filled.exists():
+                moment = datetime.now(UTC).replace(microsecond=0)
+                with Store.open(str(directory)) as store:
+                    fill_with_made_up_data(store, SEED, moment)
+                filled.write_text(moment.isoformat())
+        return cls(directory, MadeUpServer(SEED, datetime.fromisoformat(filled.read_text())))
+
+    @contextlib.contextmanager
+    def opened_in(self, copy: Path) -> Iterator[Store]:
+        """Open a copy, in which the agents that work stay so; it is removed at the end."""
+        shutil.copytree(self.directory, copy)
+        try:
+            with Store.open(str(copy)) as store:
+                store.dated.seen_agents(list(WORKING), time.time() + AN_HOUR)
+                yield store
+        finally:
+            shutil.rmtree(copy)
+
+    @contextlib.contextmanager
+    def served_in(self, copy: Path) -> Iterator[DemonstratedLab]:
+        """Serve a copy."""
+        with self.opened_in(copy) as store, served_lab(store) as url:
+            yield DemonstratedLab(url, store, self.server)

@@ -3,10 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from demonstrated_lab import DemonstratedLab, demonstrated_lab
+from demonstrated_lab import DemonstratedLab, Demonstration
 from http_server import served_lab
 from playwright.sync_api import Browser, expect
 from sqlalchemy import update
@@ -20,9 +19,8 @@ from zerolap.triggers.settings import LabSettings, TriggerSettings
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
-    directory: Path = tmp_path_factory.mktemp("store")
-    with demonstrated_lab(directory) as served:
+def lab(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
+    with demonstration.served_in(tmp_path_factory.mktemp("demonstration") / "store") as served:
         yield served
 
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 from api_client import request
+from demonstrated_lab import Demonstration
 from http_server import served_lab
 from stored_comparison import COMPARISON, ID, recorded_comparison
 
-from zerolap.demonstration import ARM, X86, fill_with_made_up_data
+from zerolap.demonstration import ARM, X86
 from zerolap.errors import UsageError
 from zerolap.github import site_of
 from zerolap.queries import (
@@ -60,9 +61,8 @@ def platform_pair_of(store: Store) -> PlatformPair:
 
 
 @pytest.fixture(scope="module")
-def made_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store.open(str(tmp_path_factory.mktemp("store"))) as store:
-        fill_with_made_up_data(store)
+def made_up(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with demonstration.opened_in(tmp_path_factory.mktemp("demonstration") / "store") as store:
         yield store
 
 

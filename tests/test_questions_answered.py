@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import pytest
-from demonstrated_lab import DemonstratedLab, demonstrated_lab
+from demonstrated_lab import DemonstratedLab, Demonstration
 from playwright.sync_api import Browser, Locator, Page, expect
 from test_report_pages_in_browser import opened
 from waiting import PATIENCE_SECONDS
@@ -120,8 +120,8 @@ QUESTIONS: Final[tuple[Callable[[Reader], None], ...]] = (
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
-    with demonstrated_lab(tmp_path_factory.mktemp("demonstration") / "store") as served:
+def lab(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemonstratedLab]:
+    with demonstration.served_in(tmp_path_factory.mktemp("demonstration") / "store") as served:
         yield served
 
 
