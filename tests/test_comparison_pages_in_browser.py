@@ -135,7 +135,7 @@ def test_a_comparison_leads_to_what_the_lab_knows_besides(browser: Browser, stor
         expect(shown.get_by_role("link", name="This case over time")).to_have_attribute(
             "href", re.compile(rf"^/series\?case={CASE.case}&metric=")
         )
-        expect(shown.get_by_text("Asked for by: command line")).to_be_visible()
+        expect(shown.get_by_text("Cause: command line")).to_be_visible()
 
 
 def test_a_request_that_has_ended_without_a_report_leads_to_the_fleet(

@@ -52,7 +52,7 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
 function Cause({ cause: { trigger, kind, subject, repository, pull_request } }: { cause: RequestCause }) {
   return (
     <p class="quiet downloads">
-      Asked for by: {kind} <code>{subject}</code>
+      Cause: {kind} <code>{subject}</code>
       {trigger !== "" && (
         <>
           {" "}

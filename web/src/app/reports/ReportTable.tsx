@@ -18,7 +18,7 @@ export function ReportTable({ reports }: { reports: ListedReport[] }) {
       <tbody>
         {reports.map(({ id, path, created, base, head, state, outcomes, platform }) => (
           <tr key={id}>
-            <td class="quiet">{created}</td>
+            <td class="quiet">{created.slice(0, 16).replace("T", " ")}</td>
             <th scope="row">
               <a href={`/${path}/${id}`}>{id}</a>
             </th>

@@ -95,7 +95,7 @@ function ValuesChart({ metric, lines }: { metric: string; lines: readonly TrialL
             <svg class="sample" viewBox="0 0 28 8" aria-hidden="true">
               <path d="M0 4H28" stroke={lineColour(index, colours)} stroke-width="3" />
             </svg>{" "}
-            {line.case}, {line.platform_name}, {line.variant}, {line.topology}{" "}
+            {nameAmong(line, lines)}{" "}
             <span class="quiet small">
               {counted(total(line), "trial", "trials")}, {extremes(line)} {unit}
             </span>
@@ -104,6 +104,13 @@ function ValuesChart({ metric, lines }: { metric: string; lines: readonly TrialL
       </ul>
     </figure>
   );
+}
+
+/** What a line is of; where others are of the same, that they were measured in other circumstances, by its series. */
+function nameAmong(line: TrialLine, lines: readonly TrialLine[]): string {
+  const name = (of: TrialLine) => [of.case, of.platform_name, of.variant, of.topology].join(", ");
+  const isAlone = lines.filter((other) => name(other) === name(line)).length === 1;
+  return isAlone ? name(line) : `${name(line)}, series ${line.series.slice(0, 8)}`;
 }
 
 function total({ counts }: TrialLine): number {

@@ -83,7 +83,7 @@ function ResultList({ results }: StackResults) {
         <table>
           <thead>
             <tr>
-              <th scope="col">created</th>
+              <th scope="col">created (UTC)</th>
               <th scope="col">result</th>
               <th scope="col">of</th>
               <th scope="col">platform</th>

@@ -9,6 +9,8 @@ import { Word } from "../../core/Word.tsx";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { trialQuery } from "../pageQueries.ts";
+import { FactValue } from "../platforms/FactValue.tsx";
+import { factName } from "../platforms/facts.ts";
 import type { PageProps } from "../routes.ts";
 import { TrialTable } from "./TrialTable.tsx";
 import "../../core/comparison/comparison.css";
@@ -279,8 +281,10 @@ function Environment({ trial }: { trial: TrialDetails }) {
 function FactRow({ name, value }: { name: string; value: string }) {
   return (
     <>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
+      <dt title={name}>{factName(name)}</dt>
+      <dd>
+        <FactValue name={name} value={value} />
+      </dd>
     </>
   );
 }
