@@ -148,6 +148,7 @@ def test_a_function_shows_its_lines_with_their_samples(browser: Browser, lined_l
         expect(rows.nth(1).get_by_role("cell").nth(1)).to_contain_text("60\u00a0% 900\u00a0ns")
         expect(rows.nth(1).get_by_role("cell").nth(2)).to_contain_text("25\u00a0% 450\u00a0ns")
         expect(rows.nth(1)).to_contain_text("hash(key); <img")
+        expect(shown.get_by_text("base: 500 samples, 50 % of all, 1,500 ns per request")).to_be_visible()
         expect(shown.get_by_text("Samples whose line is not known: 20 % → 0 %.")).to_be_visible()
         expect(shown).to_have_title("Stacks · Zerolap")
         assert faults_of(shown) == []

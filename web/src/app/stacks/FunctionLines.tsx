@@ -103,13 +103,12 @@ function absenceText({ sides, lines }: StackLines): string | null {
   return "No sample has a line of it: it is none of the 60 functions with the most samples of their own, or has no line information.";
 }
 
-function sideText(
-  { side, share, cpu_ns_per_op: cost, passes, lined_passes }: AnnotatedSide,
-  compares: boolean,
-): string {
+function sideText(answered: AnnotatedSide, compares: boolean): string {
+  const { side, own, share, cpu_ns_per_op: cost, passes, lined_passes } = answered;
+  const samples = counted(Math.round(own), "sample", "samples");
   const time = cost === null ? "" : `, ${count(cost)} ns per request`;
   const lacking = lined_passes < passes ? ` (${lined_passes} of ${passes} passes have lines)` : "";
-  return `${compares ? `${side}: ` : ""}${percent(share)} of all samples${time}${lacking}`;
+  return `${compares ? `${side}: ` : ""}${samples}, ${percent(share)} of all${time}${lacking}`;
 }
 
 /** What no line has. */
