@@ -42,9 +42,6 @@ MEASURED_COLUMNS = (
 )
 """The fields of a measurement that are columns of their own."""
 
-ROWS_AT_ONCE = 500
-"""Of one statement: databases limit its number of values."""
-
 
 @dataclass(frozen=True)
 class RecordedJob:
@@ -165,15 +162,15 @@ def _insert_trials(
 ) -> dict[_TrialKey, int]:
     """Insert the rows of trials that do not exist, unless one of the same event does, and return their numbers."""
     columns = (trial.c.id, trial.c.job_id, trial.c.side, trial.c.block)
-    keys = list(events)
+    rows = [
+        _trial_columns(of_job, side, block, done.measurements[side])
+        for (_, side, block), (of_job, done) in events.items()
+    ]
     new: dict[_TrialKey, int] = {}
-    for first in range(0, len(keys), ROWS_AT_ONCE):
-        rows = [
-            _trial_columns(events[key][0], key[1], key[2], events[key][1].measurements[key[1]])
-            for key in keys[first : first + ROWS_AT_ONCE]
-        ]
-        inserted = connection.execute(insert_new(connection, trial).values(rows).returning(*columns))
-        new |= {(row.job_id, row.side, row.block): row.id for row in inserted}
+    if rows:
+        # Given beside the statement, rows are inserted many at a time by a statement that is made once.
+        inserted = connection.execute(insert_new(connection, trial).returning(*columns), rows)
+        new = {(row.job_id, row.side, row.block): row.id for row in inserted}
     incomplete = {
         (identity, block)
         for (identity, _, block), (_, done) in events.items()
