@@ -234,6 +234,21 @@ _SOURCES: Final[Mapping[str, str]] = {
 0.46:         char *end = memchr(c->buffer + c->position, '\\r', c->unread);
 0.19:         long long length = parsedLength(c->buffer + c->position + 1, end);
 0.18:         c->argv[c->argc++] = createStringObject(end + 2, length);""",
+    "geohashGetDistanceIfInRadius": """
+0.52:     double distance = geohashGetDistance(x1, y1, x2, y2);
+0.17:     distance *= radiusFactor(shape);
+0.12:     *result = distance;
+0.19:     return distance <= shape->radius * shape->conversion;""",
+    "zslUpdateScore": """
+0.13:     for (int level = zsl->level - 1; level >= 0; level--)
+0.38:         while ((step = next(node, level)) && isBelow(step, score, ele))
+0.21:             ranks[level] += span(node, level);
+0.28:     below[level] = selected(step, node, score);""",
+    "createStreamIDString": """
+0.08: sds createStreamIDString(streamID *id) {
+0.44:     sds text = sdscatfmt(sdsempty(), "%U-%U", id->ms, id->seq);
+0.10:     server.id_texts++;
+0.38:     return sdsdup(text);""",
 }
 """The lines that have samples of some functions, with their parts of the samples."""
 _OF_KERNEL: Final = ("do_epoll_wait", "vfs_", "unix_stream_", "skb_", "__alloc_skb")

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from zerolap import __version__
 from zerolap.demonstration.made_up_functions import BACKGROUND, SERVER, file_of, object_of, source_of
-from zerolap.demonstration.made_up_server import COSTS, Machine, MadeUpServer, instant
+from zerolap.demonstration.made_up_server import COSTS, PLANTED, Machine, MadeUpServer, instant
 from zerolap.records import Amounts, Check, Measurement, Placement, SliceRecord, Timeline, Validity, Windows
 from zerolap.store import Blobs
 
@@ -216,7 +216,10 @@ class MeasuredBuild:
         ]
 
     def _first_line(self, name: str) -> int:
-        """Return where a function begins: commits move it."""
+        """Return the first line of a function that has samples: where it was changed, else where commits move it."""
+        for change in PLANTED:
+            if change.function == name:
+                return change.line
         return 40 + self.server.draw("line", name).randrange(1200) + self.of.last_change % 7
 
     def graph(self) -> str:
