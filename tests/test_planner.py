@@ -87,7 +87,10 @@ class Bench:
 
 
 @pytest.fixture
-def bench(store: Store, redis_server: Path) -> Callable[..., Bench]:
+def bench(store: Store, redis_server: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
+    # What else the machine does is all the same to simulated engines, and is looked at for half a second.
+    monkeypatch.setattr("zerolap.lab.local.wait_for_quiet", lambda *_: None)
+
     def make(**simulated: object) -> Bench:
         return Bench(store, redis_server, **simulated)
 
