@@ -1,5 +1,12 @@
 //! File names as the graphs give them: relative to the source tree.
 
+/// What the lab's own builds name their source tree in debug information.
+const TREE_OF_BUILDS: &str = "/zerolap/source/";
+/// Where the lab builds: `w-`, eight characters, one of `TRIES`, and `source`.
+const WORK_PREFIX: &str = "w-";
+const WORK_NAME_BYTES: usize = 10;
+const TRIES: [&str; 2] = ["continued", "anew"];
+
 /// The directory that a binary was built from.
 #[derive(Debug, Clone)]
 pub(crate) struct SourceRoot {
@@ -30,12 +37,32 @@ impl SourceRoot {
     /// The name without the source tree's directory and a `src/` that follows it; a file elsewhere keeps its path.
     pub(crate) fn file_name(&self, path: &str) -> FileName {
         let cleaned = clean(path);
-        match self.prefix.as_deref().and_then(|prefix| cleaned.strip_prefix(prefix)) {
+        match self.prefix.as_deref().and_then(|prefix| relative_to(prefix, &cleaned)) {
             Some(relative) => {
                 FileName { name: relative.strip_prefix("src/").unwrap_or(relative).to_owned(), inside: true }
             }
             None => FileName { name: cleaned, inside: false },
         }
+    }
+}
+
+/// The path below the tree, none for a file elsewhere.
+///
+/// Where make goes on in the tree of an earlier build, link-time optimization names the files that it did not compile
+/// again by where that tree was.
+fn relative_to<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
+    path.strip_prefix(prefix).or_else(|| if prefix == TREE_OF_BUILDS { below_earlier_tree(path) } else { None })
+}
+
+fn below_earlier_tree(path: &str) -> Option<&str> {
+    let mut rest = path;
+    loop {
+        let (name, after) = rest.split_once('/')?;
+        if name.len() == WORK_NAME_BYTES && name.starts_with(WORK_PREFIX) {
+            let (tried, tree) = after.split_once('/')?;
+            return tree.strip_prefix("source/").filter(|_| TRIES.contains(&tried));
+        }
+        rest = after;
     }
 }
 
@@ -79,6 +106,22 @@ mod tests {
         assert_eq!(name("/build/redis-2/src/a.c"), ("/build/redis-2/src/a.c".into(), false));
         assert_eq!(name("./csu/./csu/errno-loc.c"), ("csu/csu/errno-loc.c".into(), false));
         assert_eq!(name("./string/../sysdeps/a.S"), ("string/../sysdeps/a.S".into(), false));
+    }
+
+    #[test]
+    fn files_of_an_earlier_tree_of_the_lab_are_those_of_the_tree() {
+        let name = |path: &str| SourceRoot::new("/zerolap/source").file_name(path);
+        assert_eq!(name("/zerolap/source/src/listpack.c").name, "listpack.c");
+        for tree in ["/w-co85gamm/continued/source", "/zerolap/source/../../x/store/builds/w-fdm2qr5h/anew/source"] {
+            let file = name(&format!("{tree}/src/listpack.c"));
+            assert_eq!((file.name.as_str(), file.inside), ("listpack.c", true));
+        }
+        for other in
+            ["/w-co85gamm/else/source/src/a.c", "/w-co85gamm/anew/deps/a.c", "/w-short/anew/source/a.c", "/w-co85gamm"]
+        {
+            assert!(!name(other).inside, "{other}");
+        }
+        assert!(!SourceRoot::new("/build/redis").file_name("/w-co85gamm/anew/source/src/a.c").inside);
     }
 
     #[test]
