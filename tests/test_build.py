@@ -564,6 +564,27 @@ def test_a_build_after_a_small_change_goes_on_in_the_tree_of_the_one_before(
     assert not builder.builds.relinking(head.record.build).failure
 
 
+def test_functions_have_the_same_files_where_make_went_on_with_link_time_optimization(
+    toy: ToySource, tmp_path: Path
+) -> None:
+    """What is not compiled again is named by where the earlier tree was."""
+    noted(toy)
+    toy.replace("Makefile", "OPTIMIZATION?=-O2", "OPTIMIZATION?=-O2 -flto")
+    base_commit = toy.commit("link-time optimization")
+    toy.replace("format.c", "void add_bytes(", UNUSED + "void add_bytes(")
+    head_commit = toy.commit("change")
+    builder = Builder(tmp_path / "builds")
+    base = builder.build(revision_source("base", toy.path, base_commit))
+    head = builder.build(revision_source("head", toy.path, head_commit), objects_of=base.record.build)
+    assert sorted(made(builder, head)) == sorted([*ALL, "format.c"])
+    of_base, of_head = (
+        {(file, name) for file, name, *_ in reading.source_functions(str(built.program.path), built.record.source_root)}
+        for built in (base, head)
+    )
+    assert of_head - of_base == {("format.c", "unused")}
+    assert of_base - of_head == set()
+
+
 def with_embedded_file(toy: ToySource) -> tuple[str, str]:
     """Commit a source that embeds a file, then that file with another content; return both."""
     (toy.path / "src" / "table.bin").write_text("one")
