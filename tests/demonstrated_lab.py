@@ -13,7 +13,7 @@ from pathlib import Path
 from http_server import served_lab
 
 from zerolap.api.app_pages import ROUTES
-from zerolap.demonstration import ARM, MadeUpServer, fill_with_made_up_data
+from zerolap.demonstration import ARM, NOT_MEASURED, MadeUpServer, fill_with_made_up_data
 from zerolap.demonstration.made_up_fleet import WORKING
 from zerolap.demonstration.made_up_server import HASH_COMMIT
 from zerolap.store import Store
@@ -79,6 +79,7 @@ class Demonstration:
         shutil.copytree(self.directory, copy)
         try:
             with Store.open(str(copy)) as store:
+                store.notice = NOT_MEASURED
                 store.dated.seen_agents(list(WORKING), time.time() + AN_HOUR)
                 yield store
         finally:
