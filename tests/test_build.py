@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 from sources import binary_source, revision_source, tree_source
-from toy_server import ToySource
+from toy_server import NOTED, RULE, ToySource
 
 from zerolap.build import Builder, Builds, changes_between, kept_tree, measured_server, parse_variant, recipe, resolve
 from zerolap.build import builder as builder_module
@@ -515,15 +515,6 @@ def test_a_build_compiles_only_what_differs_from_another(toy: ToySource, tmp_pat
     assert compiled(builder, base.record.build) == files
 
 
-NOTED = """\
-%.o: %.c
-\techo $< >> made.log
-\t$(CC) $(FINAL_CFLAGS) -MMD -c -o $@ $<
-
--include $(OBJECTS:.o=.d)
-"""
-"""A rule of make that notes what it makes, and what that depends on."""
-RULE = "%.o: %.c server.h\n\t$(CC) $(FINAL_CFLAGS) -c -o $@ $<\n"
 ALL = ["server.c", "commands.c", "format.c", "table.c"]
 UNUSED = "int unused(int x) { return 31 * x; }\n\n"
 
@@ -562,27 +553,6 @@ def test_a_build_after_a_small_change_goes_on_in_the_tree_of_the_one_before(
     alone = Builder(tmp_path / "alone").build(revision_source("head", toy.path, head_commit))
     assert alone.program.path.read_bytes() == head.program.path.read_bytes()
     assert not builder.builds.relinking(head.record.build).failure
-
-
-def test_functions_have_the_same_files_where_make_went_on_with_link_time_optimization(
-    toy: ToySource, tmp_path: Path
-) -> None:
-    """What is not compiled again is named by where the earlier tree was."""
-    noted(toy)
-    toy.replace("Makefile", "OPTIMIZATION?=-O2", "OPTIMIZATION?=-O2 -flto")
-    base_commit = toy.commit("link-time optimization")
-    toy.replace("format.c", "void add_bytes(", UNUSED + "void add_bytes(")
-    head_commit = toy.commit("change")
-    builder = Builder(tmp_path / "builds")
-    base = builder.build(revision_source("base", toy.path, base_commit))
-    head = builder.build(revision_source("head", toy.path, head_commit), objects_of=base.record.build)
-    assert sorted(made(builder, head)) == sorted([*ALL, "format.c"])
-    of_base, of_head = (
-        {(file, name) for file, name, *_ in reading.source_functions(str(built.program.path), built.record.source_root)}
-        for built in (base, head)
-    )
-    assert of_head - of_base == {("format.c", "unused")}
-    assert of_base - of_head == set()
 
 
 def with_embedded_file(toy: ToySource) -> tuple[str, str]:

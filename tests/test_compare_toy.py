@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from command_line import Ended, Zerolap
-from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource, compile_toy
+from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, NOTED, RULE, WORK_BEGINS, ToySource, compile_toy
 
 from zerolap.judge import MIN_BLOCKS
 
@@ -75,6 +75,19 @@ def test_function_called_twice(compare: Any, toy: ToySource) -> None:
     assert "checksum_value" in culprit["text"]
     assert_is_the_documented_comparison(document, toy.first, head)
     assert reasons(case_of(document, "toy-set")) == []
+
+
+def test_where_make_goes_on_with_link_time_optimization_only_what_changed_is_blamed(
+    compare: Any, toy: ToySource
+) -> None:
+    """Debug information names what is not compiled again by where the earlier tree was."""
+    made = [("Makefile", RULE, NOTED), ("Makefile", "OPTIMIZATION?=-O2", "OPTIMIZATION?=-O2 -flto")]
+    base, head = toy.changed(*made), toy.changed(*made, ("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    ended = compare(base, head, "toy-get")
+    assert ended.code == 0, ended.err
+    culprits = [finding for finding in ended.document()["cases"][0]["findings"] if finding["kind"] == "culprit"]
+    assert culprits[0]["file"] in ("commands.c", "format.c")
+    assert {culprit["function"] for culprit in culprits} <= {"checksum_value", "get_command"}
 
 
 def assert_is_the_documented_comparison(document: Any, base: str, head: str) -> None:

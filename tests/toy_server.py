@@ -14,6 +14,15 @@ CHECKSUM_TWICE = (
     "            + checksum_value(value->data + 1, value->length - 1);"
 )
 WORK_BEGINS = "uint64_t word = arguments[1].length;"
+NOTED = """\
+%.o: %.c
+\techo $< >> made.log
+\t$(CC) $(FINAL_CFLAGS) -MMD -c -o $@ $<
+
+-include $(OBJECTS:.o=.d)
+"""
+"""A rule of make that notes what it makes, and what that depends on."""
+RULE = "%.o: %.c server.h\n\t$(CC) $(FINAL_CFLAGS) -c -o $@ $<\n"
 
 
 class ToySource:
