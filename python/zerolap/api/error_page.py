@@ -23,12 +23,11 @@ POLICY: Final = (
 
 def error_page(detail: str, status: HTTPStatus) -> Page:
     """Return the page with the phrase of a status, the detail, and a link to the overview."""
-    sentence = f"{detail[:1].upper()}{detail[1:].rstrip('.')}."
     text = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<link rel="icon" href="data:,">\n<title>{status.phrase} · Zerolap</title>\n<style>{STYLE}</style>\n'
-        f"</head>\n<body>\n<h1>{status.phrase}</h1>\n<p>{escape(sentence)}</p>\n"
+        f"</head>\n<body>\n<h1>{status.phrase}</h1>\n<p>{escape(detail)}</p>\n"
         '<p><a href="/">Overview of the lab</a></p>\n'
         "</body>\n</html>\n"
     )
