@@ -80,7 +80,7 @@ function ResultList({ results }: StackResults) {
       </ul>
       <h2>Comparisons and runs with stacks</h2>
       <div class="wide">
-        <table>
+        <table class="reports">
           <thead>
             <tr>
               <th scope="col">created (UTC)</th>
