@@ -2,7 +2,7 @@
 
 /// What the lab's own builds name their source tree in debug information.
 const TREE_OF_BUILDS: &str = "/zerolap/source/";
-/// Where the lab builds: `w-`, eight characters, one of `TRIES`, and `source`.
+/// Where the lab builds (python/zerolap/build/builder.py): `w-`, eight characters, one of `TRIES`, and `source`.
 const WORK_PREFIX: &str = "w-";
 const WORK_NAME_BYTES: usize = 10;
 const TRIES: [&str; 2] = ["continued", "anew"];
@@ -58,9 +58,10 @@ fn below_earlier_tree(path: &str) -> Option<&str> {
     let mut rest = path;
     loop {
         let (name, after) = rest.split_once('/')?;
-        if name.len() == WORK_NAME_BYTES && name.starts_with(WORK_PREFIX) {
-            let (tried, tree) = after.split_once('/')?;
-            return tree.strip_prefix("source/").filter(|_| TRIES.contains(&tried));
+        let is_work = name.len() == WORK_NAME_BYTES && name.starts_with(WORK_PREFIX);
+        let tree = after.split_once('/').filter(|(tried, _)| is_work && TRIES.contains(tried));
+        if let Some(below) = tree.and_then(|(_, tree)| tree.strip_prefix("source/")) {
+            return Some(below);
         }
         rest = after;
     }
@@ -112,7 +113,11 @@ mod tests {
     fn files_of_an_earlier_tree_of_the_lab_are_those_of_the_tree() {
         let name = |path: &str| SourceRoot::new("/zerolap/source").file_name(path);
         assert_eq!(name("/zerolap/source/src/listpack.c").name, "listpack.c");
-        for tree in ["/w-co85gamm/continued/source", "/zerolap/source/../../x/store/builds/w-fdm2qr5h/anew/source"] {
+        for tree in [
+            "/w-co85gamm/continued/source",
+            "/zerolap/source/../../x/store/builds/w-fdm2qr5h/anew/source",
+            "/home/w-projects/builds/w-fdm2qr5h/anew/source",
+        ] {
             let file = name(&format!("{tree}/src/listpack.c"));
             assert_eq!((file.name.as_str(), file.inside), ("listpack.c", true));
         }

@@ -54,6 +54,8 @@ KEPT_OBJECTS = 16
 KEPT_TREES = 6
 """The same of trees, of some 110 MB each: a history builds commits far apart, and each begins with the nearest."""
 WORK_PREFIX, READY_PREFIX = "w-", "k-"
+CONTINUED, ANEW, SOURCE = "continued", "anew", "source"
+"""Directories of a build. Debug information names earlier ones: crates/profile/src/source_root.rs knows these names."""
 KEPT_MODE = 0o755
 ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 """Architectures by the field e_machine of an ELF header, at byte 18."""
@@ -370,10 +372,10 @@ class Builder:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         before = None if objects_of is None else self.builds.directory / objects_of
         try:
-            return self._make_in(work / "continued", source, variant, spec, before, continues=True)
+            return self._make_in(work / CONTINUED, source, variant, spec, before, continues=True)
         except _ContinuedBuildFailed:
-            remove(work / "continued")
-            return self._make_in(work / "anew", source, variant, spec, before, continues=False)
+            remove(work / CONTINUED)
+            return self._make_in(work / ANEW, source, variant, spec, before, continues=False)
 
     def _make_in(
         self,
@@ -389,7 +391,7 @@ class Builder:
 
         Raises `_ContinuedBuildFailed` where only a build from nothing shows whether the source builds.
         """
-        name, tree = named(source, variant.name), work / "source"
+        name, tree = named(source, variant.name), work / SOURCE
         tree.mkdir(parents=True)
         if isinstance(source, ArchiveSource):
             unpack_source(source, self._require_archives(source), tree)

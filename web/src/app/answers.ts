@@ -55,11 +55,14 @@ export async function fetchJson<Data>(url: string, signal?: AbortSignal): Promis
   return (await response.json()) as Data;
 }
 
-/** Answers that are asked for before there is a page to show them, by their URLs. */
+/** Answers that are asked for before there is a page to show them, by their URLs; later they are asked for anew. */
 let early = new Map<string, Promise<unknown>>();
+let earlyBegan = 0;
+const EARLY_MS = 10_000;
 
 /** Asks for what a page begins with, instead of what the page before has not taken. */
 export function askEarly(urls: readonly string[]): void {
+  earlyBegan = performance.now();
   early = new Map(urls.map((url) => [url, fetchJson(url)]));
   for (const answer of early.values()) {
     // Who takes the answer handles its fault.
@@ -71,7 +74,8 @@ export function askEarly(urls: readonly string[]): void {
 export function answerAt<Data>(url: string, signal?: AbortSignal): Promise<Data> {
   const asked = early.get(url) as Promise<Data> | undefined;
   early.delete(url);
-  return asked ?? fetchJson(url, signal);
+  const isFresh = performance.now() - earlyBegan < EARLY_MS;
+  return asked !== undefined && isFresh ? asked : fetchJson(url, signal);
 }
 
 /** What a refusal states. */
