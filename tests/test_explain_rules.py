@@ -87,16 +87,23 @@ def test_an_unchanged_function_inlined_into_a_changed_one_is_part_of_it() -> Non
 
 
 def test_a_loss_here_does_not_hide_a_gain_there() -> None:
-    """A function works 500 more and spares a call of 450: two changes, not one of 50."""
+    """A function works 500 more and spares a call of 450: what it comes to is 50, of two parts."""
     base = call_graph({**COSTS, "reply": 450.0}, {**CALLS, ("command", "reply"): 1.0})
     head = call_graph({**COSTS, "command": 700.0, "reply": 450.0}, CALLS | {("command", "reply"): 0.0})
     findings = explained(base, head, changed_in("command", "- reply();", "+ loop();"))
-    assert culprits(findings) == ["command", "reply"]
-    shares = [finding.share_of_change for finding in findings[:2]]
-    assert shares == pytest.approx([10.0, -9.0])
+    assert culprits(findings) == ["command"]
+    assert findings[0].share_of_change == pytest.approx(1.0)
+    assert [(part.function, part.instructions_changed_per_op) for part in findings[0].parts] == [
+        ("command", pytest.approx(500.0)),
+        ("reply", pytest.approx(-450.0)),
+    ]
     assert [finding for finding in findings if finding.kind == "moved"] == []
-    assert findings[0].text.endswith("+500 instructions, 1,000 % of the change; others take back a part.")
-    assert findings[1].text == (
+    assert findings[0].text == (
+        f"`command` ({FILE}, changed here) itself takes more instructions (200 -> 700 per request): "
+        "+50 instructions, 100 % of the change."
+    )
+    assert findings[0].parts[0].text.endswith("+500 instructions, 1,000 % of the change; others take back a part.")
+    assert findings[0].parts[1].text == (
         f"`command` ({FILE}, changed here) no longer calls `reply` (1 -> 0 per request): "
         "-450 instructions, against the change."
     )
@@ -114,8 +121,9 @@ def test_only_a_call_in_the_place_of_another_replaces_it() -> None:
         "+110 instructions, 100 % of the change."
     )
     apart = explained(base, head, changed_in("command", "- reply();", "+ lookup();"))
-    assert culprits(apart) == ["lookup", "reply"]
-    assert [one.share_of_change for one in apart[:2]] == pytest.approx([400 / 110, -290 / 110])
+    assert culprits(apart) == ["command"]
+    assert [part.function for part in apart[0].parts] == ["lookup", "reply"]
+    assert [part.share_of_change for part in apart[0].parts] == pytest.approx([400 / 110, -290 / 110])
 
 
 def called_by(command: float, helper: float) -> CallGraph:
@@ -213,7 +221,8 @@ def test_reasons_are_ranked_by_share_and_not_by_the_diff() -> None:
     slower = {**COSTS, "command": 600.0, "format": 800.0}
     findings = explained(call_graph(COSTS, CALLS), call_graph(slower, CALLS), changed_in("command", "+ loop();"))
     # What `command` makes dearer is its doing too, here and in `format`.
-    assert [finding.share_of_change for finding in findings] == pytest.approx([500 / 900, 400 / 900])
+    assert [finding.share_of_change for finding in findings] == pytest.approx([1.0])
+    assert [part.share_of_change for part in findings[0].parts] == pytest.approx([500 / 900, 400 / 900])
     independent = CALLS | {("main", "format"): 1.0, ("command", "format"): 0.0}
     findings = explained(
         call_graph(COSTS, independent), call_graph(slower, independent), changed_in("command", "+ loop();")
@@ -226,7 +235,7 @@ OTHER = "other.c"
 
 
 def test_statics_of_one_name_in_two_files_are_two_functions() -> None:
-    """Each side executes another of them: neither was moved, one is called no longer, the other is now."""
+    """Each side executes another of them: neither was moved, one is called instead of the other."""
     both = [*definitions("main", "command", "helper"), SourceFunction(OTHER, "helper", 5, 50)]
     calls = {("main", "command"): 1.0, ("command", "helper"): 1.0}
     costs = {"main": 100.0, "command": 200.0, "helper": 100.0}
@@ -239,9 +248,12 @@ def test_statics_of_one_name_in_two_files_are_two_functions() -> None:
         Evidence(base, head, both, both, Changes(files=[]), base_stripped=False, head_stripped=False)
     )
     named = [(finding.function, finding.file) for finding in findings if finding.kind == "culprit"]
-    assert named == [("helper", OTHER), ("helper", FILE)]
+    assert named == [("helper", OTHER)]
     assert findings[0].instructions_per_op is not None
-    assert (findings[0].instructions_per_op.base, findings[0].instructions_per_op.head) == (None, 400.0)
+    assert (findings[0].instructions_per_op.base, findings[0].instructions_per_op.head) == (100.0, 400.0)
+    assert findings[0].text == (
+        f"`helper` ({OTHER}) is called instead of `helper` ({FILE}): +300 instructions, 100 % of the change."
+    )
 
 
 def test_a_changed_line_with_the_name_of_a_static_is_of_its_own_file() -> None:
@@ -278,3 +290,76 @@ def test_a_call_made_more_often_leads_with_its_caller() -> None:
         f"`command` ({FILE}, changed here) calls `format` more often (1 -> 2 per request): "
         "+300 instructions, 100 % of the change."
     )
+
+
+# Roots: what a commit did, and below it what follows from that
+
+TABLE = {"main": 100.0, "call": 50.0, "sinterCommand": 900.0, "lookup": 30.0, "reply": 20.0}
+
+
+def test_a_handler_exchanged_in_a_table_is_the_root_of_all_below_it() -> None:
+    """No line of the caller differs: the table names another function."""
+    base = call_graph(TABLE, {("main", "call"): 1.0, ("call", "sinterCommand"): 1.0, ("sinterCommand", "reply"): 100.0})
+    costs = {name: cost for name, cost in TABLE.items() if name != "sinterCommand"} | {"smembersCommand": 300.0}
+    head = call_graph(
+        costs, {("main", "call"): 1.0, ("call", "smembersCommand"): 1.0, ("smembersCommand", "reply"): 40.0}
+    )
+    both = ["main", "call", "lookup", "reply", "sinterCommand"]
+    findings = explained(
+        base,
+        head,
+        changed_in("lookup", "+ cosmetic"),
+        base_functions=both,
+        head_functions=[*both, "smembersCommand"],
+    )
+    assert culprits(findings) == ["smembersCommand"]
+    first = findings[0]
+    assert (first.replaces, first.in_diff, first.share_of_change) == ("sinterCommand", True, pytest.approx(1.0))
+    assert first.text == (
+        f"`smembersCommand` ({FILE}) carries out the command instead of `sinterCommand`: "
+        "-1,800 instructions, 100 % of the change."
+    )
+    parts = [(part.function, part.instructions_changed_per_op) for part in first.parts]
+    assert parts == [("reply", pytest.approx(-1200.0)), ("smembersCommand", pytest.approx(-600.0))]
+
+
+def test_a_library_function_that_costs_less_at_as_many_calls_got_other_arguments() -> None:
+    """Scores with fewer digits: the same parser has less to do; its own parts are no reasons of their own."""
+    calls = {("main", "command"): 1.0, ("command", "strtod"): 10.0, ("strtod", "multiply"): 3.0}
+    base = call_graph({"main": 100.0, "command": 200.0, "strtod": 300.0, "multiply": 20.0}, calls)
+    head = call_graph({"main": 100.0, "command": 200.0, "strtod": 200.0, "multiply": 10.0}, calls)
+    findings = explained(base, head, base_functions=["main", "command"], head_functions=["main", "command"])
+    assert culprits(findings) == ["strtod"]
+    assert findings[0].text == (
+        f"`strtod` ({FILE}) takes fewer instructions a call (360 -> 230 instructions a call), called 10 times per "
+        "request: the same code, with other arguments or data: -1,300 instructions, 100 % of the change."
+    )
+    assert [part.function for part in findings[0].parts] == ["strtod", "multiply"]
+
+
+def test_what_a_changed_function_has_others_do_is_its_own_story() -> None:
+    """`command` was changed and hands `helper`, which was changed with it, less to do: the root is `command`."""
+    costs = {"main": 100.0, "command": 200.0, "helper": 300.0, "reply": 50.0, "format": 80.0}
+    calls = {("main", "command"): 1.0, ("command", "helper"): 1.0, ("helper", "reply"): 4.0, ("command", "format"): 4.0}
+    fewer = calls | {("helper", "reply"): 1.0, ("command", "format"): 1.0}
+    lines = [hunk_at(LINES["command"] + 1, "- helper(4);\n+ helper(1);"), hunk_at(LINES["helper"] + 1, "- a\n+ b")]
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=lines)])
+    findings = explained(call_graph(costs, calls), call_graph(costs, fewer), changes)
+    assert culprits(findings) == ["command"]
+    assert findings[0].text == (
+        f"`command` ({FILE}, changed here) calls `format` less often (4 -> 1 per request); "
+        f"`helper` ({FILE}, changed here) calls `reply` less often (4 -> 1 per request): "
+        "-390 instructions, 100 % of the change."
+    )
+
+
+def test_the_root_is_the_deepest_changed_function_that_explains_nearly_all() -> None:
+    """Where the called function does nearly all of it, the caller that was changed with it is none."""
+    costs = {"main": 100.0, "command": 200.0, "helper": 300.0, "reply": 50.0}
+    calls = {("main", "command"): 1.0, ("command", "helper"): 1.0, ("helper", "reply"): 4.0}
+    lines = [hunk_at(LINES["command"] + 1, "- helper(4);\n+ helper(1);"), hunk_at(LINES["helper"] + 1, "- a\n+ b")]
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=lines)])
+    head = call_graph({**costs, "command": 195.0}, calls | {("helper", "reply"): 1.0})
+    findings = explained(call_graph(costs, calls), head, changes)
+    assert culprits(findings)[0] == "reply"
+    assert findings[0].text.startswith(f"`helper` ({FILE}, changed here) calls `reply` less often (4 -> 1 per request)")

@@ -6,9 +6,10 @@ from zerolap.explain import text
 from zerolap.explain.blame import Blame, assign_blame
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.rare_costs import explain_calls, makes_system_calls, reads_clock
-from zerolap.explain.sides import Evidence, Sides
+from zerolap.explain.roots import Root, find_roots
+from zerolap.explain.sides import FEWEST_CALLS, Evidence, Sides
 from zerolap.explain.suspects import Suspect, find_suspects
-from zerolap.records import Caller, CallGraph, Carrier, Finding, PerSide
+from zerolap.records import Caller, CallGraph, Carrier, Finding, Part, PerSide
 
 ENOUGH_SHARE = 0.6
 LISTED_SHARE = 0.95
@@ -16,8 +17,14 @@ SMALLEST_SHARE = 0.02
 SMALLEST_OPPOSED = 0.1
 """Share of the change from which an opposite one is listed: a compiler may cause less by arranging code otherwise."""
 MOVED_SHARE = 0.1
+LEADING_SHARE = 0.9
+"""Of all that a root consists of, without regard to sign: with so much in one part, the finding is on that part."""
+STATED_SHARE = 0.2
+"""Part of a root from which a part is stated in its sentence."""
+MAX_STATED = 2
 MAX_CULPRITS = 8
 MAX_CALLERS = 3
+MAX_PARTS = 8
 
 
 def explain_change(evidence: Evidence) -> list[Finding]:
@@ -39,63 +46,109 @@ def _explain_instructions(evidence: Evidence) -> list[Finding]:
     if total == 0:
         return []
     blame = assign_blame(sides.base_contracted, sides.head_contracted, sides.exchanged)
-    listed = _listed(find_suspects(blame.terms, sides, total))
-    findings = [_culprit(suspect, sides, rank) for rank, suspect in enumerate(listed, 1)]
-    explained = sum(suspect.share for suspect in listed)
+    listed = _listed(find_roots(find_suspects(blame.terms, sides, total), sides))
+    findings = [_culprit(root, sides, rank) for rank, root in enumerate(listed, 1)]
+    explained = sum(root.share for root in listed)
     if explained < ENOUGH_SHARE:
         findings.insert(0, Finding(kind="diffuse", rank=0, text=text.diffuse(explained, total)))
     findings += _moved(blame, total, len(findings))
     return findings + _limits(evidence, len(findings))
 
 
-def _listed(suspects: Sequence[Suspect]) -> list[Suspect]:
+def _listed(roots: Sequence[Root]) -> list[Root]:
     """Return those that make up nearly all of the change, and those that act against it."""
-    whole = sum(suspect.share for suspect in suspects if suspect.share > 0)
-    listed: list[Suspect] = []
+    whole = sum(root.share for root in roots if root.share > 0)
+    listed: list[Root] = []
     explained = 0.0
-    for suspect in suspects:
-        smallest = SMALLEST_SHARE if suspect.share > 0 else SMALLEST_OPPOSED
-        is_rest = suspect.share > 0 and explained >= LISTED_SHARE * whole
-        if abs(suspect.share) >= smallest and not is_rest:
-            listed.append(suspect)
-            explained += suspect.share
+    for root in roots:
+        smallest = SMALLEST_SHARE if root.share > 0 else SMALLEST_OPPOSED
+        is_rest = root.share > 0 and explained >= LISTED_SHARE * whole
+        if abs(root.share) >= smallest and not is_rest:
+            listed.append(root)
+            explained += root.share
     return listed[:MAX_CULPRITS]
 
 
-def _culprit(suspect: Suspect, sides: Sides, rank: int) -> Finding:
+def _culprit(root: Root, sides: Sides, rank: int) -> Finding:
+    """Return the finding on a root: on its leading part where that is nearly all, else on the root's function."""
+    leading = root.leading
+    parts = [suspect for suspect in root.suspects if abs(suspect.share) >= SMALLEST_SHARE]
+    listed = [_part(suspect, sides) for suspect in parts[:MAX_PARTS]] if len(parts) > 1 else []
+    if root.function is None or _is_stated_by(leading, root, sides):
+        callers = _callers(leading, sides)
+        sentence = text.sentence(_clause(leading, callers, sides), _effect(root))
+        finding = _finding(leading.function, callers, sides).model_copy(update={"carrier": _carrier(leading, sides)})
+    else:
+        callers = _usual_callers(root.function, sides)
+        finding, sentence = _finding(root.function, callers, sides), _story(root.function, root, parts, sides)
+    return finding.model_copy(update={"rank": rank, "share_of_change": root.share, "text": sentence, "parts": listed})
+
+
+def _is_stated_by(leading: Suspect, root: Root, sides: Sides) -> bool:
+    """Whether the sentence on the leading part states nearly all that there is to the root."""
+    if root.function is None or root.function in sides.handlers or sides.is_of_library(root.function):
+        return False
+    return abs(leading.share) >= LEADING_SHARE * sum(abs(suspect.share) for suspect in root.suspects)
+
+
+def _story(key: FunctionKey, root: Root, parts: Sequence[Suspect], sides: Sides) -> str:
+    """Return the sentence on a root: what took its place or got other data, else its largest parts."""
+    function, effect = _named(key, sides), _effect(root)
+    if key in sides.handlers:
+        return text.sentence(text.handler(function, _named(sides.handlers[key], sides)), effect)
+    if sides.is_of_library(key):
+        clause = text.same_code(function, _each_call(key, sides), sides.calls(key), more=effect.instructions > 0)
+        return text.sentence(clause, effect)
+    main = [suspect for suspect in parts if suspect is root.leading or suspect.share / root.share >= STATED_SHARE]
+    ordered = sorted(main, key=lambda suspect: suspect is not root.leading)
+    clauses = [_clause(suspect, _callers(suspect, sides), sides) for suspect in ordered[:MAX_STATED]]
+    return text.below(function, clauses, effect)
+
+
+def _part(suspect: Suspect, sides: Sides) -> Part:
     key = suspect.function
-    callers = _callers(suspect, sides)
+    effect = text.Effect(suspect.instructions, suspect.share)
+    return Part(
+        function=key[0],
+        file=_named(key, sides).file,
+        instructions_changed_per_op=suspect.instructions,
+        share_of_change=suspect.share,
+        calls_per_op=_figures(sides.calls(key)),
+        text=text.sentence(_clause(suspect, _callers(suspect, sides), sides), effect),
+    )
+
+
+def _finding(key: FunctionKey, callers: Sequence[FunctionKey], sides: Sides) -> Finding:
+    """Return what is known of a function, with no text."""
     return Finding(
         kind="culprit",
-        rank=rank,
+        rank=0,
         function=key[0],
         file=_named(key, sides).file,
         lines=sides.changed.lines_in(key, sides.head) or None,
-        instructions_per_op=sides.inclusive(key),
-        self_instructions_per_op=sides.body(key),
-        calls_per_op=sides.calls(key),
-        share_of_change=suspect.share,
+        instructions_per_op=_figures(sides.inclusive(key)),
+        self_instructions_per_op=_figures(sides.body(key)),
+        calls_per_op=_figures(sides.calls(key)),
         in_diff=sides.is_in_changes(key),
-        carrier=_carrier(suspect, sides),
+        replaces=sides.handlers[key][0] if key in sides.handlers else None,
         callers=[
-            Caller(
-                function=caller[0],
-                file=caller[1],
-                calls_per_op=sides.edge_calls(caller, key),
-                in_diff=sides.body_changed(caller),
-            )
+            Caller(function=caller[0], file=caller[1], calls_per_op=calls, in_diff=sides.body_changed(caller))
             for caller in callers[:MAX_CALLERS]
+            if max((calls := sides.edge_calls(caller, key)).base or 0.0, calls.head or 0.0) >= FEWEST_CALLS
         ],
-        text=_text(suspect, callers, sides),
+        text="",
     )
 
 
 def _callers(suspect: Suspect, sides: Sides) -> list[FunctionKey]:
-    """Return who calls the function more or less often than before; else into which it is inlined, or who calls it."""
+    """Return who calls the function more or less often than before, or else who calls it."""
     key = suspect.function
     blamed = list(dict.fromkeys(term.caller for term in suspect.largest if term.callee == key))
-    if blamed:
-        return blamed
+    return blamed or _usual_callers(key, sides)
+
+
+def _usual_callers(key: FunctionKey, sides: Sides) -> list[FunctionKey]:
+    """Return into which functions it is inlined, or which calls it at the highest cost."""
     holders = sides.holders(key)
     if holders:
         return holders
@@ -113,11 +166,26 @@ def _carrier(suspect: Suspect, sides: Sides) -> Carrier | None:
     )
 
 
-def _text(suspect: Suspect, callers: Sequence[FunctionKey], sides: Sides) -> str:
-    effect = text.Effect(suspect.instructions, suspect.share)
+def _figures(values: PerSide | None) -> PerSide | None:
+    """Return the values of both sides, what is too little to be written as none."""
+    if values is None:
+        return None
+    base, head = (
+        0.0 if value is not None and abs(value) < text.LEAST_NUMBER else value for value in (values.base, values.head)
+    )
+    return PerSide(base=base, head=head)
+
+
+def _effect(root: Root) -> text.Effect:
+    return text.Effect(root.instructions, root.share)
+
+
+def _clause(suspect: Suspect, callers: Sequence[FunctionKey], sides: Sides) -> text.Clause:
+    more = suspect.instructions > 0
     function = _named(suspect.function, sides)
     if suspect.dearer is not None:
-        return text.dearer(function, _named(suspect.dearer, sides), _each_call(suspect.dearer, sides), effect)
+        carrier = _named(suspect.dearer, sides)
+        return text.dearer(function, carrier, _each_call(suspect.dearer, sides), more=more)
     if not suspect.is_own:
         instead = next((term.instead_of for term in suspect.largest if term.instead_of is not None), None)
         return text.called(
@@ -126,12 +194,11 @@ def _text(suspect: Suspect, callers: Sequence[FunctionKey], sides: Sides) -> str
             _sum([sides.edge_calls(caller, suspect.function) for caller in callers]),
             sorted(set().union(*(sides.through(caller, suspect.function) for caller in callers))),
             None if instead is None else _named(instead, sides),
-            effect,
         )
     parts = {term.owner for term in suspect.terms if term.owner is not None} - {suspect.function}
     held = [sides.inlined_in(suspect.function, part) for part in parts]
     holders = [name for name, _ in sides.holders(suspect.function)]
-    return text.own(function, _sum([sides.body(suspect.function), *held]), holders, effect)
+    return text.own(function, _sum([sides.body(suspect.function), *held]), holders, more=more)
 
 
 def _named(key: FunctionKey, sides: Sides) -> text.NamedFunction:

@@ -7,6 +7,7 @@ from zerolap.explain.attribution import SourceFunction, SourceFunctions, cost_gr
 from zerolap.explain.changed_lines import DifferingLines
 from zerolap.explain.contraction import without_detours
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, sums
+from zerolap.explain.handlers import exchanged_handlers
 from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import find_renames
 from zerolap.records import CallGraph, Changes, PerSide
@@ -39,7 +40,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides' functions; `base` and `head` as they are, the contracted ones without detours."""
+    """Both sides' functions; `base` and `head` as they are, the contracted ones without detours.
+
+    `handlers` has by function the one that carried out the command in the base; the base's graphs name that alike.
+    """
 
     base: CostGraph
     head: CostGraph
@@ -48,6 +52,7 @@ class Sides:
     old: SourceFunctions
     new: SourceFunctions
     changed: DifferingLines
+    handlers: dict[FunctionKey, FunctionKey]
     has_lines: bool
 
     @classmethod
@@ -58,11 +63,25 @@ class Sides:
         base, head = inline_alike(base, head)
         base, head = inline_alike(base.renamed(find_renames(base, head, old, new)), head)
         changed = DifferingLines(evidence.changes)
-        return cls(base, head, *without_detours(base, head), old, new, changed, evidence.has_lines)
+        handlers: dict[FunctionKey, FunctionKey] = {}
+        if changed.known and evidence.has_lines:
+            handlers = exchanged_handlers(
+                base, head, lambda caller: changed.names_in(old.named(*caller), new.named(*caller))
+            )
+            base = base.renamed({before: after for after, before in handlers.items()})
+        return cls(base, head, *without_detours(base, head), old, new, changed, handlers, evidence.has_lines)
 
     def body_changed(self, key: FunctionKey) -> bool:
         """Whether lines of the function differ."""
         return self.changed.body_changed(key, self.base, self.head, self.old, self.new)
+
+    def is_touched(self, key: FunctionKey) -> bool:
+        """Whether lines of the function differ, or it carries out the command instead of another."""
+        return self.body_changed(key) or key in self.handlers
+
+    def is_of_library(self, key: FunctionKey) -> bool:
+        """Whether the function is none of the sources, on either side."""
+        return self.has_lines and self.old.named(*key) is None and self.new.named(*key) is None
 
     def changed_names(self, key: FunctionKey) -> set[str]:
         """Return the names in those lines of the function that differ."""
@@ -74,7 +93,7 @@ class Sides:
             return None
         calls = self.calls(key)
         is_called_otherwise = calls is None or calls.base != calls.head
-        return self.body_changed(key) or (self.changed.mentions(key, self.new) and is_called_otherwise)
+        return self.is_touched(key) or (self.changed.mentions(key, self.new) and is_called_otherwise)
 
     def is_inlined(self, key: FunctionKey) -> bool:
         """Whether either side has inlined the function somewhere."""

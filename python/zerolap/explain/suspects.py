@@ -45,21 +45,31 @@ class Suspect:
         return sum(term.instructions for term in self.terms)
 
 
-_Group = tuple[FunctionKey, FunctionKey | None, bool]
-"""The function, the one that it made dearer, and whether it is about calls."""
+@dataclass(frozen=True)
+class _Group:
+    """What terms are gathered by; `origin` is where they begin, of which `roots` are chosen."""
+
+    origin: FunctionKey | None
+    function: FunctionKey
+    dearer: FunctionKey | None = None
+    are_calls: bool = False
 
 
-def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> list[Suspect]:
-    """Return who explains the change by `total`: the larger the share the earlier, then those that act against it."""
+def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> dict[FunctionKey | None, list[Suspect]]:
+    """Return who explains the change by `total`, by the function in which it begins.
+
+    That is one that the change touches, or one of a library in which the same calls cost more or less; none for what
+    begins in neither.
+    """
     groups: dict[_Group, list[Term]] = {}
     for term in _by_maker(terms, sides):
         groups.setdefault(_group(term, sides), []).append(term)
-    suspects = [
-        Suspect(function, dearer, part, sum(term.instructions for term in part) / total)
-        for (function, dearer, are_calls), of_group in groups.items()
-        for part in (_parted(function, of_group, sides) if are_calls else [of_group])
-    ]
-    return sorted(suspects, key=lambda one: (one.share < 0, -abs(one.share), one.function, one.dearer or one.function))
+    suspects: dict[FunctionKey | None, list[Suspect]] = {}
+    for group, of_group in groups.items():
+        for part in _parted(group.function, of_group, sides) if group.are_calls else [of_group]:
+            share = sum(term.instructions for term in part) / total
+            suspects.setdefault(group.origin, []).append(Suspect(group.function, group.dearer, part, share))
+    return suspects
 
 
 def _parted(function: FunctionKey, terms: Sequence[Term], sides: Sides) -> list[list[Term]]:
@@ -89,16 +99,34 @@ def _maker(caller: FunctionKey, callee: FunctionKey, sides: Sides) -> FunctionKe
 def _group(term: Term, sides: Sides) -> _Group:
     actor = term.caller
     if term.owner is not None and _is_itself_changed(term.owner, actor, sides):
-        return term.owner, None, False
+        return _Group(term.owner, term.owner)
     carrier = term.callee or actor
-    cause = None
-    if not sides.body_changed(actor) and not sides.body_changed(carrier):
-        cause = _changed_caller(actor, term.instructions > 0, sides)
+    are_calls = term.callee is not None
+    if sides.is_touched(actor):
+        return _Group(actor, carrier, are_calls=are_calls)
+    if sides.body_changed(carrier):
+        return _Group(carrier, carrier, are_calls=are_calls)
+    entered = library_entry(actor, sides)
+    cause = _changed_caller(entered or actor, term.instructions > 0, sides)
     if cause is not None:
-        return cause, actor, False
-    if term.owner is not None and not sides.body_changed(actor):
-        return term.owner, None, False
-    return carrier, None, term.callee is not None
+        return _Group(cause, cause, entered or actor)
+    if term.owner is not None:
+        return _Group(None, term.owner)
+    return _Group(entered, carrier, are_calls=are_calls)
+
+
+def library_entry(function: FunctionKey, sides: Sides) -> FunctionKey | None:
+    """Return through which function of a library it is mostly reached from the sources; none for one of these."""
+    if not sides.is_of_library(function):
+        return None
+    passed = {function}
+    while True:
+        callers = sides.base_contracted.callers(function) | sides.head_contracted.callers(function)
+        caller = max(callers, key=lambda key: (callers[key].instructions, key), default=None)
+        if caller is None or caller in passed or not sides.is_of_library(caller):
+            return function
+        passed.add(caller)
+        function = caller
 
 
 def _is_itself_changed(owner: FunctionKey, holder: FunctionKey, sides: Sides) -> bool:
@@ -126,7 +154,7 @@ def _changed_caller(function: FunctionKey, dearer: bool, sides: Sides) -> Functi
         changed = {
             caller: cost
             for caller, cost in added.items()
-            if sides.body_changed(caller) and (function == direct or function[0] in sides.changed_names(caller))
+            if sides.is_touched(caller) and (function == direct or function[0] in sides.changed_names(caller))
         }
         if sum(changed.values()) > MOSTLY * whole:
             return max(changed, key=lambda caller: (changed[caller], caller))

@@ -9,6 +9,11 @@ WHOLE = 1.05
 """Share of the change from which on a function's part is reported as more than the whole."""
 NAMED = 3
 """Functions that a sentence names before it counts the others."""
+LEAST_NUMBER = 5e-4
+"""What is less is written as none: so little per request is the rest of a difference of two windows."""
+
+OF_COMMANDS = "Command"
+"""End of the names of functions that carry out a command, by the custom of Redis and its relatives."""
 
 IN_TIMERS = (
     "The change is in what the server's timers execute, such as `serverCron`, and not in its requests. It is not "
@@ -59,13 +64,21 @@ class Effect:
         return part if self.share <= WHOLE else f"{part}; others take back a part"
 
 
-def own(function: NamedFunction, instructions: PerSide, inlined_into: Sequence[str], effect: Effect) -> str:
-    """Return the sentence on a function whose own lines cost more or less."""
-    verb = "takes more instructions" if effect.instructions > 0 else "takes fewer instructions"
-    figures = f"({_number(instructions.base)} -> {_number(instructions.head)} per request)"
+@dataclass(frozen=True)
+class Clause:
+    """What changed, as subject and predicate."""
+
+    subject: str
+    predicate: str
+
+
+def own(function: NamedFunction, instructions: PerSide, inlined_into: Sequence[str], *, more: bool) -> Clause:
+    """Return the clause on a function whose own lines cost more or less."""
+    verb = "takes more instructions" if more else "takes fewer instructions"
+    predicate = f"{verb} ({_number(instructions.base)} -> {_number(instructions.head)} per request)"
     if not inlined_into:
-        return f"{function.whole} itself {verb} {figures}: {effect}."
-    return f"{function.whole}, inlined into {_list(inlined_into)}, {verb} {figures}: {effect}."
+        return Clause(function.whole, f"itself {predicate}")
+    return Clause(f"{function.whole}, inlined into {_list(inlined_into)},", predicate)
 
 
 def called(
@@ -74,21 +87,62 @@ def called(
     calls: PerSide,
     through: Sequence[str],
     instead: NamedFunction | None,
-    effect: Effect,
-) -> str:
-    """Return the sentence on calls that are made more or less often; `through` names functions in between."""
+) -> Clause:
+    """Return the clause on calls that are made more or less often; `through` names functions in between."""
     subject = callers[0].whole if len(callers) == 1 else _list([caller.function for caller in callers])
     target = callee.placed if callee.file != callers[0].file else callee.bare
     way = f" through {_list(through)}" if through else ""
     exchanged = "" if instead is None else f", {'instead of' if calls.head else 'but'} {instead.bare}"
-    return f"{subject} {_calls(calls, target, several=len(callers) > 1)}{way}{exchanged}: {effect}."
+    return Clause(subject, f"{_calls(calls, target, several=len(callers) > 1)}{way}{exchanged}")
 
 
-def dearer(caller: NamedFunction, callee: NamedFunction, each_call: PerSide, effect: Effect) -> str:
-    """Return the sentence on a changed function that gives an unchanged one more or less to do."""
-    kind = "dearer" if effect.instructions > 0 else "cheaper"
-    figures = f"({_number(each_call.base)} -> {_number(each_call.head)} instructions a call)"
-    return f"{caller.whole} makes calls of {callee.placed}, which is unchanged, {kind} {figures}: {effect}."
+def dearer(caller: NamedFunction, callee: NamedFunction, each_call: PerSide, *, more: bool) -> Clause:
+    """Return the clause on a changed function that gives an unchanged one more or less to do."""
+    return Clause(
+        caller.whole,
+        f"makes calls of {callee.placed}, which is unchanged, {'dearer' if more else 'cheaper'} {_each(each_call)}",
+    )
+
+
+def handler(function: NamedFunction, replaced: NamedFunction) -> Clause:
+    """Return the clause on a function that is called through a table in place of another."""
+    are_commands = function.function.endswith(OF_COMMANDS) and replaced.function.endswith(OF_COMMANDS)
+    former = replaced.placed if replaced.file != function.file else replaced.bare
+    return Clause(function.placed, f"{'carries out the command' if are_commands else 'is called'} instead of {former}")
+
+
+def same_code(function: NamedFunction, each_call: PerSide, calls: PerSide | None, *, more: bool) -> Clause:
+    """Return the clause on a function of a library that costs more or less a call."""
+    times = "" if calls is None else f", called {_times(calls)} per request"
+    return Clause(
+        function.placed,
+        f"takes {'more' if more else 'fewer'} instructions a call {_each(each_call)}{times}: the same code, with other "
+        "arguments or data",
+    )
+
+
+def _times(calls: PerSide) -> str:
+    before, after = _number(calls.base), _number(calls.head)
+    return f"{after} times" if before == after else f"{before} -> {after} times"
+
+
+def sentence(clause: Clause, effect: Effect) -> str:
+    """Return the clause with what it costs."""
+    return f"{clause.subject} {clause.predicate}: {effect}."
+
+
+def below(root: NamedFunction, clauses: Sequence[Clause], effect: Effect) -> str:
+    """Return the sentence on a changed function, of which the clauses are the largest parts, with what it costs."""
+    (leading, *further) = clauses
+    same = [clause.predicate for clause in further if clause.subject == leading.subject]
+    story = " and ".join([f"{leading.subject} {leading.predicate}", *same])
+    story = "; ".join([story, *(f"{c.subject} {c.predicate}" for c in further if c.subject != leading.subject)])
+    begin = "" if leading.subject == root.whole else f"Below {root.whole}, "
+    return f"{begin}{story}: {effect}."
+
+
+def _each(each_call: PerSide) -> str:
+    return f"({_number(each_call.base)} -> {_number(each_call.head)} instructions a call)"
 
 
 def call_count(caller: str, callee: str, calls: PerSide) -> str:
@@ -117,7 +171,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _number(value: float | None) -> str:
-    if value is None:
+    if value is None or abs(value) < LEAST_NUMBER:
         return "0"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 

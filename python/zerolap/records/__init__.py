@@ -67,7 +67,7 @@ from zerolap.records.event import (
     read_event,
 )
 from zerolap.records.fields import PLACEHOLDER, Filled, Positive
-from zerolap.records.finding import Caller, Carrier, Finding, PerSide
+from zerolap.records.finding import Caller, Carrier, Finding, Part, PerSide
 from zerolap.records.history import (
     HISTORY_SCHEMA,
     SHORT_COMMIT,
@@ -261,6 +261,7 @@ __all__ = [
     "Metric",
     "MetricRule",
     "Note",
+    "Part",
     "PerSide",
     "Pictures",
     "Placement",

@@ -30,6 +30,20 @@ class Carrier(Record):
     instructions_per_op: PerSide
 
 
+class Part(Record):
+    """A part of a finding: a function that changed the cost by so many instructions per request, itself or by calls.
+
+    `calls_per_op` is null for a function that is inlined.
+    """
+
+    function: str
+    file: str | None
+    instructions_changed_per_op: float
+    share_of_change: float
+    calls_per_op: PerSide | None
+    text: str
+
+
 class Finding(Record):
     """A reason why a case changed, or did not.
 
@@ -39,7 +53,9 @@ class Finding(Record):
     why; `identity` whether both sides execute the same instructions, with the evidence. `instructions_per_op` includes
     the function's callees, `self_instructions_per_op` does not; likewise the sampled times `cpu_ns_per_op` and
     `self_cpu_ns_per_op`. `share_of_change` is the part of the case's total change that the finding explains; it is
-    negative for what counteracts it. `calls_per_op` is null for a function that is inlined.
+    negative for what counteracts it. `calls_per_op` is null for a function that is inlined. `parts` are what a culprit
+    consists of where that is more than the finding states: its share is what they come to, gains and losses set off.
+    `replaces` is the function that carried out the command before.
     """
 
     kind: Literal["culprit", "moved", "diffuse", "cause", "limits", "identity"]
@@ -56,4 +72,6 @@ class Finding(Record):
     in_diff: bool | None = None
     carrier: Carrier | None = None
     callers: list[Caller] = []
+    replaces: str | None = None
+    parts: list[Part] = []
     text: str

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.records import METRICS, CaseResult, Finding, Verdict
+from zerolap.records import METRICS, CaseResult, Finding, PerSide, Verdict
 from zerolap.report.format import count, metric_label, percent, plain
 from zerolap.report.reading import CHANGED, CaseAnswer, answers, failed_check, ranked
 
@@ -184,16 +184,35 @@ def _reason(finding: Finding) -> str | None:
     if finding.function is None:
         return None
     name = _code(finding.function)
-    calls, own = finding.calls_per_op, finding.self_instructions_per_op
-    if calls is not None and calls.head is not None and calls.base is None:
-        return f"{name} is called now, {_times(calls.head)} per request"
-    if calls is not None and calls.base is not None and calls.head is None:
-        return f"{name} is not called any more"
-    if calls is not None and calls.base and calls.head and abs(calls.head / calls.base - 1) > SMALLEST_CALLS:
-        return f"{name} is called {_times(calls.head)} per request instead of {_times(calls.base)}"
-    if own is not None and own.base is not None and own.head is not None and own.base != own.head:
-        return f"{name} itself executes {count(own.head)} instructions per request instead of {count(own.base)}"
-    return f"the cost of {name} has changed"
+    if finding.replaces is not None:
+        return f"{name} is called instead of {_code(finding.replaces)}"
+    if finding.parts and finding.parts[0].function != finding.function:
+        instead = _instead(finding.instructions_per_op)
+        return f"{name} and what it calls execute {instead}" if instead else f"the cost of {name} has changed"
+    calls, own = finding.calls_per_op, _instead(finding.self_instructions_per_op)
+    called = None if calls is None else _called(calls)
+    if called is not None:
+        return f"{name} is {called}"
+    return f"{name} itself executes {own}" if own is not None else f"the cost of {name} has changed"
+
+
+def _called(calls: PerSide) -> str | None:
+    """Return how much more or less often a function is called; none where it is called as often."""
+    if calls.base is None and calls.head is not None:
+        return f"called now, {_times(calls.head)} per request"
+    if calls.base is not None and calls.head is None:
+        return "not called any more"
+    if calls.base and calls.head and abs(calls.head / calls.base - 1) > SMALLEST_CALLS:
+        return f"called {_times(calls.head)} per request instead of {_times(calls.base)}"
+    return None
+
+
+def _instead(instructions: PerSide | None) -> str | None:
+    if instructions is None or instructions.base is None or instructions.head is None:
+        return None
+    if instructions.base == instructions.head:
+        return None
+    return f"{count(instructions.head)} instructions per request instead of {count(instructions.base)}"
 
 
 def _code(function: str) -> str:

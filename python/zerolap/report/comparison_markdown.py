@@ -117,7 +117,8 @@ def _culprit(finding: Finding) -> str:
         sentence_with_names(finding.text),
     ]
     # Two spaces at the end of a line keep what follows on a line of its own.
-    return "  \n   ".join(line for line in lines if line)
+    reason = "  \n   ".join(line for line in lines if line)
+    return "\n   ".join([reason, *(f"- {sentence_with_names(part.text)}" for part in finding.parts)])
 
 
 def _facts(comparison: Comparison) -> list[str]:

@@ -96,6 +96,8 @@ def _show_culprit(lines: Lines, place: int, finding: Finding) -> None:
         heading.append(IN_DIFF)
     lines.line(*heading, indent=2)
     lines.line(one_line(finding.text), indent=5)
+    for part in finding.parts:
+        lines.line(("- ", "dim"), one_line(part.text), indent=7)
     figures = "; ".join(culprit_figures(finding))
     if figures:
         lines.line(figures, indent=5)

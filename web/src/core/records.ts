@@ -379,7 +379,9 @@ export interface FalseAlarmCount {
  * why; `identity` whether both sides execute the same instructions, with the evidence. `instructions_per_op` includes
  * the function's callees, `self_instructions_per_op` does not; likewise the sampled times `cpu_ns_per_op` and
  * `self_cpu_ns_per_op`. `share_of_change` is the part of the case's total change that the finding explains; it is
- * negative for what counteracts it. `calls_per_op` is null for a function that is inlined.
+ * negative for what counteracts it. `calls_per_op` is null for a function that is inlined. `parts` are what a culprit
+ * consists of where that is more than the finding states: its share is what they come to, gains and losses set off.
+ * `replaces` is the function that carried out the command before.
  */
 export interface Finding {
   kind: "culprit" | "moved" | "diffuse" | "cause" | "limits" | "identity";
@@ -396,6 +398,8 @@ export interface Finding {
   in_diff: boolean | null;
   carrier: Carrier | null;
   callers: Array<Caller>;
+  replaces: string | null;
+  parts: Array<Part>;
   text: string;
 }
 
@@ -862,6 +866,20 @@ export interface Overview {
   newest: Array<ListedReport>;
   open_requests: Array<OpenRequest>;
   fleet: FleetHealth;
+}
+
+/**
+ * A part of a finding: a function that changed the cost by so many instructions per request, itself or by calls.
+ *
+ * `calls_per_op` is null for a function that is inlined.
+ */
+export interface Part {
+  function: string;
+  file: string | null;
+  instructions_changed_per_op: number;
+  share_of_change: number;
+  calls_per_op: PerSide | null;
+  text: string;
 }
 
 /** A value per request on each side; null where the side has no such function. */

@@ -172,7 +172,7 @@ const COSTS = [
 ] as const;
 
 function Culprit({ finding }: { finding: Finding }) {
-  const { file, lines, share_of_change, callers } = finding;
+  const { file, lines, share_of_change, callers, parts } = finding;
   const line = lines?.[0];
   return (
     <li>
@@ -182,6 +182,15 @@ function Culprit({ finding }: { finding: Finding }) {
       <p>
         <Sentence text={finding.text} />
       </p>
+      {parts.length > 0 && (
+        <ul>
+          {parts.map((part, place) => (
+            <li key={place}>
+              <Sentence text={part.text} />
+            </li>
+          ))}
+        </ul>
+      )}
       <dl class="figures">
         {share_of_change !== null && (
           <Figure name="share of the change" value={`${Math.round(share_of_change * 100)} %`} />
