@@ -1,0 +1,1 @@
+"""How well changes and opportunities are explained; writes `.bench/explain.json`."""

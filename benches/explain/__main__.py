@@ -1,0 +1,42 @@
+"""Measures how well changes and opportunities are explained; writes `.bench/explain.json`.
+
+Names of figures as arguments measure these alone; the others stay in the file as they were.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from benches.explain import first_reasons
+from benches.figures import DIRECTORY, Figure, show_figures, write_figures
+
+NAME: Final = "explain"
+FIGURES: Final[Mapping[str, Callable[[], Figure]]] = {**first_reasons.FIGURES}
+
+
+def main() -> None:
+    """Measure, print and write; what was measured is written at once."""
+    parser = argparse.ArgumentParser(prog="benches.explain", description=__doc__)
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"of {', '.join(FIGURES)}; all by default")
+    names = parser.parse_args().figures
+    unknown = [name for name in names if name not in FIGURES]
+    if unknown:
+        raise SystemExit(f"unknown: {', '.join(unknown)}; figures: {', '.join(FIGURES)}")
+    figures = _measured_before()
+    for name in names or FIGURES:
+        figures[name] = FIGURES[name]()
+        print(f"written to {write_figures(NAME, figures)}", file=sys.stderr)
+    show_figures(figures)
+
+
+def _measured_before() -> dict[str, Figure]:
+    path = DIRECTORY / f"{NAME}.json"
+    if not path.exists():
+        return {}
+    return {key: Figure(**fields) for key, fields in json.loads(path.read_text())["figures"].items()}
+
+
+if __name__ == "__main__":
+    main()
