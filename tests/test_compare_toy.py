@@ -211,7 +211,10 @@ def test_what_timers_execute_is_work(compare: Any, toy: ToySource) -> None:
     assert (case["work"], case["work_deciding"]) == ("regression", "instructions_per_tick")
     assert verdicts["instructions_per_tick"]["head"] > 400_000
     assert verdicts["instructions_per_op"]["verdict"] == "same"
-    assert "what the server's timers execute" in case["findings"][0]["text"]
+    reason = case["findings"][0]
+    assert (reason["kind"], reason["function"], reason["in_diff"]) == ("culprit", "main", True)
+    assert "per tick of the timers" in reason["text"]
+    assert (reason["instructions_per_op"], reason["calls_per_op"], reason["callers"]) == (None, None, [])
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def trial(
             scale=scale,
         )
     )
-    return measurement, recorded.graph
+    return measurement, recorded.graphs["graph"]
 
 
 def measured(program: Path, case: Case, directory: Path, seed: int = 1, scale: float = QUICK) -> Measurement:

@@ -230,6 +230,18 @@ def call_graph(small: str, large: str, requests_small: int, requests_large: int,
     more requests than the small one.
     """
 
+def timer_graph(
+    requests: str, timers: str, requests_alone: int, requests_beside: int, ticks: int, source_root: str
+) -> bytes:
+    """The call graph of one tick of a server's timers, as `call_graph` returns it.
+
+    Of two callgrind dumps of one process, `requests` covers `requests_alone` requests, and `timers` that many beside
+    `ticks` ticks: `requests_beside` of them. What requests cost varies, so that values may be negative.
+
+    Raises `OSError` when a dump cannot be read, `ValueError` when it is no whole callgrind dump, or there are no ticks
+    or no requests.
+    """
+
 def merge_call_graphs(graphs: list[bytes]) -> bytes:
     """The mean of call graphs (of several seeds); what one of them does not have counts as 0 there.
 
@@ -366,11 +378,11 @@ def function_lines(
     """
 
 def export_profile(profile: bytes, format: str, title: str, sides: list[tuple[int, str, float | None]]) -> bytes:
-    """A profile, as `stack_profile` returns it, as `speedscope`, `firefox`, `pprof` or `folded` reads it.
+    """A profile, as `stack_profile` returns it, in another format.
 
+    Formats are `speedscope`, `firefox`, `pprof`, `folded`, `callgrind` and `svg`; all but the first two take one side.
     A side is its index, its name, and the CPU nanoseconds of a request where they are known: costs are nanoseconds
-    then, of a request in speedscope and of a million requests elsewhere, and samples otherwise. `pprof` and `folded`
-    take one side.
+    then, of a request in speedscope and SVG and of a million requests elsewhere, and samples otherwise.
 
     Raises `ValueError` for another format, another number of sides and an inconsistent profile.
     """

@@ -23,7 +23,7 @@ mod _core {
     #[pymodule_export]
     use crate::profile::{
         BinaryFacts, binary_facts, call_graph, compare_executed, executed, executed_digest, merge_call_graphs,
-        source_functions, structures,
+        source_functions, structures, timer_graph,
     };
     #[pymodule_export]
     use crate::stacks::{

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use zerolap_profile::callgrind::{self, Dump};
 use zerolap_profile::graph::{self, CallGraph};
 use zerolap_profile::identity::{self, Executed, Trial};
-use zerolap_profile::window::{Window, per_request};
+use zerolap_profile::window::{Window, per_request, per_tick};
 use zerolap_profile::{binary, functions, structs};
 
 use crate::errors::{binary_error, dump_error, os_error, value_error};
@@ -38,6 +38,25 @@ pub(crate) fn call_graph<'py>(
         let small = Window { dump: &small, requests: requests_small };
         let large = Window { dump: &large, requests: requests_large };
         json(&per_request(small, large, source_root).map_err(value_error)?)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyfunction]
+pub(crate) fn timer_graph<'py>(
+    py: Python<'py>,
+    requests: &str,
+    timers: &str,
+    requests_alone: u64,
+    requests_beside: u64,
+    ticks: u64,
+    source_root: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = py.detach(|| {
+        let (requests, timers) = (read_dump(requests)?, read_dump(timers)?);
+        let requests = Window { dump: &requests, requests: requests_alone };
+        let timers = Window { dump: &timers, requests: requests_beside };
+        json(&per_tick(requests, timers, ticks, source_root).map_err(value_error)?)
     })?;
     Ok(PyBytes::new(py, &bytes))
 }

@@ -35,6 +35,14 @@ pub enum WindowError {
         /// Requests of the large window.
         large: u64,
     },
+    /// A window has no ticks, or there are no requests to subtract.
+    #[error("{ticks} ticks and {requests} requests give no tick's cost")]
+    Ticks {
+        /// Ticks of the window with timers.
+        ticks: u64,
+        /// Requests of the window without.
+        requests: u64,
+    },
 }
 
 /// The call graph of one request: (X(large) - X(small)) / (requests of large - requests of small), for every function,
@@ -54,6 +62,29 @@ pub fn per_request(small: Window<'_>, large: Window<'_>, source_root: &str) -> R
     remove_pin_library(&mut subtracted);
     difference.add(&subtracted, -1.0);
     Ok(difference.graph(requests as f64))
+}
+
+/// The call graph of one tick of the server's timers: what a window with `ticks` of them executes beyond its requests,
+/// which cost as much as those of a window without. What requests cost varies, so values may be negative.
+///
+/// # Errors
+/// When there are no ticks, or no requests to subtract.
+pub fn per_tick(
+    requests: Window<'_>,
+    timers: Window<'_>,
+    ticks: u64,
+    source_root: &str,
+) -> Result<CallGraph, WindowError> {
+    if ticks == 0 || requests.requests == 0 {
+        return Err(WindowError::Ticks { ticks, requests: requests.requests });
+    }
+    let root = SourceRoot::new(source_root);
+    let whole = WholeFunctions::of(&[requests.dump, timers.dump]);
+    let [mut rest, mut of_requests] = [timers.dump, requests.dump].map(|dump| sums(dump, &whole, &root));
+    remove_pin_library(&mut rest);
+    remove_pin_library(&mut of_requests);
+    rest.add(&of_requests, -(timers.requests as f64) / requests.requests as f64);
+    Ok(rest.graph(ticks as f64))
 }
 
 /// Where functions begin that have their name without suffix, by object and name.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 use zerolap_profile::callgrind::{Dump, read};
 use zerolap_profile::graph::{CallGraph, GraphError, merge};
-use zerolap_profile::window::{Window, WindowError, per_request};
+use zerolap_profile::window::{Window, WindowError, per_request, per_tick};
 
 const SOURCE_ROOT: &str = "/build/redis";
 
@@ -80,6 +80,24 @@ fn a_window_must_grow() {
     let window = |requests| Window { dump: &dump, requests };
     for (small, large) in [(5, 5), (6, 5)] {
         assert_eq!(per_request(window(small), window(large), ""), Err(WindowError::Requests { small, large }));
+    }
+}
+
+#[test]
+fn the_graph_of_a_tick_is_what_requests_do_not_explain() {
+    let requests = dump("events: Ir\nob=server\nfl=/build/redis/src/a.c\nfn=command\n1 1000\n");
+    let timers = dump(
+        "events: Ir\nob=server\nfl=/build/redis/src/a.c\nfn=command\n1 600\nfn=cron\n9 40\ncfn=expire\ncalls=4 20\n\
+         9 80\nfn=expire\n20 80\n",
+    );
+    let window = |dump, requests| Window { dump, requests };
+    let tick = per_tick(window(&requests, 10), window(&timers, 6), 2, SOURCE_ROOT).expect("ticks and requests");
+    let functions: Vec<_> = tick.functions.iter().map(|f| (f.name.as_str(), f.instructions, f.calls)).collect();
+    assert_eq!(functions, [("cron", 20.0, 0.0), ("expire", 40.0, 2.0)]);
+    assert_eq!(tick.totals.instructions, 60.0);
+    for (ticks, alone) in [(0, 10), (2, 0)] {
+        let refused = per_tick(window(&requests, alone), window(&timers, 6), ticks, SOURCE_ROOT);
+        assert_eq!(refused, Err(WindowError::Ticks { ticks, requests: alone }));
     }
 }
 

@@ -102,7 +102,9 @@ def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Wind
             instrument_start=block.number == 0,
         )
         measurement, recorded = count(trial)
-    kept: dict[str, str | None] = {"began": began, "graph": place.blobs.put(recorded.graph)}
+    kept: dict[str, str | None] = {"began": began}
+    for name, graph in recorded.graphs.items():
+        kept[name] = place.blobs.put(graph)
     if recorded.executed is not None:
         kept |= {"executed": place.blobs.put(recorded.executed)}
         kept |= {"executed_code": _core.executed_digest(recorded.executed)}
@@ -126,12 +128,12 @@ class CountedTrial(ServerTrial):
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a trial leaves beside its measurement, as JSON: its call graph, and the instructions that it executed.
+    """What a trial leaves beside its measurement, as JSON: its call graphs, and the instructions that it executed.
 
-    `executed` is none where the program's file cannot be read.
+    The graphs are by their names in a measurement. `executed` is none where the program's file cannot be read.
     """
 
-    graph: bytes
+    graphs: Mapping[str, bytes]
     executed: bytes | None
 
 
@@ -172,8 +174,8 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
             checks = [*data.checks, *counted.replica_checks()]
         checks += pinned_checks(counts.clock_readings, counted.pin.random_readings)
     executed = _executed(trial, counts, counted.program_in_dumps)
-    measurement, graph = _evaluate(trial, counts, checks, time.monotonic() - began)
-    return measurement, Recorded(graph, executed)
+    measurement, graphs = _evaluate(trial, counts, checks, time.monotonic() - began)
+    return measurement, Recorded(graphs, executed)
 
 
 def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str, str]) -> None:
@@ -187,8 +189,9 @@ def _quiet(server: RunningServer, quiet: Mapping[str, str], chosen: Mapping[str,
 
 def _evaluate(
     trial: CountedTrial, counts: WindowCounts, checks: list[Check], seconds: float
-) -> tuple[Measurement, bytes]:
+) -> tuple[Measurement, dict[str, bytes]]:
     graph = _call_graph(trial, counts.small_dump, counts.large_dump, counts.counted_small, counts.counted_large)
+    graphs = {"graph": graph, "graph_tick": _timer_graph(trial, counts)}
     parsed = CallGraph.model_validate_json(graph)
     metrics = {
         "instructions_per_op": parsed.totals.instructions,
@@ -199,6 +202,7 @@ def _evaluate(
     alone = counts.alone
     if alone is not None:
         of_alone = _call_graph(trial, alone.few_dump, alone.many_dump, alone.counted_few, alone.counted_many)
+        graphs["graph_alone"] = of_alone
         metrics["instructions_alone_per_op"] = CallGraph.model_validate_json(of_alone).totals.instructions
     allocations = parsed.allocations()
     if allocations is not None or not trial.stripped:
@@ -220,13 +224,28 @@ def _evaluate(
         seconds=seconds,
         method=METHOD,
     )
-    return measurement, graph
+    return measurement, graphs
 
 
 def _call_graph(trial: CountedTrial, small: Path, large: Path, requests_small: int, requests_large: int) -> bytes:
     """Return the call graph of a request as JSON, from two dumps that count so many."""
     try:
         return reading.call_graph(str(small), str(large), requests_small, requests_large, trial.source_root)
+    except (OSError, ValueError) as broken:
+        raise broken_dump(trial.directory, str(broken)) from broken
+
+
+def _timer_graph(trial: CountedTrial, counts: WindowCounts) -> bytes:
+    """Return the call graph of a tick of the server's timers as JSON."""
+    try:
+        return reading.timer_graph(
+            str(counts.large_dump),
+            str(counts.timer_dump),
+            requests_alone=counts.counted_large,
+            requests_beside=counts.counted_timers,
+            ticks=TICKS,
+            source_root=trial.source_root,
+        )
     except (OSError, ValueError) as broken:
         raise broken_dump(trial.directory, str(broken)) from broken
 

@@ -35,9 +35,8 @@ def explain_change(evidence: Evidence) -> list[Finding]:
         return explain_calls(evidence.base, evidence.head, CallGraph.is_allocation)
     if evidence.metric == "clock_readings_per_op":
         return explain_calls(evidence.base, evidence.head, reads_clock)
-    if evidence.metric == "instructions_per_tick":
-        return [Finding(kind="limits", rank=1, text=text.IN_TIMERS)]
-    return _explain_instructions(evidence)
+    findings = _explain_instructions(evidence)
+    return [_of_ticks(finding) for finding in findings] if evidence.metric == "instructions_per_tick" else findings
 
 
 def _explain_instructions(evidence: Evidence) -> list[Finding]:
@@ -53,6 +52,15 @@ def _explain_instructions(evidence: Evidence) -> list[Finding]:
         findings.insert(0, Finding(kind="diffuse", rank=0, text=text.diffuse(explained, total)))
     findings += _moved(blame, total, len(findings))
     return findings + _limits(evidence, len(findings))
+
+
+def _of_ticks(finding: Finding) -> Finding:
+    """Return a finding on what the server's timers execute: its figures, which are of a tick, are in its text alone."""
+    per_request = {"instructions_per_op", "self_instructions_per_op", "calls_per_op", "carrier"}
+    parts = [part.model_copy(update={"calls_per_op": None, "text": text.of_ticks(part.text)}) for part in finding.parts]
+    unknown: dict[str, object] = dict.fromkeys(per_request)
+    stated = {"text": text.of_ticks(finding.text), "callers": [], "parts": parts}
+    return finding.model_copy(update=unknown | stated)
 
 
 def _listed(roots: Sequence[Root]) -> list[Root]:

@@ -12,13 +12,9 @@ NAMED = 3
 LEAST_NUMBER = 5e-4
 """What is less is written as none: so little per request is the rest of a difference of two windows."""
 
+PER_REQUEST = "per request"
 OF_COMMANDS = "Command"
 """End of the names of functions that carry out a command, by the custom of Redis and its relatives."""
-
-IN_TIMERS = (
-    "The change is in what the server's timers execute, such as `serverCron`, and not in its requests. It is not "
-    "attributed to functions."
-)
 
 
 @dataclass(frozen=True)
@@ -139,6 +135,11 @@ def below(root: NamedFunction, clauses: Sequence[Clause], effect: Effect) -> str
     story = "; ".join([story, *(f"{c.subject} {c.predicate}" for c in further if c.subject != leading.subject)])
     begin = "" if leading.subject == root.whole else f"Below {root.whole}, "
     return f"{begin}{story}: {effect}."
+
+
+def of_ticks(sentence: str) -> str:
+    """Return a sentence on requests as one on ticks of the server's timers."""
+    return sentence.replace(PER_REQUEST, "per tick of the timers")
 
 
 def _each(each_call: PerSide) -> str:

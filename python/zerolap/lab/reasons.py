@@ -1,7 +1,8 @@
 """Gathers the evidence for a case and has it explained: what a change is due to, and what could not be measured."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from zerolap import _core
 from zerolap.build import BuiltServer, changes_between
@@ -31,7 +32,8 @@ from zerolap.sandbox import confined_reading as reading
 from zerolap.store import BlobDamaged, Blobs
 
 TIMER_COST = "instructions_per_tick"
-"""Its functions are in no call graph, which is of requests."""
+GRAPHS: Final[Mapping[str, str]] = {TIMER_COST: "graph_tick", "instructions_alone_per_op": "graph_alone"}
+"""Of which call graph of a measurement the functions behind a metric are, where that is not the graph of requests."""
 
 
 class Explainer:
@@ -91,7 +93,12 @@ class Explainer:
 
     def _explain_work(self, trials: Trials, metric: str) -> list[Finding]:
         """Return the findings on a case whose `metric` changed."""
-        graphs = [merged_graph(trials.measurements[side], self._blobs) for side in (BASE, HEAD)]
+        kind = GRAPHS.get(metric, "graph")
+        measured = [trials.measurements[side] for side in (BASE, HEAD)]
+        if not all(any(getattr(one, kind) for one in side) for side in measured):
+            text = f"An older version counted this: it recorded no functions for {METRICS[metric].label}."
+            return [Finding(kind="limits", rank=0, text=text)]
+        graphs = [merged_graph(side, self._blobs, kind) for side in measured]
         return self.explain_work(graphs[0], graphs[1], metric)
 
     def explain_work(self, base: CallGraph, head: CallGraph, metric: str) -> list[Finding]:
@@ -135,9 +142,10 @@ def explainer_of(results: Results, lab: Lab) -> Explainer:
     return Explainer(lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest), changes, lab.store.blobs)
 
 
-def merged_graph(measurements: Sequence[Measurement], blobs: Blobs) -> CallGraph:
-    """Return the mean of the call graphs of counted trials."""
-    graphs = [blobs.get(measurement.graph) for measurement in measurements if measurement.graph is not None]
+def merged_graph(measurements: Sequence[Measurement], blobs: Blobs, kind: str = "graph") -> CallGraph:
+    """Return the mean of the call graphs of counted trials; `kind` is the name of one of a measurement's graphs."""
+    digests = [getattr(measurement, kind) for measurement in measurements]
+    graphs = [blobs.get(digest) for digest in digests if digest is not None]
     return CallGraph.model_validate_json(_core.merge_call_graphs(graphs))
 
 

@@ -51,8 +51,9 @@ class Placement(Record):
 class Measurement(Record):
     """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
 
-    `graph`, `timeline`, `stacks` and `executed` are digests of blobs: a call graph, the slices of a timed trial,
-    sampled stacks, the executed instructions without addresses. `executed_code` is a digest of these instructions that
+    `graph`, `graph_alone`, `graph_tick`, `timeline`, `stacks` and `executed` are digests of blobs: the call graphs of a
+    request, of one that comes alone and of a tick of the timers, the slices of a timed trial, sampled stacks, the
+    executed instructions without addresses. `executed_code` is a digest of these instructions that
     is equal for programs that execute the same. `placement` is of timed and sampled trials. `seconds` is the machine
     time of the trial, repetitions included; `began` is when the last repetition began, as ISO 8601 in UTC. `method` is
     the version of the engine's method, `zerolap` that of the program. `facts` is `Platform.facts_digest` of the machine
@@ -64,6 +65,8 @@ class Measurement(Record):
     validity: Validity
     amounts: Amounts = Amounts()
     graph: str | None = None
+    graph_alone: str | None = None
+    graph_tick: str | None = None
     timeline: str | None = None
     stacks: str | None = None
     placement: Placement | None = None
@@ -80,5 +83,6 @@ class Measurement(Record):
     @property
     def blobs(self) -> list[str]:
         """The digests of the blobs that this refers to."""
-        digests = (self.graph, self.timeline, self.stacks, self.executed)
+        graphs = (self.graph, self.graph_alone, self.graph_tick)
+        digests = (*graphs, self.timeline, self.stacks, self.executed)
         return [digest for digest in digests if digest is not None]

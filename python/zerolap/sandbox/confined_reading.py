@@ -108,6 +108,21 @@ def call_graph(
     return _read("call_graph", [small, large], [str(requests_small), str(requests_large), source_root], limits)
 
 
+def timer_graph(
+    requests: str,
+    timers: str,
+    *,
+    requests_alone: int,
+    requests_beside: int,
+    ticks: int,
+    source_root: str,
+    limits: ReadingLimits = LIMITS,
+) -> bytes:
+    """Return what `_core.timer_graph` does; raises `OSError`, `UnreadableFile`."""
+    numbers = [str(number) for number in (requests_alone, requests_beside, ticks)]
+    return _read("timer_graph", [requests, timers], [*numbers, source_root], limits)
+
+
 @dataclass(frozen=True)
 class DumpedWindows:
     """Dumps of windows of one kind, and the requests that were answered in them."""

@@ -42,6 +42,13 @@ def _graph(
     return graph
 
 
+def _timers(
+    core: ModuleType, requests: str, timers: str, alone: str, beside: str, ticks: str, source_root: str
+) -> bytes:
+    graph: bytes = core.timer_graph(requests, timers, int(alone), int(beside), int(ticks), source_root)
+    return graph
+
+
 def _executed(core: ModuleType, before: str, *arguments: str) -> bytes:
     *files, of_first, first, of_second, second, of_third, third, name = arguments
     *dumps, program = files
@@ -62,6 +69,7 @@ FUNCTIONS: dict[str, Callable[..., bytes]] = {
     "source_functions": _functions,
     "structures": _structures,
     "call_graph": _graph,
+    "timer_graph": _timers,
     "executed": _executed,
     "read_stacks": _stacks,
 }

@@ -71,7 +71,8 @@ class MeasuredValues:
     def of_builds(self, builds: Sequence[str], fingerprint: str, names: Sequence[str]) -> list[MeasuredValue]:
         """Return metrics of builds in comparisons and runs on a platform, the oldest first.
 
-        Values at a rate of requests that was chosen for a comparison are left out, and those of a third server.
+        Values at a rate of requests that was chosen for a comparison are left out, those of a third server, and those
+        of sampled passes, in which perf takes time of its own.
         """
         statement = (
             select(
@@ -86,6 +87,7 @@ class MeasuredValues:
                 trial.c.valid,
                 trial.c.side.in_((BASE, HEAD)),
                 series.c.platform == fingerprint,
+                series.c.engine != "sampled",
                 metric.c.name.in_(names),
             )
             .order_by(trial.c.id)

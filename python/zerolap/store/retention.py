@@ -23,6 +23,11 @@ GRACE_SECONDS: Final = 86_400.0
 
 
 BUILD_SECONDS: Final = 30 * 86_400.0
+TRIAL_BLOBS: Final = (
+    *(trial.c.graph, trial.c.graph_alone, trial.c.graph_tick),
+    *(trial.c.timeline, trial.c.stacks, trial.c.executed),
+)
+"""The columns of a trial that hold digests of blobs."""
 DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b")
 
 
@@ -159,7 +164,7 @@ def remove(connection: Connection, identities: Collection[str]) -> None:
 
 def blobs_of(connection: Connection, identity: str) -> set[str]:
     """Return the digests of the blobs that a request refers to."""
-    measured = select(trial.c.graph, trial.c.timeline, trial.c.stacks, trial.c.executed)
+    measured = select(*TRIAL_BLOBS)
     digests = {digest for row in connection.execute(measured.where(trial.c.request_id == identity)) for digest in row}
     digests |= set(connection.execute(select(job.c.log).where(job.c.request_id == identity)).scalars())
     document = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
@@ -170,7 +175,7 @@ def blobs_of(connection: Connection, identity: str) -> set[str]:
 def referenced_blobs(connection: Connection) -> set[str]:
     """Return the digests of all blobs that a row refers to."""
     digests: set[str | None] = set()
-    for column in (trial.c.graph, trial.c.timeline, trial.c.stacks, trial.c.executed, job.c.log, artifact.c.blob):
+    for column in (*TRIAL_BLOBS, job.c.log, artifact.c.blob):
         digests |= set(connection.execute(select(column).where(column.is_not(None)).distinct()).scalars())
     for document in connection.execute(select(request.c.document)).scalars():
         digests |= set(_archives(document))

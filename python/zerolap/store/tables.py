@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0017"
+REVISION = "0018"
 
 metadata = MetaData(
     naming_convention={
@@ -175,6 +175,8 @@ trial = Table(
     Column("validity", Text, nullable=False),
     Column("amounts", Text, nullable=False),
     Column("graph", String),
+    Column("graph_alone", String),
+    Column("graph_tick", String),
     Column("timeline", String),
     Column("stacks", String),
     Column("executed", String),
