@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo fleet-demo zero-touch-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages chaos clean
+.PHONY: help setup build demo fleet-demo zero-touch-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages bench-explain bench-posts chaos clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,12 @@ bench-history: setup  ## measure how true change points, drifts and searches for
 
 bench-pages: setup  ## measure how fast pages are over 10 million points in SQLite and PostgreSQL; half an hour, 10 GB; writes .bench/pages.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.pages $(SIZE:%=--size %)
+
+bench-explain: setup  ## measure how well changes and opportunities are explained; an hour, with a clone of a server's repository; writes .bench/explain.json
+	@PYTHONPATH=tests .venv/bin/python -m benches.explain $(FIGURES)
+
+bench-posts: setup  ## measure the changes that were published with their figures; two hours, with clones of the servers' repositories; writes .bench/posts.json
+	@.venv/bin/python -m benches.posts
 
 chaos: setup  ## kill, cut, fill and falsify what a fleet consists of, 200 times; 15 minutes; writes .bench/chaos.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.chaos $(FIGURES)
