@@ -43,6 +43,11 @@ class SourceFunctions:
             self._by_file.setdefault(function.file, []).append(function)
             self._by_name.setdefault(function.name, {}).setdefault(function.file, function)
 
+    @property
+    def are_known(self) -> bool:
+        """Whether there are any: a build without debug information has none."""
+        return bool(self._by_file)
+
     def at(self, file: str, line: int) -> SourceFunction | None:
         """Return the definition that holds the line; none too where a macro defines several functions in it."""
         known = self._by_file.get(file, [])
@@ -68,7 +73,7 @@ def cost_graph(graph: CallGraph, functions: SourceFunctions) -> CostGraph:
     What occurs in the small window only has less than no cost a request; it is left out.
     """
     result = CostGraph()
-    keys = [_key(graph, function, functions) for function in graph.functions]
+    keys = function_keys(graph, functions)
     owners = _Owners(graph, functions)
     for key, function in zip(keys, graph.functions, strict=True):
         if function.instructions <= 0 or function.calls < 0:
@@ -106,6 +111,11 @@ class _Owners:
             if owner is not None and owner.key != holder:
                 parts[owner.key] = parts.get(owner.key, 0.0) + value
         return {owner: value for owner, value in parts.items() if value > 0}
+
+
+def function_keys(graph: CallGraph, functions: SourceFunctions) -> list[FunctionKey]:
+    """Return name and file of each function of the graph, in its order."""
+    return [_key(graph, function, functions) for function in graph.functions]
 
 
 def _key(graph: CallGraph, function: GraphFunction, functions: SourceFunctions) -> FunctionKey:

@@ -1,0 +1,75 @@
+"""Readings of the clock on behalf of a command, which the server has read when it began."""
+
+import re
+from typing import Final
+
+from zerolap.explain.call_index import Calls
+from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, named, often
+from zerolap.records import CaseOpportunity, Estimate
+
+CLOCK: Final = re.compile(r"_*(?:clock_gettime|gettimeofday|time)(?:64)?|__vdso_(?:clock_gettime|gettimeofday|time)")
+READER: Final = re.compile(
+    r"_*(?:ustime|mstime|nstime|getMonotonicUs\w*|getMonotonicNs\w*|elapsed\w*|updateCachedTime\w*|monotonic\w+)"
+)
+"""Functions of the servers that read the clock for whoever calls them."""
+UNCOUNTED: Final = Estimate(low=30.0, expected=60.0, high=150.0)
+"""What a reading takes in the vdso, 15 to 40 ns, in instructions: counted servers read a clock that costs nothing."""
+PART: Final = Estimate(low=0.7, expected=0.9, high=1.0)
+
+
+class ClockReadings:
+    """Finds functions below a command that read the clock."""
+
+    name = "clock-readings"
+    purpose = "clock readings of a command beyond those that measure it"
+    revision = 1
+
+    def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
+        """Return the functions that read the clock; the readings that measure the command are made outside of it."""
+        if not evidence.command_calls:
+            return []
+        by_owner: dict[FunctionKey, list[tuple[Calls, float]]] = {}
+        for calls, readings in _readings(evidence):
+            by_owner.setdefault(evidence.index.owner(calls), []).append((calls, readings))
+        least = SMALLEST_SHARE * evidence.index.total
+        opportunities = [_opportunity(evidence, owner, read) for owner, read in by_owner.items()]
+        return [one for one in opportunities if one.saved_instructions_per_op.expected >= least]
+
+
+def _readings(evidence: CaseEvidence) -> list[tuple[Calls, float]]:
+    """Return the calls of readers within commands by functions that are none, with the readings that they lead to."""
+    index, readings = evidence.index, []
+    for callee in index.callers:
+        if not _reads(callee):
+            continue
+        for caller, calls in index.callers[callee].items():
+            within = evidence.within_commands.get(caller, 0.0)
+            if _reads(caller) or within <= 0 or not index.is_of_program(caller):
+                continue
+            below = index.below({callee: calls.calls})
+            read = sum(times for key, times in below.items() if CLOCK.fullmatch(key[0]) and not index.callees.get(key))
+            readings.append((calls, read))
+    return [(calls, read) for calls, read in readings if read > 0]
+
+
+def _reads(key: FunctionKey) -> bool:
+    return CLOCK.fullmatch(key[0]) is not None or READER.fullmatch(key[0]) is not None
+
+
+def _opportunity(evidence: CaseEvidence, owner: FunctionKey, read: list[tuple[Calls, float]]) -> CaseOpportunity:
+    readings = sum(times for _, times in read)
+    readers = named(dict.fromkeys(calls.callee for calls, _ in read))
+    return evidence.opportunity(
+        ClockReadings.name,
+        CodePlace(owner, read[0][0].caller, [line for calls, _ in read for line in calls.lines]),
+        Saving(
+            evidence.index.costs_of(calls for calls, _ in read if calls.instructions > 0),
+            PART,
+            UNCOUNTED.times(readings),
+        ),
+        confidence="medium",
+        evidence={"readings_per_op": readings},
+        text=f"reads the clock {often(readings)} per request by {readers}; the time at which the command began is "
+        "known, and is the same for all of its parts",
+    )

@@ -1,0 +1,135 @@
+"""Numbers and times that are written and read by the general functions of libc, where special ones do it in a part."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.explain.call_index import Calls
+from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
+from zerolap.records import CaseOpportunity, Estimate
+
+PRINTF: Final = r"_*(?:IO_)?v?(?:s|sn|as|f|d)?printf(?:_chk|_internal)?|sdscatv?printf"
+
+
+@dataclass(frozen=True)
+class Sink:
+    """A kind of costly function: what it does, what could do it instead, and the part of its cost that this saves."""
+
+    functions: re.Pattern[str]
+    does: str
+    instead: str
+    part: Estimate
+
+
+DOUBLES: Final = Sink(
+    re.compile(PRINTF),
+    "formats floating-point numbers",
+    "an algorithm for the shortest digits, such as Grisu or Ryu",
+    # Redis issue 8826 measured fpconv at 7.46 times the speed of "%.17g": 1 - 1/7.46.
+    Estimate(low=0.7, expected=0.85, high=0.9),
+)
+PRINTED: Final = Sink(
+    re.compile(PRINTF),
+    "formats text and whole numbers",
+    "writing the digits directly",
+    Estimate(low=0.5, expected=0.8, high=0.9),
+)
+SINKS: Final = (
+    PRINTED,
+    Sink(
+        re.compile(r"sdscatfmt"),
+        "assembles text from a format",
+        "writing digits and text directly into a buffer of known size",
+        Estimate(low=0.3, expected=0.6, high=0.8),
+    ),
+    Sink(
+        re.compile(r"_*strto(?:d|f|ld)(?:_l)?|redis_strtod"),
+        "parses floating-point numbers",
+        "a parser such as fast_float, or the number kept as it was parsed",
+        Estimate(low=0.3, expected=0.6, high=0.8),
+    ),
+    Sink(
+        re.compile(r"_*(?:isoc99_|isoc23_)?v?s?scanf"),
+        "parses text by a format",
+        "a parser for this very text",
+        Estimate(low=0.5, expected=0.8, high=0.95),
+    ),
+    Sink(
+        re.compile(r"strftime(?:_l)?|_*localtime(?:64)?(?:_r)?|_*gmtime(?:64)?(?:_r)?|mktime"),
+        "converts times to a calendar",
+        "the converted time kept for as long as it holds",
+        Estimate(low=0.5, expected=0.8, high=0.95),
+    ),
+)
+DOUBLE_DIGITS: Final = re.compile(r"_*printf_fp(?:_l)?|__printf_fphex|fmt_fp")
+
+
+@dataclass(frozen=True)
+class _SinkCalls:
+    """The calls of one function to one of the sinks."""
+
+    sink: Sink
+    calls: Calls
+
+
+class CostlyFormatting:
+    """Finds the functions of the server that format and parse by the general functions of libc."""
+
+    name = "costly-formatting"
+    purpose = "numbers and times formatted and parsed by printf, strtod and their like"
+    revision = 1
+
+    def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
+        """Return each function of the server that calls one of the sinks, with what the sink costs it."""
+        by_owner: dict[tuple[FunctionKey, str], list[_SinkCalls]] = {}
+        for found in _sink_calls(evidence):
+            owner = evidence.index.owner(found.calls)
+            by_owner.setdefault((owner, found.sink.does), []).append(found)
+        opportunities = [_opportunity(evidence, owner, all_calls) for (owner, _), all_calls in by_owner.items()]
+        least = SMALLEST_SHARE * evidence.index.total
+        return [one for one in opportunities if one.saved_instructions_per_op.expected >= least]
+
+
+def _sink_calls(evidence: CaseEvidence) -> Iterator[_SinkCalls]:
+    """Yield the calls of sinks by functions of the program that are none; those by libc's own are part of a sink."""
+    index = evidence.index
+    for callee in index.callers:
+        sink = _sink_of(callee)
+        if sink is None:
+            continue
+        for caller, calls in index.callers[callee].items():
+            if calls.instructions <= 0 or _sink_of(caller) is not None or not index.is_of_program(caller):
+                continue
+            if sink is PRINTED and any(DOUBLE_DIGITS.fullmatch(name) for name, _ in index.below({callee: calls.calls})):
+                yield _SinkCalls(DOUBLES, calls)
+            else:
+                yield _SinkCalls(sink, calls)
+
+
+def _sink_of(key: FunctionKey) -> Sink | None:
+    return next((sink for sink in SINKS if sink.functions.fullmatch(key[0])), None)
+
+
+def _opportunity(evidence: CaseEvidence, owner: FunctionKey, all_calls: Sequence[_SinkCalls]) -> CaseOpportunity:
+    index, sink = evidence.index, all_calls[0].sink
+    calls = sum(one.calls.calls for one in all_calls)
+    instructions = sum(one.calls.instructions for one in all_calls)
+    functions = named(dict.fromkeys(one.calls.callee for one in all_calls))
+    entered = index.calls_to.get(owner, 0.0)
+    each = calls / entered if entered > 0 else None
+    figures = {"calls_per_op": calls, "instructions_per_op": instructions}
+    twice = ""
+    if each is not None and each > 1.5:
+        figures["calls_per_call"] = each
+        twice = f", {often(each)} each time that it is called"
+    return evidence.opportunity(
+        CostlyFormatting.name,
+        CodePlace(owner, all_calls[0].calls.caller, [line for one in all_calls for line in one.calls.lines]),
+        Saving(index.costs_of([one.calls for one in all_calls]), sink.part),
+        confidence="high" if sink is not SINKS[1] else "medium",
+        evidence=figures,
+        text=f"{sink.does} by {functions} {often(calls)} per request{twice}: {figure(instructions)} instructions; "
+        f"{sink.instead} would save most of them",
+    )

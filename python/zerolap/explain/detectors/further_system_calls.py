@@ -1,0 +1,68 @@
+"""System calls of a request beyond those that bring it in and send its reply."""
+
+import re
+from typing import Final
+
+from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.detectors.detector import NOTHING, SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named
+from zerolap.records import CaseOpportunity, Estimate
+
+EACH_REQUEST: Final = re.compile(
+    r"_*(?:GI_)?_*(?:libc_)?(?:read|readv|recv|recvfrom|write|writev|send|sendmsg|epoll_p?wait2?)"
+)
+"""What brings requests in and sends replies, of which a pipeline shares each."""
+FEWEST: Final = 0.01
+"""Per request: fewer are those of the memory's growth and of timers."""
+UNCOUNTED: Final = Estimate(low=300.0, expected=1000.0, high=3000.0)
+"""What a system call takes, 0.1 to 1 µs, in instructions: the kernel's are not counted."""
+
+
+class SystemCalls:
+    """Finds functions of the server that make system calls of their own for a request."""
+
+    name = "system-calls"
+    purpose = "system calls of a request beyond reading it, writing its reply and waiting"
+    revision = 1
+
+    def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
+        """Return the functions of the server above such system calls."""
+        index = evidence.index
+        by_owner: dict[FunctionKey, dict[FunctionKey, float]] = {}
+        for key, number in index.syscalls.items():
+            if number >= FEWEST and EACH_REQUEST.fullmatch(key[0]) is None:
+                for owner, part in _owners(evidence, key).items():
+                    by_owner.setdefault(owner, {})[key] = number * part
+        least = SMALLEST_SHARE * index.total
+        opportunities = [_opportunity(evidence, owner, made) for owner, made in by_owner.items()]
+        return [one for one in opportunities if one.saved_instructions_per_op.expected >= least]
+
+
+def _owners(evidence: CaseEvidence, key: FunctionKey) -> dict[FunctionKey, float]:
+    """Return the functions of the program that lead to a library's one, with their parts of its calls."""
+    index = evidence.index
+    owners: dict[FunctionKey, float] = {}
+    waiting = [(key, 1.0)]
+    seen = {key}
+    while waiting:
+        function, part = waiting.pop()
+        callers = {caller: calls for caller, calls in index.callers.get(function, {}).items() if caller not in seen}
+        whole = sum(calls.calls for calls in callers.values())
+        if index.is_of_program(function) or not whole:
+            owners[function] = owners.get(function, 0.0) + part
+            continue
+        seen |= callers.keys()
+        waiting += [(caller, part * calls.calls / whole) for caller, calls in callers.items()]
+    return owners
+
+
+def _opportunity(evidence: CaseEvidence, owner: FunctionKey, made: dict[FunctionKey, float]) -> CaseOpportunity:
+    number = sum(made.values())
+    return evidence.opportunity(
+        SystemCalls.name,
+        CodePlace(owner),
+        Saving({}, NOTHING, UNCOUNTED.times(number)),
+        confidence="medium",
+        evidence={"syscalls_per_op": number},
+        text=f"makes {figure(number)} system calls per request by {named(made)}; made for many requests at once, or by "
+        "another thread, they do not keep the request waiting",
+    )

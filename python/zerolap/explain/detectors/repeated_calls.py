@@ -1,0 +1,167 @@
+"""The same function called several times from different places where one call might do."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.explain.call_index import CallIndex, Calls
+from zerolap.explain.categories import category_of
+from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
+from zerolap.records import CaseOpportunity, Category, Estimate
+
+MOST_CALLS: Final = 4
+"""More calls are those of a loop."""
+WHOLE: Final = 0.02
+"""How far a number of calls may be from a whole one."""
+DEEPEST: Final = 6
+"""Calls from where the ways part down to the function."""
+EQUAL_COST: Final = 0.25
+"""By how much the cost of the calls may differ: with the same arguments they do the same."""
+SMALLEST_CALL: Final = 25.0
+"""Instructions from which on a call is worth to be saved: cheaper ones are to be found through what calls them."""
+PASSED_OVER: Final[frozenset[Category]] = frozenset(
+    {"allocation", "dictionary", "strings", "system calls", "time", "event loop"}
+)
+"""Kinds of functions that are called with other arguments each time, or have a detector of their own."""
+EACH_A_PART: Final = re.compile(
+    r"_?addReply\w*|_writeToClient\w*|lp(?:Next|Prev|Get\w*|First|Seek|Append\w*|Insert\w*|Skip|Validate\w*)|zip\w+|quicklist\w+"
+    r"|dict(?:Next|Release\w*|Resize\w*|Rehash\w*|Sds\w+|Enc\w+|Gen\w*|Obj\w+)|siphash\w*|hashtable\w*|_dict\w+|hdr_\w+|counts_\w+"
+    r"|ll2string|string2\w+|get\w+FromObject\w*|rewriteClient\w*|luaH?_?[A-Z]\w*|lua_\w+|rax\w+|notifyKeyspaceEvent|signalModifiedKey"
+    r"|clientHasPendingReplies|getClientType\w*|digits10|sdigits10|\w*[cC]ompare\w*|\w*[hH]ash(?:Function)?"
+)
+"""Functions that are there to be called for one part after the other, each time with another one."""
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """How often a call leads to a function for certain, and what the cheapest and the dearest of these calls cost."""
+
+    times: int
+    least: float
+    most: float
+    depth: int
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    """A function that is called several times for one call of `beginning`, through different calls of it."""
+
+    beginning: FunctionKey
+    function: FunctionKey
+    through: Sequence[Calls]
+    reached: _Reached
+
+
+class RepeatedCalls:
+    """Finds functions that a request calls two to four times, from different places, at about the same cost."""
+
+    name = "repeated-calls"
+    purpose = "the same function called again for one request, perhaps with the same arguments"
+    revision = 1
+
+    def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
+        """Return what is called repeatedly, but for what only is because its callers are."""
+        least = SMALLEST_SHARE * evidence.index.total
+        certain = _CertainCalls(evidence)
+        largest: dict[FunctionKey, tuple[_Repeated, CaseOpportunity]] = {}
+        for beginning in evidence.within_commands:
+            for repeated in certain.repeated_below(beginning):
+                opportunity = _opportunity(evidence, repeated)
+                saved = opportunity.saved_instructions_per_op.expected
+                known = largest.get(repeated.function)
+                if saved >= least and (known is None or saved > known[1].saved_instructions_per_op.expected):
+                    largest[repeated.function] = repeated, opportunity
+        covered = {
+            below for function in largest for below in evidence.index.below({function: 1.0}) if below != function
+        }
+        return [opportunity for function, (_, opportunity) in largest.items() if function not in covered]
+
+
+class _CertainCalls:
+    """Follows the calls that a function makes equally often each time: those of a loop are none of them."""
+
+    def __init__(self, evidence: CaseEvidence) -> None:
+        self._index = evidence.index
+        self._below: dict[FunctionKey, dict[FunctionKey, _Reached]] = {}
+        for function in reversed(self._index.order):
+            reached: dict[FunctionKey, list[_Reached]] = {}
+            for calls in self._made_by(function):
+                for below, way in self._reached_by(calls).items():
+                    reached.setdefault(below, []).append(way)
+            self._below[function] = {below: _together(ways) for below, ways in reached.items()}
+
+    def repeated_below(self, beginning: FunctionKey) -> Iterator[_Repeated]:
+        """Yield the functions that a call of `beginning` leads to several times, by different calls that it makes."""
+        through: dict[FunctionKey, list[Calls]] = {}
+        for calls in self._made_by(beginning):
+            for function in self._reached_by(calls):
+                through.setdefault(function, []).append(calls)
+        for function, ways in through.items():
+            if not (_is_candidate(function) and self._index.has_source(function)):
+                continue
+            places = {(calls.callee, line) for calls in ways for line in calls.lines or [None]}
+            reached = _together([self._reached_by(calls)[function] for calls in ways])
+            is_alike = reached.least >= SMALLEST_CALL and reached.most <= (1 + EQUAL_COST) * reached.least
+            if len(places) > 1 and 2 <= reached.times <= MOST_CALLS and is_alike:
+                yield _Repeated(beginning, function, ways, reached)
+
+    def _made_by(self, caller: FunctionKey) -> Iterator[Calls]:
+        for calls in self._index.callees.get(caller, {}).values():
+            times = self._index.per_call(calls)
+            if 1 <= round(times) <= MOST_CALLS and abs(times - round(times)) <= WHOLE and calls.instructions > 0:
+                yield calls
+
+    def _reached_by(self, calls: Calls) -> dict[FunctionKey, _Reached]:
+        """Return what all of these calls of their caller lead to, the callee included."""
+        times, each = round(self._index.per_call(calls)), calls.instructions_per_call
+        reached = {calls.callee: _Reached(times, each, each, 1)}
+        # What leads back to a caller is not there yet, and ends here.
+        for function, onward in self._below.get(calls.callee, {}).items():
+            if times * onward.times <= MOST_CALLS and onward.depth < DEEPEST and function != calls.callee:
+                reached[function] = _Reached(times * onward.times, onward.least, onward.most, onward.depth + 1)
+        return reached
+
+
+def _together(ways: Sequence[_Reached]) -> _Reached:
+    return _Reached(
+        sum(way.times for way in ways),
+        min(way.least for way in ways),
+        max(way.most for way in ways),
+        min(way.depth for way in ways),
+    )
+
+
+def _is_candidate(function: FunctionKey) -> bool:
+    return category_of(*function) not in PASSED_OVER and EACH_A_PART.fullmatch(function[0]) is None
+
+
+def _opportunity(evidence: CaseEvidence, repeated: _Repeated) -> CaseOpportunity:
+    index, times = evidence.index, repeated.reached.times
+    calls = times * index.calls_to[repeated.beginning]
+    costs = _costs(index, repeated.function, calls * repeated.reached.least)
+    through = [way.callee for way in repeated.through if way.callee != repeated.function]
+    ways = f", also through {named(dict.fromkeys(through))}" if through else ""
+    part = (times - 1) / times
+    return evidence.opportunity(
+        RepeatedCalls.name,
+        CodePlace(repeated.function, repeated.beginning, [line for way in repeated.through for line in way.lines]),
+        # Other arguments make all of the calls necessary.
+        Saving(costs, Estimate(low=0.0, expected=part, high=part)),
+        confidence="medium",
+        evidence={
+            "calls_per_op": calls,
+            "calls_per_call": float(times),
+            "instructions_per_call": repeated.reached.least,
+        },
+        text=f"is called {often(times)} each time that {named([repeated.beginning])} is called{ways}, at about "
+        f"{figure(repeated.reached.least)} instructions a call; where the arguments are the same, once would do",
+    )
+
+
+def _costs(index: CallIndex, function: FunctionKey, instructions: float) -> Mapping[FunctionKey, float]:
+    """Return so many instructions of a function by those that carry them out."""
+    whole = index.costs_of(index.callers[function].values())
+    part = instructions / sum(whole.values())
+    return {key: cost * min(part, 1.0) for key, cost in whole.items()}

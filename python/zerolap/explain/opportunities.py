@@ -1,0 +1,227 @@
+"""The opportunities of many cases as those of one server: what a change would bring over all commands."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from zerolap.records import (
+    CaseOpportunity,
+    Category,
+    Confidence,
+    CountedWork,
+    Estimate,
+    Opportunity,
+    OpportunityCase,
+    WeighedCategory,
+    WeighedFunction,
+)
+
+NOTABLE: Final = 0.01
+"""The part of a case's instructions from which on a function counts as one of its costs."""
+MOST_SAVED: Final = 0.95
+"""Of a request: no change leaves nothing of it."""
+CONFIDENCES: Final[tuple[Confidence, ...]] = ("high", "medium", "low")
+
+_Place: TypeAlias = tuple[str, str, str]
+"""An opportunity over all cases: its detector, function and file."""
+_Function: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class WeightedWork:
+    """What is known of a case, and its part of all weights."""
+
+    case: str
+    commands: tuple[str, ...]
+    weight: float
+    work: CountedWork
+
+
+@dataclass(frozen=True)
+class RankedOpportunities:
+    """All opportunities, those that bring most first, and what they bring together: of all cases, and by case."""
+
+    opportunities: tuple[Opportunity, ...]
+    saved_share: float
+    saved_by_case: Mapping[str, float]
+
+
+def gain(saved_share: float) -> float:
+    """Return by how much throughput grows if so much of the instructions is saved, and they decide it."""
+    return 1.0 / (1.0 - min(max(saved_share, 0.0), MOST_SAVED)) - 1.0
+
+
+@dataclass
+class _Remaining:
+    """What is left of the functions of each case once some opportunities are made use of: 1 is all of it.
+
+    What one change saves of a function, another one saves of the rest: exact where one contains the other, and where
+    both save their parts independently of each other.
+    """
+
+    parts: dict[tuple[str, _Function], float] = field(default_factory=dict)
+
+    def saved(self, case: str, opportunity: CaseOpportunity) -> float:
+        """Return the instructions per request that an opportunity still saves."""
+        whole = sum(removed.instructions_per_op for removed in opportunity.removed)
+        left = sum(
+            removed.instructions_per_op * self.parts.get((case, (removed.function, removed.file)), 1.0)
+            for removed in opportunity.removed
+        )
+        expected = opportunity.saved_instructions_per_op.expected
+        return expected if whole <= 0 else expected - min(whole - left, expected)
+
+    def take(self, case: str, opportunity: CaseOpportunity) -> None:
+        """Make use of an opportunity."""
+        for removed in opportunity.removed:
+            key = case, (removed.function, removed.file)
+            self.parts[key] = self.parts.get(key, 1.0) * (1.0 - removed.share)
+
+
+@dataclass
+class _Group:
+    """The opportunities of all cases at one place."""
+
+    place: _Place
+    members: list[tuple[WeightedWork, CaseOpportunity]]
+
+    def additional(self, remaining: _Remaining) -> float:
+        """Return the share of all instructions that it still saves."""
+        return sum(
+            of_case.weight * remaining.saved(of_case.case, opportunity) / of_case.work.instructions_per_op
+            for of_case, opportunity in self.members
+        )
+
+
+def ranked_opportunities(works: Sequence[WeightedWork]) -> RankedOpportunities:
+    """Return the opportunities of all cases; each next one is what brings most after those before it."""
+    waiting = _groups(works)
+    remaining = _Remaining()
+    saved_by_case = {of_case.case: 0.0 for of_case in works}
+    ranked: list[Opportunity] = []
+    bounds = {group.place: group.additional(remaining) for group in waiting}
+    while waiting:
+        group = _next(waiting, bounds, remaining)
+        waiting.remove(group)
+        ranked.append(_opportunity(len(ranked) + 1, group, bounds[group.place]))
+        for of_case, opportunity in group.members:
+            saved = remaining.saved(of_case.case, opportunity)
+            saved_by_case[of_case.case] += min(saved / of_case.work.instructions_per_op, 1.0)
+        for of_case, opportunity in group.members:
+            remaining.take(of_case.case, opportunity)
+    saved_by_case = {case: min(saved, MOST_SAVED) for case, saved in saved_by_case.items()}
+    together = sum(of_case.weight * saved_by_case[of_case.case] for of_case in works)
+    return RankedOpportunities(tuple(ranked), together, saved_by_case)
+
+
+def _next(waiting: list[_Group], bounds: dict[_Place, float], remaining: _Remaining) -> _Group:
+    """Return what brings most now; what a group brings only shrinks, so that older figures are upper bounds."""
+    best: _Group | None = None
+    for group in sorted(waiting, key=lambda one: -bounds[one.place]):
+        if best is not None and bounds[group.place] <= bounds[best.place]:
+            break
+        bounds[group.place] = group.additional(remaining)
+        if best is None or bounds[group.place] > bounds[best.place]:
+            best = group
+    assert best is not None
+    return best
+
+
+def _groups(works: Iterable[WeightedWork]) -> list[_Group]:
+    groups: dict[_Place, _Group] = {}
+    for of_case in works:
+        for opportunity in of_case.work.opportunities:
+            place = opportunity.detector, opportunity.function, opportunity.file
+            groups.setdefault(place, _Group(place, [])).members.append((of_case, opportunity))
+    return list(groups.values())
+
+
+def _opportunity(rank: int, group: _Group, additional: float) -> Opportunity:
+    detector, function, file = group.place
+    members = sorted(group.members, key=lambda member: -_share(*member))
+    shares = [
+        opportunity.saved_instructions_per_op.times(of_case.weight / of_case.work.instructions_per_op)
+        for of_case, opportunity in members
+    ]
+    largest = members[0][1]
+    return Opportunity(
+        rank=rank,
+        detector=detector,
+        function=function,
+        file=file,
+        category=largest.category,
+        confidence=max((opportunity.confidence for _, opportunity in members), key=CONFIDENCES.index),
+        saved_share=Estimate(
+            low=sum(one.low for one in shares),
+            expected=sum(one.expected for one in shares),
+            high=sum(one.high for one in shares),
+        ),
+        additional_share=additional,
+        cases=tuple(_case(of_case, opportunity) for of_case, opportunity in members),
+        text=largest.text,
+    )
+
+
+def _share(of_case: WeightedWork, opportunity: CaseOpportunity) -> float:
+    return opportunity.saved_instructions_per_op.expected / of_case.work.instructions_per_op
+
+
+def _case(of_case: WeightedWork, opportunity: CaseOpportunity) -> OpportunityCase:
+    saved = opportunity.saved_instructions_per_op
+    part = saved.times(1.0 / of_case.work.instructions_per_op)
+    return OpportunityCase(
+        case=of_case.case,
+        commands=of_case.commands,
+        instructions_per_op=of_case.work.instructions_per_op,
+        saved_instructions_per_op=saved,
+        gain=Estimate(low=gain(part.low), expected=gain(part.expected), high=gain(part.high)),
+        lines=opportunity.lines,
+        frames=opportunity.frames,
+        evidence=opportunity.evidence,
+        text=opportunity.text,
+    )
+
+
+def costly_functions(works: Sequence[WeightedWork]) -> list[WeighedFunction]:
+    """Return the functions by their parts of the instructions of all cases, those that cost most themselves first."""
+    parts: dict[_Function, list[tuple[float, float, bool]]] = {}
+    categories: dict[_Function, Category] = {}
+    for of_case in works:
+        whole = of_case.work.instructions_per_op
+        for function in of_case.work.functions:
+            key = function.function, function.file
+            categories[key] = function.category
+            own, inclusive = function.self_instructions_per_op / whole, function.instructions_per_op / whole
+            is_notable = max(own, inclusive) >= NOTABLE
+            parts.setdefault(key, []).append((of_case.weight * own, of_case.weight * inclusive, is_notable))
+    costly = [
+        WeighedFunction(
+            function=name,
+            file=file,
+            category=categories[name, file],
+            self_share=sum(own for own, _, _ in of_function),
+            share=min(sum(inclusive for _, inclusive, _ in of_function), 1.0),
+            cases=sum(is_notable for _, _, is_notable in of_function),
+        )
+        for (name, file), of_function in parts.items()
+    ]
+    return sorted(costly, key=lambda one: (-one.self_share, one.function))
+
+
+def costly_categories(works: Sequence[WeightedWork]) -> list[WeighedCategory]:
+    """Return the parts of the instructions of all cases by what they are spent on, the largest first."""
+    shares: dict[Category, float] = {}
+    for of_case in works:
+        whole = sum(of_case.work.categories.values())
+        for category, instructions in of_case.work.categories.items():
+            shares[category] = shares.get(category, 0.0) + of_case.weight * instructions / whole
+    ordered = sorted(shares, key=lambda category: -shares[category])
+    return [WeighedCategory(category=category, share=shares[category]) for category in ordered]
+
+
+def command_weights(commands: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
+    """Return a weight for each case: each list of commands has the same, which the cases that send them share."""
+    cases: dict[tuple[str, ...], int] = {}
+    for sent in commands.values():
+        cases[sent] = cases.get(sent, 0) + 1
+    return {case: 1.0 / cases[sent] for case, sent in commands.items()}
