@@ -117,7 +117,7 @@ def _interval(result: CaseResult, metric: str) -> Interval | None:
 
 
 def agrees(published: Published, forward: Measured) -> bool | None:
-    """Whether time changed in the claimed direction, its interval reaching what was claimed; none where not measured."""
+    """Whether time changed in the claimed direction and its interval reaches the claim; none where not measured."""
     if forward.time is None:
         return None
     return forward.time.low <= published.high and forward.time.high >= published.low and forward.time.change < 0
