@@ -150,6 +150,8 @@ pub(crate) fn export_profile<'py>(
         "firefox" => Format::Firefox,
         "pprof" => Format::Pprof,
         "folded" => Format::Folded,
+        "callgrind" => Format::Callgrind,
+        "svg" => Format::Svg,
         other => return Err(value_error(format!("no format of profiles: {other}"))),
     };
     let bytes = py.detach(|| {

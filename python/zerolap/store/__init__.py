@@ -76,6 +76,7 @@ from zerolap.store.triggers import (
     TriggerRecords,
     TriggerState,
 )
+from zerolap.store.work_records import CountedGraph, WorkRecords
 
 __all__ = [
     "COMPRESSION_LEVEL",
@@ -93,6 +94,7 @@ __all__ = [
     "BlobDamaged",
     "Blobs",
     "CommitBuild",
+    "CountedGraph",
     "CountedPoint",
     "DecidedCase",
     "ExplainedStep",
@@ -160,5 +162,6 @@ __all__ = [
     "TriggerState",
     "UncountedCase",
     "VersionedSeries",
+    "WorkRecords",
     "open_blobs",
 ]

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from zerolap.records import BuildSpec, Side, UnreadableRecord, read_stored
 from zerolap.store.recorded_requests import OPEN_STATES
-from zerolap.store.tables import artifact, job, kept_history, request, trial, trigger
+from zerolap.store.tables import artifact, job, kept_history, kept_work, request, trial, trigger
 from zerolap.store.triggers import read_request_ids
 
 ROWS_AT_ONCE: Final = 100
@@ -160,6 +160,12 @@ def remove(connection: Connection, identities: Collection[str]) -> None:
             connection.execute(delete(trigger).where(trigger.c.id == row.id))
         elif len(left) < len(led_to):
             connection.execute(update(trigger).where(trigger.c.id == row.id).values(requests=json.dumps(left)))
+
+
+def remove_unused_work(connection: Connection) -> None:
+    """Remove what is kept of call graphs to which no trial refers."""
+    used = select(trial.c.graph).where(trial.c.graph.is_not(None))
+    connection.execute(delete(kept_work).where(kept_work.c.graph.not_in(used)))
 
 
 def blobs_of(connection: Connection, identity: str) -> set[str]:

@@ -56,6 +56,7 @@ from zerolap.store.stack_records import StackRecords
 from zerolap.store.store_errors import RequestBusy
 from zerolap.store.trials import FailedTrial, RecordedJob
 from zerolap.store.triggers import TriggerRecords
+from zerolap.store.work_records import WorkRecords
 
 DATABASE_FILE: Final = "zerolap.db"
 SQLITE_PREFIX: Final = "sqlite:///"
@@ -84,6 +85,7 @@ class Store:
         self.imported = ImportedRecords(database)
         self.measured = MeasuredValues(database)
         self.stacks = StackRecords(database)
+        self.work = WorkRecords(database)
         self.kept_histories = KeptHistories(database)
         self.dated = DatedRecords(database)
         self.reports = ReportRecords(database)
@@ -302,6 +304,7 @@ class Store:
                 retention_rows.remove_history(connection, history)
         with self._database.writing() as connection:
             retention_rows.remove_artifacts(connection, artifacts)
+            retention_rows.remove_unused_work(connection)
         # Rows that were recorded meanwhile may refer to old blobs.
         with self._database.reading() as connection:
             still_referenced = retention_rows.referenced_blobs(connection)

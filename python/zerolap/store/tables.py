@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0018"
+REVISION = "0019"
 
 metadata = MetaData(
     naming_convention={
@@ -351,6 +351,18 @@ explained_step = Table(
     Column("metric", String, primary_key=True),
     Column("explained_by", String, nullable=False),
     Column("reasons", Text, nullable=False),
+)
+
+# Where the instructions of a counted case go and which are wasted, by the digest of its call graph: finding it takes
+# longer than reading it. `found_by` is the revision of what has found it, `is_by_source` whether it had the build's
+# debug information.
+kept_work = Table(
+    "kept_work",
+    metadata,
+    Column("graph", String, primary_key=True),
+    Column("found_by", String, nullable=False),
+    Column("is_by_source", Boolean, nullable=False),
+    Column("document", Text, nullable=False),
 )
 
 # A change in the history of a case that its team accepts: what its metric lost there belongs to no open regression.

@@ -1,8 +1,10 @@
 //! Profiles in the formats of other programs.
 
+mod callgrind;
 mod firefox;
 mod pprof;
 mod speedscope;
+mod svg;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +13,7 @@ use std::io;
 use thiserror::Error;
 
 use super::profile::Profile;
-use super::views::part;
+use super::views::{part, plain};
 
 /// What costs are given for: what a request costs in nanoseconds is too small for the whole numbers of these formats.
 pub const REQUESTS: u32 = 1_000_000;
@@ -27,6 +29,10 @@ pub enum Format {
     Pprof,
     /// A line for each stack, as flame graph programs read it; of one side.
     Folded,
+    /// A profile of callgrind, as `callgrind_annotate` and KCachegrind read it; of one side.
+    Callgrind,
+    /// A flame graph as a picture; of one side.
+    Svg,
 }
 
 /// A side that is to be exported.
@@ -79,6 +85,37 @@ pub fn export(exported: &Exported<'_>, format: Format) -> Result<Vec<u8>, Export
         Format::Firefox => firefox::write(exported),
         Format::Pprof => pprof::write(exported, exported.only()?),
         Format::Folded => Ok(folded(exported, exported.only()?).into_bytes()),
+        Format::Callgrind => Ok(callgrind::write(exported, exported.only()?).into_bytes()),
+        Format::Svg => Ok(svg::write(exported, exported.only()?).into_bytes()),
+    }
+}
+
+/// What code a frame is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The server's program.
+    Server,
+    /// A shared library.
+    Library,
+    /// The kernel and its modules.
+    Kernel,
+    /// What has no object, or stands for several.
+    Other,
+}
+
+/// The kind of code that an object holds, as the pages tell it.
+fn kind_of(object: &str) -> Kind {
+    let is_module = object.ends_with(".ko") || object.ends_with(".ko]");
+    if object == "[kernel]" || is_module {
+        Kind::Kernel
+    } else if object == "[vdso]" {
+        Kind::Library
+    } else if object.starts_with('[') {
+        Kind::Other
+    } else if object.ends_with(".so") || object.contains(".so.") {
+        Kind::Library
+    } else {
+        Kind::Server
     }
 }
 
@@ -205,10 +242,25 @@ mod tests {
         let planted = planted();
         let mut both = of_side(&planted, 0, None);
         both.sides.extend(of_side(&planted, 1, None).sides);
-        for format in [Format::Pprof, Format::Folded] {
+        for format in [Format::Pprof, Format::Folded, Format::Callgrind, Format::Svg] {
             assert!(matches!(export(&both, format), Err(ExportError::Sides(2))));
         }
         assert!(export(&both, Format::Speedscope).is_ok() && export(&both, Format::Firefox).is_ok());
+    }
+
+    #[test]
+    fn objects_are_of_a_kind() {
+        for (object, kind) in [
+            ("redis-server", Kind::Server),
+            ("libc.so.6", Kind::Library),
+            ("liblzf.so", Kind::Library),
+            ("[vdso]", Kind::Library),
+            ("[kernel]", Kind::Kernel),
+            ("[nf_tables.ko]", Kind::Kernel),
+            ("[other]", Kind::Other),
+        ] {
+            assert_eq!(kind_of(object), kind, "{object}");
+        }
     }
 
     #[test]

@@ -77,9 +77,20 @@ pub fn fold(stacks: &Stacks) -> Result<String, TableError> {
     }))
 }
 
-/// The name without the characters that end a part or a line: a program under test names its threads itself.
+/// The name without the characters that end a part or a line.
 pub(super) fn part(name: &str) -> String {
-    name.chars().map(|letter| if letter == ';' || letter.is_control() { '_' } else { letter }).collect()
+    plain(name).replace(';', "_")
+}
+
+/// The name without what ends a line, steers a terminal or changes the direction of writing, and without what XML
+/// forbids: a program under test names its threads and functions itself.
+pub(super) fn plain(name: &str) -> String {
+    let is_hidden = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(letter, '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    };
+    name.chars().map(|letter| if is_hidden(letter) { '_' } else { letter }).collect()
 }
 
 /// The table's samples by calls: stacks that begin alike share the nodes of that beginning.

@@ -7,7 +7,7 @@ use fxprof_processed_profile::{
     WeightType,
 };
 
-use super::{ExportError, Exported, ExportedSide, REQUESTS};
+use super::{ExportError, Exported, ExportedSide, Kind, REQUESTS, kind_of};
 use crate::stacks;
 
 /// Milliseconds between samples: their places on the axis mean nothing.
@@ -38,7 +38,6 @@ pub(super) fn write(exported: &Exported<'_>) -> Result<Vec<u8>, ExportError> {
 fn add_side(profile: &mut Profile, exported: &Exported<'_>, side: &ExportedSide, number: u32, categories: &Categories) {
     let zero = Timestamp::from_millis_since_reference(0.0);
     let process = profile.add_process(&side.name, number, zero);
-    let server = (exported.profile.frames.iter()).map(|frame| &frame.object).find(|object| is_server(object)).cloned();
     let mut threads = vec![None; exported.profile.threads.len()];
     let mut taken = vec![0_u32; exported.profile.threads.len()];
     for (thread, frames, samples) in exported.stacks(side) {
@@ -59,11 +58,10 @@ fn add_side(profile: &mut Profile, exported: &Exported<'_>, side: &ExportedSide,
         let frames: Vec<FrameInfo> = (frames.into_iter())
             .map(|frame| {
                 let frame = &exported.profile.frames[frame];
-                let is_servers = server.as_ref() == Some(&frame.object);
-                let category_pair = match &*frame.object {
-                    "[kernel]" => categories.kernel,
-                    _ if is_servers => categories.server,
-                    _ => categories.library,
+                let category_pair = match kind_of(&frame.object) {
+                    Kind::Kernel => categories.kernel,
+                    Kind::Server => categories.server,
+                    Kind::Library | Kind::Other => categories.library,
                 };
                 let label = Frame::Label(profile.intern_string(&label(frame)));
                 FrameInfo { frame: label, category_pair, flags: FrameFlags::empty() }
@@ -82,10 +80,6 @@ fn weight(exported: &Exported<'_>, side: &ExportedSide, samples: f64) -> i64 {
     // A whole number of milliseconds: of a million requests, each is a nanosecond of one.
     const { assert!(REQUESTS == 1_000_000) };
     if side.cpu_ns_per_op.is_some() { (cost + NANOSECONDS / 2) / NANOSECONDS } else { cost }
-}
-
-fn is_server(object: &str) -> bool {
-    !object.starts_with('[') && !object.contains(".so")
 }
 
 fn label(frame: &stacks::Frame) -> String {

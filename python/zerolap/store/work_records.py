@@ -1,0 +1,109 @@
+"""What is known of one version: the call graphs that were counted of it, and what is kept of each."""
+
+import contextlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Select, or_, select
+
+from zerolap.records import (
+    BASE,
+    HEAD,
+    Case,
+    CountedWork,
+    Side,
+    TrialsJob,
+    UnreadableRecord,
+    read_stored,
+    read_stored_job,
+)
+from zerolap.store.database import Database, insert_of
+from zerolap.store.tables import document, job, kept_work, trial
+
+ROWS_AT_ONCE: Final = 500
+
+
+@dataclass(frozen=True)
+class CountedGraph:
+    """The call graph of a case: the result and side that it was counted in, its job, and the digest of the blob."""
+
+    result: str
+    side: Side
+    case: str
+    job: str
+    graph: str
+
+
+class WorkRecords:
+    """Reads the call graphs of a version, and keeps what was found in them; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def graphs_of_result(self, result: str, side: Side) -> list[CountedGraph]:
+        """Return the newest valid call graph of each case of one side of a comparison or run, by case."""
+        return self._newest(trial.c.request_id == result, trial.c.side == side)
+
+    def graphs_of_build(self, build: str) -> list[CountedGraph]:
+        """Return the newest valid call graph of each case of a build in all comparisons and runs, by case."""
+        sides = ((BASE, document.c.base_build), (HEAD, document.c.head_build))
+        of_build = [
+            (trial.c.side == side) & trial.c.request_id.in_(select(document.c.id).where(column == build))
+            for side, column in sides
+        ]
+        return self._newest(or_(*of_build))
+
+    def _newest(self, *conditions: Any) -> list[CountedGraph]:
+        statement: Select[Any] = (
+            select(trial.c.request_id, trial.c.side, job.c.case, job.c.id, trial.c.graph)
+            .join(job, job.c.id == trial.c.job_id)
+            .where(trial.c.valid, trial.c.graph.is_not(None), job.c.engine == "counted", *conditions)
+            .order_by(trial.c.id)
+        )
+        with self._database.reading() as connection:
+            newest = {row.case: CountedGraph(*row) for row in connection.execute(statement)}
+        return [newest[case] for case in sorted(newest)]
+
+    def cases(self, jobs: Collection[str]) -> dict[str, Case]:
+        """Return the cases that jobs have measured, by name; raises `UnreadableRecord`."""
+        cases: dict[str, Case] = {}
+        for part in _parts(sorted(jobs)):
+            with self._database.reading() as connection:
+                rows = connection.execute(select(job.c.id, job.c.document).where(job.c.id.in_(part))).all()
+            for row in rows:
+                of_row = read_stored_job(row.document, row.id)
+                if isinstance(of_row, TrialsJob):
+                    cases[of_row.case.name] = of_row.case
+        return cases
+
+    def kept(self, graphs: Collection[str], found_by: str) -> dict[str, CountedWork]:
+        """Return what a revision has found in call graphs, by their digests."""
+        found: dict[str, CountedWork] = {}
+        for part in _parts(sorted(graphs)):
+            statement = select(kept_work.c.graph, kept_work.c.document)
+            is_meant = (kept_work.c.graph.in_(part), kept_work.c.found_by == found_by)
+            with self._database.reading() as connection:
+                rows = connection.execute(statement.where(*is_meant)).all()
+            for row in rows:
+                # What cannot be read is found anew.
+                with contextlib.suppress(UnreadableRecord):
+                    found[row.graph] = read_stored(CountedWork, row.document, f"the work of {row.graph}")
+        return found
+
+    def keep(self, works: Mapping[str, CountedWork], found_by: str) -> None:
+        """Record what a revision has found in call graphs, in place of what another one has."""
+        with self._database.writing() as connection:
+            for graph, work in works.items():
+                values = {
+                    "found_by": found_by,
+                    "is_by_source": work.is_by_source,
+                    "document": work.model_dump_json(),
+                }
+                statement = insert_of(connection, kept_work).values(graph=graph, **values)
+                connection.execute(statement.on_conflict_do_update(index_elements=["graph"], set_=values))
+
+
+def _parts(values: Sequence[str]) -> Iterable[Sequence[str]]:
+    for first in range(0, len(values), ROWS_AT_ONCE):
+        yield values[first : first + ROWS_AT_ONCE]
