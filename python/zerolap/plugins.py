@@ -11,6 +11,7 @@ from zerolap.errors import ZerolapError
 LOAD_TOOLS = "zerolap.load_tools"
 ENGINES = "zerolap.engines"
 PROBES = "zerolap.probes"
+DETECTORS = "zerolap.detectors"
 
 Interface = TypeVar("Interface")
 

@@ -2,6 +2,7 @@
 
 from zerolap.lab.check import CheckRequest, check
 from zerolap.lab.execution import Execution, Plan, recorded_results
+from zerolap.lab.found_opportunities import CountedVersion, counted_version, found_opportunities
 from zerolap.lab.lab import BUILDERS, Lab, with_builds
 from zerolap.lab.local import compare, resume, run, run_unless
 from zerolap.lab.picture_data import latency_points, read_case_pictures, read_pictures, read_run_pictures
@@ -16,6 +17,7 @@ from zerolap.lab.worker import Worker
 __all__ = [
     "BUILDERS",
     "CheckRequest",
+    "CountedVersion",
     "Execution",
     "Explainer",
     "KnownAbilities",
@@ -32,6 +34,8 @@ __all__ = [
     "check",
     "compare",
     "comparison_request",
+    "counted_version",
+    "found_opportunities",
     "latency_points",
     "new_id",
     "on_platforms",

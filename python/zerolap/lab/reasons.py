@@ -47,7 +47,7 @@ class Explainer:
 
     @functools.cached_property
     def _functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
-        return _source_functions(self._base), _source_functions(self._head)
+        return source_functions(self._base), source_functions(self._head)
 
     @functools.cached_property
     def _structures(self) -> tuple[Structures, Structures]:
@@ -169,7 +169,8 @@ def _sampled_pass(stacks: bytes) -> SampledPass:
     return SampledPass(samples, functions)
 
 
-def _source_functions(server: BuiltServer) -> list[SourceFunction]:
+def source_functions(server: BuiltServer) -> list[SourceFunction]:
+    """Return the functions in a build's debug information; none without. Raises `OSError`, `UnreadableFile`."""
     functions = reading.source_functions(str(server.program.path), server.record.source_root)
     return [SourceFunction(file, name, first, last) for file, name, first, last in functions]
 
