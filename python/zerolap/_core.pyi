@@ -291,6 +291,14 @@ def compare_executed(base: bytes, head: bytes) -> str:
     `ValueError` when an argument is not what `executed` returns.
     """
 
+def executed_beginning_with(executed: bytes, beginnings: list[str]) -> list[tuple[str, int, float]]:
+    """How often a request executes instructions whose text, in Intel's notation, begins with one of `beginnings`.
+
+    By function and index of the beginning, of requests in pipelines; those of no such instruction are left out.
+
+    Raises `ValueError` when the bytes are not what `executed` returns.
+    """
+
 def executed_digest(executed: bytes) -> str | None:
     """The SHA-256 of what a program executed, in hexadecimal, without names and without how often.
 

@@ -22,8 +22,8 @@ mod _core {
     use crate::load::describe_load;
     #[pymodule_export]
     use crate::profile::{
-        BinaryFacts, binary_facts, call_graph, compare_executed, executed, executed_digest, merge_call_graphs,
-        source_functions, structures, timer_graph,
+        BinaryFacts, binary_facts, call_graph, compare_executed, executed, executed_beginning_with, executed_digest,
+        merge_call_graphs, source_functions, structures, timer_graph,
     };
     #[pymodule_export]
     use crate::stacks::{

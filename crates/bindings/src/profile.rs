@@ -111,6 +111,21 @@ pub(crate) fn executed_digest(py: Python<'_>, executed: PyBackedBytes) -> PyResu
     py.detach(|| Ok(identity::canonical_digest(&Executed::from_json(&executed).map_err(value_error)?)))
 }
 
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
+pub(crate) fn executed_beginning_with(
+    py: Python<'_>,
+    executed: PyBackedBytes,
+    beginnings: Vec<String>,
+) -> PyResult<Vec<(String, usize, f64)>> {
+    py.detach(|| {
+        let executed = Executed::from_json(&executed).map_err(value_error)?;
+        let beginnings: Vec<&str> = beginnings.iter().map(String::as_str).collect();
+        let counts = executed.beginning_with(&beginnings);
+        Ok(counts.into_iter().map(|((function, beginning), times)| (function.to_owned(), beginning, times)).collect())
+    })
+}
+
 #[pyclass(frozen, get_all, module = "zerolap._core")]
 pub(crate) struct BinaryFacts {
     build_id: String,

@@ -147,6 +147,26 @@ impl Executed {
         }
         Ok(read)
     }
+
+    /// How often a request of the pipelined windows executes instructions whose text begins with one of `beginnings`: by
+    /// function and index of the beginning, none of them 0. Functions of one name count as one.
+    #[must_use]
+    pub fn beginning_with(&self, beginnings: &[&str]) -> BTreeMap<(&str, usize), f64> {
+        let of_text: Vec<Option<usize>> = (self.texts.iter())
+            .map(|text| beginnings.iter().position(|beginning| text.starts_with(beginning)))
+            .collect();
+        let requests = self.requests[PIPELINED].max(1) as f64;
+        let mut counts = BTreeMap::new();
+        for node in self.nodes.iter().filter(|node| node.code) {
+            for Line(text, times, _) in &node.lines {
+                let beginning = of_text.get(*text as usize).copied().flatten();
+                if let Some(beginning) = beginning.filter(|_| times[PIPELINED] > 0) {
+                    *counts.entry((node.name.as_str(), beginning)).or_default() += times[PIPELINED] as f64 / requests;
+                }
+            }
+        }
+        counts
+    }
 }
 
 /// The dumps of a trial, and whose they are.

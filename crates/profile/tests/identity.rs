@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use zerolap_profile::callgrind::{Dump, read};
 use zerolap_profile::identity::{
-    ALONE, Executed, Identity, Library, PIPELINED, Trial, canonical_digest, compare, executed,
+    ALONE, Executed, Identity, Library, Line, Node, PIPELINED, Trial, canonical_digest, compare, executed,
 };
 
 const DUMP: &str = include_str!("data/executed.callgrind");
@@ -142,6 +142,31 @@ fn the_digest_is_of_what_is_executed_in_whatever_order_it_is_listed() {
     }
     assert_eq!(canonical_digest(&reversed), Some(digest.clone()));
     assert_ne!(canonical_digest(&listed(DUMP, &without_last(1))), Some(digest));
+}
+
+#[test]
+fn instructions_are_counted_by_what_they_begin_with() {
+    let text = |text: &str| text.to_owned();
+    let function = |name: &str, lines: &[(u32, u64)]| Node {
+        name: name.to_owned(),
+        code: true,
+        lines: lines.iter().map(|(text, times)| Line(*text, [*times, 9, 9], Vec::new())).collect(),
+    };
+    let data = Node { name: "table".to_owned(), code: false, lines: vec![Line(0, [100, 0, 0], Vec::new())] };
+    let executed = Executed {
+        requests: [10, 1, 1],
+        texts: vec![text("lock xadd [@],rax"), text("mov rax,rbx"), text("rep stosq")],
+        nodes: vec![
+            function("zmalloc", &[(0, 20), (1, 30), (0, 5)]),
+            function("reply", &[(1, 10), (2, 40)]),
+            function("before", &[(0, 0)]),
+            data,
+        ],
+        ..Executed::default()
+    };
+    let counts: Vec<_> = executed.beginning_with(&["lock ", "rep stos"]).into_iter().collect();
+    assert_eq!(counts, [(("reply", 1), 4.0), (("zmalloc", 0), 2.5)]);
+    assert!(executed.beginning_with(&[]).is_empty());
 }
 
 #[test]
