@@ -77,6 +77,19 @@ def stack_table(lines: Mapping[str, int], threads: Mapping[str, str] | None = No
     }
 
 
+def lined(table: dict[str, Any], *lines: tuple[int, str | None, int], function: str = "dictFind") -> dict[str, Any]:
+    """Return a table with lines of a function, by number, text and samples."""
+    own = sum(
+        stack["samples"] for stack in table["stacks"] if table["frames"][stack["frames"][-1]]["function"] == function
+    )
+    samples = [
+        {"file": "server.c", "line": number, "samples": samples, **({} if text is None else {"text": text})}
+        for number, text, samples in lines
+    ]
+    of_function = {"function": function, "file": "server.c", "object": "redis-server", "samples": own, "lines": samples}
+    return {**table, "lines": [of_function]}
+
+
 def split(line: str) -> list[str]:
     """Return the functions of a line; the hostile one has a separator in its name."""
     head, hostile, _ = line.partition(HOSTILE)

@@ -60,6 +60,7 @@ def test_a_pass_has_the_stacks_of_the_servers_threads(
     checks = {check.check: check for check in measurement.validity.checks}
     assert failed_by_the_server(checks.values()) == []
     assert measurement.metrics["cpu_ns_per_op"] > 0
+    assert measurement.metrics["ops_per_sec"] > 0
     table = json.loads(stacks)
     assert table["event"] == perf.sampling_event()
     assert table["samples"] == sum(stack["samples"] for stack in table["stacks"]) > 0

@@ -11,7 +11,7 @@ import pytest
 from http_server import served_lab
 from stored_comparison import ID, ONLY_WITH_A_TOKEN, reading_token
 from stored_run import stored_run
-from stored_stacks import COSTS, GET, HOSTILE, HSET, large_table, planted_stacks, recorded_stacks, stack_table
+from stored_stacks import COSTS, GET, HOSTILE, HSET, large_table, lined, planted_stacks, recorded_stacks, stack_table
 
 from zerolap.queries import ProfileParameters, QuerySources, selected_cases
 from zerolap.queries.stack_profile import MOST_NODES, read_profile
@@ -195,19 +195,6 @@ def test_findings_name_lines(store: Store, lab: httpx.Client) -> None:
     assert answered(lab, "stacks", id=ID, case="get")["lines"] == []
 
 
-def lined(table: dict[str, Any], *lines: tuple[int, str | None, int], function: str = "dictFind") -> dict[str, Any]:
-    """Return a table with lines of a function, by number, text and samples."""
-    own = sum(
-        stack["samples"] for stack in table["stacks"] if table["frames"][stack["frames"][-1]]["function"] == function
-    )
-    samples = [
-        {"file": "server.c", "line": number, "samples": samples, **({} if text is None else {"text": text})}
-        for number, text, samples in lines
-    ]
-    of_function = {"function": function, "file": "server.c", "object": "redis-server", "samples": own, "lines": samples}
-    return {**table, "lines": [of_function]}
-
-
 def lines_of(lab: httpx.Client, function: str = "dictFind", **parameters: Any) -> Any:
     return answered(lab, "stack-lines", id=ID, function=function, file="server.c", **parameters)
 
@@ -327,6 +314,16 @@ class TestFiles:
         assert sum(stacks.values()) == 4500 * 1_000_000
         [hostile] = [stack for stack in stacks if "onerror" in stack]
         assert hostile.count(";") == 4
+
+    def test_callgrind_and_pictures_are_of_a_side(self, store: Store, lab: httpx.Client) -> None:
+        planted_stacks(store)
+        for ending, begins in (("callgrind", "# callgrind format\n"), ("svg", "<?xml ")):
+            for side in ("base", "head"):
+                answer = lab.get(f"/api/v1/stacks.{ending}", params={"id": ID, "case": "hset", "side": side})
+                assert answer.text.startswith(begins)
+                assert f"{side} redis-server" in answer.text
+                assert answer.headers["content-disposition"].endswith(f'"{ID}-hset-{side}.{ending}"')
+                assert "<img" not in answer.text or ending == "callgrind"
 
     def test_a_run_has_no_base(self, store: Store, lab: httpx.Client) -> None:
         stored_run(store)

@@ -234,9 +234,8 @@ def test_names_in_the_texts_of_findings_are_set_as_code(browser: Browser, store:
 
 def test_links_lead_to_files_of_other_programs(shown: Page) -> None:
     names = shown.locator(".exports a")
-    expect(names).to_have_text(
-        ["speedscope", "Firefox Profiler", "pprof, base", "pprof, head", "folded, base", "folded, head"]
-    )
+    of_sides = [f"{name}, {side}" for name in ("pprof", "folded", "callgrind", "SVG") for side in ("base", "head")]
+    expect(names).to_have_text(["speedscope", "Firefox Profiler", *of_sides])
     with shown.expect_download() as download:
         names.nth(3).click()
     assert download.value.suggested_filename == f"{ID}-hset-head.pb.gz"

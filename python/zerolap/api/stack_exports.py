@@ -1,9 +1,8 @@
-"""Sampled stacks as files that other programs read: speedscope, the Firefox Profiler, pprof, flame graph scripts."""
+"""Sampled stacks as files that other programs read, a route for each format."""
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
@@ -12,7 +11,15 @@ from zerolap import _core
 from zerolap.api.authorization import WITH_TOKEN, Authorization
 from zerolap.api.page_answers import PageAnswers, refusals_of_answers
 from zerolap.api.pages import Page
-from zerolap.queries import ProfileParameters, QuerySources, SampledCases, merged_profile, selected_cases
+from zerolap.queries import (
+    FORMATS,
+    ExportFormat,
+    ProfileParameters,
+    QuerySources,
+    SampledCases,
+    merged_profile,
+    selected_cases,
+)
 from zerolap.records import DrawnSide, UsageError
 
 NAMES: Final = re.compile(r"[^A-Za-z0-9.-]+")
@@ -20,31 +27,8 @@ LONGEST_NAME: Final = 80
 
 
 DESCRIPTION: Final = (
-    "Costs are CPU time where that of a request is known: of one request in speedscope, of a million elsewhere."
+    "Costs are CPU time where that of a request is known: of one request in speedscope and SVG, of a million elsewhere."
     " Otherwise they are samples. Those of several cases are weighted as on the page of stacks."
-)
-
-
-@dataclass(frozen=True)
-class ExportFormat:
-    """A format, the ending of its files, and whether a file has one side only."""
-
-    name: Literal["speedscope", "firefox", "pprof", "folded"]
-    ending: str
-    media_type: str
-    summary: str
-    is_of_one_side: bool
-
-
-FORMATS: Final = (
-    ExportFormat("speedscope", "speedscope.json", "application/json", "Stacks for speedscope", is_of_one_side=False),
-    ExportFormat(
-        "firefox", "firefox.json", "application/json", "Stacks for the Firefox Profiler", is_of_one_side=False
-    ),
-    ExportFormat("pprof", "pb.gz", "application/octet-stream", "Stacks for pprof", is_of_one_side=True),
-    ExportFormat(
-        "folded", "folded.txt", "text/plain; charset=utf-8", "Stacks for flame graph scripts", is_of_one_side=True
-    ),
 )
 
 
@@ -93,7 +77,7 @@ def _page(sources: QuerySources, parameters: ExportParameters, export: ExportFor
     side = parameters.side or ("head" if export.is_of_one_side else None)
     if side is not None and side not in chosen.sides:
         raise UsageError(f"there is no {side} here", hint="a run has a head only")
-    merged, _ = merged_profile(chosen, parameters.least_share)
+    merged, _ = merged_profile(chosen.parts, parameters.least_share)
     exported = [
         (place, _side_name(chosen, name), chosen.cost_of(place)[0])
         for place, name in enumerate(chosen.sides)

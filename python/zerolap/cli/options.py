@@ -326,11 +326,12 @@ def check_reports(
     html: str | None = None,
     benchfmt: str | None = None,
     csv: str | None = None,
+    exports: "Sequence[str]" = (),
 ) -> None:
     """Raise `UsageError` if a report cannot be written to its target, before hours are spent on measuring."""
     if html == "-":
         raise UsageError("`--html -`: a page is not written to standard output", hint="give a file")
-    targets = [target for target in (json, markdown, html, benchfmt, csv) if target is not None]
+    targets = [target for target in (json, markdown, html, benchfmt, csv, *exports) if target is not None]
     for target in targets:
         if targets.count(target) > 1:
             name = "standard output" if target == "-" else f"`{target}`"

@@ -4,13 +4,22 @@ import contextlib
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from zerolap.records import BisectReport, CheckReport, Comparison, EnvironmentMissing, History, RunReport, VersionTable
+from zerolap.records import (
+    BisectReport,
+    CaseProfile,
+    CheckReport,
+    Comparison,
+    EnvironmentMissing,
+    History,
+    RunReport,
+    VersionTable,
+)
 from zerolap.report import comparison_json, run_json, show_comparison, show_run
 from zerolap.store import Store
 
@@ -161,6 +170,22 @@ def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
         show_check(report, _Output())
 
 
+def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], *, json: str | None, quiet: bool) -> None:
+    """Write stacks in the formats of other programs by target, the document of a profile if requested, and the table.
+
+    The table is left out if `quiet`, or where another is written to standard output.
+    """
+    from zerolap.report import profile_json, show_profile
+
+    with _writing(profile.id, "profile --stored"):
+        for target, content in exports.items():
+            write_bytes(target, content)
+        if json is not None:
+            write(json, profile_json(profile))
+    if not quiet and "-" not in (json, *exports):
+        show_profile(profile, _Output())
+
+
 class _Output(Console):
     """Standard output; a closed pipe is left to the entry point, unlike by default, where it is an error."""
 
@@ -170,7 +195,7 @@ class _Output(Console):
 
 
 @contextlib.contextmanager
-def _writing(identity: str) -> Iterator[None]:
+def _writing(identity: str, verb: str = "explain") -> Iterator[None]:
     """Turn a failure to write a report into an error that names the stored result."""
     try:
         yield
@@ -179,25 +204,34 @@ def _writing(identity: str) -> Iterator[None]:
     except OSError as fault:
         raise EnvironmentMissing(
             f"a report could not be written: {fault.strerror}",
-            hint=f"the result is stored: zerolap explain {identity} writes it again",
+            hint=f"the result is stored: zerolap {verb} {identity} writes it again",
         ) from fault
 
 
 def write(target: str, text: str) -> None:
     """Write a text completely or not at all; `-` is standard output."""
+    content = text if text.endswith("\n") else text + "\n"
     if target == "-":
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.write(content)
+        sys.stdout.flush()
+    else:
+        write_bytes(target, content.encode())
+
+
+def write_bytes(target: str, content: bytes) -> None:
+    """Write content completely or not at all; `-` is standard output."""
+    if target == "-":
+        sys.stdout.buffer.write(content)
         sys.stdout.flush()
         return
     path = Path(target).resolve()
-    content = text if text.endswith("\n") else text + "\n"
     if path.exists() and not path.is_file():
         # A device or a pipe is written to, not replaced.
-        path.write_text(content, encoding="utf-8")
+        path.write_bytes(content)
         return
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        unfinished.write_text(content, encoding="utf-8")
+        unfinished.write_bytes(content)
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ VERBS = {
     "watch": "Follow a branch of any git remote, and measure each new commit.",
     "explain": "Show a stored comparison or run with its reasons.",
     "comment": "Show stored comparisons in a comment on a pull request of GitHub, which is kept up to date.",
+    "profile": "Look once at where a case spends its time: functions, source lines, flame graph, files for profilers.",
     "resume": "Continue a comparison or run that was interrupted or killed; nothing is measured twice.",
     "suites": "List the cases, show one, or check case files.",
     "serve": "Carry out requests submitted with --platform: on this machine, or with the agents of a fleet.",

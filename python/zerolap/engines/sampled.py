@@ -151,7 +151,8 @@ def _evaluate(case: Case, slices: list[Slice], stacks: bytes, filled: list[Check
         _lost_check(counts),
     ]
     cpu_ns = sum(one.cpu.total_ns for one in slices)
-    metrics = {"cpu_ns_per_op": cpu_ns / requests}
+    seconds_at_work = sum(one.seconds for one in slices)
+    metrics = {"cpu_ns_per_op": cpu_ns / requests, "ops_per_sec": requests / seconds_at_work}
     return Measurement(metrics=metrics, validity=Validity.of(checks), seconds=seconds, method=METHOD)
 
 

@@ -1,8 +1,10 @@
 """What the pages of `zerolap serve` show, answered from the store: one query a page, in parts that a page can draw."""
 
 from zerolap.queries.case_pictures import CASE_PICTURES, DrawnCase
+from zerolap.queries.case_profile import CaseStacks, read_case_stacks, stored_case
 from zerolap.queries.commit_changes import COMMIT, CommitChanges
 from zerolap.queries.comparison_in_short import COMPARED_CASE, COMPARISON, ComparedCase, ComparisonInShort
+from zerolap.queries.export_formats import FORMATS, ExportFormat, export_format
 from zerolap.queries.fleet_state import FLEET, JOB_FAILURE, FleetState, JobFailure
 from zerolap.queries.overview import OVERVIEW, Overview
 from zerolap.queries.platform_details import (
@@ -37,6 +39,7 @@ __all__ = [
     "COMPARED_CASE",
     "COMPARISON",
     "FLEET",
+    "FORMATS",
     "JOB_FAILURE",
     "MEASURED_CASE",
     "OVERVIEW",
@@ -58,10 +61,12 @@ __all__ = [
     "TRIAL_VALUES",
     "TRIGGERS",
     "VERSIONS",
+    "CaseStacks",
     "CommitChanges",
     "ComparedCase",
     "ComparisonInShort",
     "DrawnCase",
+    "ExportFormat",
     "FleetState",
     "JobFailure",
     "ListedReport",
@@ -93,9 +98,12 @@ __all__ = [
     "TriggerList",
     "VersionMap",
     "asked_in_short",
+    "export_format",
     "merged_profile",
+    "read_case_stacks",
     "selected_cases",
     "status_of",
+    "stored_case",
 ]
 
 QUERIES: tuple[PageQuery, ...] = (

@@ -1,5 +1,6 @@
 """The stacks of a case, or of many cases merged, as a call tree with the samples of each side."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import Field, TypeAdapter
@@ -8,6 +9,7 @@ from zerolap import _core
 from zerolap.queries.query import PageQuery, QuerySources, TableRow
 from zerolap.queries.sampled_cases import (
     LeftOutCase,
+    Part,
     ProfiledCase,
     ProfiledResult,
     SampledCases,
@@ -96,12 +98,11 @@ class StackProfile(Record):
     lines: tuple[NamedLines, ...]
 
 
-def merged_profile(chosen: SampledCases, least_share: float) -> tuple[bytes, float]:
+def merged_profile(parts: Sequence[Part], least_share: float) -> tuple[bytes, float]:
     """Return the merged stacks as JSON, and the share below which nodes were put together."""
-    parts = list(chosen.parts)
     for share in (least_share, *(share for share in SHARES if share > least_share)):
         with readable_tables():
-            merged = _core.stack_profile(parts, share)
+            merged = _core.stack_profile(list(parts), share)
         # Counting the nodes takes no parsing: each has one caller.
         if merged.count(b",", merged.find(b'"parent"'), merged.find(b"]", merged.find(b'"parent"'))) < MOST_NODES:
             break
@@ -111,7 +112,7 @@ def merged_profile(chosen: SampledCases, least_share: float) -> tuple[bytes, flo
 def read_profile(sources: QuerySources, parameters: ProfileParameters) -> StackProfile:
     """Return the stacks of a selection."""
     chosen = selected_cases(sources, parameters)
-    merged, share = merged_profile(chosen, parameters.least_share)
+    merged, share = merged_profile(chosen.parts, parameters.least_share)
     profile = WHOLE.validate_json(merged)
     sides = []
     for place, (side, of_side) in enumerate(zip(chosen.sides, profile["sides"] or [_NO_SAMPLES] * 2, strict=False)):

@@ -133,6 +133,14 @@ from zerolap.records.pictures import (
     StackTree,
 )
 from zerolap.records.platform import Platform
+from zerolap.records.profile import (
+    PROFILE_SCHEMA,
+    CaseProfile,
+    FunctionSource,
+    FunctionTime,
+    ProfiledThread,
+    SourceLine,
+)
 from zerolap.records.request import PRIORITIES, Priority, Request, RequestedServer, RequestState, document_state
 from zerolap.records.resolved import Resolved, ResolvedServer
 from zerolap.records.revision import (
@@ -189,6 +197,7 @@ __all__ = [
     "PICTURES_SCHEMA",
     "PLACEHOLDER",
     "PRIORITIES",
+    "PROFILE_SCHEMA",
     "REGRESSION_RULE",
     "RUN_SCHEMA",
     "RUN_TABLE",
@@ -223,6 +232,7 @@ __all__ = [
     "CaseFileError",
     "CaseOpportunity",
     "CasePictures",
+    "CaseProfile",
     "CaseRefused",
     "CaseResult",
     "CaseVerdict",
@@ -254,6 +264,8 @@ __all__ = [
     "Finding",
     "FirstFault",
     "FunctionCost",
+    "FunctionSource",
+    "FunctionTime",
     "FunctionWork",
     "Generator",
     "GivenJob",
@@ -297,6 +309,7 @@ __all__ = [
     "PlatformEvent",
     "Positive",
     "Priority",
+    "ProfiledThread",
     "Progress",
     "Reading",
     "Record",
@@ -318,6 +331,7 @@ __all__ = [
     "Skipped",
     "SliceRecord",
     "Source",
+    "SourceLine",
     "Spread",
     "StackFrame",
     "StackNodes",

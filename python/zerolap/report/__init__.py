@@ -6,13 +6,14 @@ from zerolap.report.bisect_terminal import show_bisect
 from zerolap.report.case_sentences import case_sentences
 from zerolap.report.commit_shares import shares_markdown, show_shares
 from zerolap.report.comparison_markdown import comparison_markdown
-from zerolap.report.document import check_json, comparison_json, run_json
+from zerolap.report.document import check_json, comparison_json, profile_json, run_json
 from zerolap.report.format import plain
 from zerolap.report.gate import gate_sentence
 from zerolap.report.history_benchfmt import history_benchfmt
 from zerolap.report.history_document import history_csv, history_json, history_markdown
 from zerolap.report.history_terminal import show_history
 from zerolap.report.html import comparison_html, content_security_policy, page_html, run_html
+from zerolap.report.profile_terminal import show_profile
 from zerolap.report.reading import Word, failed_check
 from zerolap.report.run_markdown import run_markdown
 from zerolap.report.terminal import show_comparison, show_run
@@ -42,6 +43,7 @@ __all__ = [
     "history_markdown",
     "page_html",
     "plain",
+    "profile_json",
     "reading_of",
     "run_benchfmt",
     "run_html",
@@ -52,6 +54,7 @@ __all__ = [
     "show_check",
     "show_comparison",
     "show_history",
+    "show_profile",
     "show_run",
     "show_shares",
     "show_version_table",

@@ -1,6 +1,6 @@
 """The documents behind `--json`."""
 
-from zerolap.records import CheckReport, Comparison, RunReport
+from zerolap.records import CaseProfile, CheckReport, Comparison, RunReport
 from zerolap.report.written_reading import with_reading
 
 
@@ -19,5 +19,10 @@ def check_json(report: CheckReport) -> str:
     return _json(report)
 
 
-def _json(document: Comparison | RunReport | CheckReport) -> str:
+def profile_json(profile: CaseProfile) -> str:
+    """Return the document of a profile, its keys in the records' order."""
+    return _json(profile)
+
+
+def _json(document: Comparison | RunReport | CheckReport | CaseProfile) -> str:
     return document.model_dump_json(by_alias=True, indent=2) + "\n"

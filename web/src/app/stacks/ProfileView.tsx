@@ -103,6 +103,8 @@ const FORMATS = [
 const FORMATS_OF_A_SIDE = [
   ["pb.gz", "pprof", "protobuf for go tool pprof; two files are compared with -diff_base"],
   ["folded.txt", "folded", "lines for flamegraph.pl, inferno and difffolded.pl"],
+  ["callgrind", "callgrind", "a profile for callgrind_annotate and KCachegrind"],
+  ["svg", "SVG", "a picture of the flame graph, which needs no scripts"],
 ] as const;
 
 function Exports({ profile, selection }: { profile: StackProfile; selection: Selection }) {

@@ -1,0 +1,241 @@
+"""`zerolap profile`: one look at where a case spends its time, and the stacks as files for other programs."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zerolap.queries import ExportFormat
+    from zerolap.records import Case, DrawnSide, Request
+    from zerolap.sandbox import SandboxPolicy
+    from zerolap.store import Store
+
+MEASURING = ("repo", "cases_directory", "topology", "config", "variant", "seed", "unsafe_no_sandbox")
+"""Options that apply to what is measured, not to what is stored."""
+DEFAULT_TOP = 15
+MOST_NAMED = 8
+
+app = typer.Typer(rich_markup_mode="rich")
+
+HELP = f"""{VERBS["profile"]}
+
+SERVER is a binary, a source tree, a revision with --repo, or a program on the PATH; CASE is one case. Its stacks are \
+sampled in four passes, which takes seconds, and stored. With --stored nothing is measured: CASE of the stored \
+comparison or run is shown, which needs no name where there is one only.
+
+Examples:
+
+    zerolap profile redis-server get-100B
+
+    zerolap profile ./src/redis-server zadd --output zadd.svg --output zadd.pb.gz
+
+    zerolap profile 8.0 xadd-auto-id --repo ~/redis --lines streamAppendItem
+
+    zerolap profile redis-server get-100B --config io-threads=2 --thread io_thd_1
+
+    zerolap profile --stored latest --html page.html
+
+    zerolap profile --stored c-1f2e3d4c zadd --side base --output - --format folded
+"""
+
+
+@app.command(help=HELP)
+def profile(
+    context: typer.Context,
+    words: Annotated[list[str] | None, typer.Argument(metavar="SERVER CASE", show_default=False)] = None,
+    stored: Annotated[
+        str | None,
+        typer.Option(
+            help="Show stored stacks of this comparison or run; `latest` is the newest that has some.", metavar="ID"
+        ),
+    ] = None,
+    side: Annotated[
+        str, typer.Option(help="With --stored: side of a comparison, base or head.", metavar="SIDE")
+    ] = "head",
+    thread: Annotated[
+        str | None, typer.Option(help="Only the samples of this thread; lines are of all.", metavar="NAME")
+    ] = None,
+    top: Annotated[int, typer.Option(help="How many functions are listed.", min=1, metavar="N")] = DEFAULT_TOP,
+    lines: Annotated[
+        list[str] | None,
+        typer.Option(help="Show all lines of this function, instead of those of the costliest.", metavar="FUNCTION"),
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Write the stacks for another program, by the file's ending: .svg, .pb.gz (pprof), .speedscope.json, "
+            ".firefox.json, .folded.txt, .callgrind; - is standard output. May be repeated.",
+            metavar="FILE|-",
+        ),
+    ] = None,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="Format of the file of --output, whatever its ending: svg, pprof, speedscope, firefox, folded, "
+            "callgrind.",
+            metavar="NAME",
+        ),
+    ] = None,
+    html: Annotated[
+        str | None,
+        typer.Option(
+            "--html", help="Write the one-file HTML report of the result, with the flame graph.", metavar="FILE"
+        ),
+    ] = None,
+    json: options.Json = None,
+    repo: options.Repo = None,
+    cases_directory: options.CasesDirectory = None,
+    topology: options.Topology = None,
+    config: options.Config = None,
+    variant: options.VariantWords = None,
+    store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+    seed: options.Seed = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Sample a case, or read stored stacks; write what was asked for, and the table."""
+    from zerolap.build import resolve
+    from zerolap.cli.output import write_profile
+    from zerolap.lab import Options, run_request
+    from zerolap.queries import QuerySources, read_case_stacks
+    from zerolap.records import RequestedServer
+    from zerolap.store import Store
+
+    exports = _exports(output or [], format_name)
+    options.check_reports(json=json, html=html, exports=list(exports))
+    of_side = _side(side, is_stored=stored is not None)
+    if stored is None:
+        server, name = _server_and_case(words or [])
+        request = run_request(
+            server=RequestedServer(
+                source=resolve(server, repo),
+                variant=options.variant(variant).name,
+                config=options.server_settings(config),
+            ),
+            cases=[_case(name, cases_directory, topology)],
+            options=Options(engines=["sampled"], seed=seed),
+            command_line=options.command_line(context),
+        )
+        find = partial(_measured, request, options.sandbox_policy(unsafe_no_sandbox), quiet=quiet)
+    else:
+        _refuse_measuring(context)
+        find = partial(_stored, stored, words or [])
+    with Store.open(store) if stored is None else Store.open_to_read(store) as results:
+        identity, case = find(results)
+        stacks = read_case_stacks(QuerySources(results), identity, case, of_side)
+        if thread is not None:
+            stacks = stacks.of_thread(thread)
+        shown = stacks.profile(top, lines or [])
+        contents = {target: stacks.exported(export) for target, export in exports.items()}
+        if html is not None:
+            _write_html(html, results, identity)
+    write_profile(shown, contents, json=json, quiet=quiet)
+
+
+def _measured(request: "Request", policy: "SandboxPolicy", results: "Store", *, quiet: bool) -> tuple[str, str]:
+    """Sample the request's case; return the id of the run and the name of the case. Raises if there are no stacks."""
+    from zerolap.cli.bar import Bar
+    from zerolap.errors import EnvironmentMissing, TrialFailed
+    from zerolap.lab import Lab, run
+    from zerolap.report import failed_check, plain
+
+    with Bar(quiet=quiet) as bar:
+        report = run(request, Lab(results, bar, policy))
+    for skipped in report.skipped:
+        raise EnvironmentMissing(f"{skipped.case} cannot be measured: {skipped.text}")
+    [case] = report.cases
+    hint = f"zerolap explain {report.id}"
+    if case.failure is not None:
+        message, _, details = case.failure.partition("\n")
+        raise TrialFailed(f"{case.case}: {message}", hint, details)
+    if not case.validity.valid:
+        failed = "; ".join(failed_check(check.check, check.value, check.limit) for check in case.validity.failed)
+        raise TrialFailed(f"the stacks of {case.case} are not valid: {failed}", hint)
+    for limit in case.limits:
+        typer.echo(f"warning: {plain(limit)}", err=True)
+    return report.id, case.case
+
+
+def _server_and_case(words: "Sequence[str]") -> tuple[str, str]:
+    from zerolap.errors import UsageError
+
+    if len(words) != 2:
+        hint = "zerolap profile redis-server get-100B, or zerolap profile --stored ID"
+        raise UsageError("`zerolap profile` takes a server and one case", hint)
+    return words[0], words[1]
+
+
+def _stored(identity: str, words: "Sequence[str]", results: "Store") -> tuple[str, str]:
+    """Return the full id of a stored result, and the name of its case that is meant; raises `UsageError`."""
+    from zerolap.errors import UsageError
+    from zerolap.queries import QuerySources, stored_case
+
+    if len(words) > 1:
+        raise UsageError("`--stored` takes one case and no server", hint="zerolap profile --stored ID CASE")
+    return stored_case(QuerySources(results), identity, words[0] if words else None)
+
+
+def _case(name: str, directory: Path | None, topology: str | None) -> "Case":
+    """Return the case of that name; raises `UsageError` for none and for a glob of several."""
+    from zerolap.cli.case_selection import deployed, selected_cases
+    from zerolap.errors import UsageError
+
+    chosen = selected_cases(directory, [name], None, None)
+    if len(chosen) > 1:
+        names = ", ".join(case.name for case in chosen[:MOST_NAMED])
+        more = ", ..." if len(chosen) > MOST_NAMED else ""
+        raise UsageError(f"`{name}` selects {len(chosen)} cases", hint=f"name one: {names}{more}")
+    return deployed(chosen, topology, directory)[0]
+
+
+def _side(name: str, *, is_stored: bool) -> "DrawnSide":
+    from zerolap.errors import UsageError
+
+    if name == "head":
+        return "head"
+    if name != "base":
+        raise UsageError(f"`--side {name}` is not valid", hint="write base or head")
+    if not is_stored:
+        raise UsageError("`--side base` is for stored comparisons", hint="add --stored ID")
+    return "base"
+
+
+def _exports(targets: "Sequence[str]", format_name: str | None) -> "dict[str, ExportFormat]":
+    """Return the formats by target; raises `UsageError` for a format that is not known, or of more than one file."""
+    from zerolap.errors import UsageError
+    from zerolap.queries import export_format
+
+    if format_name is not None and len(targets) != 1:
+        raise UsageError("`--format` is of one file", hint="give one --output, or files with endings")
+    if len(set(targets)) < len(targets):
+        raise UsageError("two files would go to one place", hint="give a file for each")
+    return {target: export_format(format_name, target) for target in targets}
+
+
+def _refuse_measuring(context: typer.Context) -> None:
+    """Raise `UsageError` for an option of measuring on the command line: what is stored was measured as it was."""
+    from zerolap.errors import UsageError
+
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in MEASURING and source is not None and source.name == "COMMANDLINE":
+            raise UsageError(f"`{parameter.opts[0]}` measures, and `--stored` does not", hint="leave one of them out")
+
+
+def _write_html(target: str, results: "Store", identity: str) -> None:
+    from zerolap.cli.output import Reports, write_comparison, write_run
+    from zerolap.lab import read_comparison, read_run
+
+    reports = Reports(json=None, markdown=None, html=target, benchfmt=None, quiet=True)
+    if identity.startswith("r-"):
+        write_run(read_run(results, identity), results, reports)
+    else:
+        write_comparison(read_comparison(results, identity), results, reports)

@@ -1,0 +1,115 @@
+"""A profile on a terminal: what was measured, the costliest functions, and their lines."""
+
+import textwrap
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from zerolap.records import CaseProfile, FunctionSource, FunctionTime
+from zerolap.report.format import count, counted, one_line, plain, printable, share
+from zerolap.report.lines import Column, Lines, Part
+
+LONGEST_NAME = 80
+MOST_THREADS = 8
+TAB = 4
+NO_SOURCE = "no source code of the costliest functions; it is shown of servers that are built from a tree or a revision"
+
+
+def show_profile(profile: CaseProfile, console: Console) -> None:
+    """Write a profile: headline, threads, a row for each function, lines of source code, the id."""
+    lines = Lines(console)
+    side = "" if profile.id.startswith("r-") else f"{profile.side} "
+    lines.line((f"{one_line(profile.case)} of {side}{one_line(profile.server)}", "bold"))
+    lines.line((_effort(profile), "dim"))
+    lines.line(_measured(profile))
+    lines.line(("threads  ", "dim"), _threads(profile))
+    lines.blank()
+    _show_functions(lines, profile)
+    for source in profile.sources:
+        lines.blank()
+        _show_source(lines, source)
+    if not profile.sources:
+        lines.blank()
+        lines.line(("note: ", "bold"), NO_SOURCE)
+    lines.blank()
+    case = "" if profile.id.startswith("r-") else f" {one_line(profile.case)}"
+    lines.line((profile.id, "bold"), (f"  zerolap profile --stored {profile.id}{case} --output stacks.svg", "dim"))
+
+
+def _effort(profile: CaseProfile) -> str:
+    lost = f", {profile.lost:,} lost" if profile.lost else ""
+    thread = "" if profile.thread is None else f" of the thread {plain(profile.thread, LONGEST_NAME)}"
+    passes = counted(profile.passes, "pass", "passes")
+    return f"{counted(profile.samples, 'sample', 'samples')}{thread} in {passes} by {'+'.join(profile.events)}{lost}"
+
+
+def _measured(profile: CaseProfile) -> str:
+    """Return the time of a request and the rate; perf takes a part of both where they were sampled."""
+    parts = []
+    if profile.cpu_ns_per_op is not None:
+        parts.append(f"{count(profile.cpu_ns_per_op)} CPU ns per request, {profile.cpu_measured}")
+    if profile.ops_per_sec is not None:
+        parts.append(f"{count(profile.ops_per_sec)} requests per second, sampled")
+    return "; ".join(parts) or "what a request takes was not measured"
+
+
+def _threads(profile: CaseProfile) -> str:
+    shown = profile.threads[:MOST_THREADS]
+    named = [f"{plain(thread.name, LONGEST_NAME)} {share(thread.share)}" for thread in shown]
+    left = len(profile.threads) - len(shown)
+    return ", ".join([*named, *([f"{left} more"] if left else [])])
+
+
+def _show_functions(lines: Lines, profile: CaseProfile) -> None:
+    functions = profile.functions
+    columns = [
+        Column("function", [plain(function.function, LONGEST_NAME) for function in functions]),
+        Column("own", [share(function.own_share) for function in functions], right=True),
+        Column("with callees", [share(function.inclusive_share) for function in functions], right=True),
+        Column("file", [_place(function) for function in functions], dispensable=1),
+    ]
+    if any(function.own_cpu_ns_per_op is not None for function in functions):
+        lines.line(("ns per request", "dim"))
+        columns.insert(2, _times([function.own_cpu_ns_per_op for function in functions]))
+        columns.insert(4, _times([function.inclusive_cpu_ns_per_op for function in functions]))
+    lines.table(columns)
+    left = profile.all_functions - len(functions)
+    if left > 0:
+        lines.line((f"{counted(left, 'function', 'functions')} more: --top {profile.all_functions}", "dim"))
+
+
+def _times(values: Sequence[float | None]) -> Column:
+    return Column("ns", [count(value) for value in values], right=True)
+
+
+def _place(function: FunctionTime) -> str:
+    return plain(function.file or function.object, LONGEST_NAME)
+
+
+def _show_source(lines: Lines, source: FunctionSource) -> None:
+    """Write the lines of a function with their share of it, each file's under its name."""
+    name = plain(source.function, LONGEST_NAME)
+    file = "" if source.file is None else f" ({plain(source.file, LONGEST_NAME)})"
+    if not source.lines:
+        lines.line((name, "bold"), f"{file}: no lines are recorded")
+        return
+    lines.line((name, "bold"), f"{file}, {share(source.own_share)} of all samples")
+    numbers = [
+        str(line.line) if line.file == source.file else f"{plain(line.file, LONGEST_NAME)}:{line.line}"
+        for line in source.lines
+    ]
+    width = max(map(len, numbers))
+    texts = _code([line.text for line in source.lines])
+    for line, number, text in zip(source.lines, numbers, texts, strict=True):
+        time = "" if line.cpu_ns_per_op is None else f"{count(line.cpu_ns_per_op):>8} ns"
+        parts: list[Part] = [f"{share(line.share):>8}{time}", (f"  {number:>{width}}", "dim"), f"  {text}"]
+        lines.line(*parts)
+    if source.left_out:
+        lines.line((f"  {counted(source.left_out, 'line', 'lines')} with fewer samples", "dim"))
+
+
+def _code(texts: Sequence[str | None]) -> list[str]:
+    """Return lines of code without what they are all indented by; where the source was not kept, that is stated."""
+    shown = [printable(text.replace("\n", " ").expandtabs(TAB)) if text else "" for text in texts]
+    dedented = textwrap.dedent("\n".join(shown)).split("\n")
+    return [code if text is not None else "-" for code, text in zip(dedented, texts, strict=True)]
