@@ -9,11 +9,15 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from benches.explain import first_reasons, folding
+from benches.explain import first_reasons, folding, planted_waste
 from benches.figures import DIRECTORY, Figure, show_figures, write_figures
 
 NAME: Final = "explain"
-FIGURES: Final[Mapping[str, Callable[[], Figure]]] = {**first_reasons.FIGURES, **folding.FIGURES}
+FIGURES: Final[Mapping[str, Callable[[], Figure]]] = {
+    **planted_waste.FIGURES,
+    **first_reasons.FIGURES,
+    **folding.FIGURES,
+}
 
 
 def main() -> None:

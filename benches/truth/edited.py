@@ -13,6 +13,7 @@ from benches.comparing import DEMO_REPOSITORY, ClockedComparison
 from benches.truth.harmless import Edit
 from benches.truth.samples import Unavailable
 from zerolap import Options
+from zerolap.records import Case
 
 RELEASE = "HEAD~1"
 """In the demo's repository."""
@@ -53,7 +54,7 @@ class Edited:
         """Build both commits unless they are there, so that the next comparison takes the time of measuring."""
         self.compare(Options(engines=["counted"], quick=True, seed=1), store, ["get-100B"])
 
-    def compare(self, options: Options, store: Path, cases: Sequence[str] = ()) -> ClockedComparison:
+    def compare(self, options: Options, store: Path, cases: Sequence[str | Case] = ()) -> ClockedComparison:
         """Compare the last commit with the one before it, by default over the core suite."""
         began = time.monotonic()
         document = zerolap.compare(self.base, self.head, cases, repo=self.repository, options=options, store=store)

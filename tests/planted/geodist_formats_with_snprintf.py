@@ -4,7 +4,7 @@ from planted import Planted, Replacement
 
 PLANTED = Planted(
     case="geodist",
-    detector="formatting",
+    detector="costly-formatting",
     functions=frozenset({"addReplyDoubleDistance", "geodistCommand"}),
     slow=(
         Replacement(

@@ -4,7 +4,7 @@ from planted import Planted, Replacement
 
 PLANTED = Planted(
     case="get-100B",
-    detector="duplicate-calls",
+    detector="key-lookups",
     functions=frozenset({"lookupKey", "lookupKeyRead", "lookupKeyReadWithFlags", "dictFind", "getGenericCommand"}),
     slow=(
         Replacement(

@@ -4,7 +4,7 @@ from planted import Planted, Replacement
 
 PLANTED = Planted(
     case="get-100B",
-    detector="clocks",
+    detector="clock-readings",
     functions=frozenset({"getGenericCommand", "ustime", "mstime", "getCommand"}),
     slow=(
         Replacement(

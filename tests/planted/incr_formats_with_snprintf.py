@@ -4,7 +4,7 @@ from planted import Planted, Replacement
 
 PLANTED = Planted(
     case="incr",
-    detector="formatting",
+    detector="costly-formatting",
     functions=frozenset({"incrDecrCommand", "incrCommand"}),
     slow=(
         Replacement(

@@ -4,7 +4,7 @@ from planted import Planted, Replacement
 
 PLANTED = Planted(
     case="lrange-100",
-    detector="repeated-calls",
+    detector="repeated-checks",
     functions=frozenset({"prepareClientToWrite", "addReplyProto", "addReply", "addReplyBulkCBuffer"}),
     fixed=(
         Replacement(

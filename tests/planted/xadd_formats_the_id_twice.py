@@ -4,7 +4,7 @@ from planted import Planted, Replacement
 
 PLANTED = Planted(
     case="xadd-auto-id",
-    detector="duplicate-calls",
+    detector="repeated-calls",
     functions=frozenset({"createStreamIDString", "addReplyStreamID", "createObjectFromStreamID", "xaddCommand"}),
     slow=(
         Replacement(
