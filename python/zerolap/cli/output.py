@@ -17,6 +17,7 @@ from zerolap.records import (
     Comparison,
     EnvironmentMissing,
     History,
+    Opportunities,
     RunReport,
     VersionTable,
 )
@@ -184,6 +185,20 @@ def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], *, json: s
             write(json, profile_json(profile))
     if not quiet and "-" not in (json, *exports):
         show_profile(profile, _Output())
+
+
+def write_opportunities(
+    document: Opportunities, limit: int, *, json: str | None, markdown: str | None, quiet: bool
+) -> None:
+    """Write what could be optimised: the documents that are requested, and the lines for a terminal."""
+    from zerolap.report import opportunities_json, opportunities_markdown, show_opportunities
+
+    if json is not None:
+        write(json, opportunities_json(document))
+    if markdown is not None:
+        write(markdown, opportunities_markdown(document, limit))
+    if not quiet and "-" not in (json, markdown):
+        show_opportunities(document, _Output(), limit)
 
 
 class _Output(Console):

@@ -13,6 +13,8 @@ from zerolap.report.history_benchfmt import history_benchfmt
 from zerolap.report.history_document import history_csv, history_json, history_markdown
 from zerolap.report.history_terminal import show_history
 from zerolap.report.html import comparison_html, content_security_policy, page_html, run_html
+from zerolap.report.opportunity_document import opportunities_json, opportunities_markdown
+from zerolap.report.opportunity_terminal import show_opportunities
 from zerolap.report.profile_terminal import show_profile
 from zerolap.report.reading import Word, failed_check
 from zerolap.report.run_markdown import run_markdown
@@ -41,6 +43,8 @@ __all__ = [
     "history_csv",
     "history_json",
     "history_markdown",
+    "opportunities_json",
+    "opportunities_markdown",
     "page_html",
     "plain",
     "profile_json",
@@ -54,6 +58,7 @@ __all__ = [
     "show_check",
     "show_comparison",
     "show_history",
+    "show_opportunities",
     "show_profile",
     "show_run",
     "show_shares",

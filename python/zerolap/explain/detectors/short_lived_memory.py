@@ -42,12 +42,11 @@ class ShortLivedMemory:
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions that allocate blocks by one call and free them by another.
 
-        The arguments of the request itself are freed outside of the command, and are none of it.
+        What the server allocates for each request, such as its arguments, is freed outside of the command.
         """
         memory = _memory_of_calls(evidence)
         least = SMALLEST_SHARE * evidence.index.total
-        looked_at = [*evidence.within_commands, *(key for key in evidence.dispatchers if key[0] == "call")]
-        opportunities = (_opportunity(evidence, function, memory) for function in looked_at)
+        opportunities = (_opportunity(evidence, function, memory) for function in evidence.within_commands)
         return [one for one in opportunities if one is not None and one.saved_instructions_per_op.expected >= least]
 
 
@@ -91,15 +90,16 @@ def _opportunity(evidence: CaseEvidence, function: FunctionKey, memory: _Memorie
         ShortLivedMemory.name,
         CodePlace(function, lines=[line for calls in made if calls in (allocating, freeing) for line in calls.lines]),
         Saving(costs, PART),
-        confidence="low" if function in evidence.dispatchers else "medium",
+        confidence="medium",
         evidence={"blocks_per_op": blocks, "instructions_per_op": sum(costs.values())},
-        text=f"memory is allocated in {_who(allocating)} and freed in {_who(freeing)} before it returns, "
-        f"{often(blocks)} per request: {figure(sum(costs.values()))} instructions",
+        text=f"memory is allocated by {_who(allocating, function)} and freed by {_who(freeing, function)} before it "
+        f"returns, {often(blocks)} per request: {figure(sum(costs.values()))} instructions",
     )
 
 
-def _who(calls: Calls) -> str:
-    return f"{named([calls.caller])} by {named([calls.callee])}"
+def _who(calls: Calls, function: FunctionKey) -> str:
+    where = "" if calls.caller == function else f" in {named([calls.caller])}"
+    return f"{named([calls.callee])}{where}"
 
 
 def _way_down(

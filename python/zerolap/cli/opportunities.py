@@ -1,0 +1,104 @@
+"""`zerolap opportunities`: what to optimise next, over all cases."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from zerolap.cli import options
+from zerolap.cli.verbs import VERBS
+
+if TYPE_CHECKING:
+    from zerolap.lab import CountedVersion
+    from zerolap.records import OpportunityWeights
+
+app = typer.Typer(rich_markup_mode="rich")
+
+HELP = f"""{VERBS["opportunities"]}
+
+Opportunities are found in the call graphs of counted cases: nothing is measured. ID is that of a comparison or a run, \
+or a unique beginning of it; without ID the newest one is taken. Of a comparison the head is looked at, with \
+--side base the base. --all takes in the cases that were counted of the same build in all results of the store.
+
+A saving is a part of the instructions of a request, the mean over all cases. By default each command has the same \
+weight, however many cases send it. INFO commandstats of your own servers weighs each command by the time spent in it.
+
+Examples:
+
+    zerolap run --engine counted && zerolap opportunities
+
+    zerolap opportunities c-1f2e3d4c --side base --limit 30
+
+    zerolap opportunities --all --weights tcp://localhost:6379
+
+    redis-cli INFO commandstats > usage.txt; zerolap opportunities --weights usage.txt --markdown -
+"""
+
+BY_COMMAND = "command"
+
+
+@app.command(help=HELP)
+def opportunities(
+    context: typer.Context,
+    identity: Annotated[str | None, typer.Argument(metavar="[ID]", show_default=False)] = None,
+    side: Annotated[Literal["base", "head"], typer.Option(help="Side of a comparison that is looked at.")] = "head",
+    everywhere: Annotated[
+        bool, typer.Option("--all", help="Take in the cases of the same build in all results of the store.")
+    ] = False,
+    weights: Annotated[
+        str,
+        typer.Option(
+            help="Weights of the cases: command, equal, priority, a file with INFO commandstats, or tcp://HOST:PORT.",
+            metavar="WEIGHTS",
+        ),
+    ] = BY_COMMAND,
+    limit: Annotated[int, typer.Option(help="Most opportunities and functions to show.", metavar="N", min=1)] = 10,
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    store: options.StoreLocation = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find opportunities, and write them."""
+    from zerolap.cli.output import write_opportunities
+    from zerolap.lab import Lab, counted_version, found_opportunities
+    from zerolap.store import Store
+
+    options.check_reports(json=json, markdown=markdown)
+    with Store.open_to_read(store) as results, _progress(quiet=quiet) as listen:
+        version = counted_version(results, identity, side=side, everywhere=everywhere)
+        stated = _weights(weights, version)
+        document = found_opportunities(version, stated, Lab(results), options.command_line(context), listen)
+    write_opportunities(document, limit, json=json, markdown=markdown, quiet=quiet)
+
+
+def _weights(text: str, version: "CountedVersion") -> "tuple[OpportunityWeights, Mapping[str, float]]":
+    """Return the weights that a user asks for, stated and by case; raises as `case_weights` does."""
+    from zerolap.explain import command_weights
+    from zerolap.records import OpportunityWeights
+
+    if text == BY_COMMAND:
+        commands = {name: tuple(case.verbs) for name, case in version.cases.items()}
+        return OpportunityWeights(kind=BY_COMMAND), command_weights(commands)
+    # Histories take a while to import.
+    from zerolap.history import case_weights
+
+    given = case_weights(text, list(version.cases.values()))
+    stated = OpportunityWeights(kind=given.stated.kind, source=given.stated.source, covered=given.stated.covered)
+    return stated, given.by_case
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """Show how many call graphs are looked through, on a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(file=sys.stderr)
+    if quiet or not console.is_terminal:
+        yield lambda done, expected: None
+        return
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("looking through call graphs", total=None, visible=False)
+        yield lambda done, expected: progress.update(task, completed=done, total=expected, visible=True)

@@ -1,0 +1,65 @@
+"""What could be optimised in a version, for other programs: JSON and Markdown."""
+
+from zerolap.records import Opportunities, Opportunity
+from zerolap.report.format import share
+from zerolap.report.markdown import bullets, code, prose, sentence_with_names, table
+from zerolap.report.opportunity_reading import (
+    SHOWN_LINES,
+    of_cases,
+    opportunities_headline,
+    saving,
+    server_line,
+    shared_part,
+)
+
+
+def opportunities_json(document: Opportunities) -> str:
+    """Return the document as JSON."""
+    return document.model_dump_json(by_alias=True, indent=2) + "\n"
+
+
+def opportunities_markdown(document: Opportunities, limit: int) -> str:
+    """Return the opportunities that bring most as Markdown, then where the instructions go; `limit` of each."""
+    parts = [f"**{prose(opportunities_headline(document))}**", prose(server_line(document))]
+    shown = document.opportunities[:limit]
+    if shown:
+        headings = ["", "function", "file", "saves", "kind", "confidence", "cases"]
+        rows = [_row(opportunity) for opportunity in shown]
+        parts.append(table(headings, rows, numbers=(0, 3, 6)))
+        parts.append(bullets(_item(opportunity, document) for opportunity in shown))
+    parts.append(
+        table(["work", "of all"], [[one.category, share(one.share)] for one in document.categories], numbers=(1,))
+    )
+    functions = [
+        [code(one.function), code(one.file), share(one.self_share), share(one.share), f"{one.cases:,}"]
+        for one in document.functions[:limit]
+    ]
+    if functions:
+        headings = ["function", "file", "itself", "with calls", "cases over 1 %"]
+        parts.append(table(headings, functions, numbers=range(2, 5)))
+    if document.limits:
+        parts.append(bullets(map(sentence_with_names, document.limits)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(opportunity: Opportunity) -> list[str]:
+    return [
+        f"{opportunity.rank}",
+        code(opportunity.function),
+        code(opportunity.file),
+        saving(opportunity),
+        code(opportunity.detector),
+        opportunity.confidence,
+        f"{len(opportunity.cases):,}",
+    ]
+
+
+def _item(opportunity: Opportunity, document: Opportunities) -> str:
+    lines = ", ".join(code(line) for line in opportunity.cases[0].lines[:SHOWN_LINES])
+    parts = [
+        f"{code(opportunity.function)} {sentence_with_names(opportunity.text)}",
+        prose(of_cases(opportunity, document)),
+        prose(shared_part(opportunity)),
+        f"at {lines}" if lines else "",
+    ]
+    return "; ".join(part for part in parts if part)

@@ -1,0 +1,86 @@
+"""How the opportunities of a version are read: the headline, what each brings, and where it lies."""
+
+from zerolap.records import Estimate, Opportunities, Opportunity, OpportunityCase, OpportunityWeights
+from zerolap.report.format import COMMIT_DIGITS, change, counted, listing, one_line, rough_percent, share
+
+SHOWN_LINES = 4
+"""Lines of source code that a sentence names."""
+MUCH = 0.9
+"""What has to be left of a saving for it not to be worth a word that others share it."""
+
+
+def opportunities_headline(document: Opportunities) -> str:
+    """Write what all opportunities together would save."""
+    number, cases = len(document.opportunities), counted(len(document.cases), "case", "cases")
+    if number == 0:
+        return f"nothing found to optimise in {cases}"
+    places = counted(number, "opportunity", "opportunities")
+    together = f"{share(document.saved_share)} of the instructions of a request ({weighting(document.weights)})"
+    return f"{places} in {cases}: together {together}"
+
+
+def weighting(weights: OpportunityWeights) -> str:
+    """Write how the cases are weighted."""
+    if weights.kind == "usage":
+        covered = "" if weights.covered is None else f", {share(weights.covered)} of whose time is in these commands"
+        return f"weighted by {one_line(weights.source)}{covered}"
+    words = {"command": "each command weighted equally", "equal": "each case weighted equally"}
+    return words.get(weights.kind, "weighted by priority")
+
+
+def server_line(document: Opportunities) -> str:
+    """Write which server it is, and where it was counted."""
+    server = document.server
+    commit = f" at {one_line(server.commit)[:COMMIT_DIGITS]}" if server.commit else ""
+    version = f" {one_line(server.version)}" if server.version else ""
+    results = document.results[0] if len(document.results) == 1 else counted(len(document.results), "result", "results")
+    return f"{one_line(server.name)}{commit}{version}, counted in {results} on {one_line(document.platform.name)}"
+
+
+def saving(opportunity: Opportunity) -> str:
+    """Write what an opportunity would save over all cases, with its bounds."""
+    saved = opportunity.saved_share
+    return f"{share(saved.expected)} ({bounds(saved)})"
+
+
+def bounds(estimate: Estimate) -> str:
+    """Write the bounds of a part: `2.1 to 4.0 %`."""
+    return f"{estimate.low * 100:.1f} to {estimate.high * 100:.1f} %"
+
+
+def shared_part(opportunity: Opportunity) -> str:
+    """Write what is left of an opportunity after those before it, where that is less; else nothing."""
+    if opportunity.additional_share >= MUCH * opportunity.saved_share.expected:
+        return ""
+    return f"{share(opportunity.additional_share)} after those above, which share code with it"
+
+
+def of_cases(opportunity: Opportunity, document: Opportunities) -> str:
+    """Write in how many cases it shows, and what it would bring where it brings most."""
+    most = opportunity.cases[0]
+    number = f"in {len(opportunity.cases):,} of {counted(len(document.cases), 'case', 'cases')}"
+    where = "" if len(opportunity.cases) == 1 else "most in "
+    return f"{number}, {where}{one_line(most.case)}: {throughput(most)}"
+
+
+def throughput(case: OpportunityCase) -> str:
+    """Write what a case would save, and by how much it would get faster as far as instructions decide that."""
+    saved = case.saved_instructions_per_op.expected / case.instructions_per_op
+    return f"{rough_percent(saved)} fewer instructions, {change(case.gain.expected)} throughput"
+
+
+def kind(opportunity: Opportunity) -> str:
+    """Write which detector has found it, and how sure that is."""
+    return f"{one_line(opportunity.detector)}, {opportunity.confidence} confidence"
+
+
+def way(case: OpportunityCase) -> str:
+    """Write the functions from the command down to the place."""
+    return " > ".join(map(one_line, case.frames))
+
+
+def lines_of(case: OpportunityCase) -> str:
+    """Write the lines of source code that it is about, as FILE:LINE."""
+    lines = [one_line(line) for line in case.lines]
+    more = f" and {len(lines) - SHOWN_LINES} more" if len(lines) > SHOWN_LINES else ""
+    return f"{listing(lines[:SHOWN_LINES])}{more}"

@@ -1,0 +1,81 @@
+"""What could be optimised in a version, on a terminal."""
+
+from rich.console import Console
+
+from zerolap.records import Opportunities, Opportunity
+from zerolap.report.format import counted, one_line, share
+from zerolap.report.lines import Column, Lines
+from zerolap.report.opportunity_reading import (
+    kind,
+    lines_of,
+    of_cases,
+    opportunities_headline,
+    saving,
+    server_line,
+    shared_part,
+    way,
+)
+
+
+def show_opportunities(document: Opportunities, console: Console, limit: int) -> None:
+    """Write the headline, the opportunities that bring most, and where the instructions go; `limit` of each."""
+    lines = Lines(console)
+    lines.line((opportunities_headline(document), "bold"))
+    lines.line((server_line(document), "dim"))
+    for opportunity in document.opportunities[:limit]:
+        _show_opportunity(lines, opportunity, document)
+    further = len(document.opportunities) - limit
+    if further > 0:
+        lines.blank()
+        lines.line((f"and {counted(further, 'opportunity', 'opportunities')} more: --limit shows them", "dim"))
+    lines.blank()
+    lines.line(("where the instructions go", "bold"))
+    lines.table(
+        [
+            Column("work", [one.category for one in document.categories]),
+            Column("of all", [share(one.share) for one in document.categories], right=True),
+        ]
+    )
+    _show_functions(lines, document, limit)
+    if document.limits:
+        lines.blank()
+    for limit_text in document.limits:
+        lines.line(("limits: ", "bold"), limit_text)
+
+
+def _show_opportunity(lines: Lines, opportunity: Opportunity, document: Opportunities) -> None:
+    lines.blank()
+    lines.line(
+        f"{opportunity.rank}. ",
+        (one_line(opportunity.function), "bold"),
+        (f"  {one_line(opportunity.file)}", "dim"),
+        ("  saves ", "dim"),
+        (saving(opportunity), "bold green"),
+    )
+    lines.line(one_line(opportunity.text), indent=3)
+    lines.line(of_cases(opportunity, document), indent=3)
+    shared = shared_part(opportunity)
+    if shared:
+        lines.line(shared, indent=3)
+    most = opportunity.cases[0]
+    for label, text in (("kind  ", kind(opportunity)), ("way   ", way(most)), ("lines ", lines_of(most))):
+        if text:
+            lines.line((label, "dim"), text, indent=3)
+
+
+def _show_functions(lines: Lines, document: Opportunities, limit: int) -> None:
+    functions = document.functions[:limit]
+    if not functions:
+        return
+    lines.blank()
+    lines.line(("functions that cost most over all cases", "bold"))
+    lines.table(
+        [
+            Column("function", [one_line(one.function) for one in functions]),
+            Column("itself", [share(one.self_share) for one in functions], right=True),
+            Column("with calls", [share(one.share) for one in functions], right=True),
+            Column("cases over 1 %", [f"{one.cases:,}" for one in functions], right=True, dispensable=1),
+            Column("work", [one.category for one in functions], dispensable=3),
+            Column("file", [one_line(one.file) for one in functions], dispensable=2),
+        ]
+    )
