@@ -9,7 +9,7 @@ from zerolap.explain.candidates import (
     explain_layout,
     explain_placement,
 )
-from zerolap.explain.case_work import case_work
+from zerolap.explain.case_work import ExecutedKinds, case_work
 from zerolap.explain.causes import explain_cause
 from zerolap.explain.detectors import BUILT_IN as BUILT_IN_DETECTORS
 from zerolap.explain.detectors import CaseEvidence, CodePlace, Detector, Saving
@@ -32,6 +32,7 @@ __all__ = [
     "CodePlace",
     "Detector",
     "Evidence",
+    "ExecutedKinds",
     "SampledFunction",
     "SampledPass",
     "SampledSide",

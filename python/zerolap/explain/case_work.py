@@ -1,6 +1,7 @@
 """Where the instructions of a case go, and which are wasted, from its call graph."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from zerolap.explain.attribution import SourceFunctions
@@ -17,15 +18,25 @@ MOST_FUNCTIONS: Final = 400
 MOST_OPPORTUNITIES: Final = 100
 
 
+@dataclass(frozen=True)
+class ExecutedKinds:
+    """How often a request executes locked instructions, and steps of repeated stores, by function."""
+
+    locked: Mapping[str, float]
+    string_stores: Mapping[str, float]
+
+
 def case_work(
     graph: CallGraph,
     functions: SourceFunctions,
     detectors: Sequence[Detector],
     commands: Sequence[str] = (),
+    executed: ExecutedKinds | None = None,
 ) -> CountedWork:
     """Return what a case's call graph shows; `functions` are those of the build's debug information."""
     index = CallIndex(graph, functions)
-    evidence = CaseEvidence(index, tuple(commands))
+    executed = executed or ExecutedKinds({}, {})
+    evidence = CaseEvidence(index, tuple(commands), executed.locked, executed.string_stores)
     found = [opportunity for detector in detectors for opportunity in detector.detect(evidence)]
     work = _functions(index)
     return CountedWork(

@@ -5,11 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap import __version__
+from zerolap import __version__, _core
 from zerolap.explain import (
     BUILT_IN_DETECTORS,
     CaseEvidence,
     Detector,
+    ExecutedKinds,
     SourceFunctions,
     WeightedWork,
     case_work,
@@ -43,6 +44,9 @@ FOUND_BY: Final = f"{__version__}, 1"
 """The revision of what is found besides the detectors, which have their own."""
 MOST_LISTED: Final = 200
 """Functions in a document."""
+LOCKED: Final = ("lock ", "xchg [")
+STRING_STORES: Final = ("rep stos",)
+"""Beginnings of instructions in Intel's notation; an exchange with memory is locked without the word."""
 KEPT_AT_ONCE: Final = 50
 """Cases after which what was found is kept: an interruption loses no more."""
 
@@ -173,12 +177,26 @@ def _works(version: CountedVersion, lab: Lab, listen: Callable[[int, int], None]
         if graph.graph in works and not functions.are_known:
             continue
         counted = CallGraph.model_validate_json(lab.store.blobs.get(graph.graph))
-        new[graph.graph] = case_work(counted, functions, detectors, version.cases[graph.case].verbs)
+        commands = version.cases[graph.case].verbs
+        new[graph.graph] = case_work(counted, functions, detectors, commands, _executed_kinds(graph, lab))
         listen(done, len(missing))
         if len(new) % KEPT_AT_ONCE == 0:
             _keep(new, found_by, lab)
     _keep(new, found_by, lab)
     return works | new
+
+
+def _executed_kinds(graph: CountedGraph, lab: Lab) -> ExecutedKinds | None:
+    """Return the kinds of instructions that detectors ask for; none where what was executed is not known."""
+    if graph.executed is None:
+        return None
+    kinds: tuple[dict[str, float], dict[str, float]] = ({}, {})
+    beginnings = [*LOCKED, *STRING_STORES]
+    counts = _core.executed_beginning_with(lab.store.blobs.get(graph.executed), beginnings)
+    for function, beginning, times in counts:
+        of_kind = kinds[0 if beginning < len(LOCKED) else 1]
+        of_kind[function] = of_kind.get(function, 0.0) + times
+    return ExecutedKinds(*kinds)
 
 
 def _keep(works: Mapping[str, CountedWork], found_by: str, lab: Lab) -> None:

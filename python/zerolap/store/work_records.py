@@ -26,13 +26,17 @@ ROWS_AT_ONCE: Final = 500
 
 @dataclass(frozen=True)
 class CountedGraph:
-    """The call graph of a case: the result and side that it was counted in, its job, and the digest of the blob."""
+    """The call graph of a case: the result and side that it was counted in, its job, and the digests of blobs.
+
+    These are the graph, and the instructions that were executed, where they are known.
+    """
 
     result: str
     side: Side
     case: str
     job: str
     graph: str
+    executed: str | None = None
 
 
 class WorkRecords:
@@ -56,7 +60,7 @@ class WorkRecords:
 
     def _newest(self, *conditions: Any) -> list[CountedGraph]:
         statement: Select[Any] = (
-            select(trial.c.request_id, trial.c.side, job.c.case, job.c.id, trial.c.graph)
+            select(trial.c.request_id, trial.c.side, job.c.case, job.c.id, trial.c.graph, trial.c.executed)
             .join(job, job.c.id == trial.c.job_id)
             .where(trial.c.valid, trial.c.graph.is_not(None), job.c.engine == "counted", *conditions)
             .order_by(trial.c.id)

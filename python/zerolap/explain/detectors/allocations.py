@@ -30,7 +30,7 @@ def is_wrapper(key: FunctionKey) -> bool:
 
 
 KEEPS_DATA: Final = re.compile(
-    r"dict\w*(?:Add|Insert|Replace|Delete|Unlink|Expand|Resize|Rehash|Destructor)\w*|hashtable\w*(?:Add|Insert|Delete|Pop)\w*"
+    r"dict\w*(?:Replace|Delete|Unlink|Expand|Resize|Rehash|Destructor)\w*|hashtable\w*(?:Delete|Pop)\w*"
     r"|kvstore\w*(?:Add|Insert|Delete|Set)\w*|_?dict(?:Expand|KeyIndex|RehashStep)\w*|db(?:Add|Overwrite|Set|Delete|Generic|Sync|Async)\w*"
     r"|(?:generic)?[sS]etKey\w*|zsl(?:Insert|Create|Delete|Free|Update)\w*|zsetAdd|(?:_)?quicklist\w*|rax\w+|lp[A-Z]\w*|ziplist\w+|intset\w+"
     r"|hashType(?:Set|Delete|Convert)\w*|setType(?:Add|Remove|Convert)\w*|listType(?:Push|Pop|Insert)\w*|stream(?:AppendItem|Trim|Delete)\w*"
@@ -45,3 +45,17 @@ Of counted references, calls do not show which one is the last.
 def keeps_data(key: FunctionKey) -> bool:
     """Whether the function moves memory into or out of what outlives the request."""
     return KEEPS_DATA.fullmatch(key[0]) is not None
+
+
+STORES_IN_TABLE: Final = re.compile(r"dict\w*(?:Add|Insert)\w*|hashtable\w*(?:Add|Insert)\w*")
+RELEASES_TABLE: Final = re.compile(r"dict(?:Release|Empty)|hashtable(?:Release|Empty)")
+
+
+def stores_in_table(key: FunctionKey) -> bool:
+    """Whether the function adds to a table: its memory lives as long as the table."""
+    return STORES_IN_TABLE.fullmatch(key[0]) is not None
+
+
+def releases_table(key: FunctionKey) -> bool:
+    """Whether the function frees a table with all that is in it."""
+    return RELEASES_TABLE.fullmatch(key[0]) is not None

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from zerolap.explain.detectors.atomics import Atomics
 from zerolap.explain.detectors.clock_readings import ClockReadings
 from zerolap.explain.detectors.costly_formatting import CostlyFormatting
 from zerolap.explain.detectors.detector import Detector
@@ -10,15 +11,22 @@ from zerolap.explain.detectors.growing_memory import GrowingMemory
 from zerolap.explain.detectors.key_lookups import KeyLookups
 from zerolap.explain.detectors.mathematics import Mathematics
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
+from zerolap.explain.detectors.repeated_checks import RepeatedChecks
+from zerolap.explain.detectors.repeated_checks import RepeatedChecks
 from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
+from zerolap.explain.detectors.zeroed_memory import ZeroedMemory
 
 BUILT_IN: Final[tuple[Detector, ...]] = (
     CostlyFormatting(),
     RepeatedCalls(),
+    RepeatedChecks(),
+    RepeatedChecks(),
     KeyLookups(),
     ShortLivedMemory(),
     GrowingMemory(),
     Mathematics(),
     ClockReadings(),
     SystemCalls(),
+    Atomics(),
+    ZeroedMemory(),
 )

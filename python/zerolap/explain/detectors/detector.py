@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol, runtime_checkable
 
 from zerolap.explain.call_index import CallIndex, Calls, Line
@@ -32,10 +32,16 @@ NOT_A_COMMAND: Final = re.compile(
 
 @dataclass(frozen=True)
 class CaseEvidence:
-    """A case of one version: its call graph, ready for questions."""
+    """A case of one version: its call graph, ready for questions.
+
+    `locked` and `string_stores` are how often a request executes locked instructions and steps of repeated stores, by
+    the name of the function; they are empty where the executed instructions are not known.
+    """
 
     index: CallIndex
     commands: tuple[str, ...] = ()
+    locked: Mapping[str, float] = field(default_factory=dict)
+    string_stores: Mapping[str, float] = field(default_factory=dict)
 
     @functools.cached_property
     def command_calls(self) -> tuple[Calls, ...]:
@@ -71,6 +77,11 @@ class CaseEvidence:
     def within_commands(self) -> dict[FunctionKey, float]:
         """How often each function is called per request on behalf of the commands."""
         return self.index.below(self.entries)
+
+    def function_named(self, name: str) -> FunctionKey | None:
+        """Return the costliest function of the program of that name; none where the graph has none."""
+        named = [key for key in self.index.costs.nodes if key[0] == name and self.index.is_of_program(key)]
+        return max(named, key=lambda key: (self.index.own(key), key), default=None)
 
     def frames(self, function: FunctionKey, caller: FunctionKey | None = None) -> tuple[str, ...]:
         """Return the functions from the command down to `function`, which may be inlined into `caller`."""

@@ -1,8 +1,10 @@
 """The same key hashed and looked up again: once for each table and each question about it."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
+from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
 from zerolap.records import CaseOpportunity, Estimate
@@ -15,7 +17,16 @@ ASKS: Final = re.compile(
 TABLE: Final = re.compile(r"dict[A-Z]\w*|hashtable[A-Z]\w*|kvstore\w+")
 HASH: Final = re.compile(r"siphash|MurmurHash64A|\w*[gG]enHashFunction|\w*SdsHash")
 LOOKS_UP: Final = re.compile(r"lookupKey")
-"""The function that each key of a command passes once."""
+"""The function that each key of a command passes at least once."""
+SEVERAL_KEYS: Final = frozenset(
+    "MGET MSET MSETNX MSETEX DEL UNLINK EXISTS TOUCH WATCH RENAME RENAMENX COPY SORT SORT_RO OBJECT MEMORY LCS BITOP PFCOUNT "
+    "PFMERGE LMOVE BLMOVE RPOPLPUSH BRPOPLPUSH BLPOP BRPOP LMPOP BLMPOP SMOVE SINTER SINTERCARD SINTERSTORE SUNION SUNIONSTORE "
+    "SDIFF SDIFFSTORE ZUNION ZUNIONSTORE ZINTER ZINTERCARD ZINTERSTORE ZDIFF ZDIFFSTORE ZRANGESTORE ZMPOP BZMPOP BZPOPMIN "
+    "BZPOPMAX GEORADIUS GEORADIUSBYMEMBER GEOSEARCHSTORE XREAD XREADGROUP EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO EXEC "
+    "MIGRATE".split()
+)
+"""Commands with more than one key, or with others within them: how many they have is seen by their look-ups alone."""
+ALL_OF_IT: Final = 0.95
 PART: Final = Estimate(low=0.3, expected=0.6, high=0.9)
 """What of these look-ups a kept hash, at least, or a kept place in the table saves."""
 
@@ -37,42 +48,77 @@ class KeyLookups:
 
 
 def _opportunity(evidence: CaseEvidence, entry: FunctionKey, times: float) -> CaseOpportunity | None:
-    index = evidence.index
-    below = index.below({entry: times})
-    questions = [
-        (calls, calls.calls * min(below[caller] / index.calls_to[caller], 1.0))
-        for caller in below
-        if ASKS.fullmatch(caller[0]) is not None and index.calls_to.get(caller, 0.0) > 0
-        for callee, calls in index.callees.get(caller, {}).items()
-        if TABLE.fullmatch(callee[0]) is not None and _hashes(evidence, callee)
-    ]
+    below = evidence.index.below({entry: times})
+    questions = [(calls, calls.calls * _part(evidence, below, calls)) for calls in _questions(evidence, below)]
     asked = sum(number for _, number in questions)
-    keys = max(sum(number for key, number in below.items() if LOOKS_UP.fullmatch(key[0])), times)
+    keys = times
+    if not evidence.commands or not SEVERAL_KEYS.isdisjoint(evidence.commands):
+        keys = max(times, sum(number for key, number in below.items() if LOOKS_UP.fullmatch(key[0])))
     again = asked - keys
-    if again < times:
+    if again < ALL_OF_IT * times:
         return None
-    costs = index.costs_below(_starts([(calls.callee, number * again / asked) for calls, number in questions]))
-    askers = dict.fromkeys(calls.caller for calls, _ in sorted(questions, key=lambda question: -question[1]))
+    starts: dict[FunctionKey, float] = {}
+    askers: dict[FunctionKey, float] = {}
+    for calls, number in questions:
+        starts[calls.callee] = starts.get(calls.callee, 0.0) + number * again / asked
+        askers[calls.caller] = askers.get(calls.caller, 0.0) + number
+    costs = evidence.index.costs_below(starts)
     return evidence.opportunity(
         KeyLookups.name,
-        CodePlace(entry),
+        CodePlace(_common(evidence, entry)),
         Saving(costs, PART),
         confidence="medium",
         evidence={"lookups_per_op": asked, "keys_per_op": keys, "instructions_per_op": sum(costs.values())},
-        text=f"looks keys up {often(asked / times)} where {figure(keys / times)} would do, by {named(askers)}: "
-        f"{figure(sum(costs.values()))} instructions for what was looked up before",
+        text=f"looks keys up {often(asked / times)} where {figure(keys / times)} would do, by "
+        f"{named(sorted(askers, key=lambda asker: -askers[asker]))}: {figure(sum(costs.values()))} instructions for what "
+        "was looked up before",
     )
+
+
+def _questions(evidence: CaseEvidence, below: Mapping[FunctionKey, float]) -> list[Calls]:
+    """Return the calls of tables that hash a key, by functions that ask for one."""
+    return [
+        calls
+        for caller in below
+        if ASKS.fullmatch(caller[0]) is not None
+        for callee, calls in evidence.index.callees.get(caller, {}).items()
+        if TABLE.fullmatch(callee[0]) is not None and _hashes(evidence, callee)
+    ]
+
+
+def _part(evidence: CaseEvidence, below: Mapping[FunctionKey, float], calls: Calls) -> float:
+    """Return the part of calls that is made on behalf of the command."""
+    entered = evidence.index.calls_to.get(calls.caller, 0.0)
+    return min(below[calls.caller] / entered, 1.0) if entered > 0 else 0.0
 
 
 def _hashes(evidence: CaseEvidence, function: FunctionKey) -> bool:
-    """Whether a call of a table's function hashes a key."""
-    return any(
-        HASH.fullmatch(name) for (name, _), times in evidence.index.below({function: 1.0}).items() if times > 0.5
-    )
+    """Whether a call of a table's function usually hashes a key."""
+    below = evidence.index.below({function: 1.0})
+    return any(HASH.fullmatch(name) is not None and times > 0.5 for (name, _), times in below.items())
 
 
-def _starts(numbers: list[tuple[FunctionKey, float]]) -> dict[FunctionKey, float]:
-    starts: dict[FunctionKey, float] = {}
-    for function, number in numbers:
-        starts[function] = starts.get(function, 0.0) + number
-    return starts
+def _common(evidence: CaseEvidence, entry: FunctionKey) -> FunctionKey:
+    """Return the lowest function below a command that all of its look-ups pass."""
+    index = evidence.index
+    asked: dict[FunctionKey, float] = {}
+    for function in reversed(index.order):
+        questions = sum(index.per_call(calls) for calls in _questions(evidence, {function: 1.0}))
+        made = index.callees.get(function, {}).items()
+        further = sum(index.per_call(calls) * asked.get(callee, 0.0) for callee, calls in made)
+        asked[function] = questions + further
+    function = entry
+    while True:
+        onward = next(
+            (
+                callee
+                for callee, calls in index.callees.get(function, {}).items()
+                if index.goes_down(calls)
+                and ALL_OF_IT <= index.per_call(calls) <= 2 - ALL_OF_IT
+                and asked.get(callee, 0.0) >= ALL_OF_IT * asked[function]
+            ),
+            None,
+        )
+        if onward is None or ASKS.fullmatch(onward[0]) is not None:
+            return function
+        function = onward

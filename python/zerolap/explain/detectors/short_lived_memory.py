@@ -6,7 +6,7 @@ from typing import Final
 
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.allocations import ALLOCATES, FREES, is_allocator, is_wrapper, keeps_data
+from zerolap.explain.detectors.allocations import ALLOCATES, FREES, is_allocator, is_wrapper, keeps_data, releases_table, stores_in_table
 from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
 from zerolap.records import CaseOpportunity, Estimate
 
@@ -18,10 +18,14 @@ PART: Final = Estimate(low=0.3, expected=0.8, high=1.0)
 
 @dataclass(frozen=True)
 class _Memory:
-    """How many blocks a call of a function allocates and frees with all that it calls."""
+    """How many blocks a call of a function allocates and frees with all that it calls.
+
+    `stored` are those that it allocates for tables, which outlive the call unless the table is released.
+    """
 
     allocated: float = 0.0
     freed: float = 0.0
+    stored: float = 0.0
 
     @property
     def pairs(self) -> float:
@@ -57,16 +61,20 @@ def _memory_of_calls(evidence: CaseEvidence) -> _Memories:
         if is_allocator(function):
             allocates, frees = ALLOCATES.fullmatch(function[0]), FREES.fullmatch(function[0])
             memory[function] = _Memory(float(allocates is not None), float(frees is not None))
+            continue
+        made = [
+            (index.per_call(calls), memory[calls.callee])
+            for calls in index.callees.get(function, {}).values()
+            if calls.callee in memory
+        ]
+        allocated = sum(times * below.allocated for times, below in made)
+        stored = sum(times * below.stored for times, below in made)
+        if stores_in_table(function):
+            memory[function] = _Memory(stored=allocated + stored)
         elif keeps_data(function):
             memory[function] = _Memory()
         else:
-            made = [
-                (index.per_call(calls), memory[calls.callee])
-                for calls in index.callees.get(function, {}).values()
-                if calls.callee in memory
-            ]
-            allocated = sum(times * below.allocated for times, below in made)
-            memory[function] = _Memory(allocated, sum(times * below.freed for times, below in made))
+            memory[function] = _Memory(allocated, sum(times * below.freed for times, below in made), stored)
     return memory
 
 
@@ -77,10 +85,17 @@ def _opportunity(evidence: CaseEvidence, function: FunctionKey, memory: _Memorie
         return None
     made = [calls for calls in index.callees.get(function, {}).values() if calls.callee in memory]
     within = sum(index.per_call(calls) * memory[calls.callee].pairs for calls in made)
-    pairs = memory[function].pairs - within
+    has_table = any(releases_table(calls.callee) for calls in made)
+    whole = memory[function]
+    pairs = min(whole.allocated + (whole.stored if has_table else 0.0), whole.freed) - within
     if pairs < FEWEST_PAIRS:
         return None
-    allocating = _way_down(evidence, function, memory, lambda below: below.allocated - below.pairs)
+    allocating = _way_down(
+        evidence,
+        function,
+        memory,
+        lambda below: below.allocated - below.pairs + (below.stored if has_table else 0.0),
+    )
     freeing = _way_down(evidence, function, memory, lambda below: below.freed - below.pairs)
     if allocating is None or freeing is None:
         return None

@@ -1,0 +1,48 @@
+"""Locked instructions, which wait for the cache line that they change and for all stores before them."""
+
+from typing import Final
+
+from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure
+from zerolap.records import CaseOpportunity, Estimate
+
+FEWEST: Final = 0.9
+"""Locked instructions of a function per request from which on it is looked at."""
+UNCOUNTED: Final = Estimate(low=0.0, expected=20.0, high=80.0)
+"""What a locked instruction takes beyond another one, in instructions: 5 to 20 ns where no other thread wants the line.
+It may be necessary."""
+PART: Final = Estimate(low=0.0, expected=1.0, high=1.0)
+
+
+class Atomics:
+    """Finds the functions that execute locked instructions for each request."""
+
+    name = "atomics"
+    purpose = "atomic counters that mostly one thread changes"
+    revision = 1
+
+    def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
+        """Return the functions with locked instructions; a library's are not known, such as those of a mutex."""
+        least = SMALLEST_SHARE * evidence.index.total
+        opportunities = [
+            _opportunity(evidence, name, times) for name, times in evidence.locked.items() if times >= FEWEST
+        ]
+        return [
+            opportunity
+            for opportunity in opportunities
+            if opportunity is not None and opportunity.saved_instructions_per_op.expected >= least
+        ]
+
+
+def _opportunity(evidence: CaseEvidence, name: str, times: float) -> CaseOpportunity | None:
+    function = evidence.function_named(name)
+    if function is None:
+        return None
+    return evidence.opportunity(
+        Atomics.name,
+        CodePlace(function),
+        Saving({function: times}, PART, UNCOUNTED.times(times)),
+        confidence="medium",
+        evidence={"locked_instructions_per_op": times},
+        text=f"executes {figure(times)} locked instructions per request; where mostly one thread changes the value, "
+        "one value for each thread, added up when it is read, does without them",
+    )

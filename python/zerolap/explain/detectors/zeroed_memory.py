@@ -1,0 +1,68 @@
+"""Memory that is cleared for each request, such as a large array on the stack that only a rare path uses."""
+
+import re
+from typing import Final
+
+from zerolap.explain.categories import category_of
+from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure
+from zerolap.records import CaseOpportunity, Estimate
+
+CLEARS: Final = re.compile(r"_*(?:memset|bzero|explicit_bzero)\w*")
+FEWEST_STORES: Final = 64.0
+"""Steps of repeated stores per request from which on they are looked at: 512 bytes by words of eight."""
+DEAREST_CALL: Final = 30.0
+"""Instructions of a call from which on it clears more than a small structure."""
+PART: Final = Estimate(low=0.0, expected=0.9, high=1.0)
+
+
+class ZeroedMemory:
+    """Finds the functions that clear much memory for each request."""
+
+    name = "zeroed-memory"
+    purpose = "large buffers that are cleared for each request"
+    revision = 1
+
+    def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
+        """Return the functions that clear memory by repeated stores of their own, or by a library's function."""
+        least = SMALLEST_SHARE * evidence.index.total
+        opportunities = [
+            _opportunity(evidence, function, costs, _costs_of(costs)) for function, costs in _clearing(evidence).items()
+        ]
+        return [one for one in opportunities if one.saved_instructions_per_op.expected >= least]
+
+
+def _costs_of(costs: dict[FunctionKey, float]) -> float:
+    return sum(costs.values())
+
+
+def _clearing(evidence: CaseEvidence) -> dict[FunctionKey, dict[FunctionKey, float]]:
+    """Return by function of the server what clearing costs, and which functions carry it out."""
+    clearing: dict[FunctionKey, dict[FunctionKey, float]] = {}
+    for name, stores in evidence.string_stores.items():
+        function = evidence.function_named(name)
+        if function is not None and stores >= FEWEST_STORES and category_of(*function) != "allocation":
+            clearing.setdefault(function, {})[function] = stores
+    for callee, callers in evidence.index.callers.items():
+        if CLEARS.fullmatch(callee[0]) is None or evidence.index.is_of_program(callee):
+            continue
+        for caller, calls in callers.items():
+            is_large = calls.calls > 0 and calls.instructions_per_call >= DEAREST_CALL
+            owner = evidence.index.owner(calls)
+            if is_large and evidence.index.is_of_program(caller) and category_of(*owner) != "allocation":
+                clearing.setdefault(owner, {})[callee] = calls.instructions
+    return clearing
+
+
+def _opportunity(
+    evidence: CaseEvidence, function: FunctionKey, costs: dict[FunctionKey, float], instructions: float
+) -> CaseOpportunity:
+    return evidence.opportunity(
+        ZeroedMemory.name,
+        CodePlace(function),
+        Saving(costs, PART),
+        confidence="medium",
+        evidence={"instructions_per_op": instructions},
+        text=f"clears memory for {figure(instructions)} instructions per request; where what is cleared is written "
+        "before it is read, or only a rare path uses it, this can be left out or done there",
+    )
