@@ -80,7 +80,7 @@ def _weights(text: str, version: "CountedVersion") -> "tuple[OpportunityWeights,
 
     if text == BY_COMMAND:
         commands = {name: tuple(case.verbs) for name, case in version.cases.items()}
-        return OpportunityWeights(kind=BY_COMMAND), command_weights(commands)
+        return OpportunityWeights(kind="command"), command_weights(commands)
     # Histories take a while to import.
     from zerolap.history import case_weights
 

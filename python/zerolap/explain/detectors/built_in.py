@@ -12,14 +12,12 @@ from zerolap.explain.detectors.key_lookups import KeyLookups
 from zerolap.explain.detectors.mathematics import Mathematics
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
 from zerolap.explain.detectors.repeated_checks import RepeatedChecks
-from zerolap.explain.detectors.repeated_checks import RepeatedChecks
 from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
 from zerolap.explain.detectors.zeroed_memory import ZeroedMemory
 
 BUILT_IN: Final[tuple[Detector, ...]] = (
     CostlyFormatting(),
     RepeatedCalls(),
-    RepeatedChecks(),
     RepeatedChecks(),
     KeyLookups(),
     ShortLivedMemory(),

@@ -6,7 +6,15 @@ from typing import Final
 
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.allocations import ALLOCATES, FREES, is_allocator, is_wrapper, keeps_data, releases_table, stores_in_table
+from zerolap.explain.detectors.allocations import (
+    ALLOCATES,
+    FREES,
+    is_allocator,
+    is_wrapper,
+    keeps_data,
+    releases_table,
+    stores_in_table,
+)
 from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
 from zerolap.records import CaseOpportunity, Estimate
 
