@@ -9,7 +9,6 @@ from zerolap.explain.call_index import CallIndex, Calls
 from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
-from zerolap.explain.detectors.repeated_checks import CHECK
 from zerolap.records import CaseOpportunity, Category, Estimate
 
 MOST_CALLS: Final = 4
@@ -30,9 +29,9 @@ EACH_A_PART: Final = re.compile(
     r"_?addReply\w*|_writeToClient\w*|lp(?:Next|Prev|Get\w*|First|Seek|Append\w*|Insert\w*|Skip|Validate\w*)|zip\w+|quicklist\w+"
     r"|dict(?:Next|Release\w*|Resize\w*|Rehash\w*|Sds\w+|Enc\w+|Gen\w*|Obj\w+)|siphash\w*|hashtable\w*|_dict\w+|hdr_\w+|counts_\w+"
     r"|ll2string|string2\w+|get\w+FromObject\w*|rewriteClient\w*|luaH?_?[A-Z]\w*|lua_\w+|rax\w+|notifyKeyspaceEvent|signalModifiedKey"
-    r"|digits10|sdigits10|\w*[cC]ompare\w*|\w*[hH]ash(?:Function)?"
+    r"|_?prepareClientToWrite\w*|clientHasPendingReplies|getClientType\w*|digits10|sdigits10|\w*[cC]ompare\w*|\w*[hH]ash(?:Function)?"
 )
-"""Functions that are there to be called for one part after the other, each time with another one."""
+"""Functions that are called for one part after the other, each time with another one, and checks of the client."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +134,7 @@ def _together(ways: Sequence[_Reached]) -> _Reached:
 
 
 def _is_candidate(function: FunctionKey) -> bool:
-    is_passed_over = EACH_A_PART.fullmatch(function[0]) is not None or CHECK.fullmatch(function[0]) is not None
-    return not is_passed_over and category_of(*function) not in PASSED_OVER
+    return EACH_A_PART.fullmatch(function[0]) is None and category_of(*function) not in PASSED_OVER
 
 
 def _opportunity(evidence: CaseEvidence, repeated: _Repeated) -> CaseOpportunity:
