@@ -1,0 +1,239 @@
+"""Detectors of waste in one version, on call graphs made by hand: what they report, and what they leave alone."""
+
+from collections.abc import Mapping
+
+import pytest
+from call_graphs import FILE, call_graph, definitions
+
+from zerolap.explain import BUILT_IN_DETECTORS, CaseEvidence, Detector, SourceFunctions
+from zerolap.explain.call_index import CallIndex
+from zerolap.explain.detectors.clock_readings import ClockReadings
+from zerolap.explain.detectors.costly_formatting import CostlyFormatting
+from zerolap.explain.detectors.further_system_calls import SystemCalls
+from zerolap.explain.detectors.growing_memory import GrowingMemory
+from zerolap.explain.detectors.key_lookups import KeyLookups
+from zerolap.explain.detectors.mathematics import Mathematics
+from zerolap.explain.detectors.repeated_calls import RepeatedCalls
+from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
+from zerolap.records import CallGraph, CaseOpportunity
+
+LIBRARY = frozenset(
+    {"snprintf", "__printf_fp", "vfprintf", "strtod", "sin", "gettimeofday", "getrusage", "read"}
+    | {"malloc", "realloc", "free", "fwrite"}
+)
+Calls = Mapping[tuple[str, str], float]
+COMMAND = {("main", "call"): 1.0, ("call", "xCommand"): 1.0}
+
+
+def graph(calls: Calls, costs: Mapping[str, float] | None = None, **lines: list[int]) -> CallGraph:
+    """A request of `xCommand`; each function costs 100 instructions a call unless `costs` has it.
+
+    `lines` are those of the calls of a function, one for each call.
+    """
+    made = {**COMMAND, **calls}
+    names = dict.fromkeys(name for pair in made for name in pair)
+    whole = call_graph({name: (costs or {}).get(name, 100.0) for name in names}, made)
+    functions = [
+        function.model_copy(update={"object": "libc.so.6"}) if function.name in LIBRARY else function
+        for function in whole.functions
+    ]
+    edges = [
+        edge.model_copy(
+            update={
+                "lines": [
+                    (0, line, edge.calls / len(lines[whole.functions[edge.callee].name]))
+                    for line in lines[whole.functions[edge.callee].name]
+                ]
+            }
+        )
+        if whole.functions[edge.callee].name in lines
+        else edge
+        for edge in whole.edges
+    ]
+    return whole.model_copy(update={"functions": functions, "edges": edges})
+
+
+def evidence(counted: CallGraph, *commands: str) -> CaseEvidence:
+    names = [function.name for function in counted.functions if function.name not in LIBRARY]
+    return CaseEvidence(CallIndex(counted, SourceFunctions(definitions(*names))), commands)
+
+
+def detected(detector: Detector, counted: CallGraph, *commands: str) -> list[CaseOpportunity]:
+    return detector.detect(evidence(counted, *commands))
+
+
+def test_formatting_of_doubles_is_the_servers_function_that_asks_libc_for_it() -> None:
+    counted = graph(
+        {("xCommand", "addReplyDouble"): 10.0, ("addReplyDouble", "snprintf"): 1.0, ("snprintf", "__printf_fp"): 1.0},
+        {"__printf_fp": 3000.0},
+        snprintf=[861],
+    )
+    (opportunity,) = detected(CostlyFormatting(), counted)
+    assert (opportunity.function, opportunity.confidence) == ("addReplyDouble", "high")
+    assert opportunity.frames == ("xCommand", "addReplyDouble")
+    assert opportunity.lines == (f"{FILE}:861",)
+    assert opportunity.evidence == {"calls_per_op": 10.0, "instructions_per_op": 31_000.0}
+    saved = opportunity.saved_instructions_per_op
+    assert (saved.low, saved.expected, saved.high) == pytest.approx((21_700.0, 26_350.0, 27_900.0))
+    assert sum(removed.instructions_per_op for removed in opportunity.removed) == pytest.approx(saved.expected)
+    assert opportunity.text.startswith("formats floating-point numbers by `snprintf` 10 times per request")
+
+
+def test_formatting_of_whole_numbers_and_twice_in_one_function() -> None:
+    counted = graph({("xCommand", "incrReply"): 1.0, ("incrReply", "snprintf"): 2.0}, {"snprintf": 900.0})
+    (opportunity,) = detected(CostlyFormatting(), counted)
+    assert "formats text and whole numbers by `snprintf` twice per request, twice each time" in opportunity.text
+    assert opportunity.evidence["calls_per_call"] == 2.0
+
+
+def test_what_libc_calls_itself_is_part_of_what_the_server_called() -> None:
+    calls = {("xCommand", "fwrite"): 1.0, ("fwrite", "vfprintf"): 1.0, ("xCommand", "parse"): 1.0}
+    assert detected(CostlyFormatting(), graph(calls, {"vfprintf": 5000.0})) == []
+    (opportunity,) = detected(CostlyFormatting(), graph({**calls, ("parse", "strtod"): 1.0}, {"strtod": 500.0}))
+    assert opportunity.function == "parse"
+
+
+@pytest.mark.parametrize(("first", "second"), [(1.0, 1.0), (2.0, 0.0)])
+def test_a_function_called_again_from_another_place(first: float, second: float) -> None:
+    calls = {("xCommand", "makeText"): first, ("xCommand", "reply"): 1.0, ("makeText", "copyText"): 1.0}
+    calls |= {("reply", "makeText"): second} if second else {}
+    counted = graph(calls, {"makeText": 400.0}, makeText=[10, 20])
+    (opportunity,) = detected(RepeatedCalls(), counted)
+    # What it calls is called as often, and is no repetition of its own.
+    assert (opportunity.function, opportunity.confidence) == ("makeText", "medium")
+    assert opportunity.evidence == {"calls_per_op": 2.0, "calls_per_call": 2.0, "instructions_per_call": 500.0}
+    saved = opportunity.saved_instructions_per_op
+    assert (saved.low, saved.expected, saved.high) == pytest.approx((0.0, 500.0, 500.0))
+    assert opportunity.text.startswith("is called twice each time that `xCommand` is called")
+
+
+def test_calls_of_a_loop_from_one_place_or_of_other_cost_are_not_repeated() -> None:
+    once = graph({("xCommand", "makeText"): 1.0}, {"makeText": 400.0}, makeText=[10])
+    loop = graph({("xCommand", "makeText"): 40.0}, {"makeText": 400.0}, makeText=[10, 20])
+    one_place = graph({("xCommand", "makeText"): 2.0}, {"makeText": 400.0}, makeText=[10])
+    # `reply` makes the calls dearer: on the way through it, each costs ten times as much.
+    dearer = graph({("xCommand", "makeText"): 1.0, ("xCommand", "reply"): 1.0, ("reply", "makeText"): 1.0})
+    names = [function.name for function in dearer.functions]
+    edges = [
+        edge.model_copy(update={"instructions": 1000.0}) if names[edge.caller] == "reply" else edge
+        for edge in dearer.edges
+    ]
+    for counted in (once, loop, one_place, dearer.model_copy(update={"edges": edges})):
+        assert detected(RepeatedCalls(), counted) == []
+
+
+LOOKUP = {("lookupKey", "dictFind"): 1.0, ("dictFind", "siphash"): 1.0}
+
+
+def test_a_key_that_is_looked_up_again() -> None:
+    calls = {**LOOKUP, ("xCommand", "xGeneric"): 1.0, ("xGeneric", "lookupKey"): 1.0, ("xGeneric", "setExpire"): 1.0}
+    calls |= {("setExpire", "dictFind"): 2.0}
+    (opportunity,) = detected(KeyLookups(), graph(calls), "SET")
+    # All look-ups pass the function below the command.
+    assert (opportunity.function, opportunity.frames) == ("xGeneric", ("xCommand", "xGeneric"))
+    assert (opportunity.evidence["lookups_per_op"], opportunity.evidence["keys_per_op"]) == (3.0, 1.0)
+    assert opportunity.text.startswith("looks keys up 3 times where 1 would do, by `setExpire` and `lookupKey`: 400 ")
+
+
+@pytest.mark.parametrize(("command", "keys"), [("GET", 1.0), ("RENAME", None)])
+def test_two_lookups_of_keys_are_too_many_for_a_command_of_one_key(command: str, keys: float | None) -> None:
+    counted = graph({**LOOKUP, ("xCommand", "lookupKey"): 2.0})
+    found = detected(KeyLookups(), counted, command)
+    assert [opportunity.evidence["keys_per_op"] for opportunity in found] == ([keys] if keys else [])
+
+
+MEMORY = {("sdsdup", "zmalloc"): 1.0, ("zmalloc", "malloc"): 1.0, ("sdsfree", "zfree"): 1.0, ("zfree", "free"): 1.0}
+
+
+def test_memory_that_is_freed_before_the_command_ends() -> None:
+    calls = {**MEMORY, ("xCommand", "collect"): 1.0, ("collect", "sdsdup"): 4.5, ("xCommand", "reply"): 4.5}
+    (opportunity,) = detected(ShortLivedMemory(), graph({**calls, ("reply", "sdsfree"): 1.0}))
+    assert (opportunity.function, opportunity.category) == ("xCommand", "command")
+    assert opportunity.evidence == {"blocks_per_op": 4.5, "instructions_per_op": 4.5 * 600.0}
+    assert "allocated by `sdsdup` in `collect` and freed by `sdsfree` in `reply`" in opportunity.text
+
+
+def test_memory_of_the_data_is_not_short_lived() -> None:
+    calls = {**MEMORY, ("xCommand", "dictAdd"): 1.0, ("dictAdd", "zmalloc"): 1.0, ("xCommand", "sdsfree"): 1.0}
+    assert detected(ShortLivedMemory(), graph(calls)) == []
+    # What a table holds is released with it.
+    released = {**calls, ("xCommand", "dictRelease"): 1.0, ("dictRelease", "zfree"): 1.0}
+    assert len(detected(ShortLivedMemory(), graph(released))) == 1
+
+
+def test_memory_of_the_request_itself_is_not_short_lived() -> None:
+    calls = {**MEMORY, ("main", "parse"): 1.0, ("parse", "sdsdup"): 3.0, ("main", "sdsfree"): 3.0}
+    assert detected(ShortLivedMemory(), graph(calls)) == []
+
+
+def test_memory_that_grows_while_it_is_filled() -> None:
+    calls = {**MEMORY, ("xCommand", "makeText"): 1.0, ("makeText", "sdsempty"): 1.0, ("sdsempty", "zmalloc"): 1.0}
+    grows = {("makeText", "sdscatlen"): 3.0, ("sdscatlen", "sdsMakeRoomFor"): 1.0, ("sdsMakeRoomFor", "zrealloc"): 1.0}
+    (opportunity,) = detected(GrowingMemory(), graph({**calls, **grows, ("zrealloc", "realloc"): 1.0}))
+    assert opportunity.function == "makeText"
+    assert opportunity.evidence == {"allocations_per_op": 1.0, "growths_per_op": 3.0}
+    assert opportunity.saved_instructions_per_op.expected == pytest.approx(0.9 * 3 * 300.0)
+    assert detected(GrowingMemory(), graph(calls)) == []
+
+
+def test_mathematics_of_a_library() -> None:
+    counted = graph({("xCommand", "distance"): 8.0, ("distance", "sin"): 2.0})
+    (opportunity,) = detected(Mathematics(), counted)
+    assert (opportunity.function, opportunity.confidence) == ("distance", "low")
+    assert opportunity.evidence == {"calls_per_op": 16.0, "instructions_per_op": 1600.0, "calls_per_call": 2.0}
+
+
+def test_clock_readings_within_a_command_and_not_those_that_measure_it() -> None:
+    measured = {("call", "ustime"): 2.0, ("ustime", "gettimeofday"): 1.0}
+    assert detected(ClockReadings(), graph(measured)) == []
+    (opportunity,) = detected(ClockReadings(), graph({**measured, ("xCommand", "ustime"): 3.0}))
+    assert (opportunity.function, opportunity.evidence) == ("xCommand", {"readings_per_op": 3.0})
+
+
+def test_system_calls_beyond_those_of_each_request() -> None:
+    def counted(name: str) -> CallGraph:
+        whole = graph({("call", name): 1.0})
+        functions = [
+            function.model_copy(update={"syscalls": 1.0}) if function.name == name else function
+            for function in whole.functions
+        ]
+        return whole.model_copy(update={"functions": functions})
+
+    (opportunity,) = detected(SystemCalls(), counted("getrusage"))
+    assert (opportunity.function, opportunity.evidence) == ("call", {"syscalls_per_op": 1.0})
+    # The kernel's instructions are not counted: none of the functions' own are saved.
+    assert opportunity.removed == ()
+    assert opportunity.saved_instructions_per_op.expected > 0
+    assert detected(SystemCalls(), counted("read")) == []
+
+
+def test_a_request_without_waste_is_left_alone() -> None:
+    calls = {**MEMORY, **LOOKUP, ("main", "parse"): 1.0, ("parse", "sdsdup"): 3.0, ("main", "sdsfree"): 3.0}
+    calls |= {("xCommand", "lookupKey"): 1.0, ("xCommand", "addReply"): 2.0, ("call", "ustime"): 2.0}
+    counted = graph({**calls, ("ustime", "gettimeofday"): 1.0})
+    assert [one for detector in BUILT_IN_DETECTORS for one in detected(detector, counted, "GET")] == []
+
+
+def test_recursion_and_functions_without_callers_do_not_disturb_detectors() -> None:
+    counted = graph({("xCommand", "walk"): 1.0, ("walk", "sin"): 1.0})
+    names = [function.name for function in counted.functions]
+    back = counted.edges[0].model_copy(update={"caller": names.index("walk"), "callee": names.index("xCommand")})
+    looped = counted.model_copy(update={"edges": [*counted.edges, back]})
+    for detector in BUILT_IN_DETECTORS:
+        detected(detector, looped)
+    (opportunity,) = detected(Mathematics(), looped)
+    assert opportunity.frames == ("xCommand", "walk")
+
+
+def test_names_of_hostile_programs_are_bounded() -> None:
+    name = "f" * 5000
+    counted = graph({("xCommand", name): 1.0, (name, "snprintf"): 1.0}, {"snprintf": 900.0})
+    (opportunity,) = detected(CostlyFormatting(), counted)
+    assert len(opportunity.function) == 200
+    assert max(map(len, opportunity.frames)) == 200
+
+
+def test_each_detector_has_a_name_of_its_own_and_a_purpose() -> None:
+    names = [detector.name for detector in BUILT_IN_DETECTORS]
+    assert len(set(names)) == len(names)
+    assert all(detector.purpose and isinstance(detector, Detector) for detector in BUILT_IN_DETECTORS)
