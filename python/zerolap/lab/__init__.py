@@ -2,7 +2,6 @@
 
 from zerolap.lab.check import CheckRequest, check
 from zerolap.lab.execution import Execution, Plan, recorded_results
-from zerolap.lab.found_opportunities import CountedVersion, counted_version, found_opportunities
 from zerolap.lab.lab import BUILDERS, Lab, with_builds
 from zerolap.lab.local import compare, resume, run, run_unless
 from zerolap.lab.picture_data import latency_points, read_case_pictures, read_pictures, read_run_pictures
@@ -12,6 +11,7 @@ from zerolap.lab.requests import Options, SubmissionOptions, comparison_request,
 from zerolap.lab.resolving import KnownPlatform, specs_of
 from zerolap.lab.selection import KnownAbilities, StartableServer
 from zerolap.lab.stored import read_comparison, read_run
+from zerolap.lab.version_opportunities import CountedVersion, counted_version, found_opportunities
 from zerolap.lab.worker import Worker
 
 __all__ = [

@@ -1,0 +1,277 @@
+"""Opportunities over all cases: weights, overlap, what is kept, and the verb that shows them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from call_graphs import call_graph
+from command_line import Zerolap
+from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
+
+from zerolap.explain import WeightedWork, command_weights, costly_functions, gain, ranked_opportunities
+from zerolap.explain.categories import category_of
+from zerolap.lab import Lab, counted_version, found_opportunities
+from zerolap.records import (
+    HEAD,
+    Block,
+    CallGraph,
+    CaseOpportunity,
+    CountedWork,
+    Estimate,
+    FunctionWork,
+    Opportunities,
+    OpportunityWeights,
+    RemovedCost,
+    ServerSpec,
+    TrialDone,
+    TrialsJob,
+    UsageError,
+)
+from zerolap.store import Store
+
+EQUAL = OpportunityWeights(kind="equal")
+
+
+def an_opportunity(function: str, saved: float, removed: Mapping[str, tuple[float, float]]) -> CaseOpportunity:
+    """Return an opportunity that saves so many instructions: by function, and as a part of the function's own."""
+    return CaseOpportunity(
+        detector="costly-formatting",
+        function=function,
+        file="server.c",
+        category="formatting",
+        saved_instructions_per_op=Estimate(low=saved / 2, expected=saved, high=saved),
+        confidence="high",
+        evidence={},
+        text=f"wastes {saved:.0f} instructions",
+        removed=tuple(
+            RemovedCost(function=name, file="libc.so.6", instructions_per_op=instructions, share=share)
+            for name, (instructions, share) in removed.items()
+        ),
+    )
+
+
+def work(instructions: float, *opportunities: CaseOpportunity, functions: tuple[FunctionWork, ...] = ()) -> CountedWork:
+    return CountedWork(
+        instructions_per_op=instructions,
+        is_by_source=True,
+        functions=functions,
+        categories={"other": instructions},
+        opportunities=opportunities,
+    )
+
+
+# Over all cases.
+
+
+def test_a_place_is_one_opportunity_over_all_cases_with_the_weighted_mean_of_its_parts() -> None:
+    works = [
+        WeightedWork("incr", ("INCR",), 0.75, work(1000.0, an_opportunity("write", 100.0, {"snprintf": (100.0, 0.8)}))),
+        WeightedWork("zadd", ("ZADD",), 0.25, work(1000.0, an_opportunity("write", 500.0, {"snprintf": (500.0, 0.8)}))),
+    ]
+    ranked = ranked_opportunities(works)
+    (opportunity,) = ranked.opportunities
+    assert opportunity.saved_share.expected == pytest.approx(0.75 * 0.1 + 0.25 * 0.5)
+    assert opportunity.saved_share.low == pytest.approx(0.5 * opportunity.saved_share.expected)
+    # The case where it brings most comes first, and lends its words.
+    assert [case.case for case in opportunity.cases] == ["zadd", "incr"]
+    assert opportunity.text == "wastes 500 instructions"
+    assert opportunity.cases[0].gain.expected == pytest.approx(1.0)
+
+
+def test_what_two_changes_save_both_is_not_counted_twice() -> None:
+    # One change halves the calls of the other's function, which then has half as much to save.
+    halves = an_opportunity("twice", 300.0, {"snprintf": (300.0, 0.5)})
+    cheaper = an_opportunity("write", 240.0, {"snprintf": (240.0, 0.4)})
+    apart = an_opportunity("sort", 200.0, {"qsort": (200.0, 1.0)})
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, halves, cheaper, apart))])
+    assert [(one.function, one.rank) for one in ranked.opportunities] == [("twice", 1), ("sort", 2), ("write", 3)]
+    assert [one.additional_share for one in ranked.opportunities] == pytest.approx([0.3, 0.2, 0.12])
+    assert ranked.saved_share == pytest.approx(0.3 + 0.2 + 0.12)
+    assert ranked.saved_by_case == pytest.approx({"x": ranked.saved_share})
+
+
+def test_work_that_is_not_counted_is_saved_whatever_else_is() -> None:
+    calls = [an_opportunity(name, 100.0, {}) for name in ("one", "other")]
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, *calls))])
+    assert [one.additional_share for one in ranked.opportunities] == pytest.approx([0.1, 0.1])
+
+
+@pytest.mark.parametrize(("share", "grows"), [(0.0, 0.0), (0.5, 1.0), (-0.1, 0.0), (2.0, 19.0)])
+def test_throughput_grows_by_what_is_left(share: float, grows: float) -> None:
+    assert gain(share) == pytest.approx(grows)
+
+
+def test_each_command_weighs_the_same_however_many_cases_it_has() -> None:
+    weights = command_weights({"lrange-10": ("LRANGE",), "lrange-100": ("LRANGE",), "get": ("GET",)})
+    assert weights == {"lrange-10": 0.5, "lrange-100": 0.5, "get": 1.0}
+
+
+def test_functions_have_their_part_of_all_cases_and_the_number_of_cases_where_it_shows() -> None:
+    def function(own: float) -> FunctionWork:
+        return FunctionWork(
+            function="copy", file="libc.so.6", category="strings", self_instructions_per_op=own, instructions_per_op=own
+        )
+
+    works = [
+        WeightedWork("a", ("A",), 0.5, work(1000.0, functions=(function(100.0),))),
+        WeightedWork("b", ("B",), 0.5, work(1000.0, functions=(function(5.0),))),
+    ]
+    (costly,) = costly_functions(works)
+    assert (costly.self_share, costly.cases) == (pytest.approx(0.0525), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "category"),
+    [
+        ("je_malloc", "deps/jemalloc/src/jemalloc.c", "allocation"),
+        ("zmalloc_usable", "zmalloc.c", "allocation"),
+        ("arena_bin_malloc_hard", "deps/jemalloc/src/arena.c", "allocation"),
+        ("__printf_fp_l", "stdio-common/printf_fp.c", "formatting"),
+        ("sdscatfmt", "sds.c", "formatting"),
+        ("____strtod_l_internal", "stdlib/strtod_l.c", "parsing"),
+        ("processMultibulkBuffer", "networking.c", "parsing"),
+        ("siphash", "siphash.c", "dictionary"),
+        ("hashtableFind", "hashtable.c", "dictionary"),
+        ("kvstoreDictFind", "kvstore.c", "dictionary"),
+        ("sdslen", "sds.h", "strings"),
+        ("__memcpy_avx_unaligned_erms", "string/memmove-vec-unaligned-erms.S", "strings"),
+        ("_addReplyToBufferOrList", "networking.c", "reply"),
+        ("aeProcessEvents", "ae.c", "event loop"),
+        ("epoll_wait", "libc.so.6", "event loop"),
+        ("write", "libc.so.6", "system calls"),
+        ("ustime", "server.c", "time"),
+        ("ACLCheckAllPerm", "acl.c", "statistics and access checks"),
+        ("hdr_record_value", "deps/hdr_histogram/hdr_histogram.c", "statistics and access checks"),
+        ("zaddCommand", "t_zset.c", "command"),
+        ("lpInsert", "listpack.c", "command"),
+        ("luaV_execute", "redis-server", "command"),
+        ("_dl_fixup", "ld-linux-x86-64.so.2", "other"),
+    ],
+)
+def test_categories(name: str, file: str, category: str) -> None:
+    assert category_of(name, file) == category
+
+
+# In a store.
+
+COSTS = {"main": 100.0, "call": 200.0, "xCommand": 300.0, "addReplyDouble": 50.0, "snprintf": 950.0}
+CALLS = {("main", "call"): 1.0, ("call", "xCommand"): 1.0, ("xCommand", "addReplyDouble"): 2.0}
+
+
+def counted_graph(times: float = 1.0) -> CallGraph:
+    return call_graph(COSTS, {**CALLS, ("addReplyDouble", "snprintf"): times})
+
+
+def counted_run(store: Store) -> None:
+    """Record the run of `stored_run`, two of whose cases have call graphs."""
+    stored_run(store)
+    for case, graph in (("get-100B", counted_graph()), ("hset", counted_graph(2.0))):
+        blob = store.blobs.put(graph.model_dump_json(by_alias=True).encode())
+        record_trials(store, case, "counted", [a_measurement(graph=blob)])
+
+
+def found(store: Store, by_case: Mapping[str, float], **options: Any) -> Opportunities:
+    version = counted_version(store, None, **options)
+    return found_opportunities(version, (EQUAL, by_case), Lab(store), "zerolap opportunities")
+
+
+def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted_run(store)
+    document = found(store, {"get-100B": 1.0, "hset": 1.0})
+    assert [(case.case, case.weight, case.result) for case in document.cases] == [
+        ("get-100B", 0.5, RUN.id),
+        ("hset", 0.5, RUN.id),
+    ]
+    (opportunity,) = document.opportunities
+    assert (opportunity.function, [case.case for case in opportunity.cases]) == ("addReplyDouble", ["hset", "get-100B"])
+    assert document.limits == (
+        "The build of all cases is not on this machine, or has no debug information: what is inlined counts as part "
+        "of the function that it is inlined into.",
+    )
+    monkeypatch.setattr("zerolap.lab.version_opportunities.case_work", None)
+    again = found(store, {"get-100B": 1.0, "hset": 1.0})
+    assert again.opportunities == document.opportunities
+
+
+def test_what_another_version_has_kept_is_found_anew(store: Store) -> None:
+    counted_run(store)
+    document = found(store, {"get-100B": 1.0, "hset": 1.0})
+    digests = [graph.graph for graph in counted_version(store, None).graphs]
+    store.work.keep({digest: work(1.0) for digest in digests}, "another version")
+    assert found(store, {"get-100B": 1.0, "hset": 1.0}).opportunities == document.opportunities
+
+
+def test_weights_decide_what_comes_first_and_what_it_brings(store: Store) -> None:
+    counted_run(store)
+    by_get = found(store, {"get-100B": 1.0, "hset": 0.0}).opportunities[0].saved_share.expected
+    by_hset = found(store, {"get-100B": 0.0, "hset": 1.0}).opportunities[0].saved_share.expected
+    assert by_get == pytest.approx(0.8 * 1900 / 2600)
+    assert by_hset == pytest.approx(0.8 * 3800 / 4500)
+
+
+def test_cases_of_the_same_build_are_taken_from_all_results(store: Store) -> None:
+    counted_run(store)
+    later = REQUEST.model_copy(update={"id": "r-5b2c"})
+    store.begin(RESOLVED.model_copy(update={"request": later}))
+    store.record_run(RUN.model_copy(update={"id": later.id}))
+    case = next(case for case in later.cases if case.name == "get-100B")
+    server = ServerSpec(build=SPEC.digest, topology=case.topology)
+    block = Block(number=0, seed=0)
+    job = TrialsJob(request=later.id, case=case, servers={HEAD: server}, engine="counted", blocks=(block,))
+    store.record_job(job)
+    graph = store.blobs.put(counted_graph(3.0).model_dump_json(by_alias=True).encode())
+    store.record(job, TrialDone(job=job.id, block=0, measurements={HEAD: a_measurement(graph=graph)}))
+    assert [one.case for one in counted_version(store, later.id).graphs] == ["get-100B"]
+    everywhere = counted_version(store, later.id, everywhere=True).graphs
+    # The newest of a case.
+    assert [(one.case, one.result) for one in everywhere] == [("get-100B", later.id), ("hset", RUN.id)]
+
+
+def test_a_result_without_call_graphs_is_no_answer(store: Store) -> None:
+    stored_run(store)
+    with pytest.raises(UsageError, match="has no call graphs"):
+        counted_version(store, None)
+
+
+# The verb.
+
+
+def test_the_verb_writes_a_table_a_document_and_markdown(zerolap: Zerolap) -> None:
+    with Store.open(str(zerolap.store)) as store:
+        counted_run(store)
+    shown = zerolap("opportunities", "--store", zerolap.store)
+    assert shown.code == 0, shown
+    assert shown.out.startswith("1 opportunity in 2 cases: together ")
+    for part in (
+        "1. addReplyDouble",
+        "in 2 of 2 cases, most in hset",
+        "costly-formatting, high confidence",
+        "xCommand > ",
+    ):
+        assert part in shown.out
+    document = zerolap("opportunities", RUN.id, "--store", zerolap.store, "--json", "-").document()
+    assert document["schema"] == "zerolap.opportunities/1"
+    assert Opportunities.model_validate(document).weights.kind == "command"
+    written = zerolap("opportunities", "--store", zerolap.store, "--markdown", "-").out
+    assert "`addReplyDouble` formats text and whole numbers by `snprintf`" in written
+
+
+def test_the_verb_takes_the_weights_of_a_users_own_servers(zerolap: Zerolap) -> None:
+    with Store.open(str(zerolap.store)) as store:
+        counted_run(store)
+    usage = Path(zerolap.directory, "usage.txt")
+    usage.write_text("cmdstat_get:calls=3,usec=300\ncmdstat_hset:calls=1,usec=100\n")
+    document = zerolap("opportunities", "--store", zerolap.store, "--weights", "usage.txt", "--json", "-").document()
+    assert {case["case"]: case["weight"] for case in document["cases"]} == {"get-100B": 0.75, "hset": 0.25}
+    assert document["weights"] == {"kind": "usage", "source": "usage.txt", "covered": 1.0}
+    zerolap("opportunities", "--store", zerolap.store, "--weights", "priority").fails_with(2, "no case has a priority")
+    zerolap("opportunities", "--store", zerolap.store, "--weights", "none.txt").fails_with(2, "none.txt")
+
+
+def test_the_verb_says_what_is_missing(zerolap: Zerolap) -> None:
+    zerolap("opportunities", "--store", zerolap.store).fails_with(2, "the store is empty")
+    with Store.open(str(zerolap.store)) as store:
+        stored_run(store)
+    zerolap("opportunities", "--store", zerolap.store).fails_with(2, "has no call graphs", "--engine counted")
+    zerolap("opportunities", RUN.id, "--side", "base", "--store", zerolap.store).fails_with(2, "one server")
