@@ -14,6 +14,7 @@ from zerolap.explain.detectors.growing_memory import GrowingMemory
 from zerolap.explain.detectors.key_lookups import KeyLookups
 from zerolap.explain.detectors.mathematics import Mathematics
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
+from zerolap.explain.detectors.repeated_checks import RepeatedChecks
 from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
 from zerolap.records import CallGraph, CaseOpportunity
 
@@ -120,6 +121,18 @@ def test_calls_of_a_loop_from_one_place_or_of_other_cost_are_not_repeated() -> N
     ]
     for counted in (once, loop, one_place, dearer.model_copy(update={"edges": edges})):
         assert detected(RepeatedCalls(), counted) == []
+
+
+def test_a_check_of_the_client_for_each_part_of_a_reply() -> None:
+    calls = {("xCommand", "addReply"): 20.0, ("addReply", "prepareClientToWrite"): 1.0}
+    counted = graph({**calls, ("prepareClientToWrite", "clientHasPendingReplies"): 1.0})
+    # What a check asks itself is part of it.
+    (opportunity,) = detected(RepeatedChecks(), counted)
+    assert (opportunity.function, opportunity.confidence) == ("prepareClientToWrite", "high")
+    assert opportunity.evidence == {"calls_per_op": 20.0, "instructions_per_op": 4000.0}
+    saved = opportunity.saved_instructions_per_op
+    assert (saved.low, saved.expected, saved.high) == pytest.approx((1900.0, 3420.0, 3800.0))
+    assert detected(RepeatedChecks(), graph({**calls, ("xCommand", "addReply"): 1.0})) == []
 
 
 LOOKUP = {("lookupKey", "dictFind"): 1.0, ("dictFind", "siphash"): 1.0}

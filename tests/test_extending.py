@@ -74,7 +74,7 @@ def test_the_page_builds_one_of_each(zerolap: Zerolap, tmp_path: Path) -> None:
         ended = zerolap(*arguments, environment=environment)
         assert ended.code in (0, 4), ended
         documents[line] = ended.document()
-    assert len(documents) == 5
+    assert len(documents) == 7
 
     by_load = case_of(documents["run get-100B --load-tool redis-py --json -"])
     names = {check["check"] for check in by_load["validity"]["checks"]}
@@ -96,6 +96,8 @@ def test_the_page_builds_one_of_each(zerolap: Zerolap, tmp_path: Path) -> None:
     (verdict,) = compared["verdicts"]
     assert (verdict["engine"], verdict["verdict"], verdict["min_effect"]) == ("memory", "regression", 0.02)
     assert verdict["low"] > 1
+
+    assert "checksums" in documents["opportunities --json -"]["detectors"]
 
     diagnoses = {one["subject"]: one for one in documents["doctor --json -"]["diagnoses"]}
     assert diagnoses["open files"]["state"] in ("ok", "warning")

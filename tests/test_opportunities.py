@@ -228,6 +228,16 @@ def test_cases_of_the_same_build_are_taken_from_all_results(store: Store) -> Non
     assert [(one.case, one.result) for one in everywhere] == [("get-100B", later.id), ("hset", RUN.id)]
 
 
+def test_without_an_id_the_newest_result_that_was_counted_is_taken(store: Store) -> None:
+    counted_run(store)
+    later = REQUEST.model_copy(update={"id": "r-5b2c"})
+    store.begin(RESOLVED.model_copy(update={"request": later}))
+    store.record_run(RUN.model_copy(update={"id": later.id}))
+    assert {graph.result for graph in counted_version(store, None).graphs} == {RUN.id}
+    with pytest.raises(UsageError, match="r-5b2c has no call graphs"):
+        counted_version(store, "latest")
+
+
 def test_a_result_without_call_graphs_is_no_answer(store: Store) -> None:
     stored_run(store)
     with pytest.raises(UsageError, match="has no call graphs"):

@@ -64,12 +64,14 @@ class CountedVersion:
 def counted_version(
     store: Store, identity: str | None, *, side: DrawnSide = "head", everywhere: bool = False
 ) -> CountedVersion:
-    """Return the version that a comparison or run has counted: that of an id, its beginning, or the newest one.
+    """Return the version that a comparison or run has counted: of an id, its beginning, or the newest that counted.
 
     `everywhere` takes in all cases that were counted of the same build in other results too. Raises `UsageError` where
     there is none, or nothing was counted.
     """
-    if identity is None or identity == "latest":
+    if identity is None:
+        identity = store.work.newest_result() or store.latest().id
+    elif identity == "latest":
         identity = store.latest().id
     server, platform, identity = _described(store, identity, side)
     graphs = store.work.graphs_of_build(server.build) if everywhere else store.work.graphs_of_result(identity, side)
@@ -106,7 +108,8 @@ def found_opportunities(
     the others are done, and of how many. Raises `PluginFault`.
     """
     stated, by_case = weights
-    found = _works(version, lab, listen)
+    detectors = _detectors()
+    found = _works(version, detectors, lab, listen)
     whole = sum(by_case[graph.case] for graph in version.graphs) or 1.0
     works = [
         WeightedWork(
@@ -138,6 +141,7 @@ def found_opportunities(
             )
             for of_case in works
         ),
+        detectors=tuple(detector.name for detector in detectors),
         saved_share=ranked.saved_share,
         opportunities=ranked.opportunities,
         functions=tuple(costly_functions(works)[:MOST_LISTED]),
@@ -157,9 +161,10 @@ def _limits(works: Sequence[WeightedWork]) -> list[str]:
     ]
 
 
-def _works(version: CountedVersion, lab: Lab, listen: Callable[[int, int], None]) -> dict[str, CountedWork]:
+def _works(
+    version: CountedVersion, detectors: Sequence[Detector], lab: Lab, listen: Callable[[int, int], None]
+) -> dict[str, CountedWork]:
     """Return what is in each call graph, by its digest: what is kept, or found now."""
-    detectors = _detectors()
     found_by = "; ".join([FOUND_BY, *(f"{detector.name} {detector.revision}" for detector in detectors)])
     digests = dict.fromkeys(graph.graph for graph in version.graphs)
     works = lab.store.work.kept(list(digests), found_by)

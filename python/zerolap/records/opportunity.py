@@ -175,8 +175,8 @@ class WeighedCase(Record):
 class Opportunities(Record):
     """The document of `zerolap opportunities --json`.
 
-    `results` are the comparisons and runs whose counts it is made of. `saved_share` is what all opportunities together
-    would save, each instruction once.
+    `results` are the comparisons and runs whose counts it is made of, `detectors` those that have looked for
+    opportunities. `saved_share` is what all opportunities together would save, each instruction once.
     """
 
     schema_: Literal["zerolap.opportunities/1"] = Field(
@@ -189,6 +189,7 @@ class Opportunities(Record):
     results: tuple[str, ...]
     weights: OpportunityWeights
     cases: tuple[WeighedCase, ...]
+    detectors: tuple[str, ...]
     saved_share: float
     opportunities: tuple[Opportunity, ...]
     functions: tuple[WeighedFunction, ...]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Select, or_, select
+from sqlalchemy import Select, exists, or_, select
 
 from zerolap.records import (
     BASE,
@@ -22,6 +22,8 @@ from zerolap.store.database import Database, insert_of
 from zerolap.store.tables import document, job, kept_work, trial
 
 ROWS_AT_ONCE: Final = 500
+RESULTS_EXAMINED: Final = 200
+"""Of the newest; whether one has call graphs is a look at its trials."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,18 @@ class WorkRecords:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    def newest_result(self) -> str | None:
+        """Return the id of the newest comparison or run with call graphs; none where nothing was counted."""
+        statement = (
+            select(document.c.id)
+            .join(trial, trial.c.request_id == document.c.id)
+            .where(trial.c.valid, trial.c.graph.is_not(None))
+            .order_by(document.c.number.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return connection.execute(statement).scalar()
 
     def graphs_of_result(self, result: str, side: Side) -> list[CountedGraph]:
         """Return the newest valid call graph of each case of one side of a comparison or run, by case."""
@@ -69,6 +83,15 @@ class WorkRecords:
             newest = {row.case: CountedGraph(*row) for row in connection.execute(statement)}
         return [newest[case] for case in sorted(newest)]
 
+    def newest_results(self, limit: int) -> list[str]:
+        """Return the ids of the newest comparisons and runs that have call graphs, the newest first, of the last 200."""
+        last = select(document.c.id, document.c.number).order_by(document.c.number.desc()).limit(RESULTS_EXAMINED)
+        examined = last.subquery()
+        is_counted = exists().where(trial.c.request_id == examined.c.id, trial.c.valid, trial.c.graph.is_not(None))
+        statement = select(examined.c.id).where(is_counted).order_by(examined.c.number.desc()).limit(limit)
+        with self._database.reading() as connection:
+            return list(connection.execute(statement).scalars())
+
     def cases(self, jobs: Collection[str]) -> dict[str, Case]:
         """Return the cases that jobs have measured, by name; raises `UnreadableRecord`."""
         cases: dict[str, Case] = {}
@@ -93,6 +116,16 @@ class WorkRecords:
                 # What cannot be read is found anew.
                 with contextlib.suppress(UnreadableRecord):
                     found[row.graph] = read_stored(CountedWork, row.document, f"the work of {row.graph}")
+        return found
+
+    def found_by(self, graphs: Collection[str]) -> dict[str, tuple[str, bool]]:
+        """Return the revision that what is kept of call graphs was found by, and whether by source, by their digests."""
+        found: dict[str, tuple[str, bool]] = {}
+        for part in _parts(sorted(graphs)):
+            statement = select(kept_work.c.graph, kept_work.c.found_by, kept_work.c.is_by_source)
+            with self._database.reading() as connection:
+                rows = connection.execute(statement.where(kept_work.c.graph.in_(part))).all()
+            found |= {row.graph: (row.found_by, row.is_by_source) for row in rows}
         return found
 
     def keep(self, works: Mapping[str, CountedWork], found_by: str) -> None:

@@ -12,9 +12,9 @@ LIBM: Final = re.compile(
     r"_*(?:ieee754_|GI_)*(?:a?(?:sin|cos|tan)h?|sincos|atan2|pow|exp2?|exp10|expm1|log(?:2|10|1p)?|cbrt|hypot|fmod|tgamma|lgamma)"
     r"(?:f|l)?(?:_(?:fma4?|avx2?|sse2|finite|compat|r))*"
 )
-PART: Final = Estimate(low=0.1, expected=0.3, high=0.7)
-"""What cheaper checks first, kept results or fewer functions of the same argument have saved in Redis: pull requests
-11535, 11552 and 11579 on GEOSEARCH took away a fifth to two thirds of them."""
+PART: Final = Estimate(low=0.1, expected=0.4, high=0.7)
+"""What cheaper checks first and fewer functions of the same argument save: Redis's pull request 11535 took 22 % off
+GEOSEARCH BYBOX, of which trigonometry was 55 %, and 11579 took another third off."""
 
 
 class Mathematics:
