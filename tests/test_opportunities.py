@@ -194,6 +194,13 @@ def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypa
     assert again.opportunities == document.opportunities
 
 
+def test_a_stripped_program_is_stated(store: Store) -> None:
+    counted_run(store)
+    store.record_run(RUN.model_copy(update={"server": RUN.server.model_copy(update={"stripped": True})}))
+    (limit,) = found(store, {"get-100B": 1.0, "hset": 1.0}).limits
+    assert limit.startswith("The program is stripped: ")
+
+
 def test_what_another_version_has_kept_is_found_anew(store: Store) -> None:
     counted_run(store)
     document = found(store, {"get-100B": 1.0, "hset": 1.0})

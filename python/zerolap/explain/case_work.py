@@ -12,7 +12,7 @@ from zerolap.explain.detectors import CaseEvidence, Detector
 from zerolap.explain.detectors.detector import LONGEST_NAME
 from zerolap.records import CallGraph, CaseOpportunity, Category, CountedWork, FunctionWork
 
-SMALLEST_KEPT: Final = 0.001
+SMALLEST_KEPT: Final = 0.002
 """The part of a case's instructions from which on a function is kept by name."""
 MOST_FUNCTIONS: Final = 400
 MOST_OPPORTUNITIES: Final = 100

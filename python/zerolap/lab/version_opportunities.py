@@ -146,11 +146,16 @@ def found_opportunities(
         opportunities=ranked.opportunities,
         functions=tuple(costly_functions(works)[:MOST_LISTED]),
         categories=tuple(costly_categories(works)),
-        limits=tuple(_limits(works)),
+        limits=tuple(_limits(works, is_stripped=version.server.stripped)),
     )
 
 
-def _limits(works: Sequence[WeightedWork]) -> list[str]:
+def _limits(works: Sequence[WeightedWork], *, is_stripped: bool) -> list[str]:
+    if is_stripped:
+        return [
+            "The program is stripped: functions that are not exported have no names, and detectors recognise few of them. "
+            "Build it with symbols, or give a source tree as the server."
+        ]
     by_symbol = sum(not of_case.work.is_by_source for of_case in works)
     if not by_symbol:
         return []
