@@ -99,6 +99,7 @@ from zerolap.records.metric import (
     COUNTER_METRICS,
     METRICS,
     RUN_TABLE,
+    TRACED_METRICS,
     Answer,
     Decides,
     Metric,
@@ -160,6 +161,19 @@ from zerolap.records.skipped import Skipped, SkipReason
 from zerolap.records.spread import Spread, StartRatio
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
+from zerolap.records.traced_case import (
+    LONGEST_TRACED_NAME,
+    MOST_TRACED_CALLS,
+    MOST_TRACED_FRAMES,
+    MOST_TRACED_STACKS,
+    MOST_TRACED_THREADS,
+    TracedCall,
+    TracedCase,
+    TracedSide,
+    TracedSides,
+    TracedStack,
+    TracedThread,
+)
 from zerolap.records.trial import ANCHOR, BASE, HEAD, Side, Trial
 from zerolap.records.verdict import Verdict, VerdictWord
 from zerolap.records.version_table import (
@@ -191,7 +205,12 @@ __all__ = [
     "HISTORY_SCHEMA",
     "KEY",
     "LETTER_OF_PATTERN",
+    "LONGEST_TRACED_NAME",
     "METRICS",
+    "MOST_TRACED_CALLS",
+    "MOST_TRACED_FRAMES",
+    "MOST_TRACED_STACKS",
+    "MOST_TRACED_THREADS",
     "NOT_OF_A_SLICE",
     "OPPORTUNITIES_SCHEMA",
     "PICTURES_SCHEMA",
@@ -204,6 +223,7 @@ __all__ = [
     "SCRIPTS",
     "SHORT_COMMIT",
     "STANDALONE",
+    "TRACED_METRICS",
     "VERSION_TABLE_SCHEMA",
     "Abilities",
     "Activity",
@@ -350,6 +370,12 @@ __all__ = [
     "TimeWord",
     "Timeline",
     "Topology",
+    "TracedCall",
+    "TracedCase",
+    "TracedSide",
+    "TracedSides",
+    "TracedStack",
+    "TracedThread",
     "Transport",
     "TreeSource",
     "Trial",

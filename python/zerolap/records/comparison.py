@@ -11,6 +11,7 @@ from zerolap.records.measurement import Validity
 from zerolap.records.metric import MetricRule
 from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
+from zerolap.records.traced_case import TracedSides
 from zerolap.records.trial import HEAD, Side
 from zerolap.records.verdict import Verdict, VerdictWord
 
@@ -90,7 +91,8 @@ class CaseResult(Record):
     `time_deciding` are the metrics that they rest on, null where there is none. `confirmed` is a change of time that
     does not rest on one layout of code and data on each side. `failed_sides` are the sides that make a case invalid: a
     trial failed there, or the server's replies were not those that the case expects. There are none where the machine
-    or the load is the reason, or where one side failed before a trial of the other succeeded.
+    or the load is the reason, or where one side failed before a trial of the other succeeded. `traced` is null where
+    nothing was traced; there are no verdicts on it.
     """
 
     case: str
@@ -109,6 +111,7 @@ class CaseResult(Record):
     findings: list[Finding]
     failure: str | None = None
     failed_sides: list[Side] = []
+    traced: TracedSides | None = None
 
     @property
     def fails_on_head_only(self) -> bool:

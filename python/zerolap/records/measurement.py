@@ -51,14 +51,15 @@ class Placement(Record):
 class Measurement(Record):
     """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
 
-    `graph`, `graph_alone`, `graph_tick`, `timeline`, `stacks` and `executed` are digests of blobs: the call graphs of a
-    request, of one that comes alone and of a tick of the timers, the slices of a timed trial, sampled stacks, the
-    executed instructions without addresses. `executed_code` is a digest of these instructions that
-    is equal for programs that execute the same. `placement` is of timed and sampled trials. `seconds` is the machine
-    time of the trial, repetitions included; `began` is when the last repetition began, as ISO 8601 in UTC. `method` is
-    the version of the engine's method, `zerolap` that of the program. `facts` is `Platform.facts_digest` of the machine
-    as it was then, `instrument` the program that counted with its version, `load_host` the name of the machines of
-    which one put load on the server, empty where the server's own did. What an older version has not recorded is empty.
+    `graph`, `graph_alone`, `graph_tick`, `timeline`, `stacks`, `executed` and `traced` are digests of blobs: the call
+    graphs of a request, of one that comes alone and of a tick of the timers, the slices of a timed trial, sampled
+    stacks, the executed instructions without addresses, what was traced (`TracedCase`). `executed_code` is a digest of
+    these instructions that is equal for programs that execute the same. `placement` is of timed and sampled trials.
+    `seconds` is the machine time of the trial, repetitions included; `began` is when the last repetition began, as
+    ISO 8601 in UTC. `method` is the version of the engine's method, `zerolap` that of the program. `facts` is
+    `Platform.facts_digest` of the machine as it was then, `instrument` the program that counted with its version,
+    `load_host` the name of the machines of which one put load on the server, empty where the server's own did. What an
+    older version has not recorded is empty.
     """
 
     metrics: dict[str, FiniteFloat]
@@ -72,6 +73,7 @@ class Measurement(Record):
     placement: Placement | None = None
     executed: str | None = None
     executed_code: Text | None = None
+    traced: str | None = None
     seconds: FiniteFloat = 0.0
     method: int = 1
     zerolap: str = ""
@@ -84,5 +86,5 @@ class Measurement(Record):
     def blobs(self) -> list[str]:
         """The digests of the blobs that this refers to."""
         graphs = (self.graph, self.graph_alone, self.graph_tick)
-        digests = (*graphs, self.timeline, self.stacks, self.executed)
+        digests = (*graphs, self.timeline, self.stacks, self.executed, self.traced)
         return [digest for digest in digests if digest is not None]

@@ -116,6 +116,27 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
     ("latency_p99_9_us", "timed", "time", "never", "us", True, "latency p99.9 in us", "p99.9, µs"),
     ("latency_max_us", "timed", "time", "never", "us", True, "latency maximum in us", "max, µs"),
     ("control_ns", "timed", "time", "never", "ns", True, "CPU ns per step of the reference work", "reference ns/step"),
+    (
+        "traced_syscalls_per_op", "traced", "work", "never",
+        "system calls", True, "system calls per request, all threads, traced", "traced system calls/request",
+    ),
+    (
+        "off_cpu_ns_per_op", "traced", "time", "never",
+        "ns", True, "ns per request of the main thread off the processor", "off-CPU ns/request",
+    ),
+    (
+        "run_queue_ns_per_op", "traced", "time", "never",
+        "ns", True, "ns per request of the main thread in the run queue", "run queue ns/request",
+    ),
+    (
+        "lock_wait_ns_per_op", "traced", "time", "never",
+        "ns", True, "ns per request in waits for locks and conditions", "lock wait ns/request",
+    ),
+    ("page_faults_per_op", "traced", "work", "never", "faults", True, "page faults per request", "page faults/request"),
+    (
+        "block_io_per_op", "traced", "work", "never",
+        "block I/O requests", True, "block I/O requests per request", "block I/O/request",
+    ),
 )  # fmt: skip
 
 METRICS: dict[str, Metric] = {
@@ -144,6 +165,9 @@ COUNTER_METRICS = frozenset(
     }
 )
 """What the processor's counters count; of the program alone where the name does not have the kernel in it."""
+
+TRACED_METRICS = frozenset(name for name, metric in METRICS.items() if metric.engine == "traced")
+"""What tracing shows: evidence for an explanation, of which no comparison has verdicts."""
 
 CONTROL = "control_ns"
 """What the machine takes for work that is always the same; it says nothing of servers, and no case is judged by it."""

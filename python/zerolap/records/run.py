@@ -8,6 +8,7 @@ from zerolap.records.comparison import Settings
 from zerolap.records.measurement import Validity
 from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
+from zerolap.records.traced_case import TracedSide
 
 RUN_SCHEMA = "zerolap.run/1"
 
@@ -29,7 +30,7 @@ class FunctionCost(Record):
 class RunCase(Record):
     """One case of a run: the metrics' means over its trials and the functions that cost most.
 
-    `limits` are the parts that could not be measured, and why.
+    `limits` are the parts that could not be measured, and why. `traced` is null where nothing was traced.
     """
 
     case: str
@@ -41,6 +42,7 @@ class RunCase(Record):
     functions: list[FunctionCost]
     samples: int
     limits: list[str] = []
+    traced: TracedSide | None = None
     failure: str | None = None
 
 

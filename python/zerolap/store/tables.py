@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0019"
+REVISION = "0020"
 
 metadata = MetaData(
     naming_convention={
@@ -181,6 +181,7 @@ trial = Table(
     Column("stacks", String),
     Column("executed", String),
     Column("executed_code", String),
+    Column("traced", String),
     Column("placement", String),
     Column("seconds", Float, nullable=False),
     Column("method", Integer, nullable=False),

@@ -99,7 +99,8 @@ export interface CasePictures {
  * `time_deciding` are the metrics that they rest on, null where there is none. `confirmed` is a change of time that
  * does not rest on one layout of code and data on each side. `failed_sides` are the sides that make a case invalid: a
  * trial failed there, or the server's replies were not those that the case expects. There are none where the machine
- * or the load is the reason, or where one side failed before a trial of the other succeeded.
+ * or the load is the reason, or where one side failed before a trial of the other succeeded. `traced` is null where
+ * nothing was traced; there are no verdicts on it.
  */
 export interface CaseResult {
   case: string;
@@ -118,6 +119,7 @@ export interface CaseResult {
   findings: Array<Finding>;
   failure: string | null;
   failed_sides: Array<string>;
+  traced: TracedSides | null;
 }
 
 /**
@@ -1130,7 +1132,7 @@ export interface ResultWithStacks {
 /**
  * One case of a run: the metrics' means over its trials and the functions that cost most.
  *
- * `limits` are the parts that could not be measured, and why.
+ * `limits` are the parts that could not be measured, and why. `traced` is null where nothing was traced.
  */
 export interface RunCase {
   case: string;
@@ -1142,6 +1144,7 @@ export interface RunCase {
   functions: Array<FunctionCost>;
   samples: number;
   limits: Array<string>;
+  traced: TracedSide | null;
   failure: string | null;
 }
 
@@ -1399,6 +1402,73 @@ export interface Summary {
   unsure: number;
   invalid: number;
   machine_seconds: number;
+}
+
+/**
+ * A system call of the threads of one name.
+ *
+ * `ns_per_op` is from its entry to its exit, waiting included, of calls that ended while they were traced.
+ */
+export interface TracedCall {
+  thread: string;
+  call: string;
+  calls_per_op: number;
+  ns_per_op: number;
+}
+
+/**
+ * What traced passes recorded, those with the most calls or time first.
+ *
+ * `samples` is the number of system calls whose stacks were recorded; `no_stacks` is why there are none.
+ */
+export interface TracedCase {
+  schema: "zerolap.traced/1";
+  threads: Array<TracedThread>;
+  calls: Array<TracedCall>;
+  stacks: Array<TracedStack>;
+  samples: number;
+  no_stacks: string | null;
+}
+
+/** What the passes of a side recorded: the mean of each metric, its least and its largest value, and the rest. */
+export interface TracedSide {
+  metrics: Record<string, [number, number, number]>;
+  passes: number;
+  traced: TracedCase;
+}
+
+/** What was traced on both sides of a comparison. */
+export interface TracedSides {
+  base: TracedSide;
+  head: TracedSide;
+}
+
+/**
+ * A stack from which a thread makes system calls; `frames` are functions from the leaf to the root.
+ *
+ * `share` is its part of the calls of all threads.
+ */
+export interface TracedStack {
+  thread: string;
+  frames: Array<string>;
+  share: number;
+}
+
+/**
+ * The threads of one name, `threads` in number, together.
+ *
+ * `off_per_op` is how often one left the processor, `off_ns_per_op` the time until it ran again; `queue_ns_per_op` is
+ * the part of that time in which it could have run. All are per request; `block_io_per_op` is null where the kernel
+ * does not report it.
+ */
+export interface TracedThread {
+  thread: string;
+  threads: number;
+  off_per_op: number;
+  off_ns_per_op: number;
+  queue_ns_per_op: number;
+  faults_per_op: number;
+  block_io_per_op: number | null;
 }
 
 /** The build of a trial's server, with the flags that took effect; empty where they are not known. */
@@ -1848,6 +1918,66 @@ export const METRICS: Record<string, Metric> = {
     "unit": "ns",
     "label": "CPU ns per step of the reference work",
     "heading": "reference ns/step"
+  },
+  "traced_syscalls_per_op": {
+    "name": "traced_syscalls_per_op",
+    "engine": "traced",
+    "answer": "work",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "system calls",
+    "label": "system calls per request, all threads, traced",
+    "heading": "traced system calls/request"
+  },
+  "off_cpu_ns_per_op": {
+    "name": "off_cpu_ns_per_op",
+    "engine": "traced",
+    "answer": "time",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "ns",
+    "label": "ns per request of the main thread off the processor",
+    "heading": "off-CPU ns/request"
+  },
+  "run_queue_ns_per_op": {
+    "name": "run_queue_ns_per_op",
+    "engine": "traced",
+    "answer": "time",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "ns",
+    "label": "ns per request of the main thread in the run queue",
+    "heading": "run queue ns/request"
+  },
+  "lock_wait_ns_per_op": {
+    "name": "lock_wait_ns_per_op",
+    "engine": "traced",
+    "answer": "time",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "ns",
+    "label": "ns per request in waits for locks and conditions",
+    "heading": "lock wait ns/request"
+  },
+  "page_faults_per_op": {
+    "name": "page_faults_per_op",
+    "engine": "traced",
+    "answer": "work",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "faults",
+    "label": "page faults per request",
+    "heading": "page faults/request"
+  },
+  "block_io_per_op": {
+    "name": "block_io_per_op",
+    "engine": "traced",
+    "answer": "work",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "block I/O requests",
+    "label": "block I/O requests per request",
+    "heading": "block I/O/request"
   }
 };
 

@@ -49,6 +49,7 @@ function result(name: string, changes: Partial<CaseResult> = {}): CaseResult {
     findings: [],
     failure: null,
     failed_sides: [],
+    traced: null,
     ...changes,
   };
 }

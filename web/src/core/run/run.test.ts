@@ -26,6 +26,7 @@ function measured(
     functions: [],
     samples: 3,
     limits: [],
+    traced: null,
     failure: null,
     ...changes,
   };
