@@ -11,6 +11,7 @@ from zerolap.host.pinning import Pinning, Sharing, choose_pinning
 from zerolap.host.platform_identity import fingerprint, runnable_architectures
 from zerolap.host.probes.programs import version_of
 from zerolap.host.processors import Processor, Processors, read_processors
+from zerolap.host.tracing import TracingObstacle, events_of, tracing_obstacle
 
 __all__ = [
     "DISTURBANCES",
@@ -26,10 +27,12 @@ __all__ = [
     "Processors",
     "Sharing",
     "State",
+    "TracingObstacle",
     "available_bytes",
     "choose_pinning",
     "doctor",
     "doctor_json",
+    "events_of",
     "fingerprint",
     "hardware_counters",
     "measure_noise",
@@ -38,6 +41,7 @@ __all__ = [
     "read_processors",
     "runnable_architectures",
     "stolen_seconds",
+    "tracing_obstacle",
     "version_of",
     "watch",
     "watch_neighbours",

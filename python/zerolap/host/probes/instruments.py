@@ -6,6 +6,7 @@ from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
 from zerolap.host.probes.programs import installs, version_of
 from zerolap.host.readings import ROOT, read_number, run
+from zerolap.host.tracing import tracing_obstacle
 
 NOT_PERMITTED = "not permitted"
 _NO_COUNTS = "no counted trials: nothing can be screened, and verdicts have no reasons"
@@ -72,17 +73,11 @@ def processor_counters(root: Path = ROOT, counters: HardwareCounters | None = No
 
 def bpftrace() -> Diagnosis:
     """Whether bpftrace works, which traces the kernel."""
-    cost = "no time off the processor, no latency of the scheduler; system calls are traced by strace, slowly"
-    version = version_of(["bpftrace"])
-    if version is None:
-        return missing("bpftrace", "not found", cost, installs("bpftrace"))
-    outcome = run(["bpftrace", "-e", "BEGIN { exit(); }"], seconds=10)
-    if outcome is None or not outcome.succeeded:
-        words = "it does not start" if outcome is None else outcome.last_words
-        return missing(
-            "bpftrace", f"{version}, but: {words}", cost, "run as root, in a kernel with BPF, outside containers"
-        )
-    return fine("bpftrace", version)
+    cost = "no traced trials: no system calls by thread, no time off the processor, no delays of the scheduler"
+    obstacle = tracing_obstacle()
+    if obstacle is not None:
+        return missing("bpftrace", obstacle.reason, cost, obstacle.remedy)
+    return fine("bpftrace", version_of(["bpftrace"]) or "works")
 
 
 def strace() -> Diagnosis:
