@@ -13,10 +13,11 @@ from zerolap.engines.engine import (
     trials_of,
 )
 from zerolap.engines.perf import missing_for_sampling
-from zerolap.engines.registry import COMPARING, LOADED, engine_named, rules_of_plugins
+from zerolap.engines.registry import COMPARING, LOADED, TRACED, engine_named, rules_of_plugins
 from zerolap.engines.sampled import PASSES
 from zerolap.engines.server_trial import PinnedTrial, deployed
 from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
+from zerolap.engines.traced import TRACED_PASSES
 
 __all__ = [
     "COMPARING",
@@ -24,6 +25,8 @@ __all__ = [
     "OF_TIMING",
     "PAIRS_PER_START",
     "PASSES",
+    "TRACED",
+    "TRACED_PASSES",
     "TRIAL_PREFIX",
     "ComparingEngine",
     "Engine",

@@ -121,15 +121,17 @@ class PerfRecorder:
 
 
 @contextlib.contextmanager
-def recording(process: int, event: str, data: Path) -> Iterator[PerfRecorder]:
+def recording(process: int, event: str, data: Path, apart: int | None = None) -> Iterator[PerfRecorder]:
     """Have perf ready to record all threads of a process into `data`; it ends with the context.
 
-    Raises `EnvironmentMissing` if there is no perf.
+    With `apart`, it records the stack of one of so many events. Raises `EnvironmentMissing` if there is no perf.
     """
     orders, answers = data.with_suffix(".orders"), data.with_suffix(".answers")
     for channel in (orders, answers):
         os.mkfifo(channel)
-    spacing = ["--count", str(CYCLES_APART)] if event == "cycles" else ["--freq", str(FREQUENCY_HZ)]
+    if apart is None and event == "cycles":
+        apart = CYCLES_APART
+    spacing = ["--freq", str(FREQUENCY_HZ)] if apart is None else ["--count", str(apart)]
     command = ["perf", "record", "--event", event, *spacing, "--pid", str(process)]
     command += ["--call-graph", f"dwarf,{STACK_BYTES}", "--delay", "-1", "--control", f"fifo:{orders},{answers}"]
     # Its thread for events of BPF programs, which end up in no stack, is looked after once a second: perf ends as late.

@@ -7,13 +7,22 @@ from zerolap.engines.engine import ComparingEngine, Engine
 from zerolap.engines.loaded import Loaded
 from zerolap.engines.sampled import Sampled
 from zerolap.engines.timed import Timed
+from zerolap.engines.traced import Traced
 from zerolap.plugins import ENGINES, PluginFault, load_plugin, plugin_names
 from zerolap.records import METRICS, MetricRule, UsageError
 
 COMPARING = ("counted", "timed", "sampled")
-"""Engines of the lab that measure both sides of a comparison."""
+"""Engines of the lab that measure both sides of a comparison, where no others are chosen."""
+TRACED = "traced"
+"""The engine of the lab that shows both sides of a comparison beside each other, and judges nothing."""
 LOADED = "loaded"
-OWN: dict[str, Engine] = {"counted": Counted(), "timed": Timed(), "sampled": Sampled(), LOADED: Loaded()}
+OWN: dict[str, Engine] = {
+    "counted": Counted(),
+    "timed": Timed(),
+    "sampled": Sampled(),
+    TRACED: Traced(),
+    LOADED: Loaded(),
+}
 
 
 def engine_named(name: str) -> Engine:
@@ -34,7 +43,7 @@ def rules_of_plugins(engines: Sequence[str]) -> list[MetricRule]:
     """
     rules: dict[str, MetricRule] = {}
     for name in engines:
-        if name in COMPARING:
+        if name in (*COMPARING, TRACED):
             continue
         engine = engine_named(name)
         if not isinstance(engine, ComparingEngine):

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from zerolap import __version__
 from zerolap.build import Builds, all_tools
-from zerolap.engines import COMPARING, Place, engine_named
+from zerolap.engines import COMPARING, TRACED, Place, engine_named
 from zerolap.fleet.delivery import LEASE_SECONDS, AgentLink, DeliveredJob
 from zerolap.fleet.in_thread import EventsInThread
 from zerolap.fleet.messages import (
@@ -500,5 +500,7 @@ def _hello(kind: AgentKind, address: str) -> Hello:
         counters=bool(hardware_counters().events),
         tools=all_tools(),
         address=address,
-        missing={name: missing for name in COMPARING if (missing := engine_named(name).missing()) is not None},
+        missing={
+            name: missing for name in (*COMPARING, TRACED) if (missing := engine_named(name).missing()) is not None
+        },
     )

@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 
 from zerolap.build import measured_server
+from zerolap.engines import TRACED
 from zerolap.judge import with_rules
 from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of, start_ratios_of
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import Results
+from zerolap.lab.traced_sides import traced_sides
 from zerolap.lab.unmeasured import untimed_notes
 from zerolap.records import (
     ANCHOR,
     BASE,
     HEAD,
+    CaseResult,
     Comparison,
     DocumentState,
     EnvironmentMissing,
@@ -26,7 +29,8 @@ from zerolap.store import Store
 def comparison_of(results: Results, state: DocumentState, store: Store, explainer: Explainer | None) -> Comparison:
     """Judge what was measured of a comparison; cases are in the order of the request. No explainer, no reasons."""
     resolved = results.resolved
-    cases = conclude(results, read_bank(store, resolved.platform.fingerprint), explainer)
+    concluded = conclude(results, read_bank(store, resolved.platform.fingerprint), explainer)
+    cases = [_with_traced(case, results, store) for case in concluded]
     servers = described_servers(resolved, results, store)
     words = [case.verdict for case in cases]
     return Comparison(
@@ -51,6 +55,12 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
         cases=cases,
         skipped=list(resolved.skipped),
     )
+
+
+def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult:
+    trials = results.other.get(TRACED, {}).get(case.case)
+    traced = traced_sides(trials, store.blobs) if case.validity.valid else None
+    return case if traced is None else case.model_copy(update={"traced": traced})
 
 
 def _anchor_notes(resolved: Resolved) -> list[str]:

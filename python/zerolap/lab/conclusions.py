@@ -38,6 +38,7 @@ from zerolap.records import (
     COUNTER_METRICS,
     HEAD,
     METRICS,
+    TRACED_METRICS,
     Case,
     CaseResult,
     Measurement,
@@ -387,7 +388,8 @@ def metrics_judged(results: Results) -> int:
     """Return how many metrics a case is judged by: those of the processor's counters only where these are there."""
     measurements = (one for trials in results.timed.values() for side in trials.measurements.values() for one in side)
     has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
-    own = len(METRICS.keys() - {CONTROL, AS_BUILT_COST} - (frozenset() if has_counters else COUNTER_METRICS))
+    judged = METRICS.keys() - {CONTROL, AS_BUILT_COST} - TRACED_METRICS
+    own = len(judged - (frozenset() if has_counters else COUNTER_METRICS))
     return own + len(results.resolved.settings.plugin_metrics)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from zerolap.build import Builder
-from zerolap.engines import LOADED, missing_for_sampling
-from zerolap.host import fingerprint
+from zerolap.engines import LOADED, TRACED, missing_for_sampling
+from zerolap.host import fingerprint, tracing_obstacle
 from zerolap.lab.execution import Execution
 from zerolap.lab.lab import Lab
 from zerolap.lab.loop import Loop
@@ -170,5 +170,8 @@ def _remedy(engine: str) -> str:
     """Return what to do so that an engine of the lab can be used."""
     if engine == "counted":
         return "apt-get install valgrind"
+    if engine == TRACED:
+        obstacle = tracing_obstacle()
+        return "" if obstacle is None else obstacle.remedy
     unsampled = missing_for_sampling() if engine == "sampled" else None
     return "" if unsampled is None else unsampled.remedy

@@ -5,7 +5,7 @@ import gc
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from zerolap.cases import QUICK_SCALE
-from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES
+from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED, TRACED_PASSES
 from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, timed_looks
 from zerolap.lab.conclusions import (
     Bank,
@@ -129,6 +129,8 @@ class Planner:
             chosen = {case.name: sides * PASSES for case in self._worth_sampling(results)}
             return "sampling", chosen, sum(done.values())
         least = sides * (MIN_BLOCKS if self.resolved.kind == "compare" else 1)
+        if engine == TRACED:
+            least = sides * TRACED_PASSES
         return "measuring", {name: max(done[name], least) for name in names}, sum(done.values())
 
     @property
@@ -319,7 +321,7 @@ class Planner:
         return self._looks[key]
 
     def _measuring(self, results: Results) -> list[TrialsJob]:
-        """Return the next trials of the other engines: of a load tool on one server, and of plugins."""
+        """Return the next trials of the other engines: tracing, a load tool on one server, and plugins."""
         others = [engine for engine in self.resolved.settings.engines if engine not in COMPARING]
         left = results.seconds_left()
         if not others or (left is not None and left <= 0):
@@ -329,11 +331,22 @@ class Planner:
             self._job(case, engine, blocks, Amounts(), left, load_tool=load_tool)
             for case in self.resolved.cases
             for engine in others
-            if (blocks := self._blocks_of_plugin(engine, results.other.get(engine, {}).get(case.name)))
+            if (blocks := self._blocks_of_other(engine, results.other.get(engine, {}).get(case.name)))
+            and not (engine == TRACED and self._speaks_against_tracing(case, results))
         ]
 
-    def _blocks_of_plugin(self, engine: str, trials: Trials | None) -> Sequence[int]:
-        """Return the blocks of a case's next job: of a run one, of a comparison as counted ones, without identity."""
+    def _speaks_against_tracing(self, case: Case, results: Results) -> bool:
+        """Whether a trial of the case by another engine failed or was invalid, as a traced one would be too."""
+        others = (results.counted.get(case.name), results.timed.get(case.name))
+        return any(trials is not None and trials.speaks_against_case for trials in others)
+
+    def _blocks_of_other(self, engine: str, trials: Trials | None) -> Sequence[int]:
+        """Return the blocks of a case's next job: of a run one, of a comparison as counted ones, without identity.
+
+        What is traced is not judged: it has as many passes in both.
+        """
+        if engine == TRACED:
+            return [] if trials is not None and trials.jobs_done else range(TRACED_PASSES)
         if trials is None or not trials.jobs_done:
             return range(MIN_BLOCKS if self.resolved.kind == "compare" else 1)
         if self.resolved.kind == "run" or trials.is_over or not MIN_BLOCKS <= trials.blocks < MAX_BLOCKS:

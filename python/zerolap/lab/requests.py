@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final, Literal
 
 from zerolap.build import ARCHIVE_LIMITS, Builder, pack_source, parse_variant, setting_arguments
-from zerolap.engines import COMPARING, LOADED, missing_for_sampling, rules_of_plugins
+from zerolap.engines import COMPARING, LOADED, TRACED, missing_for_sampling, rules_of_plugins
 from zerolap.judge import DEFAULT_MIN_EFFECT, PLUGIN_MIN_EFFECT, Q
 from zerolap.load.tools import OWN_TOOL, load_tool_named
 from zerolap.records import (
@@ -83,8 +83,9 @@ def comparison_request(
     """
     chosen = list(options.engines if options.engines is not None else ["counted"] if options.quick else COMPARING)
     notes: list[str] = []
-    if chosen == ["sampled"]:
-        raise UsageError("`--engine sampled` alone judges nothing", hint="--engine timed,sampled, or zerolap run")
+    if {*chosen} <= {"sampled", TRACED}:
+        names = ",".join(chosen)
+        raise UsageError(f"`--engine {names}` alone judges nothing", hint=f"--engine timed,{names}, or zerolap run")
     if options.all_stacks and "sampled" not in chosen:
         raise UsageError("`--stacks all` without sampling", hint="--engine counted,timed,sampled, and no --quick")
     # Who asks for stacks gets an error where there are none to be had; else they are left out.

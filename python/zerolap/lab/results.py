@@ -271,8 +271,8 @@ class TimedTrials(Trials):
 class Results:
     """All results of a request, taken in event by event.
 
-    `other` holds the trials of the engine `loaded` and of those of plugins, by engine, and `recorded` the trials of
-    jobs that have not ended.
+    `other` holds the trials of the engines `traced` and `loaded` and of those of plugins, by engine, and `recorded` the
+    trials of jobs that have not ended.
     """
 
     def __init__(self, resolved: Resolved, blobs: Blobs) -> None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from zerolap.engines import TRACED
 from zerolap.judge import case_validity
 from zerolap.lab.comparison_document import described_servers
 from zerolap.lab.reasons import merged_graph, sampled_side
 from zerolap.lab.results import CaseResults, Results, Trials
+from zerolap.lab.traced_sides import mean_metrics, traced_side
 from zerolap.lab.unmeasured import failure_text, not_measured
 from zerolap.records import (
     CONTROL,
@@ -65,7 +67,8 @@ def _run_case(measured: CaseResults, blobs: Blobs) -> RunCase:
     case, counted, timed, sampled = measured.case, measured.counted, measured.timed, measured.sampled
     counts, times, stacks = _of_head(counted), _of_head(timed), _of_head(sampled)
     others = {engine: _of_head(trials) for engine, trials in measured.other.items()}
-    valid_others = {engine: ones[0] for engine, ones in others.items() if ones and ones[0].validity.valid}
+    valid_others = {engine: ones[0] for engine, ones in others.items() if ones and measured.other[engine].usable}
+    traced = traced_side(others[TRACED], blobs) if TRACED in valid_others else None
     failure = next((trials.failure for trials in (counted, timed) if trials is not None and trials.failure), None)
     disturbance = timed.disturbance() if timed is not None else []
     # Stacks show where time goes: that there are none takes nothing from what was counted and timed.
@@ -81,8 +84,11 @@ def _run_case(measured: CaseResults, blobs: Blobs) -> RunCase:
     if failure is not None or not validity.checks:
         validity = validity.model_copy(update={"valid": False})
     metrics = _means(counts) | _means(times if timed is not None and timed.usable else [])
-    metrics |= _other_metrics(valid_others, taken=metrics)
-    samples = [len(counts), len(times) if timed is not None and timed.usable else 0, len(stacks), bool(valid_others)]
+    metrics |= _other_metrics(valid_others, taken=metrics) | mean_metrics(traced)
+    samples = [
+        *(len(counts), len(times) if timed is not None and timed.usable else 0, len(stacks)),
+        *(len(others[engine]) for engine in valid_others),
+    ]
     return RunCase(
         case=case.name,
         commands=case.verbs,
@@ -92,6 +98,7 @@ def _run_case(measured: CaseResults, blobs: Blobs) -> RunCase:
         metrics=metrics if validity.valid else {},
         functions=_costliest(counts, sampled, metrics.get("cpu_ns_per_op"), blobs) if validity.valid else [],
         samples=max(samples),
+        traced=traced if validity.valid else None,
         limits=[*case.limits, *not_measured(measured, is_alone=is_alone)],
         failure=failure_text(failure),
     )

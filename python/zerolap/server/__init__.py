@@ -18,6 +18,7 @@ from zerolap.server.threads import (
     read_cpu_times,
     read_demands_ns,
     read_total_ns,
+    thread_names,
 )
 
 __all__ = [
@@ -58,5 +59,6 @@ __all__ = [
     "rows_of",
     "server_abilities",
     "start",
+    "thread_names",
     "written",
 ]

@@ -135,6 +135,16 @@ def demand_since(before: Mapping[int, int], after: Mapping[int, int]) -> dict[in
     return {thread: demand_ns - before.get(thread, 0) for thread, demand_ns in after.items()}
 
 
+def thread_names(process: int) -> dict[int, str]:
+    """Return the names of a process's threads, which it chooses itself; raises `TrialFailed` if the process is gone."""
+    names = {}
+    for thread in _threads(process):
+        # Threads come and go while the process lives.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            names[int(thread)] = _read(f"/proc/{process}/task/{thread}/comm").decode(errors="replace").rstrip("\n")
+    return names
+
+
 def _threads(process: int) -> list[str]:
     try:
         return os.listdir(f"/proc/{process}/task")

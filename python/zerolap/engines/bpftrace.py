@@ -1,0 +1,270 @@
+"""bpftrace as a child process: it counts in the kernel what happens to a process within marked windows of time.
+
+The program counts into maps, which are read once at the end: no event reaches user space, and none is lost. It reads no
+file of the traced process either, which code under test may have written: threads and system calls are numbers.
+"""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from zerolap.engines.system_call_names import system_call_names
+from zerolap.host import events_of
+from zerolap.records import EnvironmentMissing, TrialFailed
+from zerolap.sandbox import FileRefused, Process, launch, read_file
+
+READY: Final = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
+READY_SECONDS: Final = 60.0
+POLL_SECONDS: Final = 0.02
+END_SECONDS: Final = 30.0
+LONGEST_OUTPUT_BYTES: Final = 4 << 20
+MOST_KEYS: Final = 4096
+"""bpftrace's own limit on the keys of a map."""
+LARGEST: Final = 2**63
+
+BLOCK_IO: Final = "block/block_rq_issue"
+OPTIONAL_EVENTS: Final = (BLOCK_IO,)
+
+BEGINS, ENDS = "sched_get_priority_max", "sched_get_priority_min"
+"""The system calls by which a thread marks a window: they only return a constant, and nothing else here makes them."""
+
+OF_THREADS: Final = ("off_ns", "off", "queue_ns", "queued", "faults", "block_io")
+OF_CALLS: Final = ("calls", "call_ns")
+OF_WINDOWS: Final = ("begun", "ended")
+
+_COUNTING: Final = """\
+tracepoint:raw_syscalls:sys_enter /tid == {marking}/
+{{
+  if (args->id == {begins}) {{ @since = nsecs; @on = 1; @begun = count(); }}
+  if (args->id == {ends}) {{ @on = 0; @ended = count(); }}
+}}
+
+tracepoint:raw_syscalls:sys_enter /pid == {process} && @on == 1/
+{{
+  $thread = (uint64)tid;
+  @calls[$thread, (uint64)args->id] = count();
+  @entered[$thread] = nsecs;
+}}
+
+tracepoint:raw_syscalls:sys_exit /pid == {process} && @on == 1/
+{{
+  $thread = (uint64)tid;
+  $entered = @entered[$thread];
+  if ($entered >= @since) {{ @call_ns[$thread, (uint64)args->id] = sum(nsecs - $entered); }}
+}}
+
+tracepoint:sched:sched_wakeup /@on == 1/
+{{
+  $thread = (uint64)args->pid;
+  if (@went[$thread] > 0) {{ @woken[$thread] = nsecs; }}
+}}
+
+tracepoint:sched:sched_switch /@on == 1/
+{{
+  $next = (uint64)args->next_pid;
+  $went = @went[$next];
+  if ($went > 0) {{
+    if ($went >= @since) {{ @off_ns[$next] = sum(nsecs - $went); @off[$next] = count(); }}
+    $woken = @woken[$next];
+    if ($woken >= @since && $woken >= $went) {{
+      @queue_ns[$next] = sum(nsecs - $woken);
+      @queued[$next] = count();
+    }}
+    delete(@went[$next]);
+  }}
+  if (pid == {process}) {{
+    $thread = (uint64)tid;
+    @went[$thread] = nsecs;
+    delete(@woken[$thread]);
+    if ((args->prev_state & 255) == 0) {{ @woken[$thread] = nsecs; }}
+  }}
+}}
+
+software:page-faults:1 /pid == {process} && @on == 1/
+{{
+  @faults[(uint64)tid] = count();
+}}
+"""
+
+_BLOCK_IO: Final = """
+tracepoint:block:block_rq_issue /pid == {process} && @on == 1/
+{{
+  @block_io[(uint64)tid] = count();
+}}
+"""
+
+
+@dataclass(frozen=True)
+class TracedCounts:
+    """What was counted within the windows, summed over them.
+
+    `calls` and `call_ns` are by thread and number of the system call; those that are under way at the end of a window
+    are in `calls` only. The others are by thread: how often it was `off` a processor and for how long, how often it was
+    `queued` until it got one and for how long, page faults, block I/O; `block_io` is none where the kernel does not
+    report it.
+    """
+
+    calls: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    call_ns: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    off: Mapping[int, int] = field(default_factory=dict)
+    off_ns: Mapping[int, int] = field(default_factory=dict)
+    queued: Mapping[int, int] = field(default_factory=dict)
+    queue_ns: Mapping[int, int] = field(default_factory=dict)
+    faults: Mapping[int, int] = field(default_factory=dict)
+    block_io: Mapping[int, int] | None = None
+
+    @property
+    def threads(self) -> set[int]:
+        """The threads of which anything was counted."""
+        by_thread = (self.off, self.queued, self.faults, self.block_io or {})
+        return {thread for thread, _ in self.calls} | {thread for counts in by_thread for thread in counts}
+
+
+def tracing_program(process: int, marking: int, names: Mapping[int, str], events: Collection[str]) -> str:
+    """Return the program that counts for all threads of `process` within windows that the thread `marking` marks.
+
+    `names` are the system calls by number, `events` the optional events that the kernel has.
+    """
+    numbers = {name: number for number, name in names.items()}
+    parts = [_COUNTING, *([_BLOCK_IO] if BLOCK_IO in events else [])]
+    return "".join(parts).format(process=process, marking=marking, begins=numbers[BEGINS], ends=numbers[ENDS])
+
+
+def read_traced_counts(output: str, events: Collection[str]) -> TracedCounts:
+    """Return what bpftrace wrote as JSON, a document on each line; raises `ValueError` for anything else."""
+    maps: dict[str, Any] = {}
+    for line in output.splitlines():
+        if not line.strip():
+            continue
+        try:
+            document = json.loads(line)
+        except RecursionError as deep:
+            raise ValueError("it is nested too deeply") from deep
+        if not isinstance(document, dict):
+            raise ValueError(f"`{line[:80]}` is not an object")
+        if document.get("type") == "map" and isinstance(data := document.get("data"), dict):
+            maps |= {str(name).removeprefix("@"): values for name, values in data.items()}
+    windows = [_count(maps.get(name, 0)) for name in OF_WINDOWS]
+    if windows[0] == 0 or windows[0] != windows[1]:
+        raise ValueError(f"it saw {windows[0]} windows begin and {windows[1]} end")
+    calls, call_ns = (_by_call(maps.get(name, {})) for name in OF_CALLS)
+    by_thread = {name: _by_thread(maps.get(name, {})) for name in OF_THREADS}
+    if BLOCK_IO not in events:
+        del by_thread["block_io"]
+    return TracedCounts(calls, call_ns, **by_thread)
+
+
+def _by_thread(values: object) -> dict[int, int]:
+    return {int(key): value for key, value in _entries(values, r"\d{1,10}")}
+
+
+def _by_call(values: object) -> dict[tuple[int, int], int]:
+    counted = {}
+    for key, value in _entries(values, r"\d{1,10},\d{1,20}"):
+        thread, number = key.split(",")
+        counted[int(thread), int(number)] = value
+    return counted
+
+
+def _entries(values: object, form: str) -> list[tuple[str, int]]:
+    if not isinstance(values, dict) or len(values) > MOST_KEYS:
+        raise ValueError("a map has another form")
+    for key in values:
+        if re.fullmatch(form, key, re.ASCII) is None:
+            raise ValueError(f"a map has the key `{key[:80]}`")
+    return [(key, _count(value)) for key, value in values.items()]
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < LARGEST:
+        raise ValueError(f"`{str(value)[:80]}` is no count")
+    return value
+
+
+@dataclass
+class Tracer:
+    """A bpftrace that is attached: it counts between `begin` and `end`, which the thread that started it calls.
+
+    That may be several times. It is used as the counters of a side (`AttachedCounters`), whose windows are exactly the
+    requests of its slices.
+    """
+
+    process: Process
+    data: Path
+    events: Collection[str]
+
+    def begin(self) -> None:
+        """Count from here on."""
+        os.sched_get_priority_max(os.SCHED_OTHER)
+
+    def end(self) -> tuple[list[tuple[str, int]], list[str]]:
+        """Count no further; what was counted is read at the end of all windows."""
+        os.sched_get_priority_min(os.SCHED_OTHER)
+        return [], []
+
+    def counts(self) -> TracedCounts:
+        """Let bpftrace end, and return what it counted; raises `TrialFailed` if it fails."""
+        if self.process.returncode is not None:
+            raise self._failed("ended early")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.process.number, signal.SIGINT)
+        try:
+            code = self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired as late:
+            raise self._failed("does not end") from late
+        if code != 0:
+            raise self._failed(f"failed with {code}")
+        try:
+            output = read_file(self.data, LONGEST_OUTPUT_BYTES).decode(errors="replace")
+            return read_traced_counts(output, self.events)
+        except (FileRefused, OSError, ValueError) as wrong:
+            raise self._failed(f"reported its counts in another form: {wrong}") from wrong
+
+    def wait_until_ready(self) -> None:
+        """Wait until all probes are attached; raises `TrialFailed` if they are not."""
+        end = time.monotonic() + READY_SECONDS
+        while READY not in self.process.output_tail():
+            if self.process.returncode is not None:
+                raise self._failed("does not start")
+            if time.monotonic() > end:
+                raise self._failed(f"is not ready after {READY_SECONDS:g} s")
+            time.sleep(POLL_SECONDS)
+
+    def _failed(self, what: str) -> TrialFailed:
+        return TrialFailed(f"bpftrace {what}", hint="zerolap doctor", details=self.process.output_tail(10))
+
+
+@contextlib.contextmanager
+def tracing(process: int, directory: Path) -> Iterator[Tracer]:
+    """Have bpftrace attached to all threads of a process; it is killed at the end of the context.
+
+    Its files lie in `directory`. Raises `TrialFailed` if it does not start, `EnvironmentMissing` if there is none.
+    """
+    events = events_of(OPTIONAL_EVENTS)
+    program = directory / "traced.bt"
+    program.write_text(tracing_program(process, threading.get_native_id(), system_call_names(), events))
+    data = directory / "traced.json"
+    variables = {
+        "PATH": os.environ.get("PATH", ""),
+        "LANG": "C",
+        "HOME": str(directory),
+        "BPFTRACE_NOTIFY_PROBES_ATTACHED": "1",
+    }
+    command = ["bpftrace", "-f", "json", "-o", str(data), str(program)]
+    with contextlib.ExitStack() as stack:
+        try:
+            child = stack.enter_context(launch(command, environment=variables, output=directory / "bpftrace.log"))
+        except EnvironmentMissing as missing:
+            raise EnvironmentMissing("bpftrace is not installed", hint="apt-get install bpftrace") from missing
+        tracer = Tracer(child, data, events)
+        tracer.wait_until_ready()
+        yield tracer

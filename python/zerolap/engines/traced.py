@@ -1,0 +1,272 @@
+"""The traced engine: what the kernel does for a server's threads, and where they wait, in passes of their own.
+
+A pass is a start. First bpftrace counts while requests are answered, then perf records the stacks of system calls
+during others. Both slow the server down: nothing is timed meanwhile, and what is reported are counts and waiting.
+"""
+
+import contextlib
+import platform
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from zerolap.engines.bpftrace import BEGINS, TracedCounts, tracing
+from zerolap.engines.counted_checks import executed_check, reply_checks
+from zerolap.engines.counters import SideCounters
+from zerolap.engines.engine import EngineTrial, Place, named_failure, trials_of
+from zerolap.engines.pairing import choose_requests
+from zerolap.engines.perf import missing_for_sampling, read_stacks, recording
+from zerolap.engines.side import set_up
+from zerolap.engines.slices import Slice, SliceWork, TimedSide
+from zerolap.engines.system_call_names import system_call_names
+from zerolap.host import tracing_obstacle
+from zerolap.records import (
+    LONGEST_TRACED_NAME,
+    MOST_TRACED_CALLS,
+    MOST_TRACED_FRAMES,
+    MOST_TRACED_STACKS,
+    MOST_TRACED_THREADS,
+    Check,
+    EnvironmentMissing,
+    Event,
+    Measurement,
+    TracedCall,
+    TracedCase,
+    TracedStack,
+    TracedThread,
+    TrialFailed,
+    TrialsJob,
+    Validity,
+)
+from zerolap.server import named_death, thread_names
+
+METHOD = 1
+"""Raised when the same server would get other counts."""
+TRACED_PASSES = 3
+"""Of each side."""
+WARM_UP_SECONDS = 0.1
+TRACED_SECONDS = 0.5
+RECORDED_SECONDS = 0.3
+SLICES_AT_ONCE = 20
+"""A slice is so many times as long as a timed one: what is under way at its ends is not counted in full."""
+ENDED_THREAD: Final = "(ended thread)"
+SYSTEM_CALL: Final = "raw_syscalls:sys_enter"
+WANTED_SAMPLES = 4000
+CALLS_APART = (1, 7, 31, 127, 503, 2003, 8009)
+"""Of so many system calls the stack of one is recorded; primes, which do not keep step with what repeats."""
+KERNEL: Final = "[kernel]"
+FUTEX: Final = "futex"
+
+
+class Traced:
+    """Takes the passes of all sides."""
+
+    def missing(self) -> str | None:
+        """Return why nothing can be traced here, or none."""
+        if BEGINS not in system_call_names().values():
+            return f"the numbers of system calls are not known on {platform.machine()}"
+        obstacle = tracing_obstacle()
+        return None if obstacle is None else obstacle.reason
+
+    def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
+        """Carry out the passes; one that cannot be traced costs the case what tracing shows, and no more."""
+        if any(server.topology.nodes > 1 for server in job.servers.values()):
+            raise TrialFailed("one server is traced; the topology has several")
+        for trial in trials_of(job, place):
+            with named_failure(job, trial.block, trial.side):
+                yield trial.done(_pass(trial, place))
+
+
+def _pass(trial: EngineTrial, place: Place) -> Measurement:
+    try:
+        measurement, traced = trace(trial, place.builds.get(trial.server.build).record.source_root)
+    except EnvironmentMissing as fault:
+        raise TrialFailed(fault.message, fault.hint) from fault
+    return measurement.model_copy(update={"traced": place.blobs.put(traced.model_dump_json(by_alias=True).encode())})
+
+
+def trace(trial: EngineTrial, source_root: str) -> tuple[Measurement, TracedCase]:
+    """Carry out one pass; return its measurement and what was recorded by thread.
+
+    Raises `TrialFailed` if the server, the load generator, bpftrace or perf fails.
+    """
+    began = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        side, checks = set_up(stack, trial)
+        with named_death(*side.servers):
+            requests = choose_requests([side], trial.case).requests
+            work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)
+            slices, counts = _counted(side, work, trial)
+            names = thread_names(side.processes[0])
+            apart = _calls_apart(sum(counts.calls.values()))
+            traced = traced_case(counts, names, sum(one.result.requests for one in slices))
+            traced = _with_stacks(traced, side, work, trial, source_root, apart)
+    measurement = _evaluate(trial, slices, counts, checks, main_thread=side.processes[0])
+    return measurement.model_copy(update={"seconds": time.monotonic() - began}), traced
+
+
+def _counted(side: TimedSide, work: SliceWork, trial: EngineTrial) -> tuple[list[Slice], TracedCounts]:
+    """Return slices, and what bpftrace counted while their requests were answered."""
+    with tracing(side.processes[0], trial.directory) as tracer:
+        _run_for(WARM_UP_SECONDS, side, work)
+        side.counters = SideCounters(tracer)
+        slices = _run_for(TRACED_SECONDS, side, work)
+        side.counters = SideCounters()
+        return slices, tracer.counts()
+
+
+def _calls_apart(calls: int) -> int:
+    """Return how many system calls there are to be between two whose stacks are recorded, of so many in a window."""
+    return next((apart for apart in CALLS_APART if calls <= apart * WANTED_SAMPLES), CALLS_APART[-1])
+
+
+def _with_stacks(
+    traced: TracedCase, side: TimedSide, work: SliceWork, trial: EngineTrial, source_root: str, apart: int
+) -> TracedCase:
+    """Return what was traced with the stacks of system calls, recorded while further requests are answered."""
+    missing = missing_for_sampling()
+    if missing is not None:
+        return traced.model_copy(update={"no_stacks": f"{missing.reason} ({missing.remedy})"[:LONGEST_TRACED_NAME]})
+    data = trial.directory / "perf.data"
+    with recording(side.processes[0], SYSTEM_CALL, data, apart=apart) as recorder:
+        refill, side.refill = side.refill, recorder.unseen(side.refill)
+        recorder.begin()
+        _run_for(RECORDED_SECONDS, side, work)
+        recorder.end()
+        side.refill = refill
+    program = trial.program
+    stacks, samples = call_stacks(read_stacks(data, source_root, [trial.directory, program.path, *program.visible]))
+    return traced.model_copy(update={"stacks": stacks, "samples": samples})
+
+
+def _run_for(seconds: float, side: TimedSide, work: SliceWork) -> list[Slice]:
+    end = time.monotonic() + seconds
+    slices = [side.run(work)]
+    while time.monotonic() < end:
+        slices.append(side.run(work))
+    return slices
+
+
+def _evaluate(
+    trial: EngineTrial, slices: Sequence[Slice], counts: TracedCounts, filled: Sequence[Check], *, main_thread: int
+) -> Measurement:
+    requests = sum(one.result.requests for one in slices)
+    calls = sum(counts.calls.values())
+    checks = [
+        *filled,
+        *reply_checks(trial.case, [one.result for one in slices]),
+        executed_check(trial.case, requests, sum(one.executed for one in slices)),
+        Check(check="traced_calls", ok=calls > 0, value=float(calls), limit="> 0"),
+    ]
+    metrics = traced_metrics(counts, requests, main_thread)
+    return Measurement(metrics=metrics, validity=Validity.of(checks), method=METHOD)
+
+
+def traced_metrics(counts: TracedCounts, requests: int, main_thread: int) -> dict[str, float]:
+    """Return the metrics of so many requests: time off the processor is the main thread's, all else of all threads."""
+    names = system_call_names()
+    in_futex_ns = sum(ns for (_, call), ns in counts.call_ns.items() if names.get(call, "").startswith(FUTEX))
+    totals = {
+        "traced_syscalls_per_op": sum(counts.calls.values()),
+        "off_cpu_ns_per_op": counts.off_ns.get(main_thread, 0),
+        "run_queue_ns_per_op": counts.queue_ns.get(main_thread, 0),
+        "lock_wait_ns_per_op": in_futex_ns,
+        "page_faults_per_op": sum(counts.faults.values()),
+    }
+    if counts.block_io is not None:
+        totals["block_io_per_op"] = sum(counts.block_io.values())
+    return {name: total / requests for name, total in totals.items()}
+
+
+def traced_case(counts: TracedCounts, thread_names: Mapping[int, str], requests: int) -> TracedCase:
+    """Return what was counted over so many requests, by the names of threads; those that ended meanwhile have none."""
+
+    def name_of(thread: int) -> str:
+        return thread_names.get(thread, ENDED_THREAD)[:LONGEST_TRACED_NAME]
+
+    calls = system_call_names()
+    number: Counter[tuple[str, str]] = Counter()
+    ns: Counter[tuple[str, str]] = Counter()
+    for counted, by_call in ((counts.calls, number), (counts.call_ns, ns)):
+        for (thread, call), value in counted.items():
+            by_call[name_of(thread), calls.get(call, f"system call {call}")] += value
+    of_calls = [
+        TracedCall(thread=thread, call=call, calls_per_op=value / requests, ns_per_op=ns[thread, call] / requests)
+        for (thread, call), value in number.most_common(MOST_TRACED_CALLS)
+    ]
+    by_name: dict[str, list[int]] = {}
+    for thread in sorted(counts.threads):
+        by_name.setdefault(name_of(thread), []).append(thread)
+    of_threads = [_of_threads(name, threads, counts, requests) for name, threads in by_name.items()]
+    of_threads.sort(key=lambda thread: -thread.off_per_op)
+    return TracedCase(threads=of_threads[:MOST_TRACED_THREADS], calls=of_calls)
+
+
+def _of_threads(name: str, threads: Sequence[int], counts: TracedCounts, requests: int) -> TracedThread:
+    def per_op(counted: Mapping[int, int]) -> float:
+        return sum(counted.get(thread, 0) for thread in threads) / requests
+
+    return TracedThread(
+        thread=name,
+        threads=len(threads),
+        off_per_op=per_op(counts.off),
+        off_ns_per_op=per_op(counts.off_ns),
+        queue_ns_per_op=per_op(counts.queue_ns),
+        faults_per_op=per_op(counts.faults),
+        block_io_per_op=None if counts.block_io is None else per_op(counts.block_io),
+    )
+
+
+class _Named(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+
+
+class _Frame(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    function: str
+    object: str
+
+
+class _Stack(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    thread: int
+    frames: list[int]
+    samples: int
+
+
+class _Stacks(BaseModel):
+    """What is read of `zerolap.stacks/1`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    samples: int
+    threads: list[_Named]
+    frames: list[_Frame]
+    stacks: list[_Stack]
+
+
+def call_stacks(table: bytes) -> tuple[list[TracedStack], int]:
+    """Return the most frequent stacks of a table (`zerolap.stacks/1`), and how many samples it has.
+
+    The kernel's functions are left out: they are those that every system call begins with.
+    """
+    stacks = _Stacks.model_validate_json(table)
+    counted: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for stack in stacks.stacks:
+        frames = [stacks.frames[frame] for frame in reversed(stack.frames)]
+        of_program = [frame.function[:LONGEST_TRACED_NAME] for frame in frames if frame.object != KERNEL][
+            :MOST_TRACED_FRAMES
+        ]
+        counted[stacks.threads[stack.thread].name[:LONGEST_TRACED_NAME], tuple(of_program)] += stack.samples
+    most = [
+        TracedStack(thread=thread, frames=list(frames), share=samples / stacks.samples)
+        for (thread, frames), samples in counted.most_common(MOST_TRACED_STACKS)
+    ]
+    return most, stacks.samples

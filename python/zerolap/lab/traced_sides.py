@@ -1,0 +1,121 @@
+"""What the traced passes of a side say together."""
+
+import statistics
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from zerolap.lab.results import Trials
+from zerolap.records import (
+    BASE,
+    HEAD,
+    MOST_TRACED_CALLS,
+    MOST_TRACED_STACKS,
+    MOST_TRACED_THREADS,
+    TRACED_METRICS,
+    Measurement,
+    TracedCall,
+    TracedCase,
+    TracedSide,
+    TracedSides,
+    TracedStack,
+    TracedThread,
+)
+from zerolap.store import BlobDamaged, Blobs
+
+UNREADABLE = "what a pass recorded cannot be read"
+
+
+def traced_sides(trials: Trials | None, blobs: Blobs) -> TracedSides | None:
+    """Return what was traced of both sides of a comparison; none where a side was not, or a pass is not valid."""
+    if trials is None or not trials.usable:
+        return None
+    base, head = (traced_side(trials.measurements.get(side, []), blobs) for side in (BASE, HEAD))
+    return None if base is None or head is None else TracedSides(base=base, head=head)
+
+
+def traced_side(passes: Sequence[Measurement], blobs: Blobs) -> TracedSide | None:
+    """Return what passes recorded: means over them; none where there are none."""
+    recorded = [one for one in passes if one.traced is not None]
+    if not recorded:
+        return None
+    values = {
+        name: [one.metrics[name] for one in recorded]
+        for name in recorded[0].metrics
+        if name in TRACED_METRICS and all(name in one.metrics for one in recorded)
+    }
+    return TracedSide(
+        metrics={
+            name: (statistics.fmean(of_metric), min(of_metric), max(of_metric)) for name, of_metric in values.items()
+        },
+        passes=len(recorded),
+        traced=merged([_read(one, blobs) for one in recorded]),
+    )
+
+
+def _read(measurement: Measurement, blobs: Blobs) -> TracedCase:
+    try:
+        return TracedCase.model_validate_json(blobs.get(measurement.traced or ""))
+    except (ValidationError, BlobDamaged):
+        return TracedCase(threads=[], calls=[], no_stacks=UNREADABLE)
+
+
+def merged(passes: Sequence[TracedCase]) -> TracedCase:
+    """Return the means of passes: by thread, by thread and system call, and by stack, weighted by their samples."""
+    calls: dict[tuple[str, str], list[TracedCall]] = {}
+    threads: dict[str, list[TracedThread]] = {}
+    for one in passes:
+        for call in one.calls:
+            calls.setdefault((call.thread, call.call), []).append(call)
+        for thread in one.threads:
+            threads.setdefault(thread.thread, []).append(thread)
+    of_calls = [_mean_call(of_call, len(passes)) for of_call in calls.values()]
+    of_threads = [_mean_thread(of_thread, len(passes)) for of_thread in threads.values()]
+    samples = sum(one.samples for one in passes)
+    return TracedCase(
+        threads=sorted(of_threads, key=lambda thread: -thread.off_per_op)[:MOST_TRACED_THREADS],
+        calls=sorted(of_calls, key=lambda call: -call.calls_per_op)[:MOST_TRACED_CALLS],
+        stacks=_merged_stacks(passes, samples),
+        samples=samples,
+        no_stacks=next((one.no_stacks for one in passes if one.no_stacks is not None), None),
+    )
+
+
+def _mean_call(of_call: Sequence[TracedCall], passes: int) -> TracedCall:
+    return of_call[0].model_copy(
+        update={
+            "calls_per_op": sum(one.calls_per_op for one in of_call) / passes,
+            "ns_per_op": sum(one.ns_per_op for one in of_call) / passes,
+        }
+    )
+
+
+def _mean_thread(of_thread: Sequence[TracedThread], passes: int) -> TracedThread:
+    block_io = [one.block_io_per_op for one in of_thread if one.block_io_per_op is not None]
+    return TracedThread(
+        thread=of_thread[0].thread,
+        threads=max(one.threads for one in of_thread),
+        off_per_op=sum(one.off_per_op for one in of_thread) / passes,
+        off_ns_per_op=sum(one.off_ns_per_op for one in of_thread) / passes,
+        queue_ns_per_op=sum(one.queue_ns_per_op for one in of_thread) / passes,
+        faults_per_op=sum(one.faults_per_op for one in of_thread) / passes,
+        block_io_per_op=sum(block_io) / passes if block_io else None,
+    )
+
+
+def _merged_stacks(passes: Sequence[TracedCase], samples: int) -> list[TracedStack]:
+    counted: dict[tuple[str, tuple[str, ...]], float] = {}
+    for one in passes:
+        for stack in one.stacks:
+            key = (stack.thread, tuple(stack.frames))
+            counted[key] = counted.get(key, 0.0) + stack.share * one.samples
+    most = sorted(counted.items(), key=lambda counts: -counts[1])[:MOST_TRACED_STACKS]
+    return [
+        TracedStack(thread=thread, frames=list(frames), share=min(1.0, number / samples))
+        for (thread, frames), number in most
+    ]
+
+
+def mean_metrics(side: TracedSide | None) -> dict[str, float]:
+    """Return the means of a side's metrics, by name."""
+    return {} if side is None else {name: mean for name, (mean, _, _) in side.metrics.items()}
