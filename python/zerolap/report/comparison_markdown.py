@@ -41,8 +41,11 @@ from zerolap.report.reading import (
     unconfirmed,
     word,
 )
+from zerolap.report.traced_markdown import traced_markdown
+from zerolap.report.traced_reading import traced_of_comparison
 
 EXPLAINED_CASES = 12
+TRACED_CASES = 4
 UNCONFIRMED: dict[Answer, str] = {"work": "counted", "time": "one layout"}
 
 
@@ -68,6 +71,10 @@ def comparison_markdown(comparison: Comparison) -> str:
         blocks.append(f"{len(notable) - EXPLAINED_CASES} more: {code('zerolap explain ' + comparison.id)}")
     if same:
         blocks.append(folded(f"{len(same)} same", _table(same, columns)))
+    readings = [(case.case, reading) for case in cases if (reading := traced_of_comparison(case)) is not None]
+    blocks += [traced_markdown(name, reading) for name, reading in readings[:TRACED_CASES]]
+    if len(readings) > TRACED_CASES:
+        blocks.append(f"{len(readings) - TRACED_CASES} more were traced: {code('zerolap explain ' + comparison.id)}")
     blocks += [f"Note: {prose(note)}" for note in comparison.notes]
     blocks.append(repeating(comparison, _facts(comparison)))
     return "\n\n".join(blocks) + "\n"

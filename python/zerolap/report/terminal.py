@@ -34,6 +34,8 @@ from zerolap.report.reading import (
 from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
 from zerolap.report.terminal_reasons import show_failed_checks, show_failure, show_reasons
 from zerolap.report.terminal_skipped import show_skipped
+from zerolap.report.terminal_traced import show_traced
+from zerolap.report.traced_reading import traced_of_comparison, traced_of_run
 
 REASONS = 5
 UNMEASURED: dict[Answer, str] = {"work": "not counted", "time": "not timed"}
@@ -73,6 +75,7 @@ def show_comparison(comparison: Comparison, console: Console, reasons: int | Non
         _show_table(lines, cases)
     for case in cases:
         show_reasons(lines, case, _verdict(case), reasons)
+        show_traced(lines, case.case, traced_of_comparison(case))
     if comparison.notes:
         lines.blank()
     for note in comparison.notes:
@@ -94,6 +97,7 @@ def show_run(report: RunReport, console: Console) -> None:
         _show_run_table(lines, report.cases)
     for case in report.cases:
         _show_functions(lines, case)
+        show_traced(lines, case.case, traced_of_run(case))
     if report.notes:
         lines.blank()
     for note in report.notes:

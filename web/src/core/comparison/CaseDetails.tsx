@@ -3,6 +3,7 @@ import type { CaseDrawings } from "../cases/documents.ts";
 import { CheckList, Failure, Figure, Fold, Sentence } from "../cases/facts.tsx";
 import { OutcomeMark } from "../cases/OutcomeMark.tsx";
 import { Charts, FlameGraphs } from "../cases/pictures.tsx";
+import { TracedCounts } from "../cases/traced.tsx";
 import {
   change,
   count,
@@ -69,6 +70,7 @@ export function CaseDetails({ result, sentences, drawings, withPictures, childre
       {drawings?.missing && <p class="warning">No charts or flame graph: {drawings.missing}</p>}
       {pictures?.stacks && <FlameGraphs source={pictures.stacks} />}
       {pictures !== null && <Charts drawings={pictures} />}
+      {result.traced !== null && <TracedCounts sides={[result.traced.base, result.traced.head]} />}
       <Evidence result={result} />
       {children}
       <p class="quiet">

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { CaseDrawings } from "../cases/documents.ts";
 import { CheckList, Failure, Figure, Sentence } from "../cases/facts.tsx";
 import { Charts, FlameGraphs } from "../cases/pictures.tsx";
+import { TracedCounts } from "../cases/traced.tsx";
 import { count, metricLabel, share } from "../numbers.ts";
 import type { FunctionCost, RunCase } from "../records.ts";
 import { Word } from "../Word.tsx";
@@ -33,6 +34,7 @@ export function RunDetails({ entry, drawings, withPictures, children }: Properti
       ))}
       {drawings?.missing && <p class="warning">No charts or flame graph: {drawings.missing}</p>}
       {functions.length > 0 && <CostliestFunctions functions={functions} />}
+      {entry.traced !== null && <TracedCounts sides={[entry.traced]} />}
       {pictures?.stacks && <FlameGraphs source={pictures.stacks} alone />}
       {pictures !== null && <Charts drawings={pictures} />}
       {children}

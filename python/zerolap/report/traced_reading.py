@@ -1,0 +1,122 @@
+"""How what was traced of a case is read by all reports: metrics, system calls by thread, waiting, stacks."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from zerolap.records import CaseResult, RunCase, TracedCall, TracedSide, TracedStack, TracedThread
+from zerolap.report.format import ARROW, ELLIPSIS, count, counted, metric_label, share
+
+SHOWN_CALLS: Final = 10
+SHOWN_THREADS: Final = 6
+SHOWN_STACKS: Final = 5
+SHOWN_FRAMES: Final = 8
+CALLED_BY: Final = " ← "
+
+CALL_FIGURES: Final[Mapping[str, Callable[[TracedCall], float]]] = {
+    "calls": lambda call: call.calls_per_op,
+    "ns, waiting included": lambda call: call.ns_per_op,
+}
+THREAD_FIGURES: Final[Mapping[str, Callable[[TracedThread], float]]] = {
+    "times": lambda thread: thread.off_per_op,
+    "ns": lambda thread: thread.off_ns_per_op,
+    "ns of it in the run queue": lambda thread: thread.queue_ns_per_op,
+    "page faults": lambda thread: thread.faults_per_op,
+}
+"""What is reported beside names, per request; rows with the most of the first come first."""
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class TracedTable:
+    """A table: what it is about, its columns, of which the first `names` are foreign names, and its rows."""
+
+    heading: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    names: int
+
+
+@dataclass(frozen=True)
+class TracedReading:
+    """What was traced of a case; names are as the server chose them, and are still to be escaped.
+
+    `stacks` are the share of each, its thread, and its functions from the leaf to the root.
+    """
+
+    headline: str
+    tables: Sequence[TracedTable]
+    stacks_heading: str
+    stacks: Sequence[tuple[str, str, str]]
+    notes: Sequence[str]
+
+
+def traced_of_run(case: RunCase) -> TracedReading | None:
+    """Return what was traced of a case of a run; none where nothing was."""
+    return None if case.traced is None else _reading([case.traced])
+
+
+def traced_of_comparison(case: CaseResult) -> TracedReading | None:
+    """Return what was traced of both sides of a case; none where nothing was."""
+    return None if case.traced is None else _reading([case.traced.base, case.traced.head])
+
+
+def _reading(sides: Sequence[TracedSide]) -> TracedReading:
+    head = sides[-1]
+    is_compared = len(sides) > 1
+    calls: list[Mapping[tuple[str, ...], TracedCall]] = [
+        {(call.thread, call.call): call for call in side.traced.calls} for side in sides
+    ]
+    threads: list[Mapping[tuple[str, ...], TracedThread]] = [
+        {(thread.thread,): thread for thread in side.traced.threads} for side in sides
+    ]
+    tables = [
+        _metrics(sides),
+        _table("system calls per request", ["thread", "system call"], CALL_FIGURES, calls, SHOWN_CALLS),
+        _table("off the processor, per request", ["thread"], THREAD_FIGURES, threads, SHOWN_THREADS),
+    ]
+    reasons = dict.fromkeys(side.traced.no_stacks for side in sides if side.traced.no_stacks is not None)
+    return TracedReading(
+        headline=f"traced in {counted(head.passes, 'pass', 'passes')}" + (" of each side" if is_compared else ""),
+        tables=[table for table in tables if table.rows],
+        stacks_heading=f"stacks of {head.traced.samples:,} system calls" + (" of the head" if is_compared else ""),
+        stacks=[(share(stack.share), stack.thread, _frames(stack)) for stack in head.traced.stacks[:SHOWN_STACKS]],
+        notes=[f"no stacks: {reason}" for reason in reasons],
+    )
+
+
+def _metrics(sides: Sequence[TracedSide]) -> TracedTable:
+    """Return the mean of each metric, with the least and the largest value of the passes."""
+    rows = []
+    for name in sides[-1].metrics:
+        values = [side.metrics[name] for side in sides if name in side.metrics]
+        ranges = [f"{count(least)} to {count(most)}" for _, least, most in values]
+        rows.append([metric_label(name), _of_sides([mean for mean, _, _ in values]), f" {ARROW} ".join(ranges)])
+    return TracedTable("metrics", ["metric", "mean", "passes"], rows, names=0)
+
+
+def _table(
+    heading: str,
+    names: Sequence[str],
+    figures: Mapping[str, Callable[[Row], float]],
+    by_side: Sequence[Mapping[tuple[str, ...], Row]],
+    shown: int,
+) -> TracedTable:
+    """Return the rows with the most of the first figure on any side; what a side does not have is 0 there."""
+
+    def of_sides(key: tuple[str, ...], figure: Callable[[Row], float]) -> list[float]:
+        return [figure(rows[key]) if key in rows else 0.0 for rows in by_side]
+
+    first = next(iter(figures.values()))
+    keys = sorted({key for rows in by_side for key in rows}, key=lambda key: (-max(of_sides(key, first)), key))
+    rows = [[*key, *(_of_sides(of_sides(key, figure)) for figure in figures.values())] for key in keys[:shown]]
+    return TracedTable(heading, [*names, *figures], rows, names=len(names))
+
+
+def _of_sides(values: Sequence[float]) -> str:
+    return f" {ARROW} ".join(map(count, values))
+
+
+def _frames(stack: TracedStack) -> str:
+    return CALLED_BY.join([*stack.frames[:SHOWN_FRAMES], *([ELLIPSIS] if len(stack.frames) > SHOWN_FRAMES else [])])

@@ -1,0 +1,117 @@
+"""What was traced of a case, in the reports of runs and comparisons."""
+
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+from rich.console import Console
+from stored_comparison import COMPARISON
+from stored_run import a_case, a_run
+
+from zerolap.records import Comparison
+from zerolap.report.comparison_markdown import comparison_markdown
+from zerolap.report.document import comparison_json, run_json
+from zerolap.report.run_markdown import run_markdown
+from zerolap.report.terminal import show_comparison, show_run
+
+CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
+HOSTILE = "\x1b[31m</details> @user `x`"
+
+
+def traced(calls_per_op: float, thread: str = "redis-server", **changes: Any) -> dict[str, Any]:
+    """Return what was traced of a side as a document has it."""
+    recorded = {
+        "schema": "zerolap.traced/1",
+        "threads": [
+            {
+                "thread": thread,
+                "threads": 1,
+                "off_per_op": 0.1,
+                "off_ns_per_op": 5000.0,
+                "queue_ns_per_op": 40.0,
+                "faults_per_op": 0.001,
+                "block_io_per_op": None,
+            }
+        ],
+        "calls": [{"thread": thread, "call": "epoll_wait", "calls_per_op": calls_per_op, "ns_per_op": 900.0}],
+        "stacks": [{"thread": thread, "frames": ["write", "connSocketWrite", "writeToClient"], "share": 0.612}],
+        "samples": 4000,
+    }
+    metrics = {"traced_syscalls_per_op": [calls_per_op, calls_per_op - 0.25, calls_per_op + 0.25]}
+    return {"metrics": metrics, "passes": 3, "traced": {**recorded, **changes}}
+
+
+def on_terminal(shown: Any, write: Any, width: int = 100) -> str:
+    file = io.StringIO()
+    write(shown, Console(file=file, width=width))
+    return file.getvalue()
+
+
+def a_comparison(**changes: Any) -> Comparison:
+    document = json.loads(comparison_json(COMPARISON))
+    document["cases"] = [{**document["cases"][0], **changes}]
+    return Comparison.model_validate(document)
+
+
+def test_a_run_shows_metrics_system_calls_waiting_and_stacks() -> None:
+    run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=traced(1.5))])
+    text = on_terminal(run, show_run)
+    assert "traced in 3 passes" in text
+    assert "1.25 to 1.75" in text
+    assert "epoll_wait" in text
+    assert "61.2 %" in text
+    assert "write ← connSocketWrite ← writeToClient" in text
+    markdown = run_markdown(run)
+    assert "| `redis-server` | `epoll_wait` | 1.5 | 900 |" in markdown
+    assert "- 61.2 % `redis-server` `write ← connSocketWrite ← writeToClient`" in markdown
+    assert json.loads(run_json(run))["cases"][0]["traced"]["traced"]["schema"] == "zerolap.traced/1"
+
+
+def test_a_comparison_shows_both_sides_and_a_call_that_is_new() -> None:
+    head = traced(2.0)
+    added = {"thread": "redis-server", "call": "getpid", "calls_per_op": 1.0, "ns_per_op": 50.0}
+    head["traced"]["calls"].append(added)
+    comparison = a_comparison(traced={"base": traced(1.5), "head": head})
+    text = on_terminal(comparison, show_comparison)
+    assert "traced in 3 passes of each side" in text
+    assert "1.5 → 2" in text
+    markdown = comparison_markdown(comparison)
+    assert "| `redis-server` | `epoll_wait` | 1.5 → 2 | 900 → 900 |" in markdown
+    assert "| `redis-server` | `getpid` | 0 → 1 | 0 → 50 |" in markdown
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_names_that_the_server_chose_stay_names(width: int) -> None:
+    hostile = traced(1.5, HOSTILE, stacks=[{"thread": HOSTILE, "frames": [HOSTILE] * 64, "share": 1.0}])
+    run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=hostile)])
+    assert "\x1b" not in on_terminal(run, show_run, width)
+    markdown = run_markdown(run)
+    assert "\x1b" not in markdown
+    outside_of_code = CODE.sub("", markdown)
+    assert "[31m" in markdown
+    assert "[31m" not in outside_of_code
+    assert "@user" not in outside_of_code
+
+
+def test_a_report_without_stacks_states_why() -> None:
+    without = traced(1.5, stacks=[], samples=0, no_stacks="perf is not installed (apt-get install linux-perf)")
+    run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=without)])
+    assert "note: no stacks: perf is not installed" in on_terminal(run, show_run)
+    assert "no stacks: perf is not installed" in run_markdown(run)
+
+
+def test_markdown_of_many_traced_cases_fits_a_comment() -> None:
+    name = "x" * 200
+    calls = [
+        {"thread": name, "call": f"{name[:190]}{place}", "calls_per_op": 1.0, "ns_per_op": 1.0} for place in range(256)
+    ]
+    large = traced(1.5, name, calls=calls, stacks=[{"thread": name, "frames": [name] * 64, "share": 0.05}] * 20)
+    document = json.loads(comparison_json(COMPARISON))
+    case = {**document["cases"][0], "findings": [], "traced": {"base": large, "head": large}}
+    document["cases"] = [{**case, "case": f"case-{place}"} for place in range(100)]
+    text = comparison_markdown(Comparison.model_validate(document))
+    assert text.count("traced in 3 passes") == 4
+    assert "96 more were traced" in text
+    assert len(text) < 60_000

@@ -1,0 +1,167 @@
+/** What was traced of a case: metrics, system calls by thread, waiting, and stacks; of a comparison both sides. */
+
+import { count, counted, metricLabel, share } from "../numbers.ts";
+import type { TracedCall, TracedSide, TracedThread } from "../records.ts";
+import { Fold } from "./facts.tsx";
+
+const SHOWN_CALLS = 30;
+const SHOWN_THREADS = 16;
+
+/** What is reported beside names, per request; rows with the most of the first come first. */
+const CALL_FIGURES = [
+  ["calls", (call: TracedCall) => call.calls_per_op],
+  ["ns, waiting included", (call: TracedCall) => call.ns_per_op],
+] as const;
+const THREAD_FIGURES = [
+  ["times off the processor", (thread: TracedThread) => thread.off_per_op],
+  ["ns", (thread: TracedThread) => thread.off_ns_per_op],
+  ["ns of it in the run queue", (thread: TracedThread) => thread.queue_ns_per_op],
+  ["page faults", (thread: TracedThread) => thread.faults_per_op],
+] as const;
+
+type Figures<Row> = ReadonlyArray<readonly [string, (row: Row) => number]>;
+
+/** Of a run one side, of a comparison base and head. */
+export function TracedCounts({ sides }: { sides: TracedSide[] }) {
+  const head = sides.at(-1);
+  if (head === undefined) {
+    return null;
+  }
+  const { stacks, samples, no_stacks } = head.traced;
+  const ofHead = sides.length > 1 ? " of the head" : "";
+  return (
+    <Fold summary={`Traced in ${counted(head.passes, "pass", "passes")}: system calls, waiting, faults`}>
+      <TracedMetrics sides={sides} />
+      <TracedTable
+        caption="System calls per request"
+        names={["thread", "system call"]}
+        figures={CALL_FIGURES}
+        sides={sides.map(({ traced }) => new Map(traced.calls.map((call) => [`${call.thread}\0${call.call}`, call])))}
+        shown={SHOWN_CALLS}
+      />
+      <TracedTable
+        caption="Off the processor, per request"
+        names={["thread"]}
+        figures={THREAD_FIGURES}
+        sides={sides.map(({ traced }) => new Map(traced.threads.map((thread) => [thread.thread, thread])))}
+        shown={SHOWN_THREADS}
+      />
+      {stacks.length > 0 && (
+        <>
+          <h4>
+            Stacks of {samples.toLocaleString("en-GB")} system calls{ofHead}, from the innermost function
+          </h4>
+          <ol>
+            {stacks.map((stack, place) => (
+              <li key={place}>
+                {share(stack.share)} <span class="quiet">{stack.thread}</span>{" "}
+                <code class="small">{stack.frames.join(" ← ")}</code>
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      {no_stacks !== null && <p class="note">No stacks: {no_stacks}</p>}
+    </Fold>
+  );
+}
+
+function TracedMetrics({ sides }: { sides: TracedSide[] }) {
+  const names = Object.keys(sides.at(-1)?.metrics ?? {});
+  const values = (name: string) => sides.flatMap(({ metrics }) => (metrics[name] ? [metrics[name]] : []));
+  return (
+    <div class="wide">
+      <table class="functions">
+        <thead>
+          <tr>
+            <th scope="col">metric</th>
+            <th scope="col" class="number">
+              mean
+            </th>
+            <th scope="col" class="number">
+              passes
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {names.map((name) => (
+            <tr key={name}>
+              <th scope="row">{metricLabel(name)}</th>
+              <td class="number">{ofSides(values(name).map(([mean]) => count(mean)))}</td>
+              <td class="number quiet">
+                {ofSides(values(name).map(([, least, most]) => `${count(least)} to ${count(most)}`))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface TableProperties<Row> {
+  caption: string;
+  names: string[];
+  figures: Figures<Row>;
+  /** The rows of each side by their names, which a zero character separates. */
+  sides: Array<Map<string, Row>>;
+  shown: number;
+}
+
+function TracedTable<Row>({ caption, names, figures, sides, shown }: TableProperties<Row>) {
+  const of = (key: string, figure: (row: Row) => number) =>
+    sides.map((rows) => {
+      const row = rows.get(key);
+      return row === undefined ? 0 : figure(row);
+    });
+  const first = figures[0]?.[1] ?? (() => 0);
+  const keys = [...new Set(sides.flatMap((rows) => [...rows.keys()]))]
+    .sort((one, other) => Math.max(...of(other, first)) - Math.max(...of(one, first)))
+    .slice(0, shown);
+  if (keys.length === 0) {
+    return null;
+  }
+  return (
+    <>
+      <h4>{caption}</h4>
+      <div class="wide">
+        <table class="functions">
+          <thead>
+            <tr>
+              {names.map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+              {figures.map(([heading]) => (
+                <th key={heading} scope="col" class="number">
+                  {heading}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {keys.map((key) => (
+              <tr key={key}>
+                {key.split("\0").map((name, place) => (
+                  <th key={place} scope="row">
+                    <code>{name}</code>
+                  </th>
+                ))}
+                {figures.map(([heading, figure]) => (
+                  <td key={heading} class="number">
+                    {ofSides(of(key, figure).map(count))}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function ofSides(values: string[]): string {
+  return values.join(" → ");
+}
