@@ -107,6 +107,7 @@ class DrawnParameters:
             "stack-functions": self._stacks,
             "stack-lines": lambda: [*self._stacks(), ("function", "dictFind"), ("file", "dict.c")],
             "stack-results": lambda: [("limit", str(draw.randrange(10, 60)))],
+            "opportunities": lambda: [("weights", draw.choice(["command", "equal"]))],
         }
         unknown = {query.name for query in QUERIES} ^ self._by_query.keys()
         if unknown:
@@ -140,6 +141,7 @@ class DrawnParameters:
             "/stacks": "/stacks",
             "/stacks, of a case": f"/stacks?id={identity}&case={quote(case)}",
             "/stacks, of a platform": f"/stacks?platform={self._of(names.platforms)}&newest=10",
+            "/opportunities": "/opportunities",
             "/fleet": "/fleet",
             "/platforms": "/platforms",
             "/platforms/{fingerprint}": f"/platforms/{self._of(names.platforms)}",

@@ -6,6 +6,7 @@ from zerolap.queries.commit_changes import COMMIT, CommitChanges
 from zerolap.queries.comparison_in_short import COMPARED_CASE, COMPARISON, ComparedCase, ComparisonInShort
 from zerolap.queries.export_formats import FORMATS, ExportFormat, export_format
 from zerolap.queries.fleet_state import FLEET, JOB_FAILURE, FleetState, JobFailure
+from zerolap.queries.opportunity_list import OPPORTUNITIES, OpportunityList
 from zerolap.queries.overview import OVERVIEW, Overview
 from zerolap.queries.platform_details import (
     PLATFORM,
@@ -42,6 +43,7 @@ __all__ = [
     "FORMATS",
     "JOB_FAILURE",
     "MEASURED_CASE",
+    "OPPORTUNITIES",
     "OVERVIEW",
     "PLATFORM",
     "PLATFORMS",
@@ -71,6 +73,7 @@ __all__ = [
     "JobFailure",
     "ListedReport",
     "MeasuredCase",
+    "OpportunityList",
     "OutcomeCount",
     "Overview",
     "PageQuery",
@@ -133,5 +136,6 @@ QUERIES: tuple[PageQuery, ...] = (
     STACK_FUNCTIONS,
     STACK_LINES,
     STACK_RESULTS,
+    OPPORTUNITIES,
 )
 """All queries. A new page adds its own here; `api/page_queries.py` serves it, `web/src/app/routes.ts` its route."""

@@ -82,7 +82,10 @@ class LeftOutCase(Record):
 
 
 class ProfiledResult(Record):
-    """A comparison or run whose stacks are shown; `platform_name` is empty where it was asked for by its id."""
+    """A comparison or run whose stacks or call graphs are shown.
+
+    `platform_name` is empty where it was asked for by its id.
+    """
 
     id: str
     path: Literal["comparisons", "runs"]

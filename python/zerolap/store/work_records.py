@@ -84,7 +84,7 @@ class WorkRecords:
         return [newest[case] for case in sorted(newest)]
 
     def newest_results(self, limit: int) -> list[str]:
-        """Return the ids of the newest comparisons and runs that have call graphs, the newest first, of the last 200."""
+        """Return the ids of the newest comparisons and runs with call graphs, the newest first, of the last 200."""
         last = select(document.c.id, document.c.number).order_by(document.c.number.desc()).limit(RESULTS_EXAMINED)
         examined = last.subquery()
         is_counted = exists().where(trial.c.request_id == examined.c.id, trial.c.valid, trial.c.graph.is_not(None))
@@ -119,7 +119,7 @@ class WorkRecords:
         return found
 
     def found_by(self, graphs: Collection[str]) -> dict[str, tuple[str, bool]]:
-        """Return the revision that what is kept of call graphs was found by, and whether by source, by their digests."""
+        """Return by which revision what is kept of call graphs was found, and whether by source, by their digests."""
         found: dict[str, tuple[str, bool]] = {}
         for part in _parts(sorted(graphs)):
             statement = select(kept_work.c.graph, kept_work.c.found_by, kept_work.c.is_by_source)

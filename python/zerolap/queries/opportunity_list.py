@@ -1,0 +1,181 @@
+"""What could be optimised in a version, over all cases that were counted of it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from zerolap.explain import command_weights
+from zerolap.history import case_weights
+from zerolap.lab import CountedVersion, counted_version
+from zerolap.queries.opportunities_in_time import opportunities_in_time
+from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.sampled_cases import MOST_RESULTS, ProfiledResult, profiled_result
+from zerolap.records import DrawnSide, Opportunities, Opportunity, OpportunityWeights, Record, UsageError
+from zerolap.store import Store
+
+EXAMINING_SECONDS: Final = 2.0
+MOST_LISTED: Final = 500
+MOST_CASES: Final = 1_000
+RESULTS_LISTED: Final = 30
+LONGEST_NAME: Final = 500
+
+
+class OpportunityParameters(Parameters):
+    """Of which version, how its cases are weighted, and how much is listed."""
+
+    id: Annotated[
+        str | None,
+        Field(pattern=r"^[cr]-[0-9a-f-]{1,64}$", description="A comparison or run. Without: the newest with counts."),
+    ] = None
+    side: Annotated[DrawnSide, Field(description="The side of a comparison; a run has a head only.")] = "head"
+    everywhere: Annotated[
+        bool, Field(description="Take in the cases of the same build in all comparisons and runs.")
+    ] = False
+    weights: Annotated[
+        Literal["command", "equal", "priority"],
+        Field(description="Each command counts the same, or each case, or each case by the priority in its suite."),
+    ] = "command"
+    detector: Annotated[
+        str | None, Field(max_length=LONGEST_NAME, description="Only opportunities of this detector.")
+    ] = None
+    function: Annotated[
+        str | None, Field(max_length=LONGEST_NAME, description="Only opportunities in this function.")
+    ] = None
+    file: Annotated[str | None, Field(max_length=LONGEST_NAME, description="Only opportunities in this file.")] = None
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="How many opportunities, from the first on.")] = 100
+    cases: Annotated[
+        int, Field(ge=1, le=MOST_CASES, description="How many cases of each, those where it saves most first.")
+    ] = 5
+
+
+class ListedOpportunity(Opportunity):
+    """An opportunity with the first of its `all_cases` cases; `commands` are those of all of them."""
+
+    all_cases: int
+    commands: tuple[str, ...]
+
+
+class ListedOpportunities(Opportunities):
+    """The document of `zerolap opportunities --json` with the first of its `all_opportunities`."""
+
+    opportunities: tuple[ListedOpportunity, ...]
+    all_opportunities: int
+
+
+class OpportunityList(Record):
+    """The opportunities of a version that was counted, null where nothing was.
+
+    `result` is what was asked for, `newest` are the newest comparisons and runs that have call graphs. Of
+    `counted_cases`, those in `waiting_cases` are not part of the document yet: their call graphs are looked through
+    when this is asked again. `sampled` has the comparison or run with sampled stacks of this side, by case.
+    """
+
+    result: ProfiledResult | None
+    side: DrawnSide
+    newest: tuple[ProfiledResult, ...]
+    counted_cases: int
+    waiting_cases: tuple[str, ...]
+    sampled: dict[str, str]
+    document: ListedOpportunities | None
+
+
+def read_opportunities(sources: QuerySources, parameters: OpportunityParameters) -> OpportunityList:
+    """Return the opportunities of a version; raises `UsageError` for one that there is not."""
+    store = sources.store
+    newest = store.work.newest_results(RESULTS_LISTED)
+    if parameters.id is None and not newest:
+        return OpportunityList(
+            result=None,
+            side=parameters.side,
+            newest=(),
+            counted_cases=0,
+            waiting_cases=(),
+            sampled={},
+            document=None,
+        )
+    wanted = parameters.id or newest[0]
+    results = _in_short(store, [wanted, *newest])
+    if wanted not in results:
+        raise UsageError(f"the store holds no results of {wanted}")
+    version = counted_version(store, wanted, side=parameters.side, everywhere=parameters.everywhere)
+    document, waiting = opportunities_in_time(version, _weights(parameters, version), store, EXAMINING_SECONDS)
+    return OpportunityList(
+        result=results[wanted],
+        side=parameters.side,
+        newest=tuple(results[identity] for identity in newest if identity in results),
+        counted_cases=len(version.graphs),
+        waiting_cases=waiting,
+        sampled=_sampled(store, document.results, parameters.side),
+        document=_listed(document, parameters),
+    )
+
+
+def _weights(
+    parameters: OpportunityParameters, version: CountedVersion
+) -> tuple[OpportunityWeights, Mapping[str, float]]:
+    if parameters.weights == "command":
+        commands = {name: tuple(case.verbs) for name, case in version.cases.items()}
+        return OpportunityWeights(kind="command"), command_weights(commands)
+    by_case = case_weights(parameters.weights, list(version.cases.values())).by_case
+    return OpportunityWeights(kind=parameters.weights), by_case
+
+
+def _in_short(store: Store, identities: list[str]) -> dict[str, ProfiledResult]:
+    return {identity: profiled_result(row, "") for identity, row in store.in_short(identities).items()}
+
+
+def _sampled(store: Store, results: Iterable[str], side: DrawnSide) -> dict[str, str]:
+    passes = store.stacks.trials(list(results)[:MOST_RESULTS])
+    return {one.case: one.result for one in passes if one.is_valid and one.stacks and one.side == side}
+
+
+def _listed(document: Opportunities, parameters: OpportunityParameters) -> ListedOpportunities:
+    """Return the document with the opportunities that were asked for, and with their first cases."""
+    asked = [
+        (parameters.detector, "detector"),
+        (parameters.function, "function"),
+        (parameters.file, "file"),
+    ]
+    meant = [
+        opportunity
+        for opportunity in document.opportunities
+        if all(value is None or getattr(opportunity, name) == value for value, name in asked)
+    ]
+    opportunities = tuple(
+        ListedOpportunity(
+            **dict(opportunity) | {"cases": opportunity.cases[: parameters.cases]},
+            all_cases=len(opportunity.cases),
+            commands=tuple(sorted({command for case in opportunity.cases for command in case.commands})),
+        )
+        for opportunity in meant[: parameters.limit]
+    )
+    fields = {name: value for name, value in document if name not in ("schema_", "opportunities")}
+    return ListedOpportunities(**fields, opportunities=opportunities, all_opportunities=len(meant))
+
+
+def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:
+    """Return a row for each opportunity and case."""
+    shares = ("saved share", "saved share, low", "saved share, high", "saved share after those before")
+    saved = ("instructions per request", "saved", "saved, low", "saved, high", "gain of throughput")
+    places = ("detector", "category", "confidence", "function", "file")
+    yield ("rank", *places, *shares, "cases", "case", "commands", *saved, "lines", "frames", "text")
+    for of in () if answer.document is None else answer.document.opportunities:
+        part = of.saved_share
+        named = (of.rank, of.detector, of.category, of.confidence, of.function, of.file)
+        over_all = (part.expected, part.low, part.high, of.additional_share, of.all_cases)
+        for case in of.cases:
+            less = case.saved_instructions_per_op
+            figures = (case.instructions_per_op, less.expected, less.low, less.high, case.gain.expected)
+            words = (" ".join(case.lines), " > ".join(case.frames), case.text)
+            yield (*named, *over_all, case.case, " ".join(case.commands), *figures, *words)
+
+
+OPPORTUNITIES: Final = PageQuery(
+    name="opportunities",
+    summary="What could be optimised in a version, over all cases that were counted of it",
+    parameters=OpportunityParameters,
+    answer=OpportunityList,
+    read=read_opportunities,
+    table=opportunity_rows,
+)
