@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from call_graphs import FILE, call_graph, definitions
 
-from zerolap.explain import BUILT_IN_DETECTORS, CaseEvidence, Detector, SourceFunctions
+from zerolap.explain import BUILT_IN_DETECTORS, CaseEvidence, Detector, SourceFunctions, case_work
 from zerolap.explain.call_index import CallIndex
 from zerolap.explain.detectors.clock_readings import ClockReadings
 from zerolap.explain.detectors.costly_formatting import CostlyFormatting
@@ -238,12 +238,17 @@ def test_recursion_and_functions_without_callers_do_not_disturb_detectors() -> N
     assert opportunity.frames == ("xCommand", "walk")
 
 
-def test_names_of_hostile_programs_are_bounded() -> None:
+def test_names_and_graphs_of_hostile_programs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "f" * 5000
     counted = graph({("xCommand", name): 1.0, (name, "snprintf"): 1.0}, {"snprintf": 900.0})
-    (opportunity,) = detected(CostlyFormatting(), counted)
-    assert len(opportunity.function) == 200
-    assert max(map(len, opportunity.frames)) == 200
+    found = case_work(counted, SourceFunctions([]), BUILT_IN_DETECTORS)
+    assert {len(function.function) for function in found.functions if function.function[0] == "f"} == {200}
+    (opportunity,) = found.opportunities
+    assert (len(opportunity.function), max(map(len, opportunity.frames))) == (200, 200)
+    monkeypatch.setattr("zerolap.explain.counted_work.MOST_SEARCHED", (1, 1))
+    unsearched = case_work(counted, SourceFunctions([]), BUILT_IN_DETECTORS)
+    assert (unsearched.is_searched, unsearched.opportunities) == (False, ())
+    assert unsearched.functions == found.functions
 
 
 def test_each_detector_has_a_name_of_its_own_and_a_purpose() -> None:

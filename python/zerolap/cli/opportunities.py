@@ -19,8 +19,8 @@ app = typer.Typer(rich_markup_mode="rich")
 HELP = f"""{VERBS["opportunities"]}
 
 Opportunities are found in the call graphs of counted cases: nothing is measured. ID is that of a comparison or a run, \
-or a unique beginning of it; without ID the newest one is taken. Of a comparison the head is looked at, with \
---side base the base. --all takes in the cases that were counted of the same build in all results of the store.
+or a unique beginning of it; without ID the newest one that counted is taken. Of a comparison the head is looked at, \
+with --side base the base. --all takes in the cases that were counted of the same build in all results of the store.
 
 A saving is a part of the instructions of a request, the mean over all cases. By default each command has the same \
 weight, however many cases send it. INFO commandstats of your own servers weighs each command by the time spent in it.
@@ -42,7 +42,7 @@ BY_COMMAND = "command"
 @app.command(help=HELP)
 def opportunities(
     context: typer.Context,
-    identity: Annotated[str | None, typer.Argument(metavar="[ID]", show_default=False)] = None,
+    identity: Annotated[str | None, typer.Argument(metavar="ID", show_default=False)] = None,
     side: Annotated[Literal["base", "head"], typer.Option(help="Side of a comparison that is looked at.")] = "head",
     everywhere: Annotated[
         bool, typer.Option("--all", help="Take in the cases of the same build in all results of the store.")

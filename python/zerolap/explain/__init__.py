@@ -9,8 +9,8 @@ from zerolap.explain.candidates import (
     explain_layout,
     explain_placement,
 )
-from zerolap.explain.case_work import ExecutedKinds, case_work
 from zerolap.explain.causes import explain_cause
+from zerolap.explain.counted_work import ExecutedKinds, case_work
 from zerolap.explain.detectors import BUILT_IN as BUILT_IN_DETECTORS
 from zerolap.explain.detectors import CaseEvidence, CodePlace, Detector, Saving
 from zerolap.explain.findings import explain_change

@@ -151,19 +151,26 @@ def found_opportunities(
 
 
 def _limits(works: Sequence[WeightedWork], *, is_stripped: bool) -> list[str]:
+    limits = []
     if is_stripped:
-        return [
-            "The program is stripped: functions that are not exported have no names, and detectors recognise few of them. "
+        limits.append(
+            "The program is stripped: functions that are not exported have no names, and detectors recognise few. "
             "Build it with symbols, or give a source tree as the server."
-        ]
+        )
     by_symbol = sum(not of_case.work.is_by_source for of_case in works)
-    if not by_symbol:
-        return []
-    of_cases = "all cases" if by_symbol == len(works) else f"{by_symbol:,} of {len(works):,} cases"
-    return [
-        f"The build of {of_cases} is not on this machine, or has no debug information: what is inlined counts as part "
-        "of the function that it is inlined into."
-    ]
+    if by_symbol and not is_stripped:
+        limits.append(
+            f"The build of {_part(by_symbol, works)} is not on this machine, or has no debug information: what is "
+            "inlined counts as part of the function that it is inlined into."
+        )
+    unsearched = sum(not of_case.work.is_searched for of_case in works)
+    if unsearched:
+        limits.append(f"Requests of {_part(unsearched, works)} execute too many functions for detectors.")
+    return limits
+
+
+def _part(number: int, works: Sequence[WeightedWork]) -> str:
+    return "all cases" if number == len(works) else f"{number:,} of {len(works):,} cases"
 
 
 def _works(

@@ -162,6 +162,6 @@ def _opportunity(evidence: CaseEvidence, repeated: _Repeated) -> CaseOpportunity
 
 def _costs(index: CallIndex, function: FunctionKey, instructions: float) -> Mapping[FunctionKey, float]:
     """Return so many instructions of a function by those that carry them out."""
-    whole = index.costs_of(index.callers[function].values())
-    part = instructions / sum(whole.values())
-    return {key: cost * min(part, 1.0) for key, cost in whole.items()}
+    costs = index.costs_of(index.callers[function].values())
+    whole = sum(costs.values())
+    return {key: cost * min(instructions / whole, 1.0) for key, cost in costs.items()} if whole > 0 else {}

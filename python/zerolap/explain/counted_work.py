@@ -15,6 +15,8 @@ from zerolap.records import CallGraph, CaseOpportunity, Category, CountedWork, F
 SMALLEST_KEPT: Final = 0.002
 """The part of a case's instructions from which on a function is kept by name."""
 MOST_FUNCTIONS: Final = 400
+MOST_SEARCHED: Final = (3_000, 20_000)
+"""Functions and calls between them that detectors look through: a request of a server executes some hundreds."""
 MOST_OPPORTUNITIES: Final = 100
 
 
@@ -34,18 +36,30 @@ def case_work(
     executed: ExecutedKinds | None = None,
 ) -> CountedWork:
     """Return what a case's call graph shows; `functions` are those of the build's debug information."""
+    graph = _with_bounded_names(graph)
     index = CallIndex(graph, functions)
     executed = executed or ExecutedKinds({}, {})
     evidence = CaseEvidence(index, tuple(commands), executed.locked, executed.string_stores)
-    found = [opportunity for detector in detectors for opportunity in detector.detect(evidence)]
+    is_searched = len(graph.functions) <= MOST_SEARCHED[0] and len(graph.edges) <= MOST_SEARCHED[1]
+    searching = detectors if is_searched else ()
+    found = [opportunity for detector in searching for opportunity in detector.detect(evidence)]
     work = _functions(index)
     return CountedWork(
         instructions_per_op=graph.totals.instructions,
         is_by_source=functions.are_known,
+        is_searched=is_searched,
         functions=tuple(work),
         categories=_categories(index),
         opportunities=tuple(sorted(found, key=_saved, reverse=True)[:MOST_OPPORTUNITIES]),
     )
+
+
+def _with_bounded_names(graph: CallGraph) -> CallGraph:
+    """Return the graph with names that patterns can be held against: those of C++ templates have no bound."""
+    if all(len(function.name) <= LONGEST_NAME for function in graph.functions):
+        return graph
+    functions = [function.model_copy(update={"name": function.name[:LONGEST_NAME]}) for function in graph.functions]
+    return graph.model_copy(update={"functions": functions})
 
 
 def _saved(opportunity: CaseOpportunity) -> float:
