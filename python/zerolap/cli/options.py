@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from zerolap.sandbox import SandboxPolicy
     from zerolap.store import Retention, Store
 
-ENGINES = ("counted", "timed", "sampled")
+ENGINES = ("counted", "timed", "sampled", "traced")
+WITHOUT_VERDICTS = {"sampled": "stacks are not judged", "traced": "what is traced is not judged"}
+"""Engines that are evidence only, and why they have no minimum effect."""
 PRIORITIES = ("release", "pull", "backfill")
 DEFAULT_PRIORITY = "pull"
 SECONDS_PER_DAY = 86_400
@@ -67,7 +69,9 @@ Command = Annotated[
 Group = Annotated[list[str] | None, typer.Option("--group", help="Only cases of this group.", metavar="NAME")]
 Engine = Annotated[
     str | None,
-    typer.Option(help="Engines, separated by commas: counted, timed, sampled.", metavar="NAMES", show_default=False),
+    typer.Option(
+        help="Engines, separated by commas: counted, timed, sampled, traced.", metavar="NAMES", show_default=False
+    ),
 ]
 Budget = Annotated[
     str | None, typer.Option(help="Time to spend on trials, builds excluded: 90s, 8m, 1h.", metavar="TIME")
@@ -247,8 +251,9 @@ def min_effects(text: str) -> dict[str, float]:
         if match is None:
             raise UsageError(f"`--min-effect {part}` is not valid", hint="write timed=2%,counted=0.5%")
         _require_comparing(match[1])
-        if match[1] == "sampled":
-            raise UsageError(f"`--min-effect {part}`: stacks are not judged", hint="write timed=2%,counted=0.5%")
+        if match[1] in WITHOUT_VERDICTS:
+            reason = WITHOUT_VERDICTS[match[1]]
+            raise UsageError(f"`--min-effect {part}`: {reason}", hint="write timed=2%,counted=0.5%")
         effects[match[1]] = float(match[2]) / (100 if match[3] else 1)
         if effects[match[1]] >= 1:
             raise UsageError(f"`--min-effect {part}` is 100% or more", hint=f"write {match[1]}={match[2]}%")

@@ -11,7 +11,7 @@ Engine = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="Engines, separated by commas: counted, timed, sampled, loaded, or a plugin's.",
+        help="Engines, separated by commas: counted, timed, sampled, traced, loaded, or a plugin's.",
         metavar="NAMES",
         show_default=False,
     ),
@@ -43,6 +43,8 @@ Examples:
     zerolap run 'set-*' --server 8.0 --repo ~/redis --variant libc,frame-pointers
 
     zerolap run get-100B --engine sampled --html run.html
+
+    zerolap run 'set-*' --engine traced
 
     zerolap run get-100B --load-tool memtier_benchmark
 """

@@ -134,7 +134,7 @@ def _checked_remote(text: str, info: ValidationInfo) -> str:
 
 
 Glob: TypeAlias = Annotated[str, Field(min_length=1, max_length=255)]
-Engine: TypeAlias = Literal["counted", "timed", "sampled"]
+Engine: TypeAlias = Literal["counted", "timed", "sampled", "traced"]
 SecretFile = Annotated[SecretStr, BeforeValidator(_read_secret)]
 """The content of a file, relative to the settings, that only its owner can read."""
 SecretPath = Annotated[Path, BeforeValidator(_checked_secret_path)]
