@@ -7,7 +7,9 @@ from call_graphs import FILE, call_graph, definitions
 
 from zerolap.explain import BUILT_IN_DETECTORS, CaseEvidence, Detector, SourceFunctions, case_work
 from zerolap.explain.call_index import CallIndex
+from zerolap.explain.detectors.block_sizes import BlockSizes
 from zerolap.explain.detectors.clock_readings import ClockReadings
+from zerolap.explain.detectors.command_lookups import CommandLookups
 from zerolap.explain.detectors.costly_formatting import CostlyFormatting
 from zerolap.explain.detectors.further_system_calls import SystemCalls
 from zerolap.explain.detectors.growing_memory import GrowingMemory
@@ -20,7 +22,7 @@ from zerolap.records import CallGraph, CaseOpportunity
 
 LIBRARY = frozenset(
     {"snprintf", "__printf_fp", "vfprintf", "strtod", "sin", "gettimeofday", "getrusage", "read"}
-    | {"malloc", "realloc", "free", "fwrite"}
+    | {"malloc", "realloc", "free", "malloc_usable_size", "fwrite"}
 )
 Calls = Mapping[tuple[str, str], float]
 COMMAND = {("main", "call"): 1.0, ("call", "xCommand"): 1.0}
@@ -187,6 +189,28 @@ def test_memory_that_grows_while_it_is_filled() -> None:
     assert opportunity.evidence == {"allocations_per_op": 1.0, "growths_per_op": 3.0}
     assert opportunity.saved_instructions_per_op.expected == pytest.approx(0.9 * 3 * 300.0)
     assert detected(GrowingMemory(), graph(calls)) == []
+
+
+def test_sizes_of_blocks_that_the_allocator_is_asked_for() -> None:
+    asked = {("zmalloc", "malloc_usable_size"): 1.0, ("zfree", "malloc_usable_size"): 1.0}
+    counted = graph({**MEMORY, **asked, ("main", "sdsdup"): 2.0, ("main", "sdsfree"): 2.0})
+    (opportunity,) = detected(BlockSizes(), counted)
+    assert opportunity.evidence == {"questions_per_op": 4.0, "instructions_per_op": 400.0}
+    assert opportunity.text.startswith("is asked 4 times per request by `zmalloc` and `zfree`")
+    # What the allocator asks itself is none of the server's questions.
+    inside = {("main", "zmalloc"): 1.0, ("zmalloc", "realloc"): 1.0, ("realloc", "malloc_usable_size"): 1.0}
+    assert detected(BlockSizes(), graph(inside)) == []
+
+
+def test_lookups_of_the_commands_name() -> None:
+    calls = {
+        ("main", "lookupCommand"): 1.0,
+        ("lookupCommand", "dictFetchValue"): 1.0,
+        ("xCommand", "dictFetchValue"): 1.0,
+    }
+    (opportunity,) = detected(CommandLookups(), graph(calls, {"dictFetchValue": 300.0}))
+    assert (opportunity.function, opportunity.evidence["instructions_per_op"]) == ("lookupCommand", 300.0)
+    assert detected(CommandLookups(), graph({("xCommand", "dictFetchValue"): 1.0})) == []
 
 
 def test_mathematics_of_a_library() -> None:

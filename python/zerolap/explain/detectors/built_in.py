@@ -3,7 +3,9 @@
 from typing import Final
 
 from zerolap.explain.detectors.atomics import Atomics
+from zerolap.explain.detectors.block_sizes import BlockSizes
 from zerolap.explain.detectors.clock_readings import ClockReadings
+from zerolap.explain.detectors.command_lookups import CommandLookups
 from zerolap.explain.detectors.costly_formatting import CostlyFormatting
 from zerolap.explain.detectors.detector import Detector
 from zerolap.explain.detectors.further_system_calls import SystemCalls
@@ -20,8 +22,10 @@ BUILT_IN: Final[tuple[Detector, ...]] = (
     RepeatedCalls(),
     RepeatedChecks(),
     KeyLookups(),
+    CommandLookups(),
     ShortLivedMemory(),
     GrowingMemory(),
+    BlockSizes(),
     Mathematics(),
     ClockReadings(),
     SystemCalls(),

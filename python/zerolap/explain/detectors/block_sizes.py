@@ -1,0 +1,60 @@
+"""The allocator asked how large its blocks are, at each allocation and again at each release."""
+
+import re
+from typing import Final
+
+from zerolap.explain.call_index import Calls
+from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.detectors.allocations import is_allocator
+from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
+from zerolap.records import CaseOpportunity, Estimate
+
+ASKS: Final = re.compile(r"(?:je_|mi_|tc_|_*libc_|__GI___libc_)?(?:malloc_usable_size|mi_usable_size|sallocx|nallocx)")
+PART: Final = Estimate(low=0.2, expected=0.5, high=0.9)
+"""What of the questions is saved where an allocation returns the size with the block; releases still have to ask,
+unless the size that was asked for is what is counted."""
+
+
+class BlockSizes:
+    """Finds functions that ask the allocator for the size of each block."""
+
+    name = "block-sizes"
+    purpose = "the allocator asked for the size of each block that it gives and takes back"
+    revision = 1
+
+    def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
+        """Return the function that asks most often, with what all of the questions cost."""
+        index = evidence.index
+        asking = [
+            calls
+            for callee, callers in index.callers.items()
+            if ASKS.fullmatch(callee[0]) is not None
+            for caller, calls in callers.items()
+            if index.is_of_program(caller) and not _is_of_allocator(caller) and calls.instructions > 0
+        ]
+        if not asking:
+            return []
+        opportunity = _opportunity(evidence, asking)
+        least = SMALLEST_SHARE * index.total
+        return [opportunity] if opportunity.saved_instructions_per_op.expected >= least else []
+
+
+def _is_of_allocator(key: FunctionKey) -> bool:
+    return is_allocator(key) or ASKS.fullmatch(key[0]) is not None
+
+
+def _opportunity(evidence: CaseEvidence, asking: list[Calls]) -> CaseOpportunity:
+    number = sum(calls.calls for calls in asking)
+    instructions = sum(calls.instructions for calls in asking)
+    by_size = sorted(asking, key=lambda calls: -calls.instructions)
+    asked, askers = by_size[0].callee, named(calls.caller for calls in by_size)
+    return evidence.opportunity(
+        BlockSizes.name,
+        # One place for all cases, whichever wrapper asks most in each.
+        CodePlace(asked, by_size[0].caller, [line for calls in asking for line in calls.lines]),
+        Saving(evidence.index.costs_of(asking), PART),
+        confidence="medium",
+        evidence={"questions_per_op": number, "instructions_per_op": instructions},
+        text=f"is asked {often(number)} per request by {askers}: {figure(instructions)} instructions; an allocation "
+        "can return the size with the block, and a release be given it",
+    )
