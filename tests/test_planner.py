@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import text
 
 from zerolap.build import resolve
+from zerolap.engines import TRACED_PASSES, Place
 from zerolap.engines.simulated import Simulated
 from zerolap.judge import COUNTED_LOOKS, LOOKS, MIN_BLOCKS
 from zerolap.lab import Lab, Options, Worker, compare, comparison_request, on_platforms, resume, run, run_request
@@ -32,17 +33,23 @@ from zerolap.records import (
     BuildSpec,
     Case,
     CaseRefused,
+    Check,
     Comparison,
     Event,
     Interrupted,
+    Measurement,
     Progress,
     Request,
     RequestedServer,
     Resolved,
     Side,
+    TracedCall,
+    TracedCase,
     TrialDone,
+    TrialFailed,
     TrialsJob,
     UsageError,
+    Validity,
     WrittenClient,
     read_job,
 )
@@ -682,3 +689,65 @@ def test_a_build_compared_with_itself_is_timed(bench: Callable[..., Bench]) -> N
     comparison = made.compare(cases(3))
     assert {case for case, _, _ in made.timed.carried_out} == {"case-0", "case-1", "case-2"}
     assert {case.work for case in comparison.cases} == {"identical"}
+
+
+class SimulatedTracing(Simulated):
+    """Stands in for the engine `traced`."""
+
+    def _measurement(self, job: TrialsJob, block: Block, side: Side, place: Place) -> Measurement:
+        call = TracedCall(thread="server", call="read", calls_per_op=1.0, ns_per_op=500.0)
+        recorded = TracedCase(threads=[], calls=[call]).model_dump_json(by_alias=True).encode()
+        return Measurement(
+            metrics={"traced_syscalls_per_op": 1.0 + block.number, "off_cpu_ns_per_op": 2000.0},
+            validity=Validity.of([Check(check="errors", ok=True, value=0.0, limit="<= 0")]),
+            traced=place.blobs.put(recorded),
+            seconds=self.seconds,
+        )
+
+
+def tracing_lab(made: Bench, traced: Simulated) -> Lab:
+    return Lab(made.store, made.events.append, worker=Worker({"counted": made.counted, "traced": traced}))
+
+
+def test_what_is_traced_is_shown_of_both_sides_and_has_no_verdicts(bench: Callable[..., Bench]) -> None:
+    made, traced = bench(changes={"case-0": 0.1}), SimulatedTracing()
+    plain = made.compare(cases(), Options(engines=["counted"]))
+    result = made.compare(cases(), Options(engines=["counted", "traced"]), tracing_lab(made, traced))
+    assert len(traced.carried_out) == 3 * 2 * TRACED_PASSES
+    # Neither the words nor how sure they are depend on tracing.
+    assert [case.model_copy(update={"traced": None}) for case in result.cases] == plain.cases
+    for case in result.cases:
+        assert case.time is None
+        assert case.traced is not None
+        assert case.traced.head.metrics["traced_syscalls_per_op"] == (2.0, 1.0, 3.0)
+        assert case.traced.base.traced.calls[0].call == "read"
+
+
+def test_a_run_that_is_only_traced_has_its_metrics(bench: Callable[..., Bench]) -> None:
+    made, traced = bench(), SimulatedTracing()
+    report = run(run_request(made.server, cases(1), Options(engines=["traced"])), tracing_lab(made, traced))
+    (case,) = report.cases
+    assert (case.samples, case.metrics["traced_syscalls_per_op"]) == (3, 2.0)
+    assert case.traced is not None
+    assert case.traced.passes == 3
+
+
+def test_a_case_that_cannot_be_traced_keeps_what_was_counted(bench: Callable[..., Bench]) -> None:
+    def refuse(_job: TrialsJob, _block: Block) -> None:
+        raise TrialFailed("bpftrace failed")
+
+    made, traced = bench(), SimulatedTracing(on_trial=refuse)
+    result = made.compare(cases(1), Options(engines=["counted", "traced"]), tracing_lab(made, traced))
+    (case,) = result.cases
+    assert (case.verdict, case.traced) == ("same", None)
+    assert any("bpftrace failed" in finding.text for finding in case.findings)
+    report = run(run_request(made.server, cases(1), Options(engines=["traced"])), tracing_lab(made, traced))
+    assert report.cases[0].failure is not None
+    assert "bpftrace failed" in report.cases[0].failure
+
+
+def test_evidence_alone_is_no_comparison(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    for engines in (["traced"], ["sampled", "traced"]):
+        with pytest.raises(UsageError, match="judges nothing"):
+            made.compare(cases(1), Options(engines=engines))
