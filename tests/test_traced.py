@@ -13,11 +13,11 @@ from machine import failed_by_the_server
 from zerolap.engines import bpftrace, traced
 from zerolap.engines.bpftrace import BLOCK_IO, Tracer, read_traced_counts, tracing_program
 from zerolap.engines.system_call_names import system_call_names
-from zerolap.engines.traced import Traced, call_stacks, traced_case, traced_metrics
+from zerolap.engines.traced import Traced, traced_case, traced_metrics, traced_stacks
 from zerolap.host import tracing_obstacle
 from zerolap.host.tracing import EVENT_DIRECTORIES, NEEDED_EVENTS
 from zerolap.lab.traced_sides import merged, traced_side
-from zerolap.records import Case, Measurement, TracedCall, TracedCase, TracedStack, TrialFailed, Validity
+from zerolap.records import Case, Measurement, TracedCall, TracedCase, TracedStack, TracedStacks, TrialFailed, Validity
 from zerolap.store.blobs import open_blobs
 
 MAIN, BACKGROUND = 100, 101
@@ -172,8 +172,9 @@ def test_stacks_of_system_calls_are_those_of_the_program_the_most_frequent_first
             {"thread": 0, "frames": [5] * 1000, "samples": 3},
         ],
     }
-    stacks, samples = call_stacks(json.dumps(table).encode())
-    assert samples == 10
+    recorded = traced_stacks("system calls", json.dumps(table).encode())
+    assert (recorded.event, recorded.samples) == ("system calls", 10)
+    stacks = recorded.stacks
     assert [stack.share for stack in stacks] == [0.6, 0.3, 0.1]
     assert stacks[0].frames == ["write", "aeMain", "main"]
     assert len(stacks[1].frames) == 64
@@ -184,25 +185,29 @@ def a_call(call: str, calls_per_op: float, thread: str = "server") -> TracedCall
     return TracedCall(thread=thread, call=call, calls_per_op=calls_per_op, ns_per_op=10 * calls_per_op)
 
 
+def recorded(share: float, samples: int) -> TracedStacks:
+    stack = TracedStack(thread="server", frames=["read"], share=share)
+    return TracedStacks(event="system calls", samples=samples, stacks=[stack])
+
+
 def test_passes_are_merged_by_their_means_and_a_call_of_one_pass_counts_for_all() -> None:
     first = TracedCase(
         threads=[],
         calls=[a_call("read", 1.0), a_call("brk", 0.2)],
-        stacks=[TracedStack(thread="server", frames=["read"], share=0.5)],
-        samples=100,
+        stacks=[recorded(0.5, 100)],
     )
     second = TracedCase(
         threads=[],
         calls=[a_call("read", 3.0)],
-        stacks=[TracedStack(thread="server", frames=["read"], share=1.0)],
-        samples=300,
+        stacks=[recorded(1.0, 300)],
     )
     both = merged([first, second])
     assert [(call.call, call.calls_per_op, call.ns_per_op) for call in both.calls] == [
         ("read", 2.0, 20.0),
         ("brk", 0.1, 1.0),
     ]
-    assert (both.samples, both.stacks[0].share) == (400, 0.875)
+    (stacks,) = both.stacks
+    assert (stacks.samples, stacks.stacks[0].share) == (400, 0.875)
 
 
 def test_a_side_has_the_range_of_its_passes_and_does_without_one_that_cannot_be_read(tmp_path: Path) -> None:

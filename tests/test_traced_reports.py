@@ -20,9 +20,14 @@ CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 HOSTILE = "\x1b[31m</details> @user `x`"
 
 
+def stacks_of(event: str, thread: str, frames: list[str], share: float) -> dict[str, Any]:
+    """Return the stacks of an event."""
+    return {"event": event, "samples": 4000, "stacks": [{"thread": thread, "frames": frames, "share": share}]}
+
+
 def traced(calls_per_op: float, thread: str = "redis-server", **changes: Any) -> dict[str, Any]:
     """Return what was traced of a side as a document has it."""
-    recorded = {
+    counted = {
         "schema": "zerolap.traced/1",
         "threads": [
             {
@@ -36,11 +41,13 @@ def traced(calls_per_op: float, thread: str = "redis-server", **changes: Any) ->
             }
         ],
         "calls": [{"thread": thread, "call": "epoll_wait", "calls_per_op": calls_per_op, "ns_per_op": 900.0}],
-        "stacks": [{"thread": thread, "frames": ["write", "connSocketWrite", "writeToClient"], "share": 0.612}],
-        "samples": 4000,
+        "stacks": [
+            stacks_of("system calls", thread, ["write", "connSocketWrite", "writeToClient"], 0.612),
+            stacks_of("switches", thread, ["epoll_wait", "aeProcessEvents"], 0.99),
+        ],
     }
     metrics = {"traced_syscalls_per_op": [calls_per_op, calls_per_op - 0.25, calls_per_op + 0.25]}
-    return {"metrics": metrics, "passes": 3, "traced": {**recorded, **changes}}
+    return {"metrics": metrics, "passes": 3, "traced": {**counted, **changes}}
 
 
 def on_terminal(shown: Any, write: Any, width: int = 100) -> str:
@@ -84,7 +91,7 @@ def test_a_comparison_shows_both_sides_and_a_call_that_is_new() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_names_that_the_server_chose_stay_names(width: int) -> None:
-    hostile = traced(1.5, HOSTILE, stacks=[{"thread": HOSTILE, "frames": [HOSTILE] * 64, "share": 1.0}])
+    hostile = traced(1.5, HOSTILE, stacks=[stacks_of("system calls", HOSTILE, [HOSTILE] * 64, 1.0)])
     run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=hostile)])
     assert "\x1b" not in on_terminal(run, show_run, width)
     markdown = run_markdown(run)
@@ -96,7 +103,7 @@ def test_names_that_the_server_chose_stay_names(width: int) -> None:
 
 
 def test_a_report_without_stacks_states_why() -> None:
-    without = traced(1.5, stacks=[], samples=0, no_stacks="perf is not installed (apt-get install linux-perf)")
+    without = traced(1.5, stacks=[], no_stacks="perf is not installed (apt-get install linux-perf)")
     run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=without)])
     assert "note: no stacks: perf is not installed" in on_terminal(run, show_run)
     assert "no stacks: perf is not installed" in run_markdown(run)
@@ -107,7 +114,10 @@ def test_markdown_of_many_traced_cases_fits_a_comment() -> None:
     calls = [
         {"thread": name, "call": f"{name[:190]}{place}", "calls_per_op": 1.0, "ns_per_op": 1.0} for place in range(256)
     ]
-    large = traced(1.5, name, calls=calls, stacks=[{"thread": name, "frames": [name] * 64, "share": 0.05}] * 20)
+    stacks = [stacks_of(event, name, [name] * 64, 0.05) for event in ("system calls", "switches")]
+    for of_event in stacks:
+        of_event["stacks"] *= 20
+    large = traced(1.5, name, calls=calls, stacks=stacks)
     document = json.loads(comparison_json(COMPARISON))
     case = {**document["cases"][0], "findings": [], "traced": {"base": large, "head": large}}
     document["cases"] = [{**case, "case": f"case-{place}"} for place in range(100)]

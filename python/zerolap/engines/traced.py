@@ -35,7 +35,9 @@ from zerolap.records import (
     Measurement,
     TracedCall,
     TracedCase,
+    TracedEvent,
     TracedStack,
+    TracedStacks,
     TracedThread,
     TrialFailed,
     TrialsJob,
@@ -53,10 +55,11 @@ RECORDED_SECONDS = 0.3
 SLICES_AT_ONCE = 20
 """A slice is so many times as long as a timed one: what is under way at its ends is not counted in full."""
 ENDED_THREAD: Final = "(ended thread)"
-SYSTEM_CALL: Final = "raw_syscalls:sys_enter"
+EVENTS: Final[Mapping[TracedEvent, str]] = {"system calls": "raw_syscalls:sys_enter", "switches": "sched:sched_switch"}
+"""What stacks are recorded of, by perf's names."""
 WANTED_SAMPLES = 4000
-CALLS_APART = (1, 7, 31, 127, 503, 2003, 8009)
-"""Of so many system calls the stack of one is recorded; primes, which do not keep step with what repeats."""
+APART = (1, 7, 31, 127, 503, 2003, 8009)
+"""Of so many events the stack of one is recorded; primes, which do not keep step with what repeats."""
 KERNEL: Final = "[kernel]"
 FUTEX: Final = "futex"
 
@@ -101,9 +104,14 @@ def trace(trial: EngineTrial, source_root: str) -> tuple[Measurement, TracedCase
             work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)
             slices, counts = _counted(side, work, trial)
             names = thread_names(side.processes[0])
-            apart = _calls_apart(sum(counts.calls.values()))
             traced = traced_case(counts, names, sum(one.result.requests for one in slices))
-            traced = _with_stacks(traced, side, work, trial, source_root, apart)
+            missing = missing_for_sampling()
+            if missing is None:
+                recorded = list(_recorded(counts, side, work, trial, source_root))
+                traced = traced.model_copy(update={"stacks": recorded})
+            else:
+                reason = f"{missing.reason} ({missing.remedy})"
+                traced = traced.model_copy(update={"no_stacks": reason[:LONGEST_TRACED_NAME]})
     measurement = _evaluate(trial, slices, counts, checks, main_thread=side.processes[0])
     return measurement.model_copy(update={"seconds": time.monotonic() - began}), traced
 
@@ -118,28 +126,29 @@ def _counted(side: TimedSide, work: SliceWork, trial: EngineTrial) -> tuple[list
         return slices, tracer.counts()
 
 
-def _calls_apart(calls: int) -> int:
-    """Return how many system calls there are to be between two whose stacks are recorded, of so many in a window."""
-    return next((apart for apart in CALLS_APART if calls <= apart * WANTED_SAMPLES), CALLS_APART[-1])
-
-
-def _with_stacks(
-    traced: TracedCase, side: TimedSide, work: SliceWork, trial: EngineTrial, source_root: str, apart: int
-) -> TracedCase:
-    """Return what was traced with the stacks of system calls, recorded while further requests are answered."""
-    missing = missing_for_sampling()
-    if missing is not None:
-        return traced.model_copy(update={"no_stacks": f"{missing.reason} ({missing.remedy})"[:LONGEST_TRACED_NAME]})
-    data = trial.directory / "perf.data"
-    with recording(side.processes[0], SYSTEM_CALL, data, apart=apart) as recorder:
-        refill, side.refill = side.refill, recorder.unseen(side.refill)
-        recorder.begin()
-        _run_for(RECORDED_SECONDS, side, work)
-        recorder.end()
-        side.refill = refill
+def _recorded(
+    counts: TracedCounts, side: TimedSide, work: SliceWork, trial: EngineTrial, source_root: str
+) -> Iterator[TracedStacks]:
+    """Record the stacks of each kind of event while further requests are answered, and yield them."""
     program = trial.program
-    stacks, samples = call_stacks(read_stacks(data, source_root, [trial.directory, program.path, *program.visible]))
-    return traced.model_copy(update={"stacks": stacks, "samples": samples})
+    numbers: Mapping[TracedEvent, int] = {
+        "system calls": sum(counts.calls.values()),
+        "switches": sum(counts.off.values()),
+    }
+    for event, number in numbers.items():
+        data = trial.directory / f"{event.replace(' ', '-')}.data"
+        with recording(side.processes[0], EVENTS[event], data, apart=_apart(number)) as recorder:
+            refill, side.refill = side.refill, recorder.unseen(side.refill)
+            recorder.begin()
+            _run_for(RECORDED_SECONDS, side, work)
+            recorder.end()
+            side.refill = refill
+        yield traced_stacks(event, read_stacks(data, source_root, [trial.directory, program.path, *program.visible]))
+
+
+def _apart(number: int) -> int:
+    """Return how many events there are to be from one whose stack is recorded to the next, of so many in a window."""
+    return next((apart for apart in APART if number <= apart * WANTED_SAMPLES), APART[-1])
 
 
 def _run_for(seconds: float, side: TimedSide, work: SliceWork) -> list[Slice]:
@@ -252,21 +261,20 @@ class _Stacks(BaseModel):
     stacks: list[_Stack]
 
 
-def call_stacks(table: bytes) -> tuple[list[TracedStack], int]:
-    """Return the most frequent stacks of a table (`zerolap.stacks/1`), and how many samples it has.
+def traced_stacks(event: TracedEvent, table: bytes) -> TracedStacks:
+    """Return the most frequent stacks of a table (`zerolap.stacks/1`).
 
-    The kernel's functions are left out: they are those that every system call begins with.
+    The kernel's functions are left out: they are those that every event of the kind begins with.
     """
     stacks = _Stacks.model_validate_json(table)
     counted: Counter[tuple[str, tuple[str, ...]]] = Counter()
     for stack in stacks.stacks:
         frames = [stacks.frames[frame] for frame in reversed(stack.frames)]
-        of_program = [frame.function[:LONGEST_TRACED_NAME] for frame in frames if frame.object != KERNEL][
-            :MOST_TRACED_FRAMES
-        ]
-        counted[stacks.threads[stack.thread].name[:LONGEST_TRACED_NAME], tuple(of_program)] += stack.samples
+        of_program = [frame.function[:LONGEST_TRACED_NAME] for frame in frames if frame.object != KERNEL]
+        thread = stacks.threads[stack.thread].name[:LONGEST_TRACED_NAME]
+        counted[thread, tuple(of_program[:MOST_TRACED_FRAMES])] += stack.samples
     most = [
         TracedStack(thread=thread, frames=list(frames), share=samples / stacks.samples)
         for (thread, frames), samples in counted.most_common(MOST_TRACED_STACKS)
     ]
-    return most, stacks.samples
+    return TracedStacks(event=event, samples=stacks.samples, stacks=most)

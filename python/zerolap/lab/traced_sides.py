@@ -16,9 +16,11 @@ from zerolap.records import (
     Measurement,
     TracedCall,
     TracedCase,
+    TracedEvent,
     TracedSide,
     TracedSides,
     TracedStack,
+    TracedStacks,
     TracedThread,
 )
 from zerolap.store import BlobDamaged, Blobs
@@ -64,19 +66,20 @@ def merged(passes: Sequence[TracedCase]) -> TracedCase:
     """Return the means of passes: by thread, by thread and system call, and by stack, weighted by their samples."""
     calls: dict[tuple[str, str], list[TracedCall]] = {}
     threads: dict[str, list[TracedThread]] = {}
+    stacks: dict[TracedEvent, list[TracedStacks]] = {}
     for one in passes:
         for call in one.calls:
             calls.setdefault((call.thread, call.call), []).append(call)
         for thread in one.threads:
             threads.setdefault(thread.thread, []).append(thread)
+        for of_pass in one.stacks:
+            stacks.setdefault(of_pass.event, []).append(of_pass)
     of_calls = [_mean_call(of_call, len(passes)) for of_call in calls.values()]
     of_threads = [_mean_thread(of_thread, len(passes)) for of_thread in threads.values()]
-    samples = sum(one.samples for one in passes)
     return TracedCase(
         threads=sorted(of_threads, key=lambda thread: -thread.off_per_op)[:MOST_TRACED_THREADS],
         calls=sorted(of_calls, key=lambda call: -call.calls_per_op)[:MOST_TRACED_CALLS],
-        stacks=_merged_stacks(passes, samples),
-        samples=samples,
+        stacks=[_merged_stacks(event, of_event) for event, of_event in stacks.items()],
         no_stacks=next((one.no_stacks for one in passes if one.no_stacks is not None), None),
     )
 
@@ -103,17 +106,19 @@ def _mean_thread(of_thread: Sequence[TracedThread], passes: int) -> TracedThread
     )
 
 
-def _merged_stacks(passes: Sequence[TracedCase], samples: int) -> list[TracedStack]:
+def _merged_stacks(event: TracedEvent, passes: Sequence[TracedStacks]) -> TracedStacks:
+    samples = sum(one.samples for one in passes)
     counted: dict[tuple[str, tuple[str, ...]], float] = {}
     for one in passes:
         for stack in one.stacks:
             key = (stack.thread, tuple(stack.frames))
             counted[key] = counted.get(key, 0.0) + stack.share * one.samples
     most = sorted(counted.items(), key=lambda counts: -counts[1])[:MOST_TRACED_STACKS]
-    return [
+    stacks = [
         TracedStack(thread=thread, frames=list(frames), share=min(1.0, number / samples))
         for (thread, frames), number in most
     ]
+    return TracedStacks(event=event, samples=samples, stacks=stacks)
 
 
 def mean_metrics(side: TracedSide | None) -> dict[str, float]:

@@ -169,9 +169,11 @@ from zerolap.records.traced_case import (
     MOST_TRACED_THREADS,
     TracedCall,
     TracedCase,
+    TracedEvent,
     TracedSide,
     TracedSides,
     TracedStack,
+    TracedStacks,
     TracedThread,
 )
 from zerolap.records.trial import ANCHOR, BASE, HEAD, Side, Trial
@@ -372,9 +374,11 @@ __all__ = [
     "Topology",
     "TracedCall",
     "TracedCase",
+    "TracedEvent",
     "TracedSide",
     "TracedSides",
     "TracedStack",
+    "TracedStacks",
     "TracedThread",
     "Transport",
     "TreeSource",

@@ -1,6 +1,6 @@
 """What tracing recorded of a case: system calls, time off the processor and faults by thread; stacks."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 from pydantic import Field, FiniteFloat
 
@@ -48,27 +48,32 @@ class TracedThread(Record):
 
 
 class TracedStack(Record):
-    """A stack from which a thread makes system calls; `frames` are functions from the leaf to the root.
-
-    `share` is its part of the calls of all threads.
-    """
+    """A stack of a thread; `frames` are functions of the program from the leaf to the root, `share` its part of all."""
 
     thread: Name
     frames: Annotated[list[Name], Field(max_length=MOST_TRACED_FRAMES)]
     share: Annotated[FiniteFloat, Field(ge=0, le=1)]
 
 
-class TracedCase(Record):
-    """What traced passes recorded, those with the most calls or time first.
+TracedEvent: TypeAlias = Literal["system calls", "switches"]
+"""What stacks are recorded of: a thread makes a system call, or leaves the processor."""
 
-    `samples` is the number of system calls whose stacks were recorded; `no_stacks` is why there are none.
-    """
+
+class TracedStacks(Record):
+    """The most frequent stacks of an event, of `samples` that were recorded."""
+
+    event: TracedEvent
+    samples: Annotated[int, Field(ge=0)]
+    stacks: Annotated[list[TracedStack], Field(max_length=MOST_TRACED_STACKS)]
+
+
+class TracedCase(Record):
+    """What traced passes recorded, those with the most calls or time first; `no_stacks` is why there are none."""
 
     schema_: Literal["zerolap.traced/1"] = Field(default=TRACED_SCHEMA, alias="schema", serialization_alias="schema")
     threads: Annotated[list[TracedThread], Field(max_length=MOST_TRACED_THREADS)]
     calls: Annotated[list[TracedCall], Field(max_length=MOST_TRACED_CALLS)]
-    stacks: Annotated[list[TracedStack], Field(max_length=MOST_TRACED_STACKS)] = []
-    samples: int = 0
+    stacks: Annotated[list[TracedStacks], Field(max_length=len(get_args(TracedEvent)))] = []
     no_stacks: Name | None = None
 
 

@@ -13,10 +13,10 @@ def show_traced(lines: Lines, case: str, reading: TracedReading | None) -> None:
     lines.line((one_line(case), "bold"), "  ", (reading.headline, "dim"))
     for table in reading.tables:
         _show_table(lines, table)
-    if reading.stacks:
-        lines.line((reading.stacks_heading, "dim"), indent=2)
-    for share, thread, frames in reading.stacks:
-        lines.line(f"{share:>7}  ", (one_line(thread) + "  ", "dim"), one_line(frames), indent=2)
+    for heading, stacks in reading.stacks.items():
+        lines.line((heading, "dim"), indent=2)
+        for share, thread, frames in stacks:
+            lines.line(f"{share:>7}  ", (one_line(thread) + "  ", "dim"), one_line(frames), indent=2)
     for note in reading.notes:
         lines.line(("note: ", "bold"), one_line(note), indent=2)
 

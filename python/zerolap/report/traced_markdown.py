@@ -10,14 +10,11 @@ LONGEST_NAME = 60
 def traced_markdown(case: str, reading: TracedReading) -> str:
     """Return a folded section with the metrics, the system calls by thread, the waiting, and the stacks."""
     blocks = [block for traced in reading.tables for block in (prose(traced.heading), _table(traced))]
-    if reading.stacks:
-        blocks.append(prose(reading.stacks_heading))
-        blocks.append(
-            bullets(
-                f"{share} {code(thread, LONGEST_NAME)} {code(frames, LONGEST_STACK)}"
-                for share, thread, frames in reading.stacks
-            )
-        )
+    for heading, stacks in reading.stacks.items():
+        lines = [
+            f"{share} {code(thread, LONGEST_NAME)} {code(frames, LONGEST_STACK)}" for share, thread, frames in stacks
+        ]
+        blocks += [prose(heading), bullets(lines)]
     blocks += [prose(note) for note in reading.notes]
     return folded(f"{code(case)} {reading.headline}", "\n\n".join(blocks))
 

@@ -42,13 +42,12 @@ class TracedTable:
 class TracedReading:
     """What was traced of a case; names are as the server chose them, and are still to be escaped.
 
-    `stacks` are the share of each, its thread, and its functions from the leaf to the root.
+    `stacks` are by heading the share of each, its thread, and its functions from the leaf to the root.
     """
 
     headline: str
     tables: Sequence[TracedTable]
-    stacks_heading: str
-    stacks: Sequence[tuple[str, str, str]]
+    stacks: Mapping[str, Sequence[tuple[str, str, str]]]
     notes: Sequence[str]
 
 
@@ -80,8 +79,13 @@ def _reading(sides: Sequence[TracedSide]) -> TracedReading:
     return TracedReading(
         headline=f"traced in {counted(head.passes, 'pass', 'passes')}" + (" of each side" if is_compared else ""),
         tables=[table for table in tables if table.rows],
-        stacks_heading=f"stacks of {head.traced.samples:,} system calls" + (" of the head" if is_compared else ""),
-        stacks=[(share(stack.share), stack.thread, _frames(stack)) for stack in head.traced.stacks[:SHOWN_STACKS]],
+        stacks={
+            f"stacks of {of_event.samples:,} {of_event.event}" + (" of the head" if is_compared else ""): [
+                (share(stack.share), stack.thread, _frames(stack)) for stack in of_event.stacks[:SHOWN_STACKS]
+            ]
+            for of_event in head.traced.stacks
+            if of_event.stacks
+        },
         notes=[f"no stacks: {reason}" for reason in reasons],
     )
 

@@ -1416,17 +1416,12 @@ export interface TracedCall {
   ns_per_op: number;
 }
 
-/**
- * What traced passes recorded, those with the most calls or time first.
- *
- * `samples` is the number of system calls whose stacks were recorded; `no_stacks` is why there are none.
- */
+/** What traced passes recorded, those with the most calls or time first; `no_stacks` is why there are none. */
 export interface TracedCase {
   schema: "zerolap.traced/1";
   threads: Array<TracedThread>;
   calls: Array<TracedCall>;
-  stacks: Array<TracedStack>;
-  samples: number;
+  stacks: Array<TracedStacks>;
   no_stacks: string | null;
 }
 
@@ -1443,15 +1438,18 @@ export interface TracedSides {
   head: TracedSide;
 }
 
-/**
- * A stack from which a thread makes system calls; `frames` are functions from the leaf to the root.
- *
- * `share` is its part of the calls of all threads.
- */
+/** A stack of a thread; `frames` are functions of the program from the leaf to the root, `share` its part of all. */
 export interface TracedStack {
   thread: string;
   frames: Array<string>;
   share: number;
+}
+
+/** The most frequent stacks of an event, of `samples` that were recorded. */
+export interface TracedStacks {
+  event: "system calls" | "switches";
+  samples: number;
+  stacks: Array<TracedStack>;
 }
 
 /**
@@ -2017,7 +2015,7 @@ export const WORDS: Record<string, string> = {
   "margin": "within which a change counts as the same: the minimum effect, or twice that for elapsed time",
   "detectable": "the smallest change that the trials would have found with a probability of 90 %",
   "validity": "whether a measurement may be used: the checks that hold, and those that do not",
-  "engine": "what measures: timed, counted, sampled (stacks), traced (system calls, fork, scheduler), loaded (one server under any load tool)",
+  "engine": "what measures: timed, counted, sampled (stacks), traced (system calls, waiting, faults), loaded (one server under any load tool)",
   "platform": "a machine, known by its fingerprint: processors, caches, memory, virtualisation",
   "topology": "how builds are deployed: standalone, io-threads, primary with replicas, cluster",
   "finding": "an explanation or an opportunity, with evidence, predicted gain and confidence",

@@ -27,7 +27,7 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
   if (head === undefined) {
     return null;
   }
-  const { stacks, samples, no_stacks } = head.traced;
+  const { stacks, no_stacks } = head.traced;
   const ofHead = sides.length > 1 ? " of the head" : "";
   return (
     <Fold summary={`Traced in ${counted(head.passes, "pass", "passes")}: system calls, waiting, faults`}>
@@ -46,21 +46,22 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
         sides={sides.map(({ traced }) => new Map(traced.threads.map((thread) => [thread.thread, thread])))}
         shown={SHOWN_THREADS}
       />
-      {stacks.length > 0 && (
-        <>
+      {stacks.map((ofEvent) => (
+        <section key={ofEvent.event}>
           <h4>
-            Stacks of {samples.toLocaleString("en-GB")} system calls{ofHead}, from the innermost function
+            Stacks of {ofEvent.samples.toLocaleString("en-GB")} {ofEvent.event}
+            {ofHead}, from the innermost function
           </h4>
           <ol>
-            {stacks.map((stack, place) => (
+            {ofEvent.stacks.map((stack, place) => (
               <li key={place}>
                 {share(stack.share)} <span class="quiet">{stack.thread}</span>{" "}
                 <code class="small">{stack.frames.join(" ← ")}</code>
               </li>
             ))}
           </ol>
-        </>
-      )}
+        </section>
+      ))}
       {no_stacks !== null && <p class="note">No stacks: {no_stacks}</p>}
     </Fold>
   );
