@@ -189,9 +189,18 @@ def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypa
         "The build of all cases is not on this machine, or has no debug information: what is inlined counts as part "
         "of the function that it is inlined into.",
     )
-    monkeypatch.setattr("zerolap.lab.version_opportunities.case_work", None)
+    monkeypatch.setattr("zerolap.lab.graph_search.case_work", None)
     again = found(store, {"get-100B": 1.0, "hset": 1.0})
     assert again.opportunities == document.opportunities
+
+
+def test_a_call_graph_that_cannot_be_read_costs_its_case_alone(store: Store) -> None:
+    counted_run(store)
+    (damaged,) = [graph.graph for graph in counted_version(store, None).graphs if graph.case == "hset"]
+    store.blobs.remove(damaged)
+    document = found(store, {"get-100B": 1.0, "hset": 1.0})
+    assert [(case.case, case.weight) for case in document.cases] == [("get-100B", 1.0)]
+    assert document.limits[0].startswith("The call graph of hset cannot be read: ")
 
 
 def test_a_stripped_program_is_stated(store: Store) -> None:

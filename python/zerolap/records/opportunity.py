@@ -85,12 +85,13 @@ class CountedWork(Record):
     """Where the instructions of a request go, and which of them are wasted: what is kept of a call graph.
 
     `is_by_source` states that the build's debug information was at hand: without it, what is inlined counts as that
-    of the function that it is inlined into. `is_searched` states that detectors have looked for opportunities: they do
+    of the function that it is inlined into. `has_build` states that the build was. `is_searched` states that detectors have looked for opportunities: they do
     not where a request executes thousands of functions.
     """
 
     instructions_per_op: float
     is_by_source: bool
+    has_build: bool = False
     is_searched: bool = True
     functions: tuple[FunctionWork, ...]
     categories: dict[Category, float]

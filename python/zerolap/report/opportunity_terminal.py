@@ -40,7 +40,7 @@ def show_opportunities(document: Opportunities, console: Console, limit: int) ->
     if document.limits:
         lines.blank()
     for limit_text in document.limits:
-        lines.line(("limits: ", "bold"), limit_text)
+        lines.line(("limits: ", "bold"), one_line(limit_text))
 
 
 def _show_opportunity(lines: Lines, opportunity: Opportunity, document: Opportunities) -> None:
