@@ -1,10 +1,12 @@
 """How the opportunities of a version are read: the headline, what each brings, and where it lies."""
 
-from zerolap.records import Estimate, Opportunities, Opportunity, OpportunityCase, OpportunityWeights
+from zerolap.records import Opportunities, Opportunity, OpportunityCase, OpportunityWeights
 from zerolap.report.format import COMMIT_DIGITS, change, counted, listing, one_line, rough_percent, share
 
 SHOWN_LINES = 4
 """Lines of source code that a sentence names."""
+SMALL = 0.005
+"""The part from which on one decimal of a percentage is enough."""
 MUCH = 0.9
 """What has to be left of a saving for it not to be worth a word that others share it."""
 
@@ -40,19 +42,16 @@ def server_line(document: Opportunities) -> str:
 def saving(opportunity: Opportunity) -> str:
     """Write what an opportunity would save over all cases, with its bounds."""
     saved = opportunity.saved_share
-    return f"{share(saved.expected)} ({bounds(saved)})"
-
-
-def bounds(estimate: Estimate) -> str:
-    """Write the bounds of a part: `2.1 to 4.0 %`."""
-    return f"{estimate.low * 100:.1f} to {estimate.high * 100:.1f} %"
+    decimals = 1 if saved.high >= SMALL else 2
+    low, expected, high = (f"{part * 100:.{decimals}f}" for part in (saved.low, saved.expected, saved.high))
+    return f"{expected} % ({low} to {high} %)"
 
 
 def shared_part(opportunity: Opportunity) -> str:
     """Write what is left of an opportunity after those before it, where that is less; else nothing."""
     if opportunity.additional_share >= MUCH * opportunity.saved_share.expected:
         return ""
-    return f"{share(opportunity.additional_share)} after those above, which share code with it"
+    return f"{rough_percent(opportunity.additional_share)} after those above, which share code with it"
 
 
 def of_cases(opportunity: Opportunity, document: Opportunities) -> str:

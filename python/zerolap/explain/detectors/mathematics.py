@@ -5,12 +5,21 @@ from typing import Final
 
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
+from zerolap.explain.detectors.detector import (
+    SMALLEST_SHARE,
+    CaseEvidence,
+    CodePlace,
+    Saving,
+    figure,
+    named,
+    often,
+    shown,
+)
 from zerolap.records import CaseOpportunity, Estimate
 
 LIBM: Final = re.compile(
-    r"_*(?:ieee754_|GI_)*(?:a?(?:sin|cos|tan)h?|sincos|atan2|pow|exp2?|exp10|expm1|log(?:2|10|1p)?|cbrt|hypot|fmod|tgamma|lgamma)"
-    r"(?:f|l)?(?:_(?:fma4?|avx2?|sse2|finite|compat|r))*"
+    r"_*(?:ieee754_|GI_)*(?P<name>a?(?:sin|cos|tan)h?|sincos|atan2|pow|exp2?|exp10|expm1|log(?:2|10|1p)?|cbrt|hypot|fmod"
+    r"|tgamma|lgamma)(?:f|l)?(?:_(?:fma4?|avx2?|sse2|finite|compat|r))*"
 )
 PART: Final = Estimate(low=0.1, expected=0.4, high=0.7)
 """What cheaper checks first and fewer functions of the same argument save: Redis's pull request 11535 took 22 % off
@@ -39,10 +48,17 @@ class Mathematics:
         return [one for one in opportunities if one.saved_instructions_per_op.expected >= least]
 
 
+def _plain(calls: Calls) -> str:
+    """Return the name that the C standard has for a function, without that of the processor."""
+    match = LIBM.fullmatch(calls.callee[0])
+    return match["name"] if match is not None else shown(calls.callee)
+
+
 def _opportunity(evidence: CaseEvidence, owner: FunctionKey, all_calls: list[Calls]) -> CaseOpportunity:
     calls = sum(one.calls for one in all_calls)
     instructions = sum(one.instructions for one in all_calls)
     entered = evidence.index.calls_to.get(owner, 0.0)
+    functions = named((name, "") for name in dict.fromkeys(map(_plain, all_calls)))
     figures = {"calls_per_op": calls, "instructions_per_op": instructions}
     each = ""
     if entered > 0:
@@ -54,6 +70,6 @@ def _opportunity(evidence: CaseEvidence, owner: FunctionKey, all_calls: list[Cal
         Saving(evidence.index.costs_of(all_calls), PART),
         confidence="low",
         evidence=figures,
-        text=f"computes {named(dict.fromkeys(one.callee for one in all_calls))} {often(calls)} per request{each}: "
+        text=f"computes {functions} {often(calls)} per request{each}: "
         f"{figure(instructions)} instructions; cheaper checks first, or values that are kept, save a part of them",
     )
