@@ -6,7 +6,7 @@ import math
 import random
 import statistics
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -28,6 +28,9 @@ START_SCATTER: Final = 0.004
 WINDOWS: Final = Windows(small=64, large=288)
 BACKGROUND_SAMPLES: Final = 140
 LATENCY_BUCKETS: Final = 40
+MADE_TWICE: Final = "createStreamIDString"
+"""Makes the text of an id for the reply, and since the commit `MADE_TWICE_SINCE` once more for replicas."""
+MADE_TWICE_SINCE: Final = 112
 DISTURBED: Final = Check(check="steal", ok=False, value=0.37, limit="<= 0.2")
 SATURATED: Final = Check(check="client_saturation", ok=False, value=0.994, limit="<= 0.98, or a server busy >= 0.9")
 
@@ -229,12 +232,15 @@ class MeasuredBuild:
     def _graph(self) -> dict[str, Any]:
         weights = self.server.function_weights(self.case, self.of.position, None)
         scale = self.server.instructions(self.case, self.of.position) / sum(weights.values())
+        twice = MADE_TWICE if self.of.position >= MADE_TWICE_SINCE else None
         inclusive: dict[tuple[str, str], float] = {}
+        calls: dict[tuple[str, str], float] = {}
         own: dict[str, float] = dict.fromkeys(sorted({name for path in weights for name in path}), 0.0)
         for path, weight in weights.items():
             own[path[-1]] += scale * weight
             for edge in set(itertools.pairwise(path)):
                 inclusive[edge] = inclusive.get(edge, 0.0) + scale * weight
+                calls[edge] = 2.0 if twice in path[: path.index(edge[1]) + 1] else 1.0
         names = list(own)
         files = sorted({file for name in names if (file := file_of(name)) is not None})
         places = {name: place for place, name in enumerate(names)}
@@ -245,7 +251,7 @@ class MeasuredBuild:
                 "object": object_of(name),
                 "instructions": round(own[name], 2),
                 "syscalls": 0.0938 if name in ("read", "write") else 0.0,
-                "calls": 1.0,
+                "calls": max((times for (_, callee), times in calls.items() if callee == name), default=1.0),
                 "lines": [] if file is None else self._lines(name, files.index(file), own[name]),
             }
             for name in names
@@ -254,10 +260,10 @@ class MeasuredBuild:
             {
                 "caller": places[caller],
                 "callee": places[callee],
-                "calls": 1.0,
+                "calls": calls[caller, callee],
                 "instructions": round(cost, 2),
                 "syscalls": 0.0,
-                "lines": [],
+                "lines": self._call_sites(caller, files) if callee == twice else [],
             }
             for (caller, callee), cost in sorted(inclusive.items())
         ]
@@ -269,6 +275,12 @@ class MeasuredBuild:
             "functions": functions,
             "edges": edges,
         }
+
+    def _call_sites(self, caller: str, files: Sequence[str]) -> list[tuple[int, int, float]]:
+        """Return the two places of a function that calls another one twice."""
+        file = files.index(file_of(caller) or "")
+        first = self._lines(caller, file, 0.0)[-1][1]
+        return [(file, first, 1.0), (file, first + 14, 1.0)]
 
     def _lines(self, name: str, file: int, instructions: float) -> list[tuple[int, int, float]]:
         first = 40 + self.server.draw("line", name).randrange(1200)
