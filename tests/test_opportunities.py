@@ -203,6 +203,14 @@ def test_a_call_graph_that_cannot_be_read_costs_its_case_alone(store: Store) -> 
     assert document.limits[0].startswith("The call graph of hset cannot be read: ")
 
 
+def test_where_no_call_graph_can_be_read_there_is_no_answer(store: Store) -> None:
+    counted_run(store)
+    for graph in counted_version(store, None).graphs:
+        store.blobs.remove(graph.graph)
+    with pytest.raises(UsageError, match="no call graph can be read"):
+        found(store, {"get-100B": 1.0, "hset": 1.0})
+
+
 def test_a_stripped_program_is_stated(store: Store) -> None:
     counted_run(store)
     store.record_run(RUN.model_copy(update={"server": RUN.server.model_copy(update={"stripped": True})}))

@@ -78,8 +78,7 @@ class GraphSearch:
                 new[graph.graph] = self._found(graph, functions, commands[graph.case])
             except (BlobDamaged, ValueError) as fault:
                 # The other cases are known all the same.
-                reason = fault.message if isinstance(fault, BlobDamaged) else "another version has recorded it"
-                searched.limits.append(f"The call graph of {graph.case} cannot be read: {reason}")
+                searched.limits.append(f"The call graph of {graph.case} cannot be read: {_reason(fault)}")
             listen(done, len(missing))
             if len(new) % KEPT_AT_ONCE == 0 or done == len(missing):
                 self._keep(new)
@@ -116,6 +115,10 @@ class GraphSearch:
         # The answer stands, though a user who may only read has to find it again.
         with suppress(EnvironmentMissing):
             self.lab.store.work.keep(works, self.found_by)
+
+
+def _reason(fault: BlobDamaged | ValueError) -> str:
+    return fault.message if isinstance(fault, BlobDamaged) else "another version has recorded it, or it is damaged"
 
 
 def all_detectors() -> list[Detector]:

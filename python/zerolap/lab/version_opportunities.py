@@ -86,7 +86,8 @@ def found_opportunities(
     """Return what could be optimised in a version; `weights` are stated, and given by case.
 
     What is found in a call graph is kept in the store, as far as that can be written to. `listen` is told how many of
-    the others are done, and of how many. Raises `PluginFault`.
+    the others are done, and of how many. Raises `UsageError` where no call graph can be read,
+    `PluginFault`.
     """
     stated, by_case = weights
     detectors = all_detectors()
@@ -94,6 +95,8 @@ def found_opportunities(
     commands = {name: case.verbs for name, case in version.cases.items()}
     searched = search.search(version.graphs, commands, listen)
     graphs = [graph for graph in version.graphs if _is_counted(searched.works.get(graph.graph))]
+    if version.graphs and not graphs and searched.limits:
+        raise UsageError(f"no call graph can be read. {searched.limits[0]}", hint="count the cases again")
     whole = sum(by_case[graph.case] for graph in graphs) or 1.0
     works = [
         WeightedWork(
