@@ -14,7 +14,7 @@ from zerolap.explain.detectors.costly_formatting import CostlyFormatting
 from zerolap.explain.detectors.further_system_calls import SystemCalls
 from zerolap.explain.detectors.growing_memory import GrowingMemory
 from zerolap.explain.detectors.key_lookups import KeyLookups
-from zerolap.explain.detectors.mathematics import Mathematics
+from zerolap.explain.detectors.mathematics import LIBM, Mathematics
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
 from zerolap.explain.detectors.repeated_checks import RepeatedChecks
 from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
@@ -218,6 +218,12 @@ def test_mathematics_of_a_library() -> None:
     (opportunity,) = detected(Mathematics(), counted)
     assert (opportunity.function, opportunity.confidence) == ("distance", "low")
     assert opportunity.evidence == {"calls_per_op": 16.0, "instructions_per_op": 1600.0, "calls_per_call": 2.0}
+
+
+@pytest.mark.parametrize("name", ["sin", "__cos_fma", "pow@@GLIBC_2.29", "asin", "atan2f", "__ieee754_exp_avx2", "log10"])
+def test_names_of_libm_on_all_processors(name: str) -> None:
+    assert LIBM.fullmatch(name) is not None
+    assert LIBM.fullmatch(f"my_{name}") is None
 
 
 def test_clock_readings_within_a_command_and_not_those_that_measure_it() -> None:
