@@ -220,7 +220,7 @@ def test_mathematics_of_a_library() -> None:
     assert opportunity.evidence == {"calls_per_op": 16.0, "instructions_per_op": 1600.0, "calls_per_call": 2.0}
 
 
-@pytest.mark.parametrize("name", ["sin", "__cos_fma", "pow@@GLIBC_2.29", "asin", "atan2f", "__ieee754_exp_avx2", "log10"])
+@pytest.mark.parametrize("name", ["sin", "__cos_fma", "pow@@GLIBC_2.29", "atan2f", "__ieee754_exp_avx2", "log10"])
 def test_names_of_libm_on_all_processors(name: str) -> None:
     assert LIBM.fullmatch(name) is not None
     assert LIBM.fullmatch(f"my_{name}") is None
