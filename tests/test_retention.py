@@ -14,6 +14,7 @@ from test_store import a_job, a_measurement, a_resolved, a_trial_done
 from toy_server import ToySource
 
 from zerolap.api.upkeep import look_after, usage
+from zerolap.records import CountedWork
 from zerolap.store import Retention, Store, StoredTrigger
 from zerolap.store.retention import outlived_histories, remove_history
 from zerolap.store.tables import request
@@ -80,6 +81,14 @@ def test_age_and_number_decide_and_open_requests_stay(store: Store) -> None:
     assert [identity for identity, digest in digests.items() if store.blobs.has(digest)] == ["c-1", "c-3", "c-4"]
     assert store.prune(Retention(seconds=30 * DAY)).requests == ["c-1"]
     assert len(store.measurements("c-4")) == 2
+
+
+def test_what_was_found_in_call_graphs_goes_with_them(store: Store) -> None:
+    graphs = [result(store, "c-0", days=300), result(store, "c-1")]
+    work = CountedWork(instructions_per_op=1.0, is_by_source=True, functions=(), categories={}, opportunities=())
+    store.work.keep(dict.fromkeys([*graphs, "of no trial"], work), "this version")
+    store.prune(Retention(seconds=30 * DAY))
+    assert store.work.kept([*graphs, "of no trial"], "this version") == {graphs[1]: work}
 
 
 def test_the_oldest_go_first_where_files_take_too_much(store: Store) -> None:
