@@ -12,8 +12,8 @@ from stored_comparison import ID, ONLY_WITH_A_TOKEN, reading_token, recorded_com
 from stored_opportunities import HOSTILE, counted_run, planted_graph, run_of_many_cases
 from stored_run import RUN, a_measurement, record_trials, stored_run
 
+from zerolap.lab.opportunities_in_time import AT_ONCE
 from zerolap.queries import opportunity_list
-from zerolap.queries.opportunities_in_time import AT_ONCE
 from zerolap.store import Store
 
 PATH = "/api/v1/pages/opportunities"
@@ -72,7 +72,7 @@ def test_what_takes_too_long_is_looked_through_when_it_is_asked_for_again(
     number = 3 * AT_ONCE + 3
     run_of_many_cases(store, number)
     with served_lab(store) as url, httpx.Client(base_url=url, timeout=60) as lab:
-        for examined in (2 * AT_ONCE, 3 * AT_ONCE, number):
+        for examined in (AT_ONCE, 2 * AT_ONCE, 3 * AT_ONCE, number):
             answer = answered(lab)
             assert answer["counted_cases"] == number
             assert len(answer["document"]["cases"]) == examined
@@ -81,6 +81,7 @@ def test_what_takes_too_long_is_looked_through_when_it_is_asked_for_again(
 
 
 def test_what_cannot_be_kept_is_answered_in_part(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opportunity_list, "EXAMINING_SECONDS", 0.0)
     monkeypatch.setattr(store.work, "keep", lambda works, found_by: None)
     run_of_many_cases(store, 3 * AT_ONCE)
     with served_lab(store) as url, httpx.Client(base_url=url, timeout=60) as lab:

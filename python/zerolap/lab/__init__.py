@@ -4,6 +4,7 @@ from zerolap.lab.check import CheckRequest, check
 from zerolap.lab.execution import Execution, Plan, recorded_results
 from zerolap.lab.lab import BUILDERS, Lab, with_builds
 from zerolap.lab.local import compare, resume, run, run_unless
+from zerolap.lab.opportunities_in_time import opportunities_in_time
 from zerolap.lab.picture_data import latency_points, read_case_pictures, read_pictures, read_run_pictures
 from zerolap.lab.platforms import LocalPlatform, PlatformAway, PlatformView
 from zerolap.lab.reasons import Explainer
@@ -39,6 +40,7 @@ __all__ = [
     "latency_points",
     "new_id",
     "on_platforms",
+    "opportunities_in_time",
     "read_case_pictures",
     "read_comparison",
     "read_pictures",

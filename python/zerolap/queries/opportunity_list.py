@@ -7,8 +7,8 @@ from pydantic import Field
 
 from zerolap.explain import command_weights
 from zerolap.history import case_weights
-from zerolap.lab import CountedVersion, counted_version
-from zerolap.queries.opportunities_in_time import opportunities_in_time
+from zerolap.lab import CountedVersion, Lab, counted_version, opportunities_in_time
+from zerolap.plugins import PluginFault
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.sampled_cases import MOST_RESULTS, ProfiledResult, profiled_result
 from zerolap.records import DrawnSide, Opportunities, Opportunity, OpportunityWeights, Record, UsageError
@@ -99,7 +99,10 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
     if wanted not in results:
         raise UsageError(f"the store holds no results of {wanted}")
     version = counted_version(store, wanted, side=parameters.side, everywhere=parameters.everywhere)
-    document, waiting = opportunities_in_time(version, _weights(parameters, version), store, EXAMINING_SECONDS)
+    try:
+        document, waiting = opportunities_in_time(version, _weights(parameters, version), Lab(store), EXAMINING_SECONDS)
+    except PluginFault as fault:
+        raise UsageError(fault.message, hint=fault.hint) from fault
     return OpportunityList(
         result=results[wanted],
         side=parameters.side,
