@@ -346,6 +346,7 @@ mod tests {
                 .collect(),
             frame: (0..size).map(|node| usize::from(node > 0)).collect(),
         };
+        large.sides.truncate(1);
         large.sides[0].own = vec![1.0; size];
         large
     }
