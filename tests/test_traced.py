@@ -164,11 +164,15 @@ def test_stacks_of_system_calls_are_those_of_the_program_the_most_frequent_first
         "samples": 10,
         "threads": [{"name": "server"}],
         "frames": [
-            {"function": name, "object": "[kernel]" if name == "do_syscall_64" else "server"} for name in functions
+            *(
+                {"function": name, "object": "[kernel]" if name == "do_syscall_64" else "server", "inlined": False}
+                for name in functions
+            ),
+            {"function": "write", "object": "libc.so.6", "inlined": True},
         ],
         "stacks": [
             {"thread": 0, "frames": [0, 1, 4, 3], "samples": 1},
-            {"thread": 0, "frames": [0, 1, 2, 3], "samples": 6},
+            {"thread": 0, "frames": [0, 1, 2, 6, 3], "samples": 6},
             {"thread": 0, "frames": [5] * 1000, "samples": 3},
         ],
     }

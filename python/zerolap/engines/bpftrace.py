@@ -23,6 +23,7 @@ from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import FileRefused, Process, launch, read_file
 
 READY: Final = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
+"""bpftrace writes it once all probes are attached, if there is a variable of this name."""
 READY_SECONDS: Final = 60.0
 POLL_SECONDS: Final = 0.02
 END_SECONDS: Final = 30.0
@@ -257,7 +258,7 @@ def tracing(process: int, directory: Path) -> Iterator[Tracer]:
         "PATH": os.environ.get("PATH", ""),
         "LANG": "C",
         "HOME": str(directory),
-        "BPFTRACE_NOTIFY_PROBES_ATTACHED": "1",
+        READY: "1",
     }
     command = ["bpftrace", "-f", "json", "-o", str(data), str(program)]
     with contextlib.ExitStack() as stack:

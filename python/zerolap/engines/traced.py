@@ -240,6 +240,7 @@ class _Frame(BaseModel):
 
     function: str
     object: str
+    inlined: bool = False
 
 
 class _Stack(BaseModel):
@@ -261,6 +262,17 @@ class _Stacks(BaseModel):
     stacks: list[_Stack]
 
 
+def _functions(frames: Sequence[_Frame]) -> list[str]:
+    """Return the functions of frames from the leaf to the root; a function that is inlined into its own alias once."""
+    names = [frame.function[:LONGEST_TRACED_NAME] for frame in frames]
+    callers = [*names[1:], None]
+    return [
+        name
+        for name, caller, frame in zip(names, callers, frames, strict=True)
+        if not (frame.inlined and name == caller)
+    ]
+
+
 def traced_stacks(event: TracedEvent, table: bytes) -> TracedStacks:
     """Return the most frequent stacks of a table (`zerolap.stacks/1`).
 
@@ -270,7 +282,7 @@ def traced_stacks(event: TracedEvent, table: bytes) -> TracedStacks:
     counted: Counter[tuple[str, tuple[str, ...]]] = Counter()
     for stack in stacks.stacks:
         frames = [stacks.frames[frame] for frame in reversed(stack.frames)]
-        of_program = [frame.function[:LONGEST_TRACED_NAME] for frame in frames if frame.object != KERNEL]
+        of_program = _functions([frame for frame in frames if frame.object != KERNEL])
         thread = stacks.threads[stack.thread].name[:LONGEST_TRACED_NAME]
         counted[thread, tuple(of_program[:MOST_TRACED_FRAMES])] += stack.samples
     most = [
