@@ -144,8 +144,8 @@ def _limits(works: Sequence[WeightedWork], *, is_stripped: bool) -> list[str]:
     limits = []
     if is_stripped:
         limits.append(
-            "The program is stripped: functions that are not exported have no names, and detectors recognise few. "
-            "Build it with symbols, or give a source tree as the server."
+            "The program is stripped: functions that are not exported have no names, and what is inlined counts as "
+            "part of the function that it is inlined into. A source tree as the server is built with all names."
         )
     by_symbol = sum(not of_case.work.is_by_source for of_case in works)
     if by_symbol and not is_stripped:

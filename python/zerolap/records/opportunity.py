@@ -54,7 +54,7 @@ class CaseOpportunity(Record):
 
     `frames` are the functions from the command down to `function`; `lines` those of the calls that it is about, as
     FILE:LINE.
-    `evidence` are the figures that it rests on, by name. `removed` is what `saved_instructions_per_op.expected`
+    `evidence` are the figures that it rests on, by name. `removed` is most of what `saved_instructions_per_op.expected`
     consists of; what is not counted in instructions, such as the work of the kernel, is in none of them.
     """
 
@@ -84,9 +84,9 @@ class FunctionWork(Record):
 class CountedWork(Record):
     """Where the instructions of a request go, and which of them are wasted: what is kept of a call graph.
 
-    `is_by_source` states that the build's debug information was at hand: without it, what is inlined counts as that
-    of the function that it is inlined into. `has_build` states that the build was. `is_searched` states that detectors have looked for opportunities: they do
-    not where a request executes thousands of functions.
+    `is_by_source` states that the build's debug information was at hand, `has_build` that the build was: without, what
+    is inlined counts as that of the function that it is inlined into. `is_searched` states that detectors have looked
+    for opportunities: they do not where a request executes thousands of functions.
     """
 
     instructions_per_op: float

@@ -26,7 +26,7 @@ class Sink:
 DOUBLES: Final = Sink(
     re.compile(PRINTF),
     "formats floating-point numbers",
-    "an algorithm for the shortest digits, such as Grisu or Ryu",
+    "an algorithm for the shortest digits, such as Grisu or Ryu,",
     # Redis issue 8826 measured fpconv at 7.46 times the speed of "%.17g": 1 - 1/7.46.
     Estimate(low=0.7, expected=0.85, high=0.9),
 )
@@ -47,7 +47,7 @@ SINKS: Final = (
     Sink(
         re.compile(r"_*strto(?:d|f|ld)(?:_l)?|redis_strtod"),
         "parses floating-point numbers",
-        "a parser such as fast_float, or the number kept as it was parsed",
+        "a parser such as fast_float, or the number kept as it was parsed,",
         Estimate(low=0.3, expected=0.6, high=0.8),
     ),
     Sink(

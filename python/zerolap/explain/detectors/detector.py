@@ -17,6 +17,8 @@ NOTHING: Final = Estimate(low=0.0, expected=0.0, high=0.0)
 MOST_FRAMES: Final = 20
 MOST_LINES: Final = 20
 MOST_REMOVED: Final = 20
+SMALLEST_REMOVED: Final = 0.02
+"""The part of a saving from which on a function is kept with it."""
 LONGEST_NAME: Final = 200
 """Of a function: names of C++ templates have no bound."""
 
@@ -103,6 +105,7 @@ class CaseEvidence:
     ) -> CaseOpportunity:
         """Return an opportunity of this case, its names bounded."""
         name, file = place.function
+        least = SMALLEST_REMOVED * sum(saving.costs.values())
         costs = sorted(saving.costs.items(), key=lambda item: -item[1])[:MOST_REMOVED]
         removed = tuple(
             RemovedCost(
@@ -112,7 +115,7 @@ class CaseEvidence:
                 share=min(cost * saving.part.expected / self.index.own(key), 1.0),
             )
             for key, cost in costs
-            if cost > 0 and self.index.own(key) > 0
+            if cost > least and self.index.own(key) > 0
         )
         return CaseOpportunity(
             detector=detector,
