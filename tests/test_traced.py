@@ -18,6 +18,7 @@ from zerolap.host import tracing_obstacle
 from zerolap.host.tracing import EVENT_DIRECTORIES, NEEDED_EVENTS
 from zerolap.lab.traced_sides import merged, traced_side
 from zerolap.records import Case, Measurement, TracedCall, TracedCase, TracedStack, TracedStacks, TrialFailed, Validity
+from zerolap.sandbox import launch
 from zerolap.store.blobs import open_blobs
 
 MAIN, BACKGROUND = 100, 101
@@ -285,6 +286,32 @@ def test_numbers_of_system_calls_are_those_of_the_machine() -> None:
     assert (NUMBERS["clone3"], of_arm["clone3"]) == (435, 435)
     assert (NUMBERS["io_uring_enter"], of_arm["io_uring_enter"]) == (426, 426)
     assert system_call_names("mips") == {}
+
+
+def test_a_bpftrace_that_overlooks_a_signal_is_interrupted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bpftrace, "INTERRUPT_SECONDS", 0.1)
+    data, log = tmp_path / "data", tmp_path / "log"
+    data.write_text(output())
+    overlooks = 'trap "trap \'exit 0\' INT" INT; echo "$0"; while :; do sleep 0.01; done'
+    with launch(["sh", "-c", overlooks, bpftrace.READY], environment=os.environ, output=log) as child:
+        tracer = Tracer(child, data, [])
+        tracer.wait_until_ready()
+        assert tracer.counts().calls[MAIN, READ] == 1000
+
+
+def test_a_bpftrace_that_does_not_end_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bpftrace, "INTERRUPT_SECONDS", 0.1)
+    monkeypatch.setattr(bpftrace, "END_SECONDS", 0.3)
+    ignores = 'trap "" INT; echo "$0"; while :; do sleep 0.01; done'
+    log = tmp_path / "log"
+    with launch(["sh", "-c", ignores, bpftrace.READY], environment=os.environ, output=log) as child:
+        tracer = Tracer(child, tmp_path / "data", [])
+        tracer.wait_until_ready()
+        with pytest.raises(TrialFailed, match="does not end"):
+            tracer.counts()
+    assert not Path(f"/proc/{child.number}").exists()
 
 
 @pytest.mark.slow
