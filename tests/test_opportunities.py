@@ -9,9 +9,10 @@ from call_graphs import call_graph
 from command_line import Zerolap
 from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
 
-from zerolap.explain import WeightedWork, command_weights, costly_functions, gain, ranked_opportunities
+from zerolap.explain import CaseEvidence, WeightedWork, command_weights, costly_functions, gain, ranked_opportunities
 from zerolap.explain.categories import category_of
 from zerolap.lab import Lab, counted_version, found_opportunities
+from zerolap.plugins import PluginFault
 from zerolap.records import (
     HEAD,
     Block,
@@ -266,6 +267,25 @@ def test_a_result_without_call_graphs_is_no_answer(store: Store) -> None:
     stored_run(store)
     with pytest.raises(UsageError, match="has no call graphs"):
         counted_version(store, None)
+
+
+class Failing:
+    """A detector of a plugin that does not know what it is given."""
+
+    name = "failing"
+    purpose = "to fail"
+    revision = 1
+
+    def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
+        raise KeyError(evidence.commands[0])
+
+
+def test_a_detector_of_a_plugin_that_fails_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted_run(store)
+    monkeypatch.setattr("zerolap.lab.graph_search.plugin_names", lambda group: ["failing"])
+    monkeypatch.setattr("zerolap.lab.graph_search.load_plugin", lambda group, name, interface: Failing())
+    with pytest.raises(PluginFault, match="the detector `failing` of a plugin fails: KeyError: 'GET'"):
+        found(store, {"get-100B": 1.0, "hset": 1.0})
 
 
 # The verb.
