@@ -15,7 +15,7 @@ _NAMES: Final[tuple[tuple[Category, str], ...]] = (
         "allocation",
         r"(?:je_|mi_|tc_|_?_?libc_|__GI___libc_|_int_)?(?:malloc|calloc|realloc|free|memalign|aligned_alloc|posix_memalign"
         r"|mallocx|rallocx|dallocx|sdallocx|valloc|malloc_usable_size|malloc_consolidate)(?:_default|_consolidate)?"
-        r"|z(?:try)?(?:m|c|re)alloc\w*|zfree\w*|zstrdup|zmalloc_\w+|s_(?:m|c|re)alloc\w*|s_free\w*|sysmalloc|systrim"
+        r"|z(?:try)?(?:m|c|re)alloc\w*|valkey_(?:m|c|re)alloc|valkey_free|zfree\w*|zstrdup|zmalloc_\w+|s_(?:m|c|re)alloc\w*|s_free\w*|sysmalloc|systrim"
         r"|unlink_chunk.*|tcache_\w+|activeDefrag\w*|luaM_\w+|l_alloc|luaAlloc",
     ),
     (

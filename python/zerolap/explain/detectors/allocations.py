@@ -13,7 +13,7 @@ REALLOCATES: Final = re.compile(_PREFIX + r"(?:realloc|reallocarray|rallocx|xall
 FREES: Final = re.compile(_PREFIX + r"(?:free|dallocx|sdallocx|cfree)(?:_default)?")
 MAKES_ROOM: Final = re.compile(r"_?sdsMakeRoomFor\w*")
 WRAPPER: Final = re.compile(
-    r"z(?:try)?(?:m|c|re)alloc\w*|zfree\w*|s_(?:m|c|re)alloc\w*|s_free\w*|_?sds(?:new\w*|empty|dup|free\w*|MakeRoomFor\w*|"
+    r"z(?:try)?(?:m|c|re)alloc\w*|zfree\w*|valkey_(?:m|c|re)alloc|valkey_free|s_(?:m|c|re)alloc\w*|s_free\w*|_?sds(?:new\w*|empty|dup|free\w*|MakeRoomFor\w*|"
     r"cat\w*|Resize|RemoveFreeSpace)|luaM_\w+|l_alloc|luaAlloc"
 )
 """Functions that give or take memory on behalf of their callers, whose decision it is."""

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from zerolap.explain.call_index import Calls
+from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named
 from zerolap.records import CaseOpportunity, Estimate
 
@@ -26,7 +27,7 @@ class CommandLookups:
         asking = [
             calls
             for caller, callees in index.callees.items()
-            if LOOKS_UP.fullmatch(caller[0]) is not None
+            if _looks_up(caller)
             for callee, calls in callees.items()
             if TABLE.fullmatch(callee[0]) is not None and calls.instructions > 0
         ]
@@ -37,14 +38,21 @@ class CommandLookups:
         return [opportunity] if opportunity.saved_instructions_per_op.expected >= least else []
 
 
+def _looks_up(key: FunctionKey) -> bool:
+    return LOOKS_UP.fullmatch(key[0]) is not None
+
+
 def _opportunity(evidence: CaseEvidence, asking: list[Calls]) -> CaseOpportunity:
     number = sum(calls.calls for calls in asking)
     instructions = sum(calls.instructions for calls in asking)
     most = max(asking, key=lambda calls: calls.instructions)
+    owner = evidence.index.owner(most)
     tables = named(dict.fromkeys(calls.callee for calls in asking))
     return evidence.opportunity(
         CommandLookups.name,
-        CodePlace(evidence.index.owner(most), most.caller, [line for calls in asking for line in calls.lines]),
+        CodePlace(
+            owner if _looks_up(owner) else most.caller, most.caller, [line for calls in asking for line in calls.lines]
+        ),
         Saving(evidence.index.costs_of(asking), PART),
         confidence="medium",
         evidence={"lookups_per_op": number, "instructions_per_op": instructions},

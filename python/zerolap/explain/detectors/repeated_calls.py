@@ -134,6 +134,9 @@ def _together(ways: Sequence[_Reached]) -> _Reached:
 
 
 def _is_candidate(function: FunctionKey) -> bool:
+    # What servers bring along, such as algorithms on numbers, is called with others each time.
+    if function[1].startswith("deps/"):
+        return False
     return EACH_A_PART.fullmatch(function[0]) is None and category_of(*function) not in PASSED_OVER
 
 
