@@ -252,7 +252,8 @@ class Tracer:
             time.sleep(POLL_SECONDS)
 
     def _failed(self, what: str) -> TrialFailed:
-        return TrialFailed(f"bpftrace {what}", hint="zerolap doctor", details=self.process.output_tail(10))
+        written = self.process.output_tail(10).replace(READY, "").strip()
+        return TrialFailed(f"bpftrace {what}", hint="zerolap doctor", details=written)
 
 
 @contextlib.contextmanager

@@ -36,7 +36,9 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
         caption="System calls per request"
         names={["thread", "system call"]}
         figures={CALL_FIGURES}
-        sides={sides.map(({ traced }) => new Map(traced.calls.map((call) => [`${call.thread}\0${call.call}`, call])))}
+        sides={sides.map(
+          ({ traced }) => new Map(traced.calls.map((call) => [`${call.thread}\0${call.call}`, call])),
+        )}
         shown={SHOWN_CALLS}
       />
       <TracedTable
