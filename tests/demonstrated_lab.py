@@ -20,6 +20,7 @@ from zerolap.store import Store
 
 AN_HOUR = 3600.0
 SEED = 1
+WITH_PARAMETERS = ("/series", "/stacks", "/opportunities")
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,10 @@ class DemonstratedLab:
             "/series": "/series?case=zadd&metric=cpu_ns_per_op",
             "/commits/{commit}": f"/commits/{self.server.commits[HASH_COMMIT].commit}",
             "/stacks": f"/stacks?id={compared}&case={case}",
+            "/opportunities": f"/opportunities?id={run}",
+            "/detectors/{name}": "/detectors/costly-formatting",
             "/platforms/{fingerprint}": f"/platforms/{self.server.platform(ARM, self.server.moment).fingerprint}",
-        } | {route: route for route in ROUTES if "{" not in route and route not in ("/series", "/stacks")}
+        } | {route: route for route in ROUTES if "{" not in route and route not in WITH_PARAMETERS}
 
     def timed_trial(self, identity: str, case: str) -> int:
         """Return the number of the first timed trial of a case."""

@@ -35,6 +35,8 @@ ROUTES: Final = (
     "/versions",
     "/commits/{commit}",
     "/stacks",
+    "/opportunities",
+    "/detectors/{name}",
     "/fleet",
     "/platforms",
     "/platforms/{fingerprint}",

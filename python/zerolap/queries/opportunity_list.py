@@ -1,7 +1,7 @@
 """What could be optimised in a version, over all cases that were counted of it."""
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -21,6 +21,9 @@ RESULTS_LISTED: Final = 30
 LONGEST_NAME: Final = 500
 
 
+Weighting: TypeAlias = Literal["command", "equal", "priority"]
+
+
 class OpportunityParameters(Parameters):
     """Of which version, how its cases are weighted, and how much is listed."""
 
@@ -33,7 +36,7 @@ class OpportunityParameters(Parameters):
         bool, Field(description="Take in the cases of the same build in all comparisons and runs.")
     ] = False
     weights: Annotated[
-        Literal["command", "equal", "priority"],
+        Weighting,
         Field(description="Each command counts the same, or each case, or each case by the priority in its suite."),
     ] = "command"
     detector: Annotated[
@@ -68,7 +71,8 @@ class OpportunityList(Record):
 
     `result` is what was asked for, `newest` are the newest comparisons and runs that have call graphs. Of
     `counted_cases`, those in `waiting_cases` are not part of the document yet: their call graphs are looked through
-    when this is asked again. `sampled` has the comparison or run with sampled stacks of this side, by case.
+    when this is asked again. `sampled` has the comparison or run with sampled stacks of this side, by case;
+    `weightings` are those that these cases permit.
     """
 
     result: ProfiledResult | None
@@ -77,6 +81,7 @@ class OpportunityList(Record):
     counted_cases: int
     waiting_cases: tuple[str, ...]
     sampled: dict[str, str]
+    weightings: tuple[Weighting, ...]
     document: ListedOpportunities | None
 
 
@@ -92,6 +97,7 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
             counted_cases=0,
             waiting_cases=(),
             sampled={},
+            weightings=(),
             document=None,
         )
     wanted = parameters.id or newest[0]
@@ -110,6 +116,7 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
         counted_cases=len(version.graphs),
         waiting_cases=waiting,
         sampled=_sampled(store, document.results, parameters.side),
+        weightings=_weightings(version),
         document=_listed(document, parameters),
     )
 
@@ -122,6 +129,11 @@ def _weights(
         return OpportunityWeights(kind="command"), command_weights(commands)
     by_case = case_weights(parameters.weights, list(version.cases.values())).by_case
     return OpportunityWeights(kind=parameters.weights), by_case
+
+
+def _weightings(version: CountedVersion) -> tuple[Weighting, ...]:
+    has_priorities = any(case.priority is not None for case in version.cases.values())
+    return ("command", "equal", "priority") if has_priorities else ("command", "equal")
 
 
 def _in_short(store: Store, identities: list[str]) -> dict[str, ProfiledResult]:

@@ -9,6 +9,9 @@ export const REPORTS_AT_ONCE = 50;
 const SERIES_NAMES = ["case", "group", "metric", "platform", "variant", "history"];
 const RANGE_NAMES = ["since", "first", "last"];
 const VERSIONS_NAMES = ["history", "metric", "since", "against", "rows"];
+const OPPORTUNITIES_NAMES = ["id", "side", "everywhere", "weights"];
+/** As many opportunities and cases of each as the query answers. */
+export const WHOLE_OPPORTUNITIES = { limit: 500, cases: 1000 };
 const REPORTS_NAMES = ["text", "state", "platform", "kind", "before"];
 const TRIGGERS_NAMES = ["state", "repository", "number", "cursor", "trigger"];
 
@@ -86,6 +89,15 @@ export function stackLinesQuery(selection: Selection, frame: FlameFrame, name = 
   const { least_share, ...taken } = queryOf(selection);
   const { function: named, file, object } = frame;
   return queryUrl(name, { ...taken, function: named, file, object: file === null ? object : null });
+}
+
+/** The opportunities of the version that the address names; `name` is of the query, or of its table. */
+export function opportunitiesQuery(
+  parameters: URLSearchParams,
+  name = "opportunities",
+  narrowed: Record<string, string | number> = {},
+): string {
+  return queryUrl(name, { ...given(parameters, OPPORTUNITIES_NAMES), ...narrowed });
 }
 
 export const versionsQuery = (parameters: URLSearchParams, name = "versions") =>

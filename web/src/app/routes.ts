@@ -78,6 +78,18 @@ export const ROUTES: readonly Route[] = [
     asks: (_, parameters) => [queries.stacksQuery(parameters)],
   },
   {
+    path: "/opportunities",
+    title: "Opportunities",
+    isListed: true,
+    load: () => import("./opportunities/OpportunitiesPage.tsx"),
+    asks: (_, parameters) => [queries.opportunitiesQuery(parameters)],
+  },
+  {
+    path: "/detectors/{name}",
+    title: "Detector",
+    load: () => import("./detectors/DetectorPage.tsx"),
+  },
+  {
     path: "/commits/{commit}",
     title: "Commit",
     load: () => import("./commits/CommitPage.tsx"),

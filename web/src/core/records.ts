@@ -342,6 +342,13 @@ export interface DrawnSlice {
   is_disturbed: boolean;
 }
 
+/** A predicted value with the bounds that it is expected in. */
+export interface Estimate {
+  low: number;
+  expected: number;
+  high: number;
+}
+
 /** A fact of a platform, such as its governor. */
 export interface Fact {
   name: string;
@@ -630,6 +637,41 @@ export interface ListedHistory {
   created: string;
 }
 
+/** The document of `zerolap opportunities --json` with the first of its `all_opportunities`. */
+export interface ListedOpportunities {
+  schema: "zerolap.opportunities/1";
+  created: string;
+  command_line: string;
+  server: MeasuredServer;
+  platform: Platform;
+  results: Array<string>;
+  weights: OpportunityWeights;
+  cases: Array<WeighedCase>;
+  detectors: Array<string>;
+  saved_share: number;
+  opportunities: Array<ListedOpportunity>;
+  functions: Array<WeighedFunction>;
+  categories: Array<WeighedCategory>;
+  limits: Array<string>;
+  all_opportunities: number;
+}
+
+/** An opportunity with the first of its `all_cases` cases; `commands` are those of all of them. */
+export interface ListedOpportunity {
+  rank: number;
+  detector: string;
+  function: string;
+  file: string;
+  category: "allocation" | "formatting" | "parsing" | "dictionary" | "strings" | "reply" | "event loop" | "system calls" | "time" | "statistics and access checks" | "command" | "other";
+  confidence: "high" | "medium" | "low";
+  saved_share: Estimate;
+  additional_share: number;
+  cases: Array<OpportunityCase>;
+  text: string;
+  all_cases: number;
+  commands: Array<string>;
+}
+
 /**
  * A platform: when it was seen first, when its facts changed last, in how many states it was seen.
  *
@@ -848,6 +890,50 @@ export interface OpenRequest {
   reason: string;
 }
 
+/** What a change would bring for one case: `gain` is that of its throughput, where instructions decide it. */
+export interface OpportunityCase {
+  case: string;
+  commands: Array<string>;
+  instructions_per_op: number;
+  saved_instructions_per_op: Estimate;
+  gain: Estimate;
+  lines: Array<string>;
+  frames: Array<string>;
+  evidence: Record<string, number>;
+  text: string;
+}
+
+/**
+ * The opportunities of a version that was counted, null where nothing was.
+ *
+ * `result` is what was asked for, `newest` are the newest comparisons and runs that have call graphs. Of
+ * `counted_cases`, those in `waiting_cases` are not part of the document yet: their call graphs are looked through
+ * when this is asked again. `sampled` has the comparison or run with sampled stacks of this side, by case;
+ * `weightings` are those that these cases permit.
+ */
+export interface OpportunityList {
+  result: ProfiledResult | null;
+  side: "base" | "head";
+  newest: Array<ProfiledResult>;
+  counted_cases: number;
+  waiting_cases: Array<string>;
+  sampled: Record<string, string>;
+  weightings: Array<"command" | "equal" | "priority">;
+  document: ListedOpportunities | null;
+}
+
+/**
+ * What the cases are weighted by.
+ *
+ * `command` gives each command the same weight, however many cases it has. `usage` is the time that a server of the
+ * user spent in each command; `source` is where that was read from, `covered` the part of it in these commands.
+ */
+export interface OpportunityWeights {
+  kind: "command" | "equal" | "priority" | "usage";
+  source: string;
+  covered: number | null;
+}
+
 /** How many cases have an outcome. */
 export interface OutcomeCount {
   outcome: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical";
@@ -1012,7 +1098,11 @@ export interface ProfiledCase {
   sides: Array<ProfiledSide>;
 }
 
-/** A comparison or run whose stacks are shown; `platform_name` is empty where it was asked for by its id. */
+/**
+ * A comparison or run whose stacks or call graphs are shown.
+ *
+ * `platform_name` is empty where it was asked for by its id.
+ */
 export interface ProfiledResult {
   id: string;
   path: "comparisons" | "runs";
@@ -1637,6 +1727,36 @@ export interface VersionMap {
   versions_left_out: number;
   series_left_out: number;
   accepted: Array<ListedChange>;
+}
+
+/** A case that was looked at, its part of all weights, and what all opportunities together would bring for it. */
+export interface WeighedCase {
+  case: string;
+  commands: Array<string>;
+  result: string;
+  weight: number;
+  instructions_per_op: number;
+  gain: number;
+}
+
+/** The part of the instructions that is spent in the functions of a category, the weighted mean over all cases. */
+export interface WeighedCategory {
+  category: "allocation" | "formatting" | "parsing" | "dictionary" | "strings" | "reply" | "event loop" | "system calls" | "time" | "statistics and access checks" | "command" | "other";
+  share: number;
+}
+
+/**
+ * A function's part of the instructions, the weighted mean over all cases, and in how many cases it is over 1 %.
+ *
+ * `self_share` is without the functions that it calls; `commands` are those of the cases in which it costs most.
+ */
+export interface WeighedFunction {
+  function: string;
+  file: string;
+  category: "allocation" | "formatting" | "parsing" | "dictionary" | "strings" | "reply" | "event loop" | "system calls" | "time" | "statistics and access checks" | "command" | "other";
+  self_share: number;
+  share: number;
+  cases: number;
 }
 
 /** The requests of the two windows of a counted trial; each is a multiple of the cycle of commands. */

@@ -8,7 +8,7 @@ import { besideNotice } from "../notice.ts";
 import type { PageProps } from "../routes.ts";
 import { triggersUrl } from "../triggers/links.ts";
 import { ComparedCaseEvidence } from "./CaseEvidence.tsx";
-import { Downloads } from "./Downloads.tsx";
+import { Downloads, OpportunityLinks } from "./Downloads.tsx";
 import { LAB_LINKS } from "./labLinks.ts";
 import { ProgressPanel, RequestPage, useReport } from "./progress.tsx";
 
@@ -42,6 +42,7 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
       >
         {progress !== null && !progress.has_ended && <ProgressPanel progress={progress} />}
       </ComparisonPage>
+      <OpportunityLinks id={id} engines={comparison.settings.engines} sides={["head", "base"]} />
       {cause !== null && <Cause cause={cause} />}
       <Downloads path={`/comparisons/${id}`} table={queryUrl("comparison.csv", { id })} />
     </>

@@ -4,7 +4,7 @@ import { RunPage } from "../../core/run/RunPage.tsx";
 import type { ShownRun } from "../../core/run/run.ts";
 import { queryUrl } from "../answers.ts";
 import { MeasuredCaseEvidence } from "../comparison/CaseEvidence.tsx";
-import { Downloads } from "../comparison/Downloads.tsx";
+import { Downloads, OpportunityLinks } from "../comparison/Downloads.tsx";
 import { LAB_LINKS } from "../comparison/labLinks.ts";
 import { ProgressPanel, RequestPage, useReport } from "../comparison/progress.tsx";
 import { useAddressedList } from "../lists.ts";
@@ -37,6 +37,7 @@ export default function RunRoute({ parts, parameters }: PageProps) {
       >
         {progress !== null && !progress.has_ended && <ProgressPanel progress={progress} />}
       </RunPage>
+      <OpportunityLinks id={id} engines={report.settings.engines} sides={["head"]} />
       <Downloads path={`/runs/${id}`} table={queryUrl("run.csv", { id })} />
     </>
   );

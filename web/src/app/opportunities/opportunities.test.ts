@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import type { ListedOpportunity } from "../../core/records.ts";
+import {
+  caseUrl,
+  evidenceName,
+  filtered,
+  filterOf,
+  functionStacksUrl,
+  headline,
+  savedTexts,
+} from "./opportunities.ts";
+
+const ESTIMATE = { low: 0.0212, expected: 0.03, high: 0.04 };
+
+function opportunity(detector: string, ...commands: string[]): ListedOpportunity {
+  return {
+    rank: 1,
+    detector,
+    function: "format",
+    file: "server.c",
+    category: "formatting",
+    confidence: "high",
+    saved_share: ESTIMATE,
+    additional_share: 0.03,
+    cases: [],
+    text: "",
+    all_cases: commands.length,
+    commands,
+  };
+}
+
+describe("filters", () => {
+  const all = [opportunity("costly-formatting", "GET", "SET"), opportunity("atomics", "SET")];
+
+  it("leave what has all of their values", () => {
+    const named = (query: string) =>
+      filtered(all, filterOf(new URLSearchParams(query))).map(({ detector }) => detector);
+    expect(named("")).toEqual(["costly-formatting", "atomics"]);
+    expect(named("command=GET")).toEqual(["costly-formatting"]);
+    expect(named("command=SET&detector=atomics&category=formatting")).toEqual(["atomics"]);
+    expect(named("category=parsing")).toEqual([]);
+  });
+});
+
+describe("words", () => {
+  const document = { all_opportunities: 2, cases: [], saved_share: 0.1234 };
+
+  it("state what all opportunities save together, and how cases are weighted", () => {
+    const weighted = (kind: "command" | "priority") =>
+      headline({ ...document, weights: { kind, source: "", covered: null } });
+    expect(weighted("command")).toBe(
+      "2 opportunities in 0 cases: together 12.3\u00a0% of the instructions of a request, each command weighted equally.",
+    );
+    expect(weighted("priority")).toContain("weighted by priority.");
+  });
+
+  it("state what is saved, with its bounds and what is left of it", () => {
+    const texts = (of: Partial<ListedOpportunity>) =>
+      Object.values(savedTexts({ ...opportunity("atomics"), ...of })).map((text) =>
+        text.replaceAll("\u00a0", " "),
+      );
+    expect(texts({})).toEqual(["3.0 %", "2.1 to 4.0 %", "all of it"]);
+    expect(texts({ additional_share: 0.01 })[2]).toBe("1.0 %");
+    const small = { low: 0.001, expected: 0.002, high: 0.0021 };
+    expect(texts({ saved_share: small, additional_share: 0 })).toEqual([
+      "0.20 %",
+      "0.10 to 0.21 %",
+      "0.00 %",
+    ]);
+  });
+
+  it("name figures of the evidence", () => {
+    expect(evidenceName("calls_per_op")).toBe("calls per request");
+  });
+});
+
+describe("links", () => {
+  it("lead to the case in a comparison or a run", () => {
+    expect(caseUrl("r-1", "get&set")).toBe("/runs/r-1?case=get%26set");
+    expect(caseUrl("c-1", "get")).toBe("/comparisons/c-1?case=get");
+  });
+
+  it("lead to the stacks of a function, which is known by its file or its library", () => {
+    const chosen = (file: string) =>
+      new URL(functionStacksUrl("r-1", "get", { function: "f", file }), "http://lab").searchParams.get(
+        "function",
+      );
+    expect(chosen("server.c")).toBe('["f","server.c",true]');
+    expect(chosen("libc.so.6")).toBe('["f",null,"libc.so.6"]');
+    expect(chosen("redis-server")).toBe('["f",null,"redis-server"]');
+  });
+});

@@ -1,0 +1,118 @@
+/** Opportunities in words, their filters, and where they lead to. */
+
+import { frameKey } from "../../core/flame/tree.ts";
+import { change, count, counted, share } from "../../core/numbers.ts";
+import type {
+  ListedOpportunities,
+  ListedOpportunity,
+  OpportunityCase,
+  OpportunityWeights,
+} from "../../core/records.ts";
+import { stacksUrl } from "../stacks/selection.ts";
+
+/** What opportunities are filtered by; "" stands for all. */
+export interface OpportunityFilter {
+  category: string;
+  detector: string;
+  command: string;
+}
+
+export const FILTERS = ["category", "detector", "command"] as const;
+
+export function filterOf(parameters: URLSearchParams): OpportunityFilter {
+  const [category = "", detector = "", command = ""] = FILTERS.map((name) => parameters.get(name) ?? "");
+  return { category, detector, command };
+}
+
+/** The values that there are of an opportunity by the name of a filter. */
+export function valuesOf(of: ListedOpportunity, name: keyof OpportunityFilter): readonly string[] {
+  return name === "command" ? of.commands : [of[name]];
+}
+
+/** The opportunities that pass all filters, in their order. */
+export function filtered(
+  opportunities: readonly ListedOpportunity[],
+  filter: OpportunityFilter,
+): ListedOpportunity[] {
+  return opportunities.filter((of) =>
+    FILTERS.every((name) => filter[name] === "" || valuesOf(of, name).includes(filter[name])),
+  );
+}
+
+/** What all opportunities together would save. */
+export function headline({
+  all_opportunities,
+  cases,
+  saved_share,
+  weights,
+}: Pick<ListedOpportunities, "all_opportunities" | "cases" | "saved_share" | "weights">): string {
+  const ofCases = counted(cases.length, "case", "cases");
+  if (all_opportunities === 0) {
+    return `Nothing was found to optimise in ${ofCases}.`;
+  }
+  const places = counted(all_opportunities, "opportunity", "opportunities");
+  return `${places} in ${ofCases}: together ${share(saved_share)} of the instructions of a request, ${weighting(weights)}.`;
+}
+
+function weighting({ kind }: OpportunityWeights): string {
+  const words: Partial<Record<OpportunityWeights["kind"], string>> = {
+    command: "each command weighted equally",
+    equal: "each case weighted equally",
+  };
+  return words[kind] ?? "weighted by priority";
+}
+
+/** Parts from which on one decimal of a percentage is enough. */
+const SMALL = 0.005;
+/** What has to be left of a saving for it to count as all of it. */
+const MUCH = 0.9;
+
+/** What an opportunity saves over all cases, its bounds, and what is left of it after those before; each on one line. */
+export function savedTexts({ saved_share: saved, additional_share }: ListedOpportunity) {
+  const decimals = saved.high >= SMALL ? 1 : 2;
+  const part = (value: number) => (value * 100).toFixed(decimals);
+  return {
+    saved: unbroken(`${part(saved.expected)} %`),
+    bounds: unbroken(`${part(saved.low)} to ${part(saved.high)} %`),
+    left: additional_share >= MUCH * saved.expected ? "all of it" : unbroken(`${part(additional_share)} %`),
+  };
+}
+
+function unbroken(text: string): string {
+  return text.replaceAll(" ", "\u00a0");
+}
+
+/** What a change would save in a case. */
+export function savingText({
+  saved_instructions_per_op: saved,
+  instructions_per_op: all,
+}: OpportunityCase): string {
+  return `${share(saved.expected / all)} fewer instructions: ${count(saved.expected)} (${count(saved.low)} to ${count(saved.high)}) of ${count(all)}`;
+}
+
+/** By how much the throughput of a case would grow as far as instructions decide it. */
+export function gainText({ gain }: OpportunityCase): string {
+  return `throughput ${change(gain.expected)} (${change(gain.low)} to ${change(gain.high)})`;
+}
+
+/** What a figure of the evidence is called. */
+export function evidenceName(name: string): string {
+  return name.replaceAll("_per_op", " per request").replaceAll("_", " ");
+}
+
+/** A function of the server is known by its file, one of a library or a program without lines by that. */
+export function functionStacksUrl(
+  id: string,
+  name: string | null,
+  named: { function: string; file: string },
+): string {
+  const isObject = /\.so\b/.test(named.file) || !named.file.includes(".");
+  const frame = { function: named.function, file: isObject ? null : named.file, object: named.file };
+  const selection = name === null ? { id } : { id, case: name };
+  return `${stacksUrl(selection)}&${new URLSearchParams({ function: frameKey(frame) })}`;
+}
+
+/** Where a comparison or run shows a case. */
+export function caseUrl(id: string, name: string): string {
+  return `/${id.startsWith("r-") ? "runs" : "comparisons"}/${id}?${new URLSearchParams({ case: name })}`;
+}
