@@ -71,7 +71,7 @@ def test_a_run_shows_metrics_system_calls_waiting_and_stacks() -> None:
     assert "61.2 %" in text
     assert "write ← connSocketWrite ← writeToClient" in text
     markdown = run_markdown(run)
-    assert "| `redis-server` | `epoll_wait` | 1.5 | 900 |" in markdown
+    assert "| `redis-server` | `epoll_wait` | 1,500 | 900 |" in markdown
     assert "- 61.2 % `redis-server` `write ← connSocketWrite ← writeToClient`" in markdown
     assert json.loads(run_json(run))["cases"][0]["traced"]["traced"]["schema"] == "zerolap.traced/1"
 
@@ -85,8 +85,8 @@ def test_a_comparison_shows_both_sides_and_a_call_that_is_new() -> None:
     assert "traced in 3 passes of each side" in text
     assert "1.5 → 2" in text
     markdown = comparison_markdown(comparison)
-    assert "| `redis-server` | `epoll_wait` | 1.5 → 2 | 900 → 900 |" in markdown
-    assert "| `redis-server` | `getpid` | 0 → 1 | 0 → 50 |" in markdown
+    assert "| `redis-server` | `epoll_wait` | 1,500 → 2,000 | 900 → 900 |" in markdown
+    assert "| `redis-server` | `getpid` | 0 → 1,000 | 0 → 50 |" in markdown
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -20,8 +20,5 @@ def traced_markdown(case: str, reading: TracedReading) -> str:
 
 
 def _table(traced: TracedTable) -> str:
-    rows = [
-        [*(code(name, LONGEST_NAME) for name in row[: traced.names]), *(prose(cell) for cell in row[traced.names :])]
-        for row in traced.rows
-    ]
+    rows = [[*(code(name, LONGEST_NAME) for name in row[: traced.names]), *row[traced.names :]] for row in traced.rows]
     return table(traced.columns, rows, numbers=range(max(traced.names, 1), len(traced.columns)))

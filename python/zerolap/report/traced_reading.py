@@ -4,8 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from zerolap.records import CaseResult, RunCase, TracedCall, TracedSide, TracedStack, TracedThread
-from zerolap.report.format import ARROW, ELLIPSIS, count, counted, metric_label, share
+from zerolap.records import (
+    METRICS,
+    TRACED_METRICS,
+    CaseResult,
+    RunCase,
+    TracedCall,
+    TracedSide,
+    TracedStack,
+    TracedThread,
+)
+from zerolap.report.format import ARROW, ELLIPSIS, count, counted, share
 
 SHOWN_CALLS: Final = 10
 SHOWN_THREADS: Final = 6
@@ -14,16 +23,16 @@ SHOWN_FRAMES: Final = 8
 CALLED_BY: Final = " ← "
 
 CALL_FIGURES: Final[Mapping[str, Callable[[TracedCall], float]]] = {
-    "calls": lambda call: call.calls_per_op,
-    "ns, waiting included": lambda call: call.ns_per_op,
+    "per 1,000 requests": lambda call: 1000 * call.calls_per_op,
+    "ns per request": lambda call: call.ns_per_op,
 }
 THREAD_FIGURES: Final[Mapping[str, Callable[[TracedThread], float]]] = {
-    "times": lambda thread: thread.off_per_op,
-    "ns": lambda thread: thread.off_ns_per_op,
-    "ns of it in the run queue": lambda thread: thread.queue_ns_per_op,
-    "page faults": lambda thread: thread.faults_per_op,
+    "times per 1,000 requests": lambda thread: 1000 * thread.off_per_op,
+    "ns per request": lambda thread: thread.off_ns_per_op,
+    "in the run queue": lambda thread: thread.queue_ns_per_op,
+    "faults per 1,000": lambda thread: 1000 * thread.faults_per_op,
 }
-"""What is reported beside names, per request; rows with the most of the first come first."""
+"""What is reported beside names, per request or 1,000 requests; rows with the most of the first come first."""
 
 Row = TypeVar("Row")
 
@@ -72,8 +81,8 @@ def _reading(sides: Sequence[TracedSide]) -> TracedReading:
     ]
     tables = [
         _metrics(sides),
-        _table("system calls per request", ["thread", "system call"], CALL_FIGURES, calls, SHOWN_CALLS),
-        _table("off the processor, per request", ["thread"], THREAD_FIGURES, threads, SHOWN_THREADS),
+        _table("system calls, waiting in them included", ["thread", "system call"], CALL_FIGURES, calls, SHOWN_CALLS),
+        _table("off the processor", ["thread"], THREAD_FIGURES, threads, SHOWN_THREADS),
     ]
     reasons = dict.fromkeys(side.traced.no_stacks for side in sides if side.traced.no_stacks is not None)
     return TracedReading(
@@ -93,10 +102,10 @@ def _reading(sides: Sequence[TracedSide]) -> TracedReading:
 def _metrics(sides: Sequence[TracedSide]) -> TracedTable:
     """Return the mean of each metric, with the least and the largest value of the passes."""
     rows = []
-    for name in sides[-1].metrics:
+    for name in filter(TRACED_METRICS.__contains__, sides[-1].metrics):
         values = [side.metrics[name] for side in sides if name in side.metrics]
         ranges = [f"{count(least)} to {count(most)}" for _, least, most in values]
-        rows.append([metric_label(name), _of_sides([mean for mean, _, _ in values]), f" {ARROW} ".join(ranges)])
+        rows.append([METRICS[name].heading, _of_sides([mean for mean, _, _ in values]), f" {ARROW} ".join(ranges)])
     return TracedTable("metrics", ["metric", "mean", "passes"], rows, names=0)
 
 

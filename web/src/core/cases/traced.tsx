@@ -1,22 +1,22 @@
 /** What was traced of a case: metrics, system calls by thread, waiting, and stacks; of a comparison both sides. */
 
-import { count, counted, metricLabel, share } from "../numbers.ts";
+import { count, counted, metricHeading, share } from "../numbers.ts";
 import type { TracedCall, TracedSide, TracedThread } from "../records.ts";
 import { Fold } from "./facts.tsx";
 
 const SHOWN_CALLS = 30;
 const SHOWN_THREADS = 16;
 
-/** What is reported beside names, per request; rows with the most of the first come first. */
+/** What is reported beside names; rows with the most of the first come first. */
 const CALL_FIGURES = [
-  ["calls", (call: TracedCall) => call.calls_per_op],
-  ["ns, waiting included", (call: TracedCall) => call.ns_per_op],
+  ["per 1,000 requests", (call: TracedCall) => 1000 * call.calls_per_op],
+  ["ns per request", (call: TracedCall) => call.ns_per_op],
 ] as const;
 const THREAD_FIGURES = [
-  ["times off the processor", (thread: TracedThread) => thread.off_per_op],
-  ["ns", (thread: TracedThread) => thread.off_ns_per_op],
-  ["ns of it in the run queue", (thread: TracedThread) => thread.queue_ns_per_op],
-  ["page faults", (thread: TracedThread) => thread.faults_per_op],
+  ["times per 1,000 requests", (thread: TracedThread) => 1000 * thread.off_per_op],
+  ["ns per request", (thread: TracedThread) => thread.off_ns_per_op],
+  ["in the run queue", (thread: TracedThread) => thread.queue_ns_per_op],
+  ["faults per 1,000", (thread: TracedThread) => 1000 * thread.faults_per_op],
 ] as const;
 
 type Figures<Row> = ReadonlyArray<readonly [string, (row: Row) => number]>;
@@ -33,7 +33,7 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
     <Fold summary={`Traced in ${counted(head.passes, "pass", "passes")}: system calls, waiting, faults`}>
       <TracedMetrics sides={sides} />
       <TracedTable
-        caption="System calls per request"
+        caption="System calls, waiting in them included"
         names={["thread", "system call"]}
         figures={CALL_FIGURES}
         sides={sides.map(
@@ -42,7 +42,7 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
         shown={SHOWN_CALLS}
       />
       <TracedTable
-        caption="Off the processor, per request"
+        caption="Off the processor"
         names={["thread"]}
         figures={THREAD_FIGURES}
         sides={sides.map(({ traced }) => new Map(traced.threads.map((thread) => [thread.thread, thread])))}
@@ -89,7 +89,7 @@ function TracedMetrics({ sides }: { sides: TracedSide[] }) {
         <tbody>
           {names.map((name) => (
             <tr key={name}>
-              <th scope="row">{metricLabel(name)}</th>
+              <th scope="row">{metricHeading(name)}</th>
               <td class="number">{ofSides(values(name).map(([mean]) => count(mean)))}</td>
               <td class="number quiet">
                 {ofSides(values(name).map(([, least, most]) => `${count(least)} to ${count(most)}`))}
