@@ -41,6 +41,7 @@ def opportunities_in_time(
         waiting = waiting[AT_ONCE:]
         if time.monotonic() > ends:
             break
-    ready = [graph for graph in version.graphs if graph not in waiting]
+    unknown = {graph.case for graph in waiting}
+    ready = [graph for graph in version.graphs if graph.case not in unknown]
     document = found_opportunities(replace(version, graphs=ready), weights, lab, "")
     return document, tuple(graph.case for graph in waiting)
