@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MEASURING = ("repo", "cases_directory", "topology", "config", "variant", "seed", "unsafe_no_sandbox")
 """Options that apply to what is measured, not to what is stored."""
+CHECKS_OF_RECORDING = {"stack_samples", "lost_samples"}
+"""Checks that fail where other work takes the processors."""
 DEFAULT_TOP = 15
 MOST_NAMED = 8
 
@@ -158,6 +160,8 @@ def _measured(request: "Request", policy: "SandboxPolicy", results: "Store", *, 
         raise TrialFailed(f"{case.case}: {message}", hint, details)
     if not case.validity.valid:
         failed = "; ".join(failed_check(check.check, check.value, check.limit) for check in case.validity.failed)
+        if {check.check for check in case.validity.failed} <= CHECKS_OF_RECORDING:
+            hint = f"repeat it once the machine is less busy; what was measured: {hint}"
         raise TrialFailed(f"the stacks of {case.case} are not valid: {failed}", hint)
     for limit in case.limits:
         typer.echo(f"warning: {plain(limit)}", err=True)

@@ -10,6 +10,7 @@ from zerolap.report.format import count, counted, one_line, plain, printable, sh
 from zerolap.report.lines import Column, Lines, Part
 
 LONGEST_NAME = 80
+LONGEST_FILE = 28
 MOST_THREADS = 8
 TAB = 4
 NO_SOURCE = "no source code of the costliest functions; it is shown of servers that are built from a tree or a revision"
@@ -83,7 +84,7 @@ def _times(values: Sequence[float | None]) -> Column:
 
 
 def _place(function: FunctionTime) -> str:
-    return plain(function.file or function.object, LONGEST_NAME)
+    return plain(function.file or function.object, LONGEST_FILE)
 
 
 def _show_source(lines: Lines, source: FunctionSource) -> None:

@@ -29,7 +29,7 @@ pub enum Format {
     Pprof,
     /// A line for each stack, as flame graph programs read it; of one side.
     Folded,
-    /// A profile of callgrind, as `callgrind_annotate` and KCachegrind read it; of one side.
+    /// A profile of callgrind, as `callgrind_annotate` and `KCachegrind` read it; of one side.
     Callgrind,
     /// A flame graph as a picture; of one side.
     Svg,
@@ -105,14 +105,14 @@ enum Kind {
 
 /// The kind of code that an object holds, as the pages tell it.
 fn kind_of(object: &str) -> Kind {
-    let is_module = object.ends_with(".ko") || object.ends_with(".ko]");
-    if object == "[kernel]" || is_module {
+    let ending = object.trim_end_matches(']').rsplit('.').next();
+    if object == "[kernel]" || ending == Some("ko") {
         Kind::Kernel
     } else if object == "[vdso]" {
         Kind::Library
     } else if object.starts_with('[') {
         Kind::Other
-    } else if object.ends_with(".so") || object.contains(".so.") {
+    } else if ending == Some("so") || object.contains(".so.") {
         Kind::Library
     } else {
         Kind::Server

@@ -92,11 +92,11 @@ impl Functions {
         let calls: Vec<(usize, usize)> = (0..own.len()).map(|node| self.call(exported, node)).collect();
         let mut costs: Vec<Costs> = self.all.iter().map(|_| Costs::default()).collect();
         for (node, samples) in inclusive(parents, own).into_iter().enumerate() {
-            let (caller, called) = calls[node];
-            costs[called].own += own[node];
+            let (from, to) = calls[node];
+            costs[to].own += own[node];
             // The cost of a call within itself is in that of the outer one.
             if samples > 0.0 && !callers(parents, node).any(|above| calls[above] == calls[node]) {
-                *costs[caller].calls.entry(called).or_default() += samples;
+                *costs[from].calls.entry(to).or_default() += samples;
             }
         }
         costs
@@ -129,7 +129,7 @@ struct Names<'a> {
     is_written: HashMap<usize, usize>,
 }
 
-impl<'a> Names<'a> {
+impl Names<'_> {
     /// Writes object, file and name of a function, each after its key.
     fn write(&mut self, text: &mut String, number: usize, keys: [&str; 3]) {
         let functions = self.functions;

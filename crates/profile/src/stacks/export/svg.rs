@@ -219,22 +219,22 @@ impl Picture<'_> {
     }
 
     fn frame(&mut self, frame: &Frame) {
-        let scale = (WIDTH - 2.0 * MARGIN) / if self.total > 0.0 { self.total } else { 1.0 };
+        let total = if self.total > 0.0 { self.total } else { 1.0 };
+        let scale = (WIDTH - 2.0 * MARGIN) / total;
         let (x, width) = (MARGIN + frame.before * scale, frame.samples * scale);
         let y = self.height - MARGIN - (frame.row + 1) as f64 * ROW;
-        let share = 100.0 * frame.samples / if self.total > 0.0 { self.total } else { 1.0 };
+        let percent = 100.0 * frame.samples / total;
         let cost = self.cost(frame.samples);
         let name = escaped(&frame.name, LONGEST_NAME);
         let place = escaped(&frame.place, LONGEST_NAME);
         let place = if place.is_empty() { place } else { format!(" ({place})") };
-        let shade = match shade(&frame.name) {
-            0 => String::new(),
-            shade => format!(" s{shade}"),
+        let class = match shade(&frame.name) {
+            shade if frame.row >= 2 && shade > 0 => format!("{} s{shade}", frame.class),
+            _ => frame.class.to_owned(),
         };
-        let class = if frame.row < 2 { frame.class.to_owned() } else { format!("{}{shade}", frame.class) };
         let _ = write!(
             self.text,
-            "<g><title>{name}{place}: {share:.2} %, {cost}</title>\
+            "<g><title>{name}{place}: {percent:.2} %, {cost}</title>\
              <rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{}\"/>",
             // A gap between neighbours, unless nothing would be left.
             if width > 2.0 { width - 0.5 } else { width },
