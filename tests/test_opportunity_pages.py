@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,10 +13,12 @@ from stored_comparison import ID, ONLY_WITH_A_TOKEN, reading_token, recorded_com
 from stored_opportunities import HOSTILE, counted_run, planted_graph, run_of_many_cases
 from stored_run import RUN, a_measurement, record_trials, stored_run
 
+from zerolap.explain import BUILT_IN_DETECTORS, Detector
 from zerolap.lab.opportunities_in_time import AT_ONCE
 from zerolap.queries import opportunity_list
 from zerolap.store import Store
 
+DOCUMENTS = Path(__file__).parents[1] / "docs" / "detectors"
 PATH = "/api/v1/pages/opportunities"
 
 
@@ -154,6 +157,11 @@ def test_names_of_others_are_bounded_and_no_formulas(store: Store, lab: httpx.Cl
     assert len(opportunity["function"]) < 500
     [row] = csv.DictReader(io.StringIO(lab.get(f"{PATH}.csv").text))
     assert row["function"].startswith("'=")
+
+
+@pytest.mark.parametrize("detector", BUILT_IN_DETECTORS, ids=lambda detector: detector.name)
+def test_each_detector_has_a_page(detector: Detector) -> None:
+    assert (DOCUMENTS / f"{detector.name}.md").read_text().startswith(f"# {detector.name}\n")
 
 
 def test_reading_takes_a_token_unless_reports_are_public(store: Store) -> None:
