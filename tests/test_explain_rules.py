@@ -292,6 +292,19 @@ def test_a_call_made_more_often_leads_with_its_caller() -> None:
     )
 
 
+def test_calls_that_do_not_follow_their_callers_are_no_change() -> None:
+    """`helper` releases two objects before and one after; only one of them has a dictionary, which `lookup` frees."""
+    costs = {"main": 100.0, "command": 200.0, "helper": 50.0, "lookup": 5000.0}
+    calls = {("main", "command"): 1.0, ("command", "helper"): 2.0, ("helper", "lookup"): 0.5}
+    fewer = calls | {("command", "helper"): 1.0, ("helper", "lookup"): 1.0}
+    findings = explained(call_graph(costs, calls), call_graph(costs, fewer), changed_in("command", "- helper(copy);"))
+    assert culprits(findings) == ["helper"]
+    assert findings[0].text == (
+        f"`command` ({FILE}, changed here) calls `helper` less often (2 -> 1 per request): "
+        "-50 instructions, 100 % of the change."
+    )
+
+
 # Roots: what a commit did, and below it what follows from that
 
 TABLE = {"main": 100.0, "call": 50.0, "sinterCommand": 900.0, "lookup": 30.0, "reply": 20.0}

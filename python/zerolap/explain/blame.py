@@ -10,6 +10,10 @@ u is what one call of a function costs with all that it calls, at the means. The
 more themselves, the second functions that call others more often; what their callees cost more is found at these. A
 function of one side only is treated as one of both that the other side never calls.
 
+Calls that are made as often on both sides, though their caller is called more or less often, do not follow from the
+calls of their caller: a function that is executed for each request calls another for some. Such an edge is no part of
+what a call of the caller costs, and its calls are taken as they are: mean(n_g) dm_gf is their difference then.
+
 A call that replaces another is one change, not two: only the difference of both is attributed. Nothing else is offset:
 if a function gains in one place what it loses in another, both are changes.
 """
@@ -78,11 +82,12 @@ def assign_blame(base: CostGraph, head: CostGraph, replaced: Replaced | None = N
     entered = {callee for graph in (base, head) for _, callee in graph.edges}
     old, new = _side(base, entered), _side(head, entered)
     old, new = _completed(old, new), _completed(new, old)
-    unit_costs = _unit_costs(old, new)
+    independent = _independent(old, new)
+    unit_costs = _unit_costs(old, new, independent)
     terms: list[Term] = []
     cancelled: dict[FunctionKey, float] = {}
     for key in sorted(old.times):
-        kept, set_off = _net(_terms_of(key, old, new, unit_costs), replaced)
+        kept, set_off = _net(_terms_of(key, old, new, unit_costs, independent), replaced)
         terms += kept
         if set_off > NEGLIGIBLE:
             cancelled[key] = set_off
@@ -121,11 +126,33 @@ def _completed(side: _Side, other: _Side) -> _Side:
     )
 
 
-def _unit_costs(old: _Side, new: _Side) -> dict[FunctionKey, float]:
+def _independent(old: _Side, new: _Side) -> set[tuple[FunctionKey, FunctionKey]]:
+    """Return the edges of which as many calls are made on both sides, though their callers are called otherwise."""
+    return {
+        (key, callee)
+        for key in old.times
+        if not is_same_number(old.times[key], new.times[key])
+        for callee, before, after in _both(key, old, new)
+        if before > 0 and after > 0 and is_same_number(before * old.times[key], after * new.times[key])
+    }
+
+
+def is_same_number(calls: float, others: float) -> bool:
+    """Whether two numbers of calls are one, but for what differs between windows."""
+    return abs(calls - others) <= SAME_NUMBER * max(calls, others)
+
+
+def _unit_costs(
+    old: _Side, new: _Side, independent: AbstractSet[tuple[FunctionKey, FunctionKey]]
+) -> dict[FunctionKey, float]:
     """Return what a call costs with all that it calls, at the means of both sides."""
     own = {key: (old.own[key] + new.own[key]) / 2 for key in old.own}
     makes = {
-        key: [(callee, (old_calls + new_calls) / 2) for callee, old_calls, new_calls in _both(key, old, new)]
+        key: [
+            (callee, (old_calls + new_calls) / 2)
+            for callee, old_calls, new_calls in _both(key, old, new)
+            if (key, callee) not in independent
+        ]
         for key in own
     }
     largest = {key: LARGEST_UNIT_COST * max(old.seen[key], new.seen[key], own[key]) for key in own}
@@ -149,7 +176,13 @@ def _both(key: FunctionKey, old: _Side, new: _Side) -> list[tuple[FunctionKey, f
     ]
 
 
-def _terms_of(key: FunctionKey, old: _Side, new: _Side, unit_costs: dict[FunctionKey, float]) -> list[Term]:
+def _terms_of(
+    key: FunctionKey,
+    old: _Side,
+    new: _Side,
+    unit_costs: dict[FunctionKey, float],
+    independent: AbstractSet[tuple[FunctionKey, FunctionKey]],
+) -> list[Term]:
     mean_times = (old.times[key] + new.times[key]) / 2
     before, after = old.inlined[key], new.inlined[key]
     owned = {owner: after.get(owner, 0.0) - before.get(owner, 0.0) for owner in {**before, **after}}
@@ -157,7 +190,10 @@ def _terms_of(key: FunctionKey, old: _Side, new: _Side, unit_costs: dict[Functio
     terms += [Term(key, None, change * mean_times, owner) for owner, change in sorted(owned.items())]
     for callee, old_calls, new_calls in _both(key, old, new):
         calls = new_calls - old_calls
-        terms.append(Term(key, callee, calls * mean_times * unit_costs[callee], calls=calls))
+        made = calls * mean_times
+        if (key, callee) in independent:
+            made = new_calls * new.times[key] - old_calls * old.times[key]
+        terms.append(Term(key, callee, made * unit_costs[callee], calls=calls))
     return [term for term in terms if abs(term.instructions) > NEGLIGIBLE]
 
 

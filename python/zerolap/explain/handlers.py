@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from zerolap.explain.blame import SAME_NUMBER
+from zerolap.explain.blame import is_same_number
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
 
 
@@ -24,7 +24,7 @@ def exchanged_handlers(
             (after, before)
             for before, calls in lost[caller].items()
             for after, calls_after in gained[caller].items()
-            if _is_same_number(calls, calls_after) and before[0] not in names and after[0] not in names
+            if is_same_number(calls, calls_after) and before[0] not in names and after[0] not in names
         ]
         if len(pairs) == 1:
             handlers |= dict(pairs)
@@ -40,7 +40,3 @@ def _calls_to(
         if callee in one_sided and caller in other.nodes and graph.nodes[callee].has_file:
             calls.setdefault(caller, {})[callee] = edge.calls
     return calls
-
-
-def _is_same_number(calls: float, others: float) -> bool:
-    return abs(calls - others) <= SAME_NUMBER * max(calls, others)
