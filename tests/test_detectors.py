@@ -155,6 +155,9 @@ def test_two_lookups_of_keys_are_too_many_for_a_command_of_one_key(command: str,
     counted = graph({**LOOKUP, ("xCommand", "lookupKey"): 2.0})
     found = detected(KeyLookups(), counted, command)
     assert [opportunity.evidence["keys_per_op"] for opportunity in found] == ([keys] if keys else [])
+    # All that a look-up does is done again: in the function, the table and the hash.
+    saved = [opportunity.saved_instructions_per_op.expected for opportunity in found]
+    assert saved == pytest.approx([0.95 * 300.0] if keys else [])
 
 
 MEMORY = {("sdsdup", "zmalloc"): 1.0, ("zmalloc", "malloc"): 1.0, ("sdsfree", "zfree"): 1.0, ("zfree", "free"): 1.0}

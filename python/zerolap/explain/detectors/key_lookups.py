@@ -27,6 +27,8 @@ SEVERAL_KEYS: Final = re.compile(
 ALL_OF_IT: Final = 0.95
 PART: Final = Estimate(low=0.3, expected=0.6, high=0.9)
 """What of these look-ups a kept hash, at least, or a kept place in the table saves."""
+PART_OF_WHOLE: Final = Estimate(low=0.5, expected=0.95, high=1.0)
+"""What of a whole look-up of a key is saved where its result is kept."""
 
 
 class KeyLookups:
@@ -34,7 +36,7 @@ class KeyLookups:
 
     name = "key-lookups"
     purpose = "the same key hashed and looked up several times for one command"
-    revision = 1
+    revision = 2
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the commands that ask the tables more often than they have keys."""
@@ -49,23 +51,29 @@ def _opportunity(evidence: CaseEvidence, entry: FunctionKey, times: float) -> Ca
     below = evidence.index.below({entry: times})
     questions = [(calls, calls.calls * _part(evidence, below, calls)) for calls in _questions(evidence, below)]
     asked = sum(number for _, number in questions)
-    keys = times
+    keys, looked_up = times, {key: number for key, number in below.items() if LOOKS_UP.fullmatch(key[0])}
     if not evidence.commands or any(SEVERAL_KEYS.fullmatch(command) for command in evidence.commands):
-        keys = max(times, sum(number for key, number in below.items() if LOOKS_UP.fullmatch(key[0])))
+        keys = max(times, sum(looked_up.values()))
     again = asked - keys
     if again < ALL_OF_IT * times:
         return None
     starts: dict[FunctionKey, float] = {}
     askers: dict[FunctionKey, float] = {}
+    whole = sum(looked_up.values()) - keys
     for calls, number in questions:
         starts[calls.callee] = starts.get(calls.callee, 0.0) + number * again / asked
         askers[calls.caller] = askers.get(calls.caller, 0.0) + number
+    part = PART
+    if whole >= ALL_OF_IT * times:
+        # Not only tables are asked again: with all that it does, the look-up of the key is made again.
+        starts = {key: number * whole / (whole + keys) for key, number in looked_up.items()}
+        part = PART_OF_WHOLE
     costs = evidence.index.costs_below(starts)
     most_first = sorted(askers, key=lambda asker: -askers[asker])
     return evidence.opportunity(
         KeyLookups.name,
         CodePlace(_common(evidence, entry)),
-        Saving(costs, PART),
+        Saving(costs, part),
         confidence="medium",
         evidence={"lookups_per_op": asked, "keys_per_op": keys, "instructions_per_op": sum(costs.values())},
         text=f"looks keys up {often(asked / times)} where {figure(keys / times)} would do, by {named(most_first)}: "
