@@ -72,13 +72,15 @@ def test_the_table_shows_as_many_functions_as_asked_for(zerolap: Zerolap, store:
 
 
 def test_lines_are_those_of_the_costliest_functions_or_of_the_named_one(zerolap: Zerolap, store: Store) -> None:
-    code = [(10, "    if (hash(key))", 300), (11, "\treturn\x1b[2J it;", 50)]
+    code = [(10, "    if (hash(key) == kept_hash)", 300), (11, "\treturn\x1b[2J it;", 50)]
     table = lined(stack_table(GET["base"]), *code)
     recorded_stacks(store, {"get": {"base": table, "head": table}}, {"get": (1000.0, 2000.0)})
     ended = zerolap(*stored(zerolap, ID))
     assert ended.code == 0, ended
-    assert "dictFind (server.c), 40.0 % of all samples\n  75.0 %     600 ns  10  if (hash(key))\n" in ended.out
+    assert "dictFind (server.c), 40.0 % of all samples\n  75.0 %     600 ns  10  if (hash(key) == kept_hash)\n" in ended.out
     assert "\x1b" not in ended.out
+    narrow = zerolap(*stored(zerolap, ID), environment={"COLUMNS": "45"})
+    assert "  10  if (hash(key) ==\n" + 25 * " " + "kept_hash)\n" in narrow.out
     asked = zerolap(*stored(zerolap, ID, "--lines", "write", "--json", "-"))
     assert [(source["function"], source["lines"]) for source in asked.document()["sources"]] == [("write", [])]
     asked = zerolap(*stored(zerolap, ID, "--lines", "dictFind", "--json", "-"))

@@ -7,10 +7,11 @@ from rich.console import Console
 
 from zerolap.records import CaseProfile, FunctionSource, FunctionTime
 from zerolap.report.format import count, counted, one_line, plain, printable, share
-from zerolap.report.lines import Column, Lines, Part
+from zerolap.report.lines import Column, Lines
 
 LONGEST_NAME = 80
 LONGEST_FILE = 28
+SMALLEST_ROOM = 20
 MOST_THREADS = 8
 TAB = 4
 NO_SOURCE = "no source code of the costliest functions; it is shown of servers that are built from a tree or a revision"
@@ -100,11 +101,16 @@ def _show_source(lines: Lines, source: FunctionSource) -> None:
         for line in source.lines
     ]
     width = max(map(len, numbers))
+    console_width = lines.console.width
     texts = _code([line.text for line in source.lines])
     for line, number, text in zip(source.lines, numbers, texts, strict=True):
         time = "" if line.cpu_ns_per_op is None else f"{count(line.cpu_ns_per_op):>8} ns"
-        parts: list[Part] = [f"{share(line.share):>8}{time}", (f"  {number:>{width}}", "dim"), f"  {text}"]
-        lines.line(*parts)
+        costs, place = f"{share(line.share):>8}{time}", f"  {number:>{width}}  "
+        room = max(console_width - len(costs) - len(place), SMALLEST_ROOM)
+        first, *rest = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
+        lines.line(costs, (place, "dim"), first)
+        for part in rest:
+            lines.line(" " * len(costs + place), part)
     if source.left_out:
         lines.line((f"  {counted(source.left_out, 'line', 'lines')} with fewer samples", "dim"))
 
