@@ -376,6 +376,18 @@ def test_reasons_are_limited_and_explained_in_full_on_demand() -> None:
     assert "8. function_8" in shown(comparison, reasons=None)
 
 
+def test_the_parts_of_a_reason_are_listed_below_it() -> None:
+    part = {"function": "reply", "file": "networking.c", "instructions_changed_per_op": -450.0, "share_of_change": -9.0}
+    parts = [{**part, "calls_per_op": None, "text": f"`reply` is no longer called from {place}."} for place in "ab"]
+    finding = {**CULPRIT, "text": "`command` itself takes more instructions.", "parts": parts}
+    comparison = a_comparison([a_case("x", "regression", findings=[finding])])
+    lines = [line.strip() for line in shown(comparison).splitlines()]
+    at = lines.index("`command` itself takes more instructions.")
+    assert lines[at + 1 : at + 3] == ["- `reply` is no longer called from a.", "- `reply` is no longer called from b."]
+    text = comparison_markdown(comparison)
+    assert "  \n   `command` itself takes more instructions.\n   - `reply` is no longer called from a.\n" in text
+
+
 def test_an_unfinished_comparison_is_marked() -> None:
     assert "not finished: interrupted" in shown(a_comparison([a_case("x")], state="running"))
     assert "no case was measured" in shown(a_comparison([], state="interrupted"))
