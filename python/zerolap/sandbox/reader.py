@@ -42,10 +42,9 @@ def _graph(
     return graph
 
 
-def _timers(
-    core: ModuleType, requests: str, timers: str, alone: str, beside: str, ticks: str, source_root: str
-) -> bytes:
-    graph: bytes = core.timer_graph(requests, timers, int(alone), int(beside), int(ticks), source_root)
+def _timers(core: ModuleType, requests: str, timers: str, *arguments: str) -> bytes:
+    *numbers, source_root = arguments
+    graph: bytes = core.timer_graph(requests, timers, *map(int, numbers), source_root)
     return graph
 
 
