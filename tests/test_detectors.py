@@ -253,6 +253,16 @@ def test_system_calls_beyond_those_of_each_request() -> None:
     assert detected(SystemCalls(), counted("read")) == []
 
 
+def test_functions_of_commands_are_told_from_those_about_commands() -> None:
+    about = {
+        ("call", name): 1.0 for name in ("afterCommand", "isInsideYieldingLongCommand", "slowlogPushCurrentCommand")
+    }
+    assert evidence(graph(about)).entries == {("xCommand", FILE): 1.0}
+    # Without the names of a server of the family, all of it is looked at.
+    other = call_graph({"main": 100.0, "serve": 100.0}, {("main", "serve"): 1.0})
+    assert evidence(other).entries == {("main", FILE): 1.0}
+
+
 def test_a_request_without_waste_is_left_alone() -> None:
     calls = {**MEMORY, **LOOKUP, ("main", "parse"): 1.0, ("parse", "sdsdup"): 3.0, ("main", "sdsfree"): 3.0}
     calls |= {("xCommand", "lookupKey"): 1.0, ("xCommand", "addReply"): 2.0, ("call", "ustime"): 2.0}

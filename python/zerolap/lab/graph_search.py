@@ -22,7 +22,7 @@ from zerolap.plugins import DETECTORS, PluginFault, load_plugin, plugin_names
 from zerolap.records import CallGraph, CaseOpportunity, CountedWork, EnvironmentMissing
 from zerolap.store import BlobDamaged, CountedGraph
 
-FOUND_BY: Final = f"{__version__}, 3"
+FOUND_BY: Final = f"{__version__}, 4"
 """The revision of what is found besides the detectors, which have their own."""
 LOCKED: Final = ("lock ", "xchg [")
 STRING_STORES: Final = ("rep stos",)

@@ -34,7 +34,7 @@ KEEPS_DATA: Final = re.compile(
     r"|kvstore\w*(?:Add|Insert|Delete|Set)\w*|_?dict(?:Expand|KeyIndex|RehashStep)\w*|db(?:Add|Overwrite|Set|Delete|Generic|Sync|Async)\w*"
     r"|(?:generic)?[sS]etKey\w*|zsl(?:Insert|Create|Delete|Free|Update)\w*|zsetAdd|(?:_)?quicklist\w*|rax\w+|lp[A-Z]\w*|ziplist\w+|intset\w+"
     r"|hashType(?:Set|Delete|Convert)\w*|setType(?:Add|Remove|Convert)\w*|listType(?:Push|Pop|Insert)\w*|stream(?:AppendItem|Trim|Delete)\w*"
-    r"|freeObjAsync|decrRefCount\w*|tryObjectEncoding\w*|createReplyBlock\w*|_addReplyProto\w*|afterErrorReply"
+    r"|freeObjAsync|luaM_\w+|luaH_\w+|luaC_\w+|decrRefCount\w*|tryObjectEncoding\w*|createReplyBlock\w*|_addReplyProto\w*|afterErrorReply"
 )
 """Functions that put memory into the data set or the reply, or take it out: what they free is not what was just made.
 

@@ -28,7 +28,7 @@ DISPATCHERS: Final = frozenset(
 """Functions that call that of a command: which of them does depends on what the compiler has inlined."""
 COMMAND: Final = re.compile(r"\w+(?:Command|CommandDispatcher)(?:\(.*\))?", re.DOTALL)
 NOT_A_COMMAND: Final = re.compile(
-    r"(?:is[A-Z]|lookup|process|reject|queueMulti|reset|free|acl|cluster|afterErrorIn|commandCheck)\w*Command.*",
+    r"(?:is[A-Z]|lookup|process|reject|queueMulti|reset|free|acl|cluster|after|commandCheck|slowlog|commandlog|propagate)\w*Command.*",
     re.DOTALL,
 )
 

@@ -15,7 +15,7 @@ ASKS: Final = re.compile(
 )
 """Functions that ask the tables of keys and of their times to live."""
 TABLE: Final = re.compile(r"dict[A-Z]\w*|hashtable[A-Z]\w*|kvstore\w+")
-HASH: Final = re.compile(r"siphash|MurmurHash64A|\w*[gG]enHashFunction|\w*SdsHash")
+HASH: Final = re.compile(r"siphash(?:_nocase)?|MurmurHash64A|\w*[gG]en(?:Case)?HashFunction|\w*Sds(?:Case)?Hash")
 LOOKS_UP: Final = re.compile(r"lookupKey")
 """The function that each key of a command passes at least once."""
 SEVERAL_KEYS: Final = re.compile(
@@ -36,7 +36,7 @@ class KeyLookups:
 
     name = "key-lookups"
     purpose = "the same key hashed and looked up several times for one command"
-    revision = 2
+    revision = 3
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the commands that ask the tables more often than they have keys."""
@@ -86,9 +86,11 @@ def _questions(evidence: CaseEvidence, below: Mapping[FunctionKey, float]) -> li
     return [
         calls
         for caller in below
-        if ASKS.fullmatch(caller[0]) is not None
         for callee, calls in evidence.index.callees.get(caller, {}).items()
-        if TABLE.fullmatch(callee[0]) is not None and _hashes(evidence, callee)
+        if TABLE.fullmatch(callee[0]) is not None
+        # What asks may be inlined into the function of the command.
+        and any(ASKS.fullmatch(name) is not None for name, _ in (caller, evidence.index.owner(calls)))
+        and _hashes(evidence, callee)
     ]
 
 
@@ -100,8 +102,9 @@ def _part(evidence: CaseEvidence, below: Mapping[FunctionKey, float], calls: Cal
 
 def _hashes(evidence: CaseEvidence, function: FunctionKey) -> bool:
     """Whether a call of a table's function usually hashes a key."""
+    # Of a table's function that several kinds of tables use, each hash is a part.
     below = evidence.index.below({function: 1.0})
-    return any(HASH.fullmatch(name) is not None and times > 0.5 for (name, _), times in below.items())
+    return sum(times for (name, _), times in below.items() if HASH.fullmatch(name) is not None) > 0.5
 
 
 def _common(evidence: CaseEvidence, entry: FunctionKey) -> FunctionKey:
