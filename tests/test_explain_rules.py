@@ -366,6 +366,23 @@ def test_what_a_changed_function_has_others_do_is_its_own_story() -> None:
     )
 
 
+def test_a_root_of_small_parts_is_stated_by_its_largest() -> None:
+    """None of them is worth a line of its own, all of them together are."""
+    costs = {"main": 100.0, "command": 200.0, "helper": 300.0, "reply": 10.5, "format": 10.0, "lookup": 9.5}
+    calls = {("main", "command"): 1.0, ("main", "helper"): 1.0}
+    calls |= {("command", name): 1.0 for name in ("reply", "format", "lookup")}
+    more = calls | {("command", name): 2.5 for name in ("reply", "format", "lookup")}
+    findings = explained(
+        call_graph(costs, calls), call_graph({**costs, "helper": 1055.0}, more), changed_in("command", "+ loop();")
+    )
+    assert culprits(findings) == ["helper", "command"]
+    assert findings[1].parts == []
+    assert findings[1].text.startswith(
+        f"`command` ({FILE}, changed here) calls `reply` more often (1 -> 2.5 per request)"
+    )
+    assert findings[1].share_of_change == pytest.approx(45 / 800)
+
+
 def test_the_root_is_the_deepest_changed_function_that_explains_nearly_all() -> None:
     """Where the called function does nearly all of it, the caller that was changed with it is none."""
     costs = {"main": 100.0, "command": 200.0, "helper": 300.0, "reply": 50.0}

@@ -17,6 +17,7 @@ from benches.figures import DIRECTORY, Figure
 from benches.truth.builds import SOURCE_VARIABLE
 from zerolap import Options, compare, load_cases
 from zerolap.errors import ZerolapError
+from zerolap.judge import DEFAULT_MIN_EFFECT
 from zerolap.records import Case, Comparison, Finding
 
 PLACE: Final = DIRECTORY / "explain"
@@ -38,6 +39,11 @@ class Explained:
     is_named: bool
     failure: str | None = None
 
+    @property
+    def is_same(self) -> bool:
+        """Whether there is nothing to explain: the work was counted and changed by less than matters."""
+        return self.failure is None and self.change is not None and abs(self.change) < DEFAULT_MIN_EFFECT["counted"]
+
 
 def roots_first() -> Figure:
     """Explain all commits in both directions; without a repository there is nothing to explain."""
@@ -53,9 +59,10 @@ def roots_first() -> Figure:
                 explained[key] = _explain(real, direction, cases[real.case], Path(source))
                 _keep(explained)
                 print(f"{key} {real.case}: {explained[key].reasons[:1]}", file=sys.stderr)
-    changed = [one for one in explained.values() if one.reasons]
+    changed = [one for one in explained.values() if not one.is_same]
     named = sum(one.is_named for one in changed)
-    notes = [f"{len(explained) - len(changed)} without a change of work that is large enough to be explained"]
+    notes = [f"{len(explained) - len(changed)} whose work changed by less than the minimum effect"]
+    notes += [f"not named: {one.commit} {one.direction} {one.case}" for one in changed if not one.is_named]
     samples = [asdict(one) for one in explained.values()]
     return Figure(named / max(1, len(changed)), "of first reasons", samples, len(changed), notes=notes)
 

@@ -107,9 +107,8 @@ def _story(key: FunctionKey, root: Root, parts: Sequence[Suspect], sides: Sides)
     if sides.is_of_library(key):
         clause = text.same_code(function, _each_call(key, sides), sides.calls(key), more=effect.instructions > 0)
         return text.sentence(clause, effect)
-    main = [suspect for suspect in parts if suspect is root.leading or suspect.share / root.share >= STATED_SHARE]
-    ordered = sorted(main, key=lambda suspect: suspect is not root.leading)
-    clauses = [_clause(suspect, _callers(suspect, sides), sides) for suspect in ordered[:MAX_STATED]]
+    further = [part for part in parts if part is not root.leading and part.share / root.share >= STATED_SHARE]
+    clauses = [_clause(suspect, _callers(suspect, sides), sides) for suspect in [root.leading, *further][:MAX_STATED]]
     return text.below(function, clauses, effect)
 
 
