@@ -305,6 +305,20 @@ def test_calls_that_do_not_follow_their_callers_are_no_change() -> None:
     )
 
 
+def test_calls_that_move_between_changed_functions_are_no_reason() -> None:
+    """`command` filtered afterwards, `helper` does so beforehand now: as many calls, and fewer replies to gather."""
+    costs = {"main": 100.0, "command": 200.0, "helper": 50.0, "lookup": 500.0, "reply": 30.0}
+    calls = {("main", "command"): 1.0, ("main", "helper"): 1.0}
+    base = calls | {("command", "lookup"): 10.0, ("helper", "reply"): 10.0}
+    head = calls | {("helper", "lookup"): 10.0, ("helper", "reply"): 2.0}
+    lines = [hunk_at(LINES[name] + 1, "-a\n+b") for name in ("command", "helper")]
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=lines)])
+    findings = explained(call_graph(costs, base), call_graph(costs, head), changes)
+    assert culprits(findings) == ["reply"]
+    assert findings[0].share_of_change == pytest.approx(1.0)
+    assert "calls `reply` less often (10 -> 2 per request)" in findings[0].text
+
+
 # Roots: what a commit did, and below it what follows from that
 
 TABLE = {"main": 100.0, "call": 50.0, "sinterCommand": 900.0, "lookup": 30.0, "reply": 20.0}

@@ -7,7 +7,7 @@ of a function that calls it did, that caller is the reason: it passes a longer l
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from zerolap.explain.blame import SAME_NUMBER, Term
+from zerolap.explain.blame import NEGLIGIBLE, Term, is_same_number
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.sides import Sides
 
@@ -62,7 +62,7 @@ def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> dict[Fun
     begins in neither.
     """
     groups: dict[_Group, list[Term]] = {}
-    for term in _by_maker(terms, sides):
+    for term in _without_moved_calls(_by_maker(terms, sides), sides):
         groups.setdefault(_group(term, sides), []).append(term)
     suspects: dict[FunctionKey | None, list[Suspect]] = {}
     for group, of_group in groups.items():
@@ -72,10 +72,31 @@ def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> dict[Fun
     return suspects
 
 
+def _without_moved_calls(terms: Sequence[Term], sides: Sides) -> list[Term]:
+    """Return the terms, calls that only moved from some callers to others as one: what they come to, at the largest."""
+    by_callee: dict[FunctionKey, list[Term]] = {}
+    for term in terms:
+        if term.callee is not None and _is_called_as_often(term.callee, sides):
+            by_callee.setdefault(term.callee, []).append(term)
+    moved = {id(term) for of_callee in by_callee.values() for term in of_callee}
+    kept = [term for term in terms if id(term) not in moved]
+    for of_callee in by_callee.values():
+        net = sum(term.instructions for term in of_callee)
+        if abs(net) > NEGLIGIBLE:
+            same_direction = [term for term in of_callee if term.instructions * net > 0]
+            largest = max(same_direction, key=lambda term: (abs(term.instructions), term.caller))
+            kept.append(replace(largest, instructions=net))
+    return kept
+
+
+def _is_called_as_often(function: FunctionKey, sides: Sides) -> bool:
+    calls = sides.calls(function)
+    return calls is not None and is_same_number(calls.base or 0.0, calls.head or 0.0)
+
+
 def _parted(function: FunctionKey, terms: Sequence[Term], sides: Sides) -> list[list[Term]]:
     """Return the calls that are made more often and those made less often apart, unless they only moved elsewhere."""
-    calls = sides.calls(function)
-    if calls is not None and abs((calls.head or 0.0) - (calls.base or 0.0)) <= SAME_NUMBER * (calls.base or 0.0):
+    if _is_called_as_often(function, sides):
         return [list(terms)]
     more = [term for term in terms if term.instructions > 0]
     less = [term for term in terms if term.instructions < 0]
