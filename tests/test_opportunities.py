@@ -92,6 +92,26 @@ def test_what_two_changes_save_both_is_not_counted_twice() -> None:
     assert ranked.saved_by_case == pytest.approx({"x": ranked.saved_share})
 
 
+def test_two_findings_of_a_detector_in_a_function_are_one_of_the_case() -> None:
+    doubles = an_opportunity("write", 300.0, {"snprintf": (300.0, 0.5)})
+    parsed = an_opportunity("write", 100.0, {"strtod": (100.0, 0.8)})
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, parsed, doubles))])
+    (opportunity,) = ranked.opportunities
+    (case,) = opportunity.cases
+    assert case.text == opportunity.text == "wastes 300 instructions; wastes 100 instructions"
+    assert opportunity.saved_share.expected == opportunity.additional_share == pytest.approx(0.4)
+    assert case.saved_instructions_per_op.expected == pytest.approx(400.0)
+
+
+def test_two_findings_in_a_function_do_not_save_the_same_instructions_twice() -> None:
+    parts = [an_opportunity("write", saved, {"snprintf": (saved, saved / 400)}) for saved in (300.0, 200.0)]
+    rest = an_opportunity("other", 80.0, {"snprintf": (80.0, 0.2)})
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, *parts, rest))])
+    # The second saves a half of the quarter that the first leaves; of the eighth that is left then, `other` a fifth.
+    assert [one.additional_share for one in ranked.opportunities] == pytest.approx([0.35, 0.01])
+    assert ranked.saved_share == pytest.approx(0.36)
+
+
 def test_work_that_is_not_counted_is_saved_whatever_else_is() -> None:
     calls = [an_opportunity(name, 100.0, {}) for name in ("one", "other")]
     ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, *calls))])

@@ -12,6 +12,7 @@ from zerolap.records import (
     Estimate,
     Opportunity,
     OpportunityCase,
+    RemovedCost,
     WeighedCategory,
     WeighedFunction,
 )
@@ -77,10 +78,24 @@ class _Remaining:
             key = case, (removed.function, removed.file)
             self.parts[key] = self.parts.get(key, 1.0) * (1.0 - removed.share)
 
+    def removed(self, parts: Sequence[CaseOpportunity]) -> tuple[RemovedCost, ...]:
+        """Return what these opportunities of one case save of each function, once they alone are made use of."""
+        whole = {
+            (removed.function, removed.file): removed.instructions_per_op / removed.share
+            for part in parts
+            for removed in part.removed
+            if removed.share > 0
+        }
+        shares = {function: 1.0 - self.parts["", function] for function in whole}
+        return tuple(
+            RemovedCost(function=name, file=file, instructions_per_op=own * shares[name, file], share=shares[name, file])
+            for (name, file), own in whole.items()
+        )
+
 
 @dataclass
 class _Group:
-    """The opportunities of all cases at one place."""
+    """The opportunities of all cases at one place, at most one of each case."""
 
     place: _Place
     members: list[tuple[WeightedWork, CaseOpportunity]]
@@ -107,7 +122,6 @@ def ranked_opportunities(works: Sequence[WeightedWork]) -> RankedOpportunities:
         for of_case, opportunity in group.members:
             saved = remaining.saved(of_case.case, opportunity)
             saved_by_case[of_case.case] += min(saved / of_case.work.instructions_per_op, 1.0)
-        for of_case, opportunity in group.members:
             remaining.take(of_case.case, opportunity)
     saved_by_case = {case: min(saved, MOST_SAVED) for case, saved in saved_by_case.items()}
     together = sum(of_case.weight * saved_by_case[of_case.case] for of_case in works)
@@ -130,10 +144,57 @@ def _next(waiting: list[_Group], bounds: dict[_Place, float], remaining: _Remain
 def _groups(works: Iterable[WeightedWork]) -> list[_Group]:
     groups: dict[_Place, _Group] = {}
     for of_case in works:
+        by_place: dict[_Place, list[CaseOpportunity]] = {}
         for opportunity in of_case.work.opportunities:
             place = opportunity.detector, opportunity.function, opportunity.file
-            groups.setdefault(place, _Group(place, [])).members.append((of_case, opportunity))
+            by_place.setdefault(place, []).append(opportunity)
+        for place, parts in by_place.items():
+            groups.setdefault(place, _Group(place, [])).members.append((of_case, _as_one_change(parts)))
     return list(groups.values())
+
+
+def _as_one_change(parts: Sequence[CaseOpportunity]) -> CaseOpportunity:
+    """Return what a detector reports of one function and case as one opportunity, such as two kinds of formatting.
+
+    Its text is that of all of them, those that save most first; the way down and the lines are those of their places.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    parts = sorted(parts, key=lambda part: -part.saved_instructions_per_op.expected)
+    remaining, saved = _Remaining(), 0.0
+    for part in parts:
+        saved += remaining.saved("", part)
+        remaining.take("", part)
+    alone = sum(part.saved_instructions_per_op.expected for part in parts)
+    return parts[0].model_copy(
+        update={
+            "lines": tuple(dict.fromkeys(line for part in parts for line in part.lines)),
+            "saved_instructions_per_op": _sum_of([part.saved_instructions_per_op for part in parts]).times(
+                saved / alone if alone > 0 else 1.0
+            ),
+            "confidence": max((part.confidence for part in parts), key=CONFIDENCES.index),
+            "evidence": _evidence_of(parts),
+            "text": "; ".join(part.text for part in parts),
+            "removed": remaining.removed(parts),
+        }
+    )
+
+
+def _evidence_of(parts: Sequence[CaseOpportunity]) -> dict[str, float]:
+    """Return the figures of all parts; those of the same name are added up, but for those of each call."""
+    figures: dict[str, float] = {}
+    for part in parts:
+        for name, value in part.evidence.items():
+            figures[name] = figures.get(name, 0.0) + value if name.endswith("_per_op") else figures.get(name, value)
+    return figures
+
+
+def _sum_of(estimates: Sequence[Estimate]) -> Estimate:
+    return Estimate(
+        low=sum(one.low for one in estimates),
+        expected=sum(one.expected for one in estimates),
+        high=sum(one.high for one in estimates),
+    )
 
 
 def _opportunity(rank: int, group: _Group, additional: float) -> Opportunity:
@@ -151,11 +212,7 @@ def _opportunity(rank: int, group: _Group, additional: float) -> Opportunity:
         file=file,
         category=largest.category,
         confidence=max((opportunity.confidence for _, opportunity in members), key=CONFIDENCES.index),
-        saved_share=Estimate(
-            low=sum(one.low for one in shares),
-            expected=sum(one.expected for one in shares),
-            high=sum(one.high for one in shares),
-        ),
+        saved_share=_sum_of(shares),
         additional_share=additional,
         cases=tuple(_case(of_case, opportunity) for of_case, opportunity in members),
         text=largest.text,
