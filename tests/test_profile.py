@@ -96,6 +96,17 @@ def test_lines_are_those_of_the_costliest_functions_or_of_the_named_one(zerolap:
     unknown.fails_with(2, "no function `dictFnd`", "did you mean dictFind?")
 
 
+def test_the_costliest_line_is_shown_after_as_many_equal_ones_as_there_is_room_for(
+    zerolap: Zerolap, store: Store
+) -> None:
+    equal = [(line, f"step({line});", 10) for line in range(1, 15)]
+    table = lined(stack_table(GET["base"]), *equal, (15, "costly();", 200))
+    recorded_stacks(store, {"get": {"base": table, "head": table}}, {"get": (1000.0, 2000.0)})
+    [source] = zerolap(*stored(zerolap, ID, "--json", "-")).document()["sources"]
+    assert [line["line"] for line in source["lines"]] == [*range(1, 12), 15]
+    assert source["left_out"] == 3
+
+
 def test_a_thread_has_its_own_shares_and_its_part_of_the_time(zerolap: Zerolap, store: Store) -> None:
     lines = {"main;get": 60, "main;write": 20, "bio;close": 20}
     table = lined(stack_table(lines, threads={"bio": "bio_close"}), (10, "get();", 30), function="get")

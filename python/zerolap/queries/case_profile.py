@@ -159,8 +159,8 @@ class CaseStacks:
             )
             for line in annotated["lines"]
         ]
-        least = sorted((line.share for line in lines), reverse=True)[:most][-1] if lines else 0.0
-        shown = [line for line in lines if line.share >= least][:most]
+        costliest = sorted(range(len(lines)), key=lambda place: -lines[place].share)[:most]
+        shown = [lines[place] for place in sorted(costliest)]
         return FunctionSource(
             function=function.function,
             file=function.file,
