@@ -127,6 +127,14 @@ def test_output_of_another_form_is_refused(wrong: str) -> None:
         read_traced_counts(wrong, [])
 
 
+@pytest.mark.parametrize("full", ["calls", "off", "entered", "went", "woken"])
+def test_a_map_that_is_full_may_have_dropped_keys_and_is_refused(full: str) -> None:
+    keys = [f"{thread},{READ}" if full == "calls" else str(thread) for thread in range(4096)]
+    assert read_traced_counts(output(**{full: dict.fromkeys(keys[1:], 1)}), []).calls
+    with pytest.raises(ValueError, match=f"@{full} has all 4,096 keys"):
+        read_traced_counts(output(**{full: dict.fromkeys(keys, 1)}), [])
+
+
 @pytest.mark.usefixtures("on_x86_64")
 def test_metrics_are_per_request_and_waiting_is_of_the_main_thread() -> None:
     metrics = traced_metrics(read_traced_counts(output(), [BLOCK_IO]), 1000, MAIN)

@@ -51,15 +51,23 @@ def traced_side(passes: Sequence[Measurement], blobs: Blobs) -> TracedSide | Non
             name: (statistics.fmean(of_metric), min(of_metric), max(of_metric)) for name, of_metric in values.items()
         },
         passes=len(recorded),
-        traced=merged([_read(one, blobs) for one in recorded]),
+        traced=_readable(recorded, blobs),
     )
 
 
-def _read(measurement: Measurement, blobs: Blobs) -> TracedCase:
+def _readable(recorded: Sequence[Measurement], blobs: Blobs) -> TracedCase:
+    """Return what is recorded of the passes that can be read; a pass that cannot is not one without calls."""
+    cases = [_read(one, blobs) for one in recorded]
+    readable = [case for case in cases if case is not None]
+    together = merged(readable)
+    return together if len(readable) == len(cases) else together.model_copy(update={"no_stacks": UNREADABLE})
+
+
+def _read(measurement: Measurement, blobs: Blobs) -> TracedCase | None:
     try:
         return TracedCase.model_validate_json(blobs.get(measurement.traced or ""))
     except (ValidationError, BlobDamaged):
-        return TracedCase(threads=[], calls=[], no_stacks=UNREADABLE)
+        return None
 
 
 def merged(passes: Sequence[TracedCase]) -> TracedCase:
