@@ -119,7 +119,6 @@ def test_maps_that_stayed_empty_are_not_written() -> None:
         output(calls={"100,0": {"100,0": 1}}),
         output(calls=[1]),
         output(off={"100,0": 1}),
-        output(off={str(thread): 1 for thread in range(5000)}),
     ],
 )
 def test_output_of_another_form_is_refused(wrong: str) -> None:
@@ -237,7 +236,7 @@ def test_a_side_has_the_range_of_its_passes_and_does_without_one_that_cannot_be_
     side = traced_side(passes, blobs)
     assert side is not None
     assert side.metrics == {"traced_syscalls_per_op": (3.0, 2.0, 4.0)}
-    assert [call.calls_per_op for call in side.traced.calls] == [0.5]
+    assert [call.calls_per_op for call in side.traced.calls] == [1.0]
     assert side.traced.no_stacks == "what a pass recorded cannot be read"
     assert traced_side([], blobs) is None
 

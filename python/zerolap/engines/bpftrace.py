@@ -30,7 +30,7 @@ END_SECONDS: Final = 30.0
 INTERRUPT_SECONDS: Final = 1.0
 LONGEST_OUTPUT_BYTES: Final = 4 << 20
 MOST_KEYS: Final = 4096
-"""bpftrace's own limit on the keys of a map."""
+"""bpftrace's own limit on the keys of a map: it drops those beyond, and so a map of so many may be part of one."""
 LARGEST: Final = 2**63
 
 BLOCK_IO: Final = "block/block_rq_issue"
@@ -155,6 +155,9 @@ def read_traced_counts(output: str, events: Collection[str]) -> TracedCounts:
             raise ValueError(f"`{line[:80]}` is not an object")
         if document.get("type") == "map" and isinstance(data := document.get("data"), dict):
             maps |= {str(name).removeprefix("@"): values for name, values in data.items()}
+    full = [name for name, values in maps.items() if isinstance(values, dict) and len(values) >= MOST_KEYS]
+    if full:
+        raise ValueError(f"@{full[0]} has all {MOST_KEYS:,} keys that a map takes, and more may have been dropped")
     windows = [_count(maps.get(name, 0)) for name in OF_WINDOWS]
     if windows[0] == 0 or windows[0] != windows[1]:
         raise ValueError(f"it saw {windows[0]} windows begin and {windows[1]} end")
@@ -178,7 +181,7 @@ def _by_call(values: object) -> dict[tuple[int, int], int]:
 
 
 def _entries(values: object, form: str) -> list[tuple[str, int]]:
-    if not isinstance(values, dict) or len(values) > MOST_KEYS:
+    if not isinstance(values, dict):
         raise ValueError("a map has another form")
     for key in values:
         if re.fullmatch(form, key, re.ASCII) is None:
@@ -226,7 +229,7 @@ class Tracer:
             output = read_file(self.data, LONGEST_OUTPUT_BYTES).decode(errors="replace")
             return read_traced_counts(output, self.events)
         except (FileRefused, OSError, ValueError) as wrong:
-            raise self._failed(f"reported its counts in another form: {wrong}") from wrong
+            raise self._failed(f"reported counts that cannot be used: {wrong}") from wrong
 
     def _interrupted(self) -> int | None:
         """Interrupt it until it ends, and return its exit code; none if it does not end.
