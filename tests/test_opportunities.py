@@ -15,6 +15,7 @@ from zerolap.lab import Lab, counted_version, found_opportunities
 from zerolap.plugins import PluginFault
 from zerolap.records import (
     HEAD,
+    NO_SAVING,
     Block,
     CallGraph,
     CaseOpportunity,
@@ -29,19 +30,24 @@ from zerolap.records import (
     TrialsJob,
     UsageError,
 )
+from zerolap.report.opportunity_reading import throughput
 from zerolap.store import Store
 
 EQUAL = OpportunityWeights(kind="equal")
 
 
-def an_opportunity(function: str, saved: float, removed: Mapping[str, tuple[float, float]]) -> CaseOpportunity:
+def an_opportunity(
+    function: str, saved: float, removed: Mapping[str, tuple[float, float]], uncounted: Estimate = NO_SAVING
+) -> CaseOpportunity:
     """Return an opportunity that saves so many instructions: by function, and as a part of the function's own."""
+    counted = Estimate(low=saved / 2, expected=saved, high=saved)
     return CaseOpportunity(
         detector="costly-formatting",
         function=function,
         file="server.c",
         category="formatting",
-        saved_instructions_per_op=Estimate(low=saved / 2, expected=saved, high=saved),
+        saved_instructions_per_op=counted.plus(uncounted),
+        uncounted_instructions_per_op=uncounted,
         confidence="high",
         evidence={},
         text=f"wastes {saved:.0f} instructions",
@@ -113,9 +119,25 @@ def test_two_findings_in_a_function_do_not_save_the_same_instructions_twice() ->
 
 
 def test_work_that_is_not_counted_is_saved_whatever_else_is() -> None:
-    calls = [an_opportunity(name, 100.0, {}) for name in ("one", "other")]
-    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, *calls))])
+    uncounted = Estimate(low=50.0, expected=100.0, high=200.0)
+    calls = [an_opportunity(name, 0.0, {}, uncounted) for name in ("one", "other")]
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(800.0, *calls))])
     assert [one.additional_share for one in ranked.opportunities] == pytest.approx([0.1, 0.1])
+
+
+def test_more_uncounted_work_than_counted_is_still_a_part_of_the_request() -> None:
+    # Five system calls of a request of 900 instructions.
+    system_calls = an_opportunity("call", 0.0, {}, Estimate(low=1500.0, expected=5000.0, high=15_000.0))
+    write = an_opportunity("write", 590.0, {"snprintf": (590.0, 0.8)})
+    ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(900.0, system_calls, write))])
+    of_calls, of_write = ranked.opportunities
+    saved = of_calls.saved_share
+    assert (saved.low, saved.expected, saved.high) == pytest.approx((1500 / 2400, 5000 / 5900, 15_000 / 15_900))
+    assert of_write.saved_share.expected == pytest.approx(0.1)
+    assert ranked.saved_share == pytest.approx(5590 / 5900)
+    (case,) = of_calls.cases
+    assert (case.instructions_per_op, case.uncounted_instructions_per_op.expected) == (900.0, 5000.0)
+    assert throughput(case) == "85 % less work, 0 % fewer counted instructions, +555.6 % throughput"
 
 
 @pytest.mark.parametrize(("share", "grows"), [(0.0, 0.0), (0.5, 1.0), (-0.1, 0.0), (2.0, 19.0)])

@@ -22,8 +22,9 @@ Opportunities are found in the call graphs of counted cases: nothing is measured
 or a unique beginning of it; without ID the newest one that counted is taken. Of a comparison the head is looked at, \
 with --side base the base. --all takes in the cases that were counted of the same build in all results of the store.
 
-A saving is a part of the instructions of a request, the mean over all cases. By default each command has the same \
-weight, however many cases send it. INFO commandstats of your own servers weighs each command by the time spent in it.
+A saving is a part of the work of a request, the mean over all cases: of its counted instructions, and of what they do \
+not show, such as the kernel's part of system calls. By default each command has the same weight, however many cases \
+send it. INFO commandstats of your own servers weighs each command by the time spent in it.
 
 Examples:
 

@@ -1,10 +1,12 @@
 """The opportunities of many cases as those of one server: what a change would bring over all commands."""
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from zerolap.records import (
+    NO_SAVING,
     CaseOpportunity,
     Category,
     Confidence,
@@ -37,6 +39,25 @@ class WeightedWork:
     weight: float
     work: CountedWork
 
+    @functools.cached_property
+    def work_per_op(self) -> float:
+        """The instructions of a request, and those that take as long as the uncounted work that opportunities save."""
+        uncounted = (one.uncounted_instructions_per_op.expected for one in self.work.opportunities)
+        return self.work.instructions_per_op + sum(uncounted)
+
+    def saved_share(self, opportunity: CaseOpportunity) -> Estimate:
+        """Return the part of the request's work that an opportunity saves, which is less than all of it.
+
+        Where its uncounted work is larger than expected, the whole is too.
+        """
+        saved, own = opportunity.saved_instructions_per_op, opportunity.uncounted_instructions_per_op
+        others = self.work_per_op - own.expected
+        return Estimate(
+            low=saved.low / (others + own.low),
+            expected=saved.expected / (others + own.expected),
+            high=saved.high / (others + own.high),
+        )
+
 
 @dataclass(frozen=True)
 class RankedOpportunities:
@@ -48,7 +69,7 @@ class RankedOpportunities:
 
 
 def gain(saved_share: float) -> float:
-    """Return by how much throughput grows if so much of the instructions is saved, and they decide it."""
+    """Return by how much throughput grows if so much of the work is saved, and that decides it."""
     return 1.0 / (1.0 - min(max(saved_share, 0.0), MOST_SAVED)) - 1.0
 
 
@@ -86,10 +107,10 @@ class _Remaining:
             for removed in part.removed
             if removed.share > 0
         }
-        shares = {function: 1.0 - self.parts["", function] for function in whole}
+        shares = [(function, own, 1.0 - self.parts["", function]) for function, own in whole.items()]
         return tuple(
-            RemovedCost(function=name, file=file, instructions_per_op=own * shares[name, file], share=shares[name, file])
-            for (name, file), own in whole.items()
+            RemovedCost(function=name, file=file, instructions_per_op=own * share, share=share)
+            for (name, file), own, share in shares
         )
 
 
@@ -101,9 +122,9 @@ class _Group:
     members: list[tuple[WeightedWork, CaseOpportunity]]
 
     def additional(self, remaining: _Remaining) -> float:
-        """Return the share of all instructions that it still saves."""
+        """Return the share of all work that it still saves."""
         return sum(
-            of_case.weight * remaining.saved(of_case.case, opportunity) / of_case.work.instructions_per_op
+            of_case.weight * remaining.saved(of_case.case, opportunity) / of_case.work_per_op
             for of_case, opportunity in self.members
         )
 
@@ -121,7 +142,7 @@ def ranked_opportunities(works: Sequence[WeightedWork]) -> RankedOpportunities:
         ranked.append(_opportunity(len(ranked) + 1, group, bounds[group.place]))
         for of_case, opportunity in group.members:
             saved = remaining.saved(of_case.case, opportunity)
-            saved_by_case[of_case.case] += min(saved / of_case.work.instructions_per_op, 1.0)
+            saved_by_case[of_case.case] += saved / of_case.work_per_op
             remaining.take(of_case.case, opportunity)
     saved_by_case = {case: min(saved, MOST_SAVED) for case, saved in saved_by_case.items()}
     together = sum(of_case.weight * saved_by_case[of_case.case] for of_case in works)
@@ -165,13 +186,15 @@ def _as_one_change(parts: Sequence[CaseOpportunity]) -> CaseOpportunity:
     for part in parts:
         saved += remaining.saved("", part)
         remaining.take("", part)
-    alone = sum(part.saved_instructions_per_op.expected for part in parts)
+    alone = _sum_of(part.saved_instructions_per_op for part in parts)
+    uncounted = _sum_of(part.uncounted_instructions_per_op for part in parts)
+    counted = alone.plus(uncounted.times(-1.0))
+    shared = (alone.expected - saved) / counted.expected if counted.expected > 0 else 0.0
     return parts[0].model_copy(
         update={
             "lines": tuple(dict.fromkeys(line for part in parts for line in part.lines)),
-            "saved_instructions_per_op": _sum_of([part.saved_instructions_per_op for part in parts]).times(
-                saved / alone if alone > 0 else 1.0
-            ),
+            "saved_instructions_per_op": counted.times(1.0 - shared).plus(uncounted),
+            "uncounted_instructions_per_op": uncounted,
             "confidence": max((part.confidence for part in parts), key=CONFIDENCES.index),
             "evidence": _evidence_of(parts),
             "text": "; ".join(part.text for part in parts),
@@ -189,21 +212,14 @@ def _evidence_of(parts: Sequence[CaseOpportunity]) -> dict[str, float]:
     return figures
 
 
-def _sum_of(estimates: Sequence[Estimate]) -> Estimate:
-    return Estimate(
-        low=sum(one.low for one in estimates),
-        expected=sum(one.expected for one in estimates),
-        high=sum(one.high for one in estimates),
-    )
+def _sum_of(estimates: Iterable[Estimate]) -> Estimate:
+    return functools.reduce(Estimate.plus, estimates, NO_SAVING)
 
 
 def _opportunity(rank: int, group: _Group, additional: float) -> Opportunity:
     detector, function, file = group.place
-    members = sorted(group.members, key=lambda member: -_share(*member))
-    shares = [
-        opportunity.saved_instructions_per_op.times(of_case.weight / of_case.work.instructions_per_op)
-        for of_case, opportunity in members
-    ]
+    members = sorted(group.members, key=lambda member: -member[0].saved_share(member[1]).expected)
+    shares = [of_case.saved_share(opportunity).times(of_case.weight) for of_case, opportunity in members]
     largest = members[0][1]
     return Opportunity(
         rank=rank,
@@ -219,18 +235,15 @@ def _opportunity(rank: int, group: _Group, additional: float) -> Opportunity:
     )
 
 
-def _share(of_case: WeightedWork, opportunity: CaseOpportunity) -> float:
-    return opportunity.saved_instructions_per_op.expected / of_case.work.instructions_per_op
-
-
 def _case(of_case: WeightedWork, opportunity: CaseOpportunity) -> OpportunityCase:
-    saved = opportunity.saved_instructions_per_op
-    part = saved.times(1.0 / of_case.work.instructions_per_op)
+    part = of_case.saved_share(opportunity)
     return OpportunityCase(
         case=of_case.case,
         commands=of_case.commands,
         instructions_per_op=of_case.work.instructions_per_op,
-        saved_instructions_per_op=saved,
+        saved_instructions_per_op=opportunity.saved_instructions_per_op,
+        uncounted_instructions_per_op=opportunity.uncounted_instructions_per_op,
+        saved_share=part,
         gain=Estimate(low=gain(part.low), expected=gain(part.expected), high=gain(part.high)),
         lines=opportunity.lines,
         frames=opportunity.frames,

@@ -172,7 +172,14 @@ def _listed(document: Opportunities, parameters: OpportunityParameters) -> Liste
 def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:
     """Return a row for each opportunity and case."""
     shares = ("saved share", "saved share, low", "saved share, high", "saved share after those before")
-    saved = ("instructions per request", "saved", "saved, low", "saved, high", "gain of throughput")
+    saved = (
+        "instructions per request",
+        "saved",
+        "saved, low",
+        "saved, high",
+        "saved, not counted",
+        "gain of throughput",
+    )
     places = ("detector", "category", "confidence", "function", "file")
     yield ("rank", *places, *shares, "cases", "case", "commands", *saved, "lines", "frames", "text")
     for of in () if answer.document is None else answer.document.opportunities:
@@ -181,7 +188,8 @@ def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:
         over_all = (part.expected, part.low, part.high, of.additional_share, of.all_cases)
         for case in of.cases:
             less = case.saved_instructions_per_op
-            figures = (case.instructions_per_op, less.expected, less.low, less.high, case.gain.expected)
+            uncounted = case.uncounted_instructions_per_op.expected
+            figures = (case.instructions_per_op, less.expected, less.low, less.high, uncounted, case.gain.expected)
             words = (" ".join(case.lines), " > ".join(case.frames), case.text)
             yield (*named, *over_all, case.case, " ".join(case.commands), *figures, *words)
 

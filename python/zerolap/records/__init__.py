@@ -108,6 +108,7 @@ from zerolap.records.metric import (
 )
 from zerolap.records.moments import now
 from zerolap.records.opportunity import (
+    NO_SAVING,
     OPPORTUNITIES_SCHEMA,
     CaseOpportunity,
     Category,
@@ -214,6 +215,7 @@ __all__ = [
     "MOST_TRACED_STACKS",
     "MOST_TRACED_THREADS",
     "NOT_OF_A_SLICE",
+    "NO_SAVING",
     "OPPORTUNITIES_SCHEMA",
     "PICTURES_SCHEMA",
     "PLACEHOLDER",

@@ -39,6 +39,13 @@ class Estimate(Record):
         """Return the estimate of so much of it."""
         return Estimate(low=self.low * factor, expected=self.expected * factor, high=self.high * factor)
 
+    def plus(self, other: "Estimate") -> "Estimate":
+        """Return the estimate of both together, whose bounds are reached at the same time."""
+        return Estimate(low=self.low + other.low, expected=self.expected + other.expected, high=self.high + other.high)
+
+
+NO_SAVING: Final = Estimate(low=0.0, expected=0.0, high=0.0)
+
 
 class RemovedCost(Record):
     """What a change would save of a function's own instructions: per request, and as a part of them."""
@@ -54,8 +61,9 @@ class CaseOpportunity(Record):
 
     `frames` are the functions from the command down to `function`; `lines` those of the calls that it is about, as
     FILE:LINE.
-    `evidence` are the figures that it rests on, by name. `removed` is most of what `saved_instructions_per_op.expected`
-    consists of; what is not counted in instructions, such as the work of the kernel, is in none of them.
+    `evidence` are the figures that it rests on, by name. `uncounted_instructions_per_op` is the part of
+    `saved_instructions_per_op` that is not counted, such as the work of the kernel, in instructions that take as long.
+    `removed` is most of what the rest of `saved_instructions_per_op.expected` consists of.
     """
 
     detector: str
@@ -65,6 +73,7 @@ class CaseOpportunity(Record):
     frames: tuple[str, ...] = ()
     category: Category
     saved_instructions_per_op: Estimate
+    uncounted_instructions_per_op: Estimate = NO_SAVING
     confidence: Confidence
     evidence: dict[str, float]
     text: str
@@ -99,12 +108,19 @@ class CountedWork(Record):
 
 
 class OpportunityCase(Record):
-    """What a change would bring for one case: `gain` is that of its throughput, where instructions decide it."""
+    """What a change would bring for one case: `gain` is that of its throughput, where instructions decide it.
+
+    `instructions_per_op` are the counted ones. `saved_instructions_per_op` includes `uncounted_instructions_per_op`,
+    work that is not counted, in instructions that take as long. `saved_share` is the saved part of the request's work:
+    of its counted instructions, and the uncounted work of all opportunities of the case.
+    """
 
     case: str
     commands: tuple[str, ...]
     instructions_per_op: float
     saved_instructions_per_op: Estimate
+    uncounted_instructions_per_op: Estimate
+    saved_share: Estimate
     gain: Estimate
     lines: tuple[str, ...]
     frames: tuple[str, ...]
@@ -115,7 +131,7 @@ class OpportunityCase(Record):
 class Opportunity(Record):
     """A place to optimise with what a change there would bring over all cases.
 
-    `saved_share` is the part of the instructions that it would save, the weighted mean over all cases.
+    `saved_share` is the part of the work that it would save, the weighted mean over all cases: see `OpportunityCase`.
     `additional_share` is what of that is left once the opportunities before it are made use of.
     """
 
@@ -134,7 +150,7 @@ class Opportunity(Record):
 class WeighedFunction(Record):
     """A function's part of the instructions, the weighted mean over all cases, and in how many cases it is over 1 %.
 
-    `self_share` is without the functions that it calls; `commands` are those of the cases in which it costs most.
+    `self_share` is without the functions that it calls.
     """
 
     function: str
@@ -179,7 +195,8 @@ class Opportunities(Record):
     """The document of `zerolap opportunities --json`.
 
     `results` are the comparisons and runs whose counts it is made of, `detectors` those that have looked for
-    opportunities. `saved_share` is what all opportunities together would save, each instruction once.
+    opportunities. `saved_share` is the part of the work that all opportunities together would save, each instruction
+    once.
     """
 
     schema_: Literal["zerolap.opportunities/1"] = Field(

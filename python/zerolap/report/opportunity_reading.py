@@ -17,7 +17,7 @@ def opportunities_headline(document: Opportunities) -> str:
     if number == 0:
         return f"nothing found to optimise in {cases}"
     places = counted(number, "opportunity", "opportunities")
-    together = f"{share(document.saved_share)} of the instructions of a request ({weighting(document.weights)})"
+    together = f"{share(document.saved_share)} of the work of a request ({weighting(document.weights)})"
     return f"{places} in {cases}: together {together}"
 
 
@@ -64,8 +64,16 @@ def of_cases(opportunity: Opportunity, document: Opportunities) -> str:
 
 def throughput(case: OpportunityCase) -> str:
     """Write what a case would save, and by how much it would get faster as far as instructions decide that."""
-    saved = case.saved_instructions_per_op.expected / case.instructions_per_op
-    return f"{rough_percent(saved)} fewer instructions, {change(case.gain.expected)} throughput"
+    return f"{_saved_work(case)}, {change(case.gain.expected)} throughput"
+
+
+def _saved_work(case: OpportunityCase) -> str:
+    saved, uncounted = case.saved_instructions_per_op.expected, case.uncounted_instructions_per_op.expected
+    if uncounted <= 0:
+        return f"{rough_percent(case.saved_share.expected)} fewer instructions"
+    # What counted trials would show of the change is the counted part alone.
+    counted = rough_percent((saved - uncounted) / case.instructions_per_op)
+    return f"{rough_percent(case.saved_share.expected)} less work, {counted} fewer counted instructions"
 
 
 def kind(opportunity: Opportunity) -> str:

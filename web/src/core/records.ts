@@ -890,12 +890,20 @@ export interface OpenRequest {
   reason: string;
 }
 
-/** What a change would bring for one case: `gain` is that of its throughput, where instructions decide it. */
+/**
+ * What a change would bring for one case: `gain` is that of its throughput, where instructions decide it.
+ *
+ * `instructions_per_op` are the counted ones. `saved_instructions_per_op` includes `uncounted_instructions_per_op`,
+ * work that is not counted, in instructions that take as long. `saved_share` is the saved part of the request's work:
+ * of its counted instructions, and the uncounted work of all opportunities of the case.
+ */
 export interface OpportunityCase {
   case: string;
   commands: Array<string>;
   instructions_per_op: number;
   saved_instructions_per_op: Estimate;
+  uncounted_instructions_per_op: Estimate;
+  saved_share: Estimate;
   gain: Estimate;
   lines: Array<string>;
   frames: Array<string>;
@@ -1748,7 +1756,7 @@ export interface WeighedCategory {
 /**
  * A function's part of the instructions, the weighted mean over all cases, and in how many cases it is over 1 %.
  *
- * `self_share` is without the functions that it calls; `commands` are those of the cases in which it costs most.
+ * `self_share` is without the functions that it calls.
  */
 export interface WeighedFunction {
   function: string;

@@ -23,7 +23,7 @@ class ClockReadings:
 
     name = "clock-readings"
     purpose = "clock readings of a command beyond those that measure it"
-    revision = 1
+    revision = 2
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions that read the clock; the readings that measure the command are made outside of it."""

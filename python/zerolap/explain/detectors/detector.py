@@ -9,11 +9,10 @@ from typing import Final, Protocol, runtime_checkable
 from zerolap.explain.call_index import CallIndex, Calls, Line
 from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.records import CaseOpportunity, Confidence, Estimate, RemovedCost
+from zerolap.records import NO_SAVING, CaseOpportunity, Confidence, Estimate, RemovedCost
 
 SMALLEST_SHARE: Final = 0.002
 """The part of a case's instructions from which on a saving is worth a line."""
-NOTHING: Final = Estimate(low=0.0, expected=0.0, high=0.0)
 MOST_FRAMES: Final = 20
 MOST_LINES: Final = 20
 MOST_REMOVED: Final = 20
@@ -125,6 +124,7 @@ class CaseEvidence:
             frames=self.frames(place.function, place.caller),
             category=category_of(name, file),
             saved_instructions_per_op=saving.instructions,
+            uncounted_instructions_per_op=saving.uncounted,
             confidence=confidence,
             evidence=dict(evidence),
             text=text,
@@ -150,15 +150,12 @@ class Saving:
 
     costs: Mapping[FunctionKey, float]
     part: Estimate
-    uncounted: Estimate = NOTHING
+    uncounted: Estimate = NO_SAVING
 
     @property
     def instructions(self) -> Estimate:
         """The saved instructions per request."""
-        counted, more = self.part.times(sum(self.costs.values())), self.uncounted
-        return Estimate(
-            low=counted.low + more.low, expected=counted.expected + more.expected, high=counted.high + more.high
-        )
+        return self.part.times(sum(self.costs.values())).plus(self.uncounted)
 
 
 @runtime_checkable

@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import NOTHING, SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named
-from zerolap.records import CaseOpportunity, Estimate
+from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named
+from zerolap.records import NO_SAVING, CaseOpportunity, Estimate
 
 EACH_REQUEST: Final = re.compile(
     r"_*(?:GI_)?_*(?:libc_)?(?:read|readv|recv|recvfrom|write|writev|send|sendmsg|epoll_p?wait2?)"
@@ -22,7 +22,7 @@ class SystemCalls:
 
     name = "system-calls"
     purpose = "system calls of a request beyond reading it, writing its reply and waiting"
-    revision = 1
+    revision = 2
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions of the server above such system calls."""
@@ -60,7 +60,7 @@ def _opportunity(evidence: CaseEvidence, owner: FunctionKey, made: dict[Function
     return evidence.opportunity(
         SystemCalls.name,
         CodePlace(owner),
-        Saving({}, NOTHING, UNCOUNTED.times(number)),
+        Saving({}, NO_SAVING, UNCOUNTED.times(number)),
         confidence="medium",
         evidence={"syscalls_per_op": number},
         text=f"makes {figure(number)} system calls per request by {named(made)}; made for many requests at once, or by "

@@ -8,6 +8,7 @@ import {
   functionStacksUrl,
   headline,
   savedTexts,
+  savingText,
 } from "./opportunities.ts";
 
 const ESTIMATE = { low: 0.0212, expected: 0.03, high: 0.04 };
@@ -49,7 +50,7 @@ describe("words", () => {
     const weighted = (kind: "command" | "priority") =>
       headline({ ...document, weights: { kind, source: "", covered: null } });
     expect(weighted("command")).toBe(
-      "2 opportunities in 0 cases: together 12.3\u00a0% of the instructions of a request, each command weighted equally.",
+      "2 opportunities in 0 cases: together 12.3\u00a0% of the work of a request, each command weighted equally.",
     );
     expect(weighted("priority")).toContain("weighted by priority.");
   });
@@ -67,6 +68,28 @@ describe("words", () => {
       "0.10 to 0.21 %",
       "0.00 %",
     ]);
+  });
+
+  it("tell counted instructions from work that is not counted", () => {
+    const estimate = (expected: number) => ({ low: expected / 2, expected, high: expected * 2 });
+    const saved = (uncounted: number) =>
+      savingText({
+        case: "get",
+        commands: ["GET"],
+        instructions_per_op: 900,
+        saved_instructions_per_op: estimate(180),
+        uncounted_instructions_per_op: estimate(uncounted),
+        saved_share: estimate(0.2),
+        gain: estimate(0.25),
+        lines: [],
+        frames: [],
+        evidence: {},
+        text: "",
+      }).replaceAll("\u00a0", " ");
+    expect(saved(0)).toBe("20.0 % fewer instructions: 180 (90 to 360) of 900");
+    expect(saved(100)).toBe(
+      "20.0 % less work: 180 (90 to 360) instructions, 80 of them of the 900 that are counted",
+    );
   });
 
   it("name figures of the evidence", () => {

@@ -51,7 +51,7 @@ export function headline({
     return `Nothing was found to optimise in ${ofCases}.`;
   }
   const places = counted(all_opportunities, "opportunity", "opportunities");
-  return `${places} in ${ofCases}: together ${share(saved_share)} of the instructions of a request, ${weighting(weights)}.`;
+  return `${places} in ${ofCases}: together ${share(saved_share)} of the work of a request, ${weighting(weights)}.`;
 }
 
 function weighting({ kind }: OpportunityWeights): string {
@@ -85,9 +85,16 @@ function unbroken(text: string): string {
 /** What a change would save in a case. */
 export function savingText({
   saved_instructions_per_op: saved,
+  uncounted_instructions_per_op: uncounted,
   instructions_per_op: all,
+  saved_share: part,
 }: OpportunityCase): string {
-  return `${share(saved.expected / all)} fewer instructions: ${count(saved.expected)} (${count(saved.low)} to ${count(saved.high)}) of ${count(all)}`;
+  const bounds = `${count(saved.expected)} (${count(saved.low)} to ${count(saved.high)})`;
+  if (uncounted.expected === 0) {
+    return `${share(part.expected)} fewer instructions: ${bounds} of ${count(all)}`;
+  }
+  const counted = count(saved.expected - uncounted.expected);
+  return `${share(part.expected)} less work: ${bounds} instructions, ${counted} of them of the ${count(all)} that are counted`;
 }
 
 /** By how much the throughput of a case would grow as far as instructions decide it. */
