@@ -10,7 +10,7 @@ import pytest
 from engine_place import job_of, measured, place_in
 from machine import failed_by_the_server
 
-from zerolap.engines import bpftrace, traced
+from zerolap.engines import bpftrace, missing_for_sampling, perf, traced
 from zerolap.engines.bpftrace import BLOCK_IO, Tracer, read_traced_counts, tracing_program
 from zerolap.engines.system_call_names import system_call_names
 from zerolap.engines.traced import Traced, traced_case, traced_metrics, traced_stacks
@@ -18,7 +18,7 @@ from zerolap.host import tracing_obstacle
 from zerolap.host.tracing import EVENT_DIRECTORIES, NEEDED_EVENTS
 from zerolap.lab.traced_sides import merged, traced_side
 from zerolap.records import Case, Measurement, TracedCall, TracedCase, TracedStack, TracedStacks, TrialFailed, Validity
-from zerolap.sandbox import launch
+from zerolap.sandbox import LimitReached, launch
 from zerolap.store.blobs import open_blobs
 
 MAIN, BACKGROUND = 100, 101
@@ -338,6 +338,46 @@ def test_a_pass_counts_the_system_calls_of_a_server(cases: dict[str, Case], redi
     assert sum(call.calls_per_op for call in recorded.calls) == pytest.approx(
         measurement.metrics["traced_syscalls_per_op"]
     )
+
+
+FILLING_PERF = """\
+#!/bin/sh
+for word; do case $word in fifo:*) channels=${word#fifo:} ;; esac; data=$word; done
+exec 3<>"${channels%,*}" 4<>"${channels#*,}"
+read -r order <&3
+echo ack >&4
+exec head -c 3000000 /dev/zero > "$data"
+"""
+
+
+def test_a_recording_of_events_ends_at_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "perf").write_text(FILLING_PERF)
+    (tmp_path / "perf").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(perf, "MOST_EVENT_BYTES", 2 << 20)
+    data = tmp_path / "events.data"
+    with perf.recording(os.getpid(), "raw_syscalls:sys_enter", data, apart=1) as recorder:
+        recorder.begin()
+        with pytest.raises(LimitReached, match="its limit of 2 MiB"):
+            recorder.end()
+    assert data.stat().st_size == 2 << 20
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("may_trace")
+def test_a_pass_whose_stacks_are_too_many_keeps_its_counts(
+    cases: dict[str, Case], redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if (missing := missing_for_sampling()) is not None:
+        pytest.skip(missing.reason)
+    monkeypatch.setattr(perf, "MOST_EVENT_BYTES", 1 << 16)
+    place = place_in(tmp_path / "t")
+    measurement = measured(Traced(), job_of("traced", cases["good"], redis_server, place), place)
+    assert measurement.traced is not None
+    recorded = TracedCase.model_validate_json(place.blobs.get(measurement.traced))
+    assert recorded.calls
+    assert "system calls" not in [of_event.event for of_event in recorded.stacks]
+    assert "has reached its limit" in (recorded.no_stacks or "")
 
 
 @pytest.mark.slow

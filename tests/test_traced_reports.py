@@ -105,8 +105,8 @@ def test_names_that_the_server_chose_stay_names(width: int) -> None:
 def test_a_report_without_stacks_states_why() -> None:
     without = traced(1.5, stacks=[], no_stacks="perf is not installed (apt-get install linux-perf)")
     run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=without)])
-    assert "note: no stacks: perf is not installed" in on_terminal(run, show_run)
-    assert "no stacks: perf is not installed" in run_markdown(run)
+    assert "note: stacks are missing: perf is not installed" in on_terminal(run, show_run)
+    assert "stacks are missing: perf is not installed" in run_markdown(run)
 
 
 def test_markdown_of_many_traced_cases_fits_a_comment() -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 from shutil import which
 
 from zerolap.records import EnvironmentMissing, TrialFailed
-from zerolap.sandbox import Process, is_readable, launch
+from zerolap.sandbox import LimitReached, Process, is_readable, launch
 from zerolap.sandbox import confined_reading as reading
 
 FREQUENCY_HZ = 1999
@@ -21,6 +22,8 @@ CYCLES_APART = 1_499_977
 """Each sample stands for as many cycles; at a fixed frequency those of threads that rarely run would for fewer."""
 STACK_BYTES = 16384
 """Of each sample's stack are copied: the server's binaries have no frame pointers that could be followed instead."""
+MOST_EVENT_BYTES = 256 << 20
+"""Of a recording of events, which code under test can cause at any rate; that of samples is bounded by its seconds."""
 ANSWER_SECONDS = 20
 PERMISSION_HINT = "sudo sysctl kernel.perf_event_paranoid=1, or as root"
 
@@ -70,7 +73,10 @@ def sampling_event() -> str:
 
 @dataclass
 class PerfRecorder:
-    """A perf that waits: it records between `begin` and `end`."""
+    """A perf that waits: it records between `begin` and `end`.
+
+    Each of them raises `LimitReached` once a recording of events is larger than `MOST_EVENT_BYTES`.
+    """
 
     process: Process
     orders: int
@@ -116,7 +122,9 @@ class PerfRecorder:
                 break
         raise self._failed()
 
-    def _failed(self) -> TrialFailed:
+    def _failed(self) -> TrialFailed | LimitReached:
+        if self.process.returncode == -signal.SIGXFSZ:
+            return LimitReached(f"perf's recording has reached its limit of {MOST_EVENT_BYTES >> 20} MiB")
         return TrialFailed("perf failed", hint=PERMISSION_HINT, details=self.process.output_tail(10))
 
 
@@ -124,8 +132,10 @@ class PerfRecorder:
 def recording(process: int, event: str, data: Path, apart: int | None = None) -> Iterator[PerfRecorder]:
     """Have perf ready to record all threads of a process into `data`; it ends with the context.
 
-    With `apart`, it records the stack of one of so many events. Raises `EnvironmentMissing` if there is no perf.
+    With `apart`, it records the stack of one of so many events, up to `MOST_EVENT_BYTES`. Raises `EnvironmentMissing`
+    if there is no perf.
     """
+    is_limited = apart is not None
     orders, answers = data.with_suffix(".orders"), data.with_suffix(".answers")
     for channel in (orders, answers):
         os.mkfifo(channel)
@@ -149,6 +159,10 @@ def recording(process: int, event: str, data: Path, apart: int | None = None) ->
             perf = stack.enter_context(launch(command, environment=variables, output=log))
         except EnvironmentMissing as missing:
             raise EnvironmentMissing("perf is not installed", hint="apt-get install linux-perf") from missing
+        if is_limited:
+            # Not perf's own option, which versions before 5.5 lack. One that has ended already fails as it begins.
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(perf.number, resource.RLIMIT_FSIZE, (MOST_EVENT_BYTES, MOST_EVENT_BYTES))
         yield PerfRecorder(perf, *opened)
 
 

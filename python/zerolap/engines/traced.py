@@ -9,6 +9,7 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -43,6 +44,7 @@ from zerolap.records import (
     TrialsJob,
     Validity,
 )
+from zerolap.sandbox import LimitReached
 from zerolap.server import named_death, thread_names
 
 METHOD = 1
@@ -107,8 +109,7 @@ def trace(trial: EngineTrial, source_root: str) -> tuple[Measurement, TracedCase
             traced = traced_case(counts, names, sum(one.result.requests for one in slices))
             missing = missing_for_sampling()
             if missing is None:
-                recorded = list(_recorded(counts, side, work, trial, source_root))
-                traced = traced.model_copy(update={"stacks": recorded})
+                traced = _with_stacks(traced, counts, side, work, trial, source_root)
             else:
                 reason = f"{missing.reason} ({missing.remedy})"
                 traced = traced.model_copy(update={"no_stacks": reason[:LONGEST_TRACED_NAME]})
@@ -126,24 +127,39 @@ def _counted(side: TimedSide, work: SliceWork, trial: EngineTrial) -> tuple[list
         return slices, tracer.counts()
 
 
-def _recorded(
-    counts: TracedCounts, side: TimedSide, work: SliceWork, trial: EngineTrial, source_root: str
-) -> Iterator[TracedStacks]:
-    """Record the stacks of each kind of event while further requests are answered, and yield them."""
+def _with_stacks(
+    traced: TracedCase, counts: TracedCounts, side: TimedSide, work: SliceWork, trial: EngineTrial, source_root: str
+) -> TracedCase:
+    """Return it with the stacks of each kind of event, recorded while further requests are answered."""
     program = trial.program
     numbers: Mapping[TracedEvent, int] = {
         "system calls": sum(counts.calls.values()),
         "switches": sum(counts.off.values()),
     }
+    stacks, reason = [], None
     for event, number in numbers.items():
         data = trial.directory / f"{event.replace(' ', '-')}.data"
-        with recording(side.processes[0], EVENTS[event], data, apart=_apart(number)) as recorder:
-            refill, side.refill = side.refill, recorder.unseen(side.refill)
+        try:
+            _record(event, _apart(number), data, side, work)
+        except LimitReached as reached:
+            reason = f"{event}: {reached}"[:LONGEST_TRACED_NAME]
+            continue
+        table = read_stacks(data, source_root, [trial.directory, program.path, *program.visible])
+        stacks.append(traced_stacks(event, table))
+    return traced.model_copy(update={"stacks": stacks, "no_stacks": reason})
+
+
+def _record(event: TracedEvent, apart: int, data: Path, side: TimedSide, work: SliceWork) -> None:
+    """Record the stacks of an event into `data`; raises `LimitReached` if they are too many for it."""
+    refill = side.refill
+    with recording(side.processes[0], EVENTS[event], data, apart=apart) as recorder:
+        try:
+            side.refill = recorder.unseen(refill)
             recorder.begin()
             _run_for(RECORDED_SECONDS, side, work)
             recorder.end()
+        finally:
             side.refill = refill
-        yield traced_stacks(event, read_stacks(data, source_root, [trial.directory, program.path, *program.visible]))
 
 
 def _apart(number: int) -> int:

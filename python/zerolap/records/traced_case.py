@@ -68,7 +68,7 @@ class TracedStacks(Record):
 
 
 class TracedCase(Record):
-    """What traced passes recorded, those with the most calls or time first; `no_stacks` is why there are none."""
+    """What traced passes recorded, those with the most calls or time first; `no_stacks` is why some are missing."""
 
     schema_: Literal["zerolap.traced/1"] = Field(default=TRACED_SCHEMA, alias="schema", serialization_alias="schema")
     threads: Annotated[list[TracedThread], Field(max_length=MOST_TRACED_THREADS)]

@@ -95,7 +95,7 @@ def _reading(sides: Sequence[TracedSide]) -> TracedReading:
             for of_event in head.traced.stacks
             if of_event.stacks
         },
-        notes=[f"no stacks: {reason}" for reason in reasons],
+        notes=[f"stacks are missing: {reason}" for reason in reasons],
     )
 
 

@@ -1514,7 +1514,7 @@ export interface TracedCall {
   ns_per_op: number;
 }
 
-/** What traced passes recorded, those with the most calls or time first; `no_stacks` is why there are none. */
+/** What traced passes recorded, those with the most calls or time first; `no_stacks` is why some are missing. */
 export interface TracedCase {
   schema: "zerolap.traced/1";
   threads: Array<TracedThread>;

@@ -64,7 +64,7 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
           </ol>
         </section>
       ))}
-      {no_stacks !== null && <p class="note">No stacks: {no_stacks}</p>}
+      {no_stacks !== null && <p class="note">Stacks are missing: {no_stacks}</p>}
     </Fold>
   );
 }
