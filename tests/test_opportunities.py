@@ -11,7 +11,7 @@ from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trial
 
 from zerolap.explain import CaseEvidence, WeightedWork, command_weights, costly_functions, gain, ranked_opportunities
 from zerolap.explain.categories import category_of
-from zerolap.lab import Lab, counted_version, found_opportunities
+from zerolap.lab import Lab, counted_version, version_opportunities
 from zerolap.plugins import PluginFault
 from zerolap.records import (
     HEAD,
@@ -216,7 +216,7 @@ def counted_run(store: Store) -> None:
 
 def found(store: Store, by_case: Mapping[str, float], **options: Any) -> Opportunities:
     version = counted_version(store, None, **options)
-    return found_opportunities(version, (EQUAL, by_case), Lab(store), "zerolap opportunities")
+    return version_opportunities(version, (EQUAL, by_case), Lab(store), "zerolap opportunities")
 
 
 def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +265,7 @@ def test_what_another_version_has_kept_is_found_anew(store: Store) -> None:
     counted_run(store)
     document = found(store, {"get-100B": 1.0, "hset": 1.0})
     digests = [graph.graph for graph in counted_version(store, None).graphs]
-    store.work.keep({digest: work(1.0) for digest in digests}, "another version")
+    store.work.keep({digest: work(1.0) for digest in digests}, "another version", has_build=False)
     assert found(store, {"get-100B": 1.0, "hset": 1.0}).opportunities == document.opportunities
 
 

@@ -86,7 +86,7 @@ def test_age_and_number_decide_and_open_requests_stay(store: Store) -> None:
 def test_what_was_found_in_call_graphs_goes_with_them(store: Store) -> None:
     graphs = [result(store, "c-0", days=300), result(store, "c-1")]
     work = CountedWork(instructions_per_op=1.0, is_by_source=True, functions=(), categories={}, opportunities=())
-    store.work.keep(dict.fromkeys([*graphs, "of no trial"], work), "this version")
+    store.work.keep(dict.fromkeys([*graphs, "of no trial"], work), "this version", has_build=True)
     store.prune(Retention(seconds=30 * DAY))
     assert store.work.kept([*graphs, "of no trial"], "this version") == {graphs[1]: work}
 

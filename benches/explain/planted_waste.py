@@ -19,7 +19,7 @@ from benches.figures import DIRECTORY, Figure
 from benches.truth.edited import Edited
 from zerolap import Options, load_cases, open_store
 from zerolap.cases import core_suite
-from zerolap.lab import Lab, counted_version, found_opportunities
+from zerolap.lab import Lab, counted_version, version_opportunities
 from zerolap.records import DrawnSide, Opportunity, OpportunityWeights
 
 PLACE: Final = DIRECTORY / "explain"
@@ -146,7 +146,7 @@ def _ranked(store: Path, identity: str, side: DrawnSide) -> list[Ranked]:
     with open_store(store) as opened:
         version = counted_version(opened, identity, side=side)
         weights = OpportunityWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs}
-        document = found_opportunities(version, weights, Lab(opened), "benches.explain")
+        document = version_opportunities(version, weights, Lab(opened), "benches.explain")
     return [_read(opportunity) for opportunity in document.opportunities]
 
 

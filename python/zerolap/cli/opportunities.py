@@ -63,14 +63,14 @@ def opportunities(
 ) -> None:
     """Find opportunities, and write them."""
     from zerolap.cli.output import write_opportunities
-    from zerolap.lab import Lab, counted_version, found_opportunities
+    from zerolap.lab import Lab, counted_version, version_opportunities
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown)
     with Store.open_to_read(store) as results, _progress(quiet=quiet) as listen:
         version = counted_version(results, identity, side=side, everywhere=everywhere)
         stated = _weights(weights, version)
-        document = found_opportunities(version, stated, Lab(results), options.command_line(context), listen)
+        document = version_opportunities(version, stated, Lab(results), options.command_line(context), listen)
     write_opportunities(document, limit, json=json, markdown=markdown, quiet=quiet)
 
 

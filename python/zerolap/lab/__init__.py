@@ -12,7 +12,7 @@ from zerolap.lab.requests import Options, SubmissionOptions, comparison_request,
 from zerolap.lab.resolving import KnownPlatform, specs_of
 from zerolap.lab.selection import KnownAbilities, StartableServer
 from zerolap.lab.stored import read_comparison, read_run
-from zerolap.lab.version_opportunities import CountedVersion, counted_version, found_opportunities
+from zerolap.lab.version_opportunities import CountedVersion, counted_version, version_opportunities
 from zerolap.lab.worker import Worker
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "compare",
     "comparison_request",
     "counted_version",
-    "found_opportunities",
     "latency_points",
     "new_id",
     "on_platforms",
@@ -52,5 +51,6 @@ __all__ = [
     "run_request",
     "run_unless",
     "specs_of",
+    "version_opportunities",
     "with_builds",
 ]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from zerolap import __version__, _core
@@ -12,7 +13,6 @@ from zerolap.explain import (
     CaseEvidence,
     Detector,
     ExecutedKinds,
-    SourceFunction,
     SourceFunctions,
     case_work,
 )
@@ -20,7 +20,7 @@ from zerolap.lab.lab import Lab
 from zerolap.lab.reasons import source_functions
 from zerolap.plugins import DETECTORS, PluginFault, load_plugin, plugin_names
 from zerolap.records import CallGraph, CaseOpportunity, CountedWork, EnvironmentMissing
-from zerolap.store import BlobDamaged, CountedGraph
+from zerolap.store import BlobDamaged, CountedGraph, NotConductor
 
 FOUND_BY: Final = f"{__version__}, 4"
 """The revision of what is found besides the detectors, which have their own."""
@@ -32,72 +32,72 @@ KEPT_AT_ONCE: Final = 50
 
 
 @dataclass
-class SearchedGraphs:
-    """What is in call graphs, by their digests, as far as they can be read; `limits` are what could not be, and why."""
-
-    works: dict[str, CountedWork]
-    limits: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
 class GraphSearch:
-    """Looks through the call graphs of one build."""
+    """Looks through the call graphs of one version; `commands` are those of each case.
+
+    `works` is what is known of call graphs, by their digests; `limits` state what cannot be read, and why.
+    """
 
     build: BuiltServer | None
     detectors: Sequence[Detector]
+    commands: Mapping[str, Sequence[str]]
     lab: Lab
+    works: dict[str, CountedWork] = field(default_factory=dict)
+    limits: list[str] = field(default_factory=list)
 
     @property
     def found_by(self) -> str:
         """The revision of what is found: with another detector, or another revision of one, it is found anew."""
         return "; ".join([FOUND_BY, *(f"{detector.name} {detector.revision}" for detector in self.detectors)])
 
-    def search(
-        self,
-        graphs: Sequence[CountedGraph],
-        commands: Mapping[str, Sequence[str]],
-        listen: Callable[[int, int], None],
-    ) -> SearchedGraphs:
-        """Return what is in call graphs: what is kept, or found now; `commands` are those of each case.
+    def take_kept(self, graphs: Sequence[CountedGraph]) -> list[CountedGraph]:
+        """Take what is kept of call graphs, and return those to look through: the others, each once.
 
-        What was found without the build is found anew where that is at hand. Raises `PluginFault`.
+        What was found without the build is found anew where that can be read now.
         """
         by_digest = {graph.graph: graph for graph in graphs}
-        searched = SearchedGraphs(self.lab.store.work.kept(list(by_digest), self.found_by))
-        missing = [
-            graph
-            for digest, graph in by_digest.items()
-            if digest not in searched.works or (self.build is not None and not searched.works[digest].has_build)
-        ]
-        if not missing:
-            return searched
-        functions = SourceFunctions(self._source_functions(searched))
+        kept = self.lab.store.work.kept
+        self.works |= kept(list(by_digest), self.found_by, needs_build=self.build is not None)
+        if self.build is not None and not by_digest.keys() <= self.works.keys() and self._functions is None:
+            # Looking through them again without the build's debug information would show no more.
+            self.works |= kept(list(by_digest.keys() - self.works.keys()), self.found_by)
+        return [graph for digest, graph in by_digest.items() if digest not in self.works]
+
+    def look_through(
+        self,
+        graphs: Sequence[CountedGraph],
+        listen: Callable[[int, int], None] = lambda done, expected: None,
+    ) -> None:
+        """Find what is in call graphs, as far as they can be read, and keep it; raises `PluginFault`."""
         new: dict[str, CountedWork] = {}
-        for done, graph in enumerate(missing, start=1):
+        for done, graph in enumerate(graphs, start=1):
             try:
-                new[graph.graph] = self._found(graph, functions, commands[graph.case])
+                new[graph.graph] = self._found(graph)
             except (BlobDamaged, ValueError) as fault:
                 # The other cases are known all the same.
-                searched.limits.append(f"The call graph of {graph.case} cannot be read: {_reason(fault)}")
-            listen(done, len(missing))
-            if len(new) % KEPT_AT_ONCE == 0 or done == len(missing):
+                self.limits.append(f"The call graph of {graph.case} cannot be read: {_reason(fault)}")
+            listen(done, len(graphs))
+            if len(new) == KEPT_AT_ONCE:
                 self._keep(new)
-        searched.works.update(new)
-        return searched
+                new = {}
+        if new:
+            self._keep(new)
 
-    def _source_functions(self, searched: SearchedGraphs) -> list[SourceFunction]:
+    @cached_property
+    def _functions(self) -> SourceFunctions | None:
+        """Those of the build; none where it is not at hand, or where its debug information cannot be read."""
         if self.build is None:
-            return []
+            return None
         try:
-            return source_functions(self.build)
+            return SourceFunctions(source_functions(self.build))
         except (OSError, ValueError) as fault:
-            searched.limits.append(f"The debug information of the build cannot be read: {fault}")
-            return []
+            self.limits.append(f"The debug information of the build cannot be read: {fault}")
+            return None
 
-    def _found(self, graph: CountedGraph, functions: SourceFunctions, commands: Sequence[str]) -> CountedWork:
+    def _found(self, graph: CountedGraph) -> CountedWork:
         counted = CallGraph.model_validate_json(self.lab.store.blobs.get(graph.graph))
-        work = case_work(counted, functions, self.detectors, commands, self._executed_kinds(graph))
-        return work.model_copy(update={"has_build": self.build is not None})
+        functions = self._functions or SourceFunctions([])
+        return case_work(counted, functions, self.detectors, self.commands[graph.case], self._executed_kinds(graph))
 
     def _executed_kinds(self, graph: CountedGraph) -> ExecutedKinds | None:
         """Return the kinds of instructions that detectors ask for; none where what was executed is not known."""
@@ -111,10 +111,11 @@ class GraphSearch:
             of_kind[function] = of_kind.get(function, 0.0) + times
         return ExecutedKinds(*kinds)
 
-    def _keep(self, works: Mapping[str, CountedWork]) -> None:
-        # The answer stands, though a user who may only read has to find it again.
-        with suppress(EnvironmentMissing):
-            self.lab.store.work.keep(works, self.found_by)
+    def _keep(self, new: Mapping[str, CountedWork]) -> None:
+        self.works |= new
+        # The answer stands, though who may only read, or is not the conductor any more, has to find it again.
+        with suppress(EnvironmentMissing, NotConductor):
+            self.lab.store.work.keep(new, self.found_by, has_build=self._functions is not None)
 
 
 def _reason(fault: BlobDamaged | ValueError) -> str:

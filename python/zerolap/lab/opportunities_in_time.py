@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from zerolap.lab.graph_search import GraphSearch, all_detectors
 from zerolap.lab.lab import Lab
-from zerolap.lab.version_opportunities import CountedVersion, found_opportunities
+from zerolap.lab.version_opportunities import CountedVersion, ranked_version, search_of
 from zerolap.records import Opportunities, OpportunityWeights
-from zerolap.store import CountedGraph
 
 AT_ONCE: Final = 8
 """Call graphs between two looks at the clock."""
@@ -23,25 +21,17 @@ def opportunities_in_time(
 ) -> tuple[Opportunities, tuple[str, ...]]:
     """Return the opportunities of a version, and its cases of which time was up before they were looked through.
 
-    At least `AT_ONCE` further call graphs are looked through, so that asking again comes to an end. Raises as
-    `found_opportunities` does.
+    At least `AT_ONCE` further call graphs that can be read are looked through, so that asking again comes to an end.
+    Raises as `version_opportunities` does.
     """
     ends = time.monotonic() + seconds
-    search = GraphSearch(lab.builds.find(version.server.build), all_detectors(), lab)
-    commands = {name: case.verbs for name, case in version.cases.items()}
-    kept = lab.store.work.found_by([graph.graph for graph in version.graphs])
-
-    def is_known(graph: CountedGraph) -> bool:
-        found_by, is_by_source = kept.get(graph.graph, ("", False))
-        return found_by == search.found_by and (is_by_source or search.build is None)
-
-    waiting = [graph for graph in version.graphs if not is_known(graph)]
-    while waiting:
-        search.search(waiting[:AT_ONCE], commands, lambda done, expected: None)
+    search = search_of(version, lab)
+    waiting = search.take_kept(version.graphs)
+    least = len(search.works) + AT_ONCE
+    while waiting and (len(search.works) < least or time.monotonic() < ends):
+        search.look_through(waiting[:AT_ONCE])
         waiting = waiting[AT_ONCE:]
-        if time.monotonic() > ends:
-            break
-    unknown = {graph.case for graph in waiting}
-    ready = [graph for graph in version.graphs if graph.case not in unknown]
-    document = found_opportunities(replace(version, graphs=ready), weights, lab, "")
-    return document, tuple(graph.case for graph in waiting)
+    unknown = {graph.graph for graph in waiting}
+    ready = [graph for graph in version.graphs if graph.graph not in unknown]
+    document = ranked_version(replace(version, graphs=ready), weights, search, "")
+    return document, tuple(graph.case for graph in version.graphs if graph.graph in unknown)

@@ -76,7 +76,7 @@ def _described(store: Store, identity: str, side: DrawnSide) -> tuple[MeasuredSe
     return (comparison.base if side == BASE else comparison.head), comparison.platform, comparison.id
 
 
-def found_opportunities(
+def version_opportunities(
     version: CountedVersion,
     weights: tuple[OpportunityWeights, Mapping[str, float]],
     lab: Lab,
@@ -86,24 +86,38 @@ def found_opportunities(
     """Return what could be optimised in a version; `weights` are stated, and given by case.
 
     What is found in a call graph is kept in the store, as far as that can be written to. `listen` is told how many of
-    the others are done, and of how many. Raises `UsageError` where no call graph can be read,
+    the others are done, and of how many. Raises `UsageError` where no call graph can be read, and
     `PluginFault`.
     """
-    stated, by_case = weights
-    detectors = all_detectors()
-    search = GraphSearch(lab.builds.find(version.server.build), detectors, lab)
+    search = search_of(version, lab)
+    search.look_through(search.take_kept(version.graphs), listen)
+    return ranked_version(version, weights, search, command_line)
+
+
+def search_of(version: CountedVersion, lab: Lab) -> GraphSearch:
+    """Return a search of the call graphs of a version by all detectors; raises `PluginFault`."""
     commands = {name: case.verbs for name, case in version.cases.items()}
-    searched = search.search(version.graphs, commands, listen)
-    graphs = [graph for graph in version.graphs if _is_counted(searched.works.get(graph.graph))]
-    if version.graphs and not graphs and searched.limits:
-        raise UsageError(f"no call graph can be read. {searched.limits[0]}", hint="count the cases again")
+    return GraphSearch(lab.builds.find(version.server.build), all_detectors(), commands, lab)
+
+
+def ranked_version(
+    version: CountedVersion,
+    weights: tuple[OpportunityWeights, Mapping[str, float]],
+    search: GraphSearch,
+    command_line: str,
+) -> Opportunities:
+    """Return the opportunities that a search has found in a version; raises `UsageError` where none can be read."""
+    stated, by_case = weights
+    graphs = [graph for graph in version.graphs if _is_counted(search.works.get(graph.graph))]
+    if version.graphs and not graphs and search.limits:
+        raise UsageError(f"no call graph can be read. {search.limits[0]}", hint="count the cases again")
     whole = sum(by_case[graph.case] for graph in graphs) or 1.0
     works = [
         WeightedWork(
             graph.case,
-            tuple(commands[graph.case]),
+            tuple(version.cases[graph.case].verbs),
             by_case[graph.case] / whole,
-            searched.works[graph.graph],
+            search.works[graph.graph],
         )
         for graph in graphs
     ]
@@ -127,12 +141,12 @@ def found_opportunities(
             )
             for of_case in works
         ),
-        detectors=tuple(detector.name for detector in detectors),
+        detectors=tuple(detector.name for detector in search.detectors),
         saved_share=ranked.saved_share,
         opportunities=ranked.opportunities,
         functions=tuple(costly_functions(works)[:MOST_LISTED]),
         categories=tuple(costly_categories(works)),
-        limits=(*searched.limits, *_limits(works, is_stripped=version.server.stripped)),
+        limits=(*search.limits, *_limits(works, is_stripped=version.server.stripped)),
     )
 
 
@@ -145,7 +159,8 @@ def _limits(works: Sequence[WeightedWork], *, is_stripped: bool) -> list[str]:
     if is_stripped:
         limits.append(
             "The program is stripped: functions that are not exported have no names, and what is inlined counts as "
-            "part of the function that it is inlined into. A source tree as the server is built with all names."
+            "part of the function that it is inlined into. Give a source tree as the server: it is built with all "
+            "names."
         )
     by_symbol = sum(not of_case.work.is_by_source for of_case in works)
     if by_symbol and not is_stripped:

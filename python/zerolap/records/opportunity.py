@@ -93,14 +93,13 @@ class FunctionWork(Record):
 class CountedWork(Record):
     """Where the instructions of a request go, and which of them are wasted: what is kept of a call graph.
 
-    `is_by_source` states that the build's debug information was at hand, `has_build` that the build was: without, what
-    is inlined counts as that of the function that it is inlined into. `is_searched` states that detectors have looked
-    for opportunities: they do not where a request executes thousands of functions.
+    `is_by_source` states that the build's debug information was at hand: without, what is inlined counts as that of the
+    function that it is inlined into. `is_searched` states that detectors have looked for opportunities: they do not
+    where a request executes thousands of functions.
     """
 
     instructions_per_op: float
     is_by_source: bool
-    has_build: bool = False
     is_searched: bool = True
     functions: tuple[FunctionWork, ...]
     categories: dict[Category, float]

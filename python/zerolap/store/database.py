@@ -59,7 +59,7 @@ class Database(ABC):
 
     @contextmanager
     def writing(self, *, is_change: bool = True) -> Iterator[Connection]:
-        """Begin a write transaction; what follows from nothing but signs of life is not counted in `changes`.
+        """Begin a write transaction; one that changes no request, result or trigger need not count in `changes`.
 
         Raises `EnvironmentMissing`, `UsageError` if a row lacks its parent, and `NotConductor` if `conduct` was called
         here, and by another process since.

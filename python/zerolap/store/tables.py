@@ -355,14 +355,13 @@ explained_step = Table(
 )
 
 # Where the instructions of a counted case go and which are wasted, by the digest of its call graph: finding it takes
-# longer than reading it. `found_by` is the revision of what has found it, `is_by_source` whether it had the build's
-# debug information.
+# longer than reading it. `found_by` is the revision of what has found it, `has_build` whether it could read the build.
 kept_work = Table(
     "kept_work",
     metadata,
     Column("graph", String, primary_key=True),
     Column("found_by", String, nullable=False),
-    Column("is_by_source", Boolean, nullable=False),
+    Column("has_build", Boolean, nullable=False),
     Column("document", Text, nullable=False),
 )
 

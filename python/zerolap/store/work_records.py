@@ -104,39 +104,31 @@ class WorkRecords:
                     cases[of_row.case.name] = of_row.case
         return cases
 
-    def kept(self, graphs: Collection[str], found_by: str) -> dict[str, CountedWork]:
-        """Return what a revision has found in call graphs, by their digests."""
+    def kept(self, graphs: Collection[str], found_by: str, *, needs_build: bool = False) -> dict[str, CountedWork]:
+        """Return what a revision has found in call graphs, with the build where that is needed, by their digests."""
         found: dict[str, CountedWork] = {}
         for part in _parts(sorted(graphs)):
             statement = select(kept_work.c.graph, kept_work.c.document)
-            is_meant = (kept_work.c.graph.in_(part), kept_work.c.found_by == found_by)
+            statement = statement.where(kept_work.c.graph.in_(part), kept_work.c.found_by == found_by)
+            if needs_build:
+                statement = statement.where(kept_work.c.has_build)
             with self._database.reading() as connection:
-                rows = connection.execute(statement.where(*is_meant)).all()
+                rows = connection.execute(statement).all()
             for row in rows:
                 # What cannot be read is found anew.
                 with contextlib.suppress(UnreadableRecord):
                     found[row.graph] = read_stored(CountedWork, row.document, f"the work of {row.graph}")
         return found
 
-    def found_by(self, graphs: Collection[str]) -> dict[str, tuple[str, bool]]:
-        """Return by which revision what is kept of call graphs was found, and whether by source, by their digests."""
-        found: dict[str, tuple[str, bool]] = {}
-        for part in _parts(sorted(graphs)):
-            statement = select(kept_work.c.graph, kept_work.c.found_by, kept_work.c.is_by_source)
-            with self._database.reading() as connection:
-                rows = connection.execute(statement.where(kept_work.c.graph.in_(part))).all()
-            found |= {row.graph: (row.found_by, row.is_by_source) for row in rows}
-        return found
+    def keep(self, works: Mapping[str, CountedWork], found_by: str, *, has_build: bool) -> None:
+        """Record what a revision has found in call graphs, in place of what another one has.
 
-    def keep(self, works: Mapping[str, CountedWork], found_by: str) -> None:
-        """Record what a revision has found in call graphs, in place of what another one has."""
-        with self._database.writing() as connection:
+        `has_build` states that the build could be read, with whatever debug information it has.
+        """
+        # No result changes: those who wait for one need not look again.
+        with self._database.writing(is_change=False) as connection:
             for graph, work in works.items():
-                values = {
-                    "found_by": found_by,
-                    "is_by_source": work.is_by_source,
-                    "document": work.model_dump_json(),
-                }
+                values = {"found_by": found_by, "has_build": has_build, "document": work.model_dump_json()}
                 statement = insert_of(connection, kept_work).values(graph=graph, **values)
                 connection.execute(statement.on_conflict_do_update(index_elements=["graph"], set_=values))
 

@@ -13,7 +13,7 @@ def upgrade() -> None:
         "kept_work",
         sa.Column("graph", sa.String(), nullable=False),
         sa.Column("found_by", sa.String(), nullable=False),
-        sa.Column("is_by_source", sa.Boolean(), nullable=False),
+        sa.Column("has_build", sa.Boolean(), nullable=False),
         sa.Column("document", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("graph", name=op.f("pk_kept_work")),
     )
