@@ -1,12 +1,14 @@
 """Detectors of waste in one version, on call graphs made by hand: what they report, and what they leave alone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pytest
 from call_graphs import FILE, call_graph, definitions
 
 from zerolap.explain import BUILT_IN_DETECTORS, CaseEvidence, Detector, SourceFunctions, case_work
 from zerolap.explain.call_index import CallIndex
+from zerolap.explain.call_index import Calls as IndexedCalls
+from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.block_sizes import BlockSizes
 from zerolap.explain.detectors.clock_readings import ClockReadings
 from zerolap.explain.detectors.command_lookups import CommandLookups
@@ -108,6 +110,26 @@ def test_a_function_called_again_from_another_place(first: float, second: float)
     saved = opportunity.saved_instructions_per_op
     assert (saved.low, saved.expected, saved.high) == pytest.approx((0.0, 500.0, 500.0))
     assert opportunity.text.startswith("is called twice each time that `xCommand` is called")
+
+
+def test_what_repeated_calls_cost_is_looked_up_once_for_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ladder, on each step of which a function calls both of the next: it has pairs of functions without number."""
+    calls: dict[tuple[str, str], float] = {("xCommand", "left0"): 1.0, ("xCommand", "right0"): 1.0}
+    for step in range(12):
+        calls |= {(f"{way}{step}", f"shared{step}"): 1.0 for way in ("left", "right")}
+        calls |= {(f"shared{step}", f"{way}{step + 1}"): 1.0 for way in ("left", "right")}
+    given = evidence(graph(calls))
+    asked: list[str] = []
+    costs_of = CallIndex.costs_of
+
+    def counting(index: CallIndex, removed: Iterable[IndexedCalls]) -> dict[FunctionKey, float]:
+        made = list(removed)
+        asked.append(made[0].callee[0])
+        return costs_of(index, made)
+
+    monkeypatch.setattr(CallIndex, "costs_of", counting)
+    assert RepeatedCalls().detect(given)
+    assert len(asked) == len(set(asked))
 
 
 def test_calls_of_a_loop_from_one_place_or_of_other_cost_are_not_repeated() -> None:

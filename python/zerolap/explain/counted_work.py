@@ -15,8 +15,8 @@ from zerolap.records import CallGraph, CaseOpportunity, Category, CountedWork, F
 SMALLEST_KEPT: Final = 0.002
 """The part of a case's instructions from which on a function is kept by name."""
 MOST_FUNCTIONS: Final = 400
-MOST_SEARCHED: Final = (3_000, 20_000)
-"""Functions and calls between them that detectors look through: a request of a server executes some hundreds."""
+MOST_SEARCHED: Final = (1_000, 4_000)
+"""Functions and calls between them that detectors look through in seconds: a request executes some hundreds."""
 MOST_OPPORTUNITIES: Final = 100
 
 

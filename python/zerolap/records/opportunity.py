@@ -95,7 +95,7 @@ class CountedWork(Record):
 
     `is_by_source` states that the build's debug information was at hand: without, what is inlined counts as that of the
     function that it is inlined into. `is_searched` states that detectors have looked for opportunities: they do not
-    where a request executes thousands of functions.
+    where a request executes far more functions than those of servers do.
     """
 
     instructions_per_op: float

@@ -1,5 +1,6 @@
 """The same function called several times from different places where one call might do."""
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,11 @@ class _Repeated:
     through: Sequence[Calls]
     reached: _Reached
 
+    @property
+    def part(self) -> float:
+        """The part of the calls that is saved: all but one."""
+        return (self.reached.times - 1) / self.reached.times
+
 
 class RepeatedCalls:
     """Finds functions that a request calls two to four times, from different places, at about the same cost."""
@@ -65,18 +71,25 @@ class RepeatedCalls:
         """Return what is called repeatedly, but for what only is because its callers are."""
         least = SMALLEST_SHARE * evidence.index.total
         certain = _CertainCalls(evidence)
-        largest: dict[FunctionKey, tuple[_Repeated, CaseOpportunity]] = {}
+        costs = _Costs(evidence.index)
+        largest: dict[FunctionKey, tuple[_Repeated, float]] = {}
         for beginning in evidence.within_commands:
             for repeated in certain.repeated_below(beginning):
-                opportunity = _opportunity(evidence, repeated)
-                saved = opportunity.saved_instructions_per_op.expected
-                known = largest.get(repeated.function)
-                if saved >= least and (known is None or saved > known[1].saved_instructions_per_op.expected):
-                    largest[repeated.function] = repeated, opportunity
+                _, known = largest.get(repeated.function, (None, 0.0))
+                # Most repetitions save too little for their costs to be worth a look.
+                if costs.most_saved(repeated) < least or costs.most_saved(repeated) <= known:
+                    continue
+                saved = costs.saved(repeated)
+                if saved >= least and saved > known:
+                    largest[repeated.function] = repeated, saved
         covered = {
             below for function in largest for below in evidence.index.below({function: 1.0}) if below != function
         }
-        return [opportunity for function, (_, opportunity) in largest.items() if function not in covered]
+        return [
+            _opportunity(evidence, repeated, costs)
+            for function, (repeated, _) in largest.items()
+            if function not in covered
+        ]
 
 
 class _CertainCalls:
@@ -140,21 +153,18 @@ def _is_candidate(function: FunctionKey) -> bool:
     return EACH_A_PART.fullmatch(function[0]) is None and category_of(*function) not in PASSED_OVER
 
 
-def _opportunity(evidence: CaseEvidence, repeated: _Repeated) -> CaseOpportunity:
-    index, times = evidence.index, repeated.reached.times
-    calls = times * index.calls_to[repeated.beginning]
-    costs = _costs(index, repeated.function, calls * repeated.reached.least)
+def _opportunity(evidence: CaseEvidence, repeated: _Repeated, costs: "_Costs") -> CaseOpportunity:
+    times = repeated.reached.times
     through = [way.callee for way in repeated.through if way.callee != repeated.function]
     ways = f", also through {named(dict.fromkeys(through))}" if through else ""
-    part = (times - 1) / times
     return evidence.opportunity(
         RepeatedCalls.name,
         CodePlace(repeated.function, repeated.beginning, [line for way in repeated.through for line in way.lines]),
         # Other arguments make all of the calls necessary.
-        Saving(costs, Estimate(low=0.0, expected=part, high=part)),
+        Saving(costs.of(repeated), Estimate(low=0.0, expected=repeated.part, high=repeated.part)),
         confidence="medium",
         evidence={
-            "calls_per_op": calls,
+            "calls_per_op": times * evidence.index.calls_to[repeated.beginning],
             "calls_per_call": float(times),
             "instructions_per_call": repeated.reached.least,
         },
@@ -163,8 +173,28 @@ def _opportunity(evidence: CaseEvidence, repeated: _Repeated) -> CaseOpportunity
     )
 
 
-def _costs(index: CallIndex, function: FunctionKey, instructions: float) -> Mapping[FunctionKey, float]:
-    """Return so many instructions of a function by those that carry them out."""
-    costs = index.costs_of(index.callers[function].values())
-    whole = sum(costs.values())
-    return {key: cost * min(instructions / whole, 1.0) for key, cost in costs.items()} if whole > 0 else {}
+class _Costs:
+    """What repeated calls cost, by the function that carries it out."""
+
+    def __init__(self, index: CallIndex) -> None:
+        self._index = index
+        self._of_all_calls = functools.cache(lambda function: index.costs_of(index.callers[function].values()))
+
+    def most_saved(self, repeated: _Repeated) -> float:
+        """Return the instructions per request that are saved at most."""
+        return repeated.part * self._instructions(repeated)
+
+    def saved(self, repeated: _Repeated) -> float:
+        """Return the instructions per request that are saved: no more than all calls of the function cost."""
+        whole = sum(self._of_all_calls(repeated.function).values())
+        return repeated.part * min(self._instructions(repeated), whole)
+
+    def of(self, repeated: _Repeated) -> Mapping[FunctionKey, float]:
+        """Return the instructions of the calls by the function that carries them out."""
+        costs = self._of_all_calls(repeated.function)
+        whole = sum(costs.values())
+        part = min(self._instructions(repeated) / whole, 1.0) if whole > 0 else 0.0
+        return {key: cost * part for key, cost in costs.items()}
+
+    def _instructions(self, repeated: _Repeated) -> float:
+        return repeated.reached.times * self._index.calls_to[repeated.beginning] * repeated.reached.least
