@@ -79,6 +79,26 @@ def test_a_detector_leads_to_its_page(shown: Page, lab: str) -> None:
     expect(shown.get_by_text("The lab has no page on this detector")).to_be_visible()
 
 
+def test_a_further_detector_has_its_own_text_and_title(shown: Page, lab: str) -> None:
+    shown.goto(f"{lab}/detectors/costly-formatting")
+    heading = shown.get_by_role("heading", level=1)
+    expect(heading).to_have_text("costly-formatting")
+    shown.get_by_role("link", name="key-lookups").first.click()
+    expect(heading).to_have_text("key-lookups")
+    expect(shown).to_have_title("key-lookups · Zerolap")
+
+
+def test_a_detectors_text_that_cannot_be_loaded_is_stated(browser: Browser, lab: str) -> None:
+    shown = browser.new_page()
+    unhandled: list[str] = []
+    shown.on("pageerror", lambda error: unhandled.append(str(error)))
+    shown.route("**/assets/mathematics-*.js", lambda route: route.abort())
+    shown.goto(f"{lab}/detectors/mathematics")
+    expect(shown.get_by_text("This page could not be loaded")).to_be_visible()
+    assert unhandled == []
+    shown.close()
+
+
 def test_filters_are_part_of_the_address(shown: Page, lab: str) -> None:
     shown.get_by_role("combobox", name="Filter by command").select_option("GET")
     expect(shown).to_have_url(f"{lab}/opportunities?command=GET")

@@ -1,10 +1,10 @@
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
 import { askEarly } from "./answers.ts";
 import { useAddress } from "./navigation.ts";
 import { NOTICE } from "./notice.ts";
-import { type PageProps, ROUTES, type Route, routeOf } from "./routes.ts";
+import { NOT_LOADED, type PageProps, ROUTES, type Route, routeOf } from "./routes.ts";
 import { SignedInAs } from "./signing-in/SignedInAs.tsx";
 
 /** The navigation, and the page that the address names. */
@@ -53,8 +53,11 @@ const loaded = new Map<Route, ComponentType<PageProps>>();
 function LoadedPage({ route, parts, parameters }: PageProps & { route: Route }) {
   const [, drawAgain] = useState(0);
   const [fault, setFault] = useState<string | null>(null);
-  useEffect(() => {
+  // Before the effects of the page, which may have a title of its own.
+  useLayoutEffect(() => {
     document.title = `${route.title} · Zerolap`;
+  }, [route]);
+  useEffect(() => {
     if (loaded.has(route)) {
       return;
     }
@@ -64,8 +67,7 @@ function LoadedPage({ route, parts, parameters }: PageProps & { route: Route }) 
         loaded.set(route, module.default);
         drawAgain((count) => count + 1);
       },
-      () =>
-        setFault("This page could not be loaded: the lab does not answer, or was updated. Load it again."),
+      () => setFault(NOT_LOADED),
     );
   }, [route]);
   const Page = loaded.get(route);

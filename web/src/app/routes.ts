@@ -21,6 +21,10 @@ export interface Route {
   asks?: (parts: PageProps["parts"], parameters: URLSearchParams) => readonly string[];
 }
 
+/** What stands where a script that a page is loaded from, or a part of it, does not come. */
+export const NOT_LOADED =
+  "This page could not be loaded: the lab does not answer, or was updated. Load it again.";
+
 export const ROUTES: readonly Route[] = [
   {
     path: "/",

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { PageProps } from "../routes.ts";
+import { NOT_LOADED, type PageProps } from "../routes.ts";
 import { DETECTORS, detectorText, detectorUrl } from "./documents.ts";
 import { type Block, blocksOf, type Span, spansOf } from "./markdown.ts";
 
@@ -7,10 +7,19 @@ import { type Block, blocksOf, type Span, spansOf } from "./markdown.ts";
 export default function DetectorPage({ parts }: PageProps) {
   const name = parts.name ?? "";
   const [text, setText] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
+    let isLeft = false;
     setText(null);
+    setFault(null);
     document.title = `${name} · Zerolap`;
-    detectorText(name)?.then(setText);
+    detectorText(name)?.then(
+      (loaded) => !isLeft && setText(loaded),
+      () => !isLeft && setFault(NOT_LOADED),
+    );
+    return () => {
+      isLeft = true;
+    };
   }, [name]);
   const known = detectorUrl(name) !== null;
   return (
@@ -30,6 +39,7 @@ export default function DetectorPage({ parts }: PageProps) {
           <p>The lab has no page on this detector: it is none of its own.</p>
         </>
       )}
+      {fault !== null && <p class="warning">{fault}</p>}
       {known && text !== null && <Document text={text} />}
     </>
   );
