@@ -1,5 +1,6 @@
 """Opportunities over all cases: weights, overlap, what is kept, and the verb that shows them."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from zerolap.records import (
     NO_SAVING,
     Block,
     CallGraph,
+    Case,
     CaseOpportunity,
     CountedWork,
     Estimate,
@@ -214,6 +216,15 @@ def counted_run(store: Store) -> None:
         record_trials(store, case, "counted", [a_measurement(graph=blob)])
 
 
+def record_counted(store: Store, result: str, case: Case, graph: CallGraph) -> None:
+    """Record a counted trial of a case in a run."""
+    server = ServerSpec(build=SPEC.digest, topology=case.topology)
+    job = TrialsJob(request=result, case=case, servers={HEAD: server}, engine="counted", blocks=(Block(number=0, seed=0),))
+    store.record_job(job)
+    blob = store.blobs.put(graph.model_dump_json(by_alias=True).encode())
+    store.record(job, TrialDone(job=job.id, block=0, measurements={HEAD: a_measurement(graph=blob)}))
+
+
 def found(store: Store, by_case: Mapping[str, float], **options: Any) -> Opportunities:
     version = counted_version(store, None, **options)
     return version_opportunities(version, (EQUAL, by_case), Lab(store), "zerolap opportunities")
@@ -235,6 +246,28 @@ def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypa
     monkeypatch.setattr("zerolap.lab.graph_search.case_work", None)
     again = found(store, {"get-100B": 1.0, "hset": 1.0})
     assert again.opportunities == document.opportunities
+
+
+@pytest.mark.parametrize(
+    "instruction", ["xchg qword ptr [rbx+740h],rax", "xchg byte ptr [@],al", "lock inc dword ptr [rdi]"]
+)
+def test_instructions_that_lock_memory_are_known_by_their_text(store: Store, instruction: str) -> None:
+    stored_run(store)
+    graph = store.blobs.put(counted_graph().model_dump_json(by_alias=True).encode())
+    texts = ["xchg ax,ax", instruction]
+    node = {
+        "name": "xCommand",
+        "code": True,
+        "lines": [[0, [90, 0, 0], []], [1, [30, 0, 0], [0] * instruction.count("@")]],
+    }
+    executed = {"schema": "zerolap.executed/2", "requests": [10, 0, 0], "image": "", "instructions": [120, 0, 0]}
+    listed = {"texts": texts, "nodes": [node], "unknown": None, "libraries": []}
+    blob = store.blobs.put(json.dumps(executed | listed).encode())
+    record_trials(store, "hset", "counted", [a_measurement(graph=graph, executed=blob)])
+    atomics = [one for one in found(store, {"hset": 1.0}).opportunities if one.detector == "atomics"]
+    assert [(one.function, one.cases[0].evidence) for one in atomics] == [
+        ("xCommand", {"locked_instructions_per_op": 3.0})
+    ]
 
 
 def test_a_call_graph_that_cannot_be_read_costs_its_case_alone(store: Store) -> None:
@@ -283,16 +316,39 @@ def test_cases_of_the_same_build_are_taken_from_all_results(store: Store) -> Non
     store.begin(RESOLVED.model_copy(update={"request": later}))
     store.record_run(RUN.model_copy(update={"id": later.id}))
     case = next(case for case in later.cases if case.name == "get-100B")
-    server = ServerSpec(build=SPEC.digest, topology=case.topology)
-    block = Block(number=0, seed=0)
-    job = TrialsJob(request=later.id, case=case, servers={HEAD: server}, engine="counted", blocks=(block,))
-    store.record_job(job)
-    graph = store.blobs.put(counted_graph(3.0).model_dump_json(by_alias=True).encode())
-    store.record(job, TrialDone(job=job.id, block=0, measurements={HEAD: a_measurement(graph=graph)}))
+    record_counted(store, later.id, case, counted_graph(3.0))
     assert [one.case for one in counted_version(store, later.id).graphs] == ["get-100B"]
     everywhere = counted_version(store, later.id, everywhere=True).graphs
     # The newest of a case.
     assert [(one.case, one.result) for one in everywhere] == [("get-100B", later.id), ("hset", RUN.id)]
+    assert counted_version(store, later.id, everywhere=True).left_out == 0
+
+
+OTHERWISE = {
+    "other settings": {"server": RUN.server.model_copy(update={"config": {"io-threads": "4"}})},
+    "another platform": {"platform": RUN.platform.model_copy(update={"fingerprint": "p-2"})},
+    "less data": {"settings": RUN.settings.model_copy(update={"quick": True})},
+    "another topology": {"cases": [case.model_copy(update={"topology": "tcp"}) for case in RUN.cases]},
+}
+
+
+@pytest.mark.parametrize("differing", OTHERWISE)
+def test_what_was_measured_in_another_way_is_left_out(differing: str, either_store: Store) -> None:
+    store = either_store
+    counted_run(store)
+    later = REQUEST.model_copy(update={"id": "r-5b2c"})
+    store.begin(RESOLVED.model_copy(update={"request": later}))
+    store.record_run(RUN.model_copy(update={"id": later.id, **OTHERWISE[differing]}))
+    version = counted_version(store, RUN.id, everywhere=True)
+    assert [(one.case, one.result) for one in version.graphs] == [("get-100B", RUN.id), ("hset", RUN.id)]
+    with pytest.raises(UsageError, match=f"{later.id} has no call graphs"):
+        counted_version(store, later.id, everywhere=True)
+    case = later.cases[0]
+    record_counted(store, later.id, case, counted_graph(3.0))
+    version = counted_version(store, later.id, everywhere=True)
+    assert ([(one.case, one.result) for one in version.graphs], version.left_out) == ([(case.name, later.id)], 1)
+    document = version_opportunities(version, (EQUAL, {case.name: 1.0}), Lab(store), "zerolap opportunities")
+    assert document.limits[0].startswith("Left out: 1 further case of the same build")
 
 
 def test_without_an_id_the_newest_result_that_was_counted_is_taken(store: Store) -> None:

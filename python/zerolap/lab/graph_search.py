@@ -24,7 +24,7 @@ from zerolap.store import BlobDamaged, CountedGraph, NotConductor
 
 FOUND_BY: Final = f"{__version__}, 4"
 """The revision of what is found besides the detectors, which have their own."""
-LOCKED: Final = ("lock ", "xchg [")
+LOCKED: Final = ("lock ", *(f"xchg {size} ptr " for size in ("byte", "word", "dword", "qword")))
 STRING_STORES: Final = ("rep stos",)
 """Beginnings of instructions in Intel's notation; an exchange with memory is locked without the word."""
 KEPT_AT_ONCE: Final = 50

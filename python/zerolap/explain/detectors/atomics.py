@@ -18,7 +18,7 @@ class Atomics:
 
     name = "atomics"
     purpose = "atomic counters that mostly one thread changes"
-    revision = 2
+    revision = 3
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions with locked instructions; a library's are not known, such as those of a mutex."""
