@@ -219,7 +219,9 @@ def counted_run(store: Store) -> None:
 def record_counted(store: Store, result: str, case: Case, graph: CallGraph) -> None:
     """Record a counted trial of a case in a run."""
     server = ServerSpec(build=SPEC.digest, topology=case.topology)
-    job = TrialsJob(request=result, case=case, servers={HEAD: server}, engine="counted", blocks=(Block(number=0, seed=0),))
+    job = TrialsJob(
+        request=result, case=case, servers={HEAD: server}, engine="counted", blocks=(Block(number=0, seed=0),)
+    )
     store.record_job(job)
     blob = store.blobs.put(graph.model_dump_json(by_alias=True).encode())
     store.record(job, TrialDone(job=job.id, block=0, measurements={HEAD: a_measurement(graph=blob)}))

@@ -20,7 +20,8 @@ HELP = f"""{VERBS["opportunities"]}
 
 Opportunities are found in the call graphs of counted cases: nothing is measured. ID is that of a comparison or a run, \
 or a unique beginning of it; without ID the newest one that counted is taken. Of a comparison the head is looked at, \
-with --side base the base. --all takes in the cases that were counted of the same build in all results of the store.
+with --side base the base. --all takes in the cases of the same build from all results of the store that were measured \
+alike: on the same platform, with the same settings and topology, and with --quick if ID was.
 
 A saving is a part of the work of a request, the mean over all cases: of its counted instructions, and of what they do \
 not show, such as the kernel's part of system calls. By default each command has the same weight, however many cases \

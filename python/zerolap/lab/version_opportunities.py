@@ -34,12 +34,16 @@ MOST_LISTED: Final = 200
 
 @dataclass(frozen=True)
 class CountedVersion:
-    """One version of a server with the call graphs that were counted of it, and their cases by name."""
+    """One version of a server with the call graphs that were counted of it, and their cases by name.
+
+    `left_out` is the number of cases of the same build that were asked for, but were measured in another way.
+    """
 
     server: MeasuredServer
     platform: Platform
     graphs: Sequence[CountedGraph]
     cases: Mapping[str, Case]
+    left_out: int = 0
 
 
 def counted_version(
@@ -47,22 +51,26 @@ def counted_version(
 ) -> CountedVersion:
     """Return the version that a comparison or run has counted: of an id, its beginning, or the newest that counted.
 
-    `everywhere` takes in all cases that were counted of the same build in other results too. Raises `UsageError` where
-    there is none, or nothing was counted.
+    `everywhere` takes in the cases of the same build from all results that were measured alike. Raises `UsageError`
+    where there is none, or nothing was counted.
     """
     if identity is None:
         identity = store.work.newest_result() or store.latest().id
     elif identity == "latest":
         identity = store.latest().id
     server, platform, identity = _described(store, identity, side)
-    graphs = store.work.graphs_of_build(server.build) if everywhere else store.work.graphs_of_result(identity, side)
+    if everywhere:
+        graphs = store.work.graphs_of_build(identity, side)
+        left_out = len(store.work.counted_cases(server.build) - {graph.case for graph in graphs})
+    else:
+        graphs, left_out = store.work.graphs_of_result(identity, side), 0
     if not graphs:
         raise UsageError(
             f"{identity} has no call graphs of its {side}",
             hint="zerolap run --engine counted counts; opportunities are found in what it counts",
         )
     cases = store.work.cases([graph.job for graph in graphs])
-    return CountedVersion(server, platform, [graph for graph in graphs if graph.case in cases], cases)
+    return CountedVersion(server, platform, [graph for graph in graphs if graph.case in cases], cases, left_out)
 
 
 def _described(store: Store, identity: str, side: DrawnSide) -> tuple[MeasuredServer, Platform, str]:
@@ -146,7 +154,7 @@ def ranked_version(
         opportunities=ranked.opportunities,
         functions=tuple(costly_functions(works)[:MOST_LISTED]),
         categories=tuple(costly_categories(works)),
-        limits=(*search.limits, *_limits(works, is_stripped=version.server.stripped)),
+        limits=(*search.limits, *_limits(works, version)),
     )
 
 
@@ -154,16 +162,22 @@ def _is_counted(work: CountedWork | None) -> bool:
     return work is not None and work.instructions_per_op > 0
 
 
-def _limits(works: Sequence[WeightedWork], *, is_stripped: bool) -> list[str]:
+def _limits(works: Sequence[WeightedWork], version: CountedVersion) -> list[str]:
     limits = []
-    if is_stripped:
+    if version.left_out:
+        further = "further case" if version.left_out == 1 else "further cases"
+        limits.append(
+            f"Left out: {version.left_out:,} {further} of the same build, counted with other settings of the server, "
+            "in another topology, on another platform, or, with --quick, on other data."
+        )
+    if version.server.stripped:
         limits.append(
             "The program is stripped: functions that are not exported have no names, and what is inlined counts as "
             "part of the function that it is inlined into. Give a source tree as the server: it is built with all "
             "names."
         )
     by_symbol = sum(not of_case.work.is_by_source for of_case in works)
-    if by_symbol and not is_stripped:
+    if by_symbol and not version.server.stripped:
         limits.append(
             f"The build of {_part(by_symbol, works)} is not on this machine, or has no debug information: what is "
             "inlined counts as part of the function that it is inlined into."

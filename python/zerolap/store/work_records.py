@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic import BaseModel
 from sqlalchemy import Select, exists, or_, select
 
 from zerolap.records import (
@@ -12,6 +13,7 @@ from zerolap.records import (
     HEAD,
     Case,
     CountedWork,
+    MeasuredServer,
     Side,
     TrialsJob,
     UnreadableRecord,
@@ -19,9 +21,10 @@ from zerolap.records import (
     read_stored_job,
 )
 from zerolap.store.database import Database, insert_of
-from zerolap.store.tables import document, job, kept_work, trial
+from zerolap.store.tables import case_result, document, job, kept_work, trial
 
 ROWS_AT_ONCE: Final = 500
+RESULTS_OF_BUILD: Final = 1_000
 RESULTS_EXAMINED: Final = 200
 """Of the newest; whether one has call graphs is a look at its trials."""
 
@@ -63,14 +66,41 @@ class WorkRecords:
         """Return the newest valid call graph of each case of one side of a comparison or run, by case."""
         return self._newest(trial.c.request_id == result, trial.c.side == side)
 
-    def graphs_of_build(self, build: str) -> list[CountedGraph]:
-        """Return the newest valid call graph of each case of a build in all comparisons and runs, by case."""
+    def graphs_of_build(self, result: str, side: Side) -> list[CountedGraph]:
+        """Return the newest valid call graph of each case of the build of a side, from all that was measured alike.
+
+        These are the comparisons and runs on the same platform with the same settings of the server, with `--quick` if
+        the result was, of the last 1,000 of the build. Of each, cases in a topology that the result has are taken.
+        Raises `UnreadableRecord`.
+        """
+        with self._database.reading() as connection:
+            meant = connection.execute(select(document).where(document.c.id == result)).one()
+            like = _measured(meant)[side]
+            rows = connection.execute(_results_of_build(like.build)).all()
+        alike: dict[Side, list[str]] = {BASE: [], HEAD: []}
+        for row in rows:
+            # What another version has written may have been measured otherwise.
+            with contextlib.suppress(UnreadableRecord):
+                for each, measured in _measured(row).items():
+                    if measured == like:
+                        alike[each].append(row.id)
+        topologies = select(case_result.c.topology).where(case_result.c.document_id == result)
+        is_in_topology = exists().where(
+            case_result.c.document_id == trial.c.request_id,
+            case_result.c.case == job.c.case,
+            case_result.c.topology.in_(topologies),
+        )
+        of_sides = [(trial.c.side == each) & trial.c.request_id.in_(identities) for each, identities in alike.items()]
+        return self._newest(or_(*of_sides), is_in_topology)
+
+    def counted_cases(self, build: str) -> set[str]:
+        """Return the cases with valid call graphs of a build in any comparison or run, however it was measured."""
         sides = ((BASE, document.c.base_build), (HEAD, document.c.head_build))
         of_build = [
             (trial.c.side == side) & trial.c.request_id.in_(select(document.c.id).where(column == build))
             for side, column in sides
         ]
-        return self._newest(or_(*of_build))
+        return {graph.case for graph in self._newest(or_(*of_build))}
 
     def _newest(self, *conditions: Any) -> list[CountedGraph]:
         statement: Select[Any] = (
@@ -131,6 +161,45 @@ class WorkRecords:
                 values = {"found_by": found_by, "has_build": has_build, "document": work.model_dump_json()}
                 statement = insert_of(connection, kept_work).values(graph=graph, **values)
                 connection.execute(statement.on_conflict_do_update(index_elements=["graph"], set_=values))
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What call graphs of one version have in common that are measured alike; `platform` is a fingerprint."""
+
+    build: str
+    config: Mapping[str, str]
+    platform: str
+    quick: bool
+
+
+class _Settings(BaseModel):
+    quick: bool = False
+
+
+class _Result(BaseModel):
+    """What is read of the document of a comparison, with a base and a head, or of a run, with a server."""
+
+    base: MeasuredServer | None = None
+    head: MeasuredServer | None = None
+    server: MeasuredServer | None = None
+    settings: _Settings
+
+
+def _measured(row: Any) -> dict[Side, _Measured]:
+    """Return how the sides of a comparison or run were measured; raises `UnreadableRecord`."""
+    read = read_stored(_Result, row.document, f"the document of {row.id}")
+    servers = {BASE: read.base, HEAD: read.head or read.server}
+    return {
+        side: _Measured(server.build, server.config, row.platform_fingerprint, read.settings.quick)
+        for side, server in servers.items()
+        if server is not None
+    }
+
+
+def _results_of_build(build: str) -> Select[Any]:
+    of_build = or_(document.c.base_build == build, document.c.head_build == build)
+    return select(document).where(of_build).order_by(document.c.number.desc()).limit(RESULTS_OF_BUILD)
 
 
 def _parts(values: Sequence[str]) -> Iterable[Sequence[str]]:
