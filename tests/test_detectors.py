@@ -23,7 +23,7 @@ from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
 from zerolap.records import CallGraph, CaseOpportunity
 
 LIBRARY = frozenset(
-    {"snprintf", "__printf_fp", "vfprintf", "strtod", "sin", "gettimeofday", "getrusage", "read"}
+    {"snprintf", "__printf_fp", "vfprintf", "vsnprintf", "strtod", "sin", "gettimeofday", "getrusage", "read"}
     | {"malloc", "realloc", "free", "malloc_usable_size", "fwrite"}
 )
 Calls = Mapping[tuple[str, str], float]
@@ -82,6 +82,36 @@ def test_formatting_of_doubles_is_the_servers_function_that_asks_libc_for_it() -
     assert (saved.low, saved.expected, saved.high) == pytest.approx((21_700.0, 26_350.0, 27_900.0))
     assert sum(removed.instructions_per_op for removed in opportunity.removed) == pytest.approx(saved.expected)
     assert opportunity.text.startswith("formats floating-point numbers by `snprintf` 10 times per request")
+
+
+@pytest.mark.parametrize(("part", "confidence"), [(1.0, "high"), (0.25, "medium")])
+def test_formatting_of_doubles_for_one_of_several_callers(part: float, confidence: str) -> None:
+    counted = graph(
+        {
+            ("xCommand", "addReplyDouble"): 1.0,
+            ("xCommand", "addReplyText"): 3.0,
+            ("addReplyDouble", "snprintf"): 1.0,
+            ("addReplyText", "snprintf"): 1.0,
+            ("snprintf", "__printf_fp"): part,
+        },
+        {"__printf_fp": 3000.0},
+    )
+    both = detected(CostlyFormatting(), counted)
+    assert len(both) == 2
+    for opportunity in both:
+        assert opportunity.confidence == confidence
+        does = "formats numbers by" if part < 1 else "formats floating-point numbers by"
+        assert opportunity.text.startswith(does)
+
+
+def test_formatting_of_some_doubles_for_one_caller_alone() -> None:
+    calls = {("xCommand", "reply"): 4.0, ("reply", "snprintf"): 1.0, ("snprintf", "vfprintf"): 1.0}
+    calls |= {("vfprintf", "__printf_fp"): 0.25}
+    (alone,) = detected(CostlyFormatting(), graph(calls))
+    assert alone.text.startswith("formats floating-point numbers by `snprintf`")
+    # Another function of libc leads to the same digits: for which of both they are is not known.
+    shared = graph({**calls, ("xCommand", "log"): 1.0, ("log", "vsnprintf"): 4.0, ("vsnprintf", "vfprintf"): 1.0})
+    assert {one.text.partition(" by ")[0] for one in detected(CostlyFormatting(), shared)} == {"formats numbers"}
 
 
 def test_formatting_of_whole_numbers_and_twice_in_one_function() -> None:

@@ -30,20 +30,27 @@ DOUBLES: Final = Sink(
     # Redis issue 8826 measured fpconv at 7.46 times the speed of "%.17g": 1 - 1/7.46.
     Estimate(low=0.7, expected=0.85, high=0.9),
 )
+NUMBERS: Final = Sink(
+    re.compile(PRINTF),
+    "formats numbers",
+    "writing the digits directly, or an algorithm for the shortest digits where they are floating-point,",
+    Estimate(low=0.5, expected=0.8, high=0.9),
+)
 PRINTED: Final = Sink(
     re.compile(PRINTF),
     "formats text and whole numbers",
     "writing the digits directly",
     Estimate(low=0.5, expected=0.8, high=0.9),
 )
+ASSEMBLED: Final = Sink(
+    re.compile(r"sdscatfmt"),
+    "assembles text from a format",
+    "writing digits and text directly into a buffer of known size",
+    Estimate(low=0.3, expected=0.6, high=0.8),
+)
 SINKS: Final = (
     PRINTED,
-    Sink(
-        re.compile(r"sdscatfmt"),
-        "assembles text from a format",
-        "writing digits and text directly into a buffer of known size",
-        Estimate(low=0.3, expected=0.6, high=0.8),
-    ),
+    ASSEMBLED,
     Sink(
         re.compile(r"_*strto(?:d|f|ld)(?:_l)?|redis_strtod"),
         "parses floating-point numbers",
@@ -63,6 +70,8 @@ SINKS: Final = (
         Estimate(low=0.5, expected=0.8, high=0.95),
     ),
 )
+ALL_OF: Final = 0.9
+"""The part of the calls of a function that have to format a floating-point number for all of them to."""
 DOUBLE_DIGITS: Final = re.compile(r"_*printf_fp(?:_l)?|__printf_fphex|fmt_fp")
 
 
@@ -79,7 +88,7 @@ class CostlyFormatting:
 
     name = "costly-formatting"
     purpose = "numbers and times formatted and parsed by printf, strtod and their like"
-    revision = 1
+    revision = 2
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return each function of the server that calls one of the sinks, with what the sink costs it."""
@@ -99,13 +108,28 @@ def _sink_calls(evidence: CaseEvidence) -> Iterator[_SinkCalls]:
         sink = _sink_of(callee)
         if sink is None:
             continue
+        printed = _printed(evidence, callee)
         for caller, calls in index.callers[callee].items():
             if calls.instructions <= 0 or _sink_of(caller) is not None or not index.is_of_program(caller):
                 continue
-            if sink is PRINTED and any(DOUBLE_DIGITS.fullmatch(name) for name, _ in index.below({callee: calls.calls})):
-                yield _SinkCalls(DOUBLES, calls)
-            else:
-                yield _SinkCalls(sink, calls)
+            yield _SinkCalls(printed if sink is PRINTED else sink, calls)
+
+
+def _printed(evidence: CaseEvidence, callee: FunctionKey) -> Sink:
+    """Return what a function of `printf`'s kind formats.
+
+    A call graph does not show for whom libc formats floating-point numbers: where it does so for some calls only, and
+    several functions make them, that is not known.
+    """
+    index = evidence.index
+    below = index.below({callee: index.calls_to[callee]})
+    # One function of libc for digits may call another one.
+    digits = max((key for key in below if DOUBLE_DIGITS.fullmatch(key[0])), key=lambda key: below[key], default=None)
+    if digits is None:
+        return PRINTED
+    is_for_all = below[digits] >= ALL_OF * index.calls_to[callee]
+    is_for_one = len(index.callers[callee]) == 1 and below[digits] >= ALL_OF * index.calls_to[digits]
+    return DOUBLES if is_for_all or is_for_one else NUMBERS
 
 
 def _sink_of(key: FunctionKey) -> Sink | None:
@@ -128,7 +152,7 @@ def _opportunity(evidence: CaseEvidence, owner: FunctionKey, all_calls: Sequence
         CostlyFormatting.name,
         CodePlace(owner, all_calls[0].calls.caller, [line for one in all_calls for line in one.calls.lines]),
         Saving(index.costs_of([one.calls for one in all_calls]), sink.part),
-        confidence="high" if sink is not SINKS[1] else "medium",
+        confidence="medium" if sink in (NUMBERS, ASSEMBLED) else "high",
         evidence=figures,
         text=f"{sink.does} by {functions} {often(calls)} per request{twice}: {figure(instructions)} instructions; "
         f"{sink.instead} would save most of them",
