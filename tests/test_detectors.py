@@ -13,13 +13,13 @@ from zerolap.explain.detectors.block_sizes import BlockSizes
 from zerolap.explain.detectors.clock_readings import ClockReadings
 from zerolap.explain.detectors.command_lookups import CommandLookups
 from zerolap.explain.detectors.costly_formatting import CostlyFormatting
-from zerolap.explain.detectors.further_system_calls import SystemCalls
 from zerolap.explain.detectors.growing_memory import GrowingMemory
 from zerolap.explain.detectors.key_lookups import KeyLookups
 from zerolap.explain.detectors.mathematics import LIBM, Mathematics
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
 from zerolap.explain.detectors.repeated_checks import RepeatedChecks
 from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
+from zerolap.explain.detectors.system_calls import SystemCalls
 from zerolap.records import CallGraph, CaseOpportunity
 
 LIBRARY = frozenset(
@@ -288,20 +288,32 @@ def test_clock_readings_within_a_command_and_not_those_that_measure_it() -> None
     assert (opportunity.function, opportunity.evidence) == ("xCommand", {"readings_per_op": 3.0})
 
 
+def with_system_call(name: str, calls: Calls) -> CallGraph:
+    whole = graph(calls)
+    functions = [
+        function.model_copy(update={"syscalls": 1.0}) if function.name == name else function
+        for function in whole.functions
+    ]
+    return whole.model_copy(update={"functions": functions})
+
+
+def test_system_calls_are_the_servers_by_whatever_ways_through_a_library_it_makes_them() -> None:
+    calls = {("xCommand", "fwrite"): 1.0, ("fwrite", "malloc"): 0.5, ("fwrite", "free"): 0.5}
+    calls |= {("malloc", "getrusage"): 1.0, ("free", "getrusage"): 1.0}
+    (opportunity,) = detected(SystemCalls(), with_system_call("getrusage", calls))
+    assert (opportunity.function, opportunity.evidence) == ("xCommand", {"syscalls_per_op": 1.0})
+
+
 def test_system_calls_beyond_those_of_each_request() -> None:
     def counted(name: str) -> CallGraph:
-        whole = graph({("call", name): 1.0})
-        functions = [
-            function.model_copy(update={"syscalls": 1.0}) if function.name == name else function
-            for function in whole.functions
-        ]
-        return whole.model_copy(update={"functions": functions})
+        return with_system_call(name, {("call", name): 1.0})
 
     (opportunity,) = detected(SystemCalls(), counted("getrusage"))
     assert (opportunity.function, opportunity.evidence) == ("call", {"syscalls_per_op": 1.0})
     # The kernel's instructions are not counted: none of the functions' own are saved.
     assert opportunity.removed == ()
-    assert opportunity.saved_instructions_per_op.expected > 0
+    assert opportunity.saved_instructions_per_op == opportunity.uncounted_instructions_per_op
+    assert opportunity.text.startswith("calls the kernel once per request by `getrusage`")
     assert detected(SystemCalls(), counted("read")) == []
 
 

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named
+from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, named, often
 from zerolap.records import NO_SAVING, CaseOpportunity, Estimate
 
 EACH_REQUEST: Final = re.compile(
@@ -22,7 +22,7 @@ class SystemCalls:
 
     name = "system-calls"
     purpose = "system calls of a request beyond reading it, writing its reply and waiting"
-    revision = 2
+    revision = 3
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions of the server above such system calls."""
@@ -41,17 +41,19 @@ def _owners(evidence: CaseEvidence, key: FunctionKey) -> dict[FunctionKey, float
     """Return the functions of the program that lead to a library's one, with their parts of its calls."""
     index = evidence.index
     owners: dict[FunctionKey, float] = {}
-    waiting = [(key, 1.0)]
-    seen = {key}
-    while waiting:
-        function, part = waiting.pop()
-        callers = {caller: calls for caller, calls in index.callers.get(function, {}).items() if caller not in seen}
-        whole = sum(calls.calls for calls in callers.values())
-        if index.is_of_program(function) or not whole:
-            owners[function] = owners.get(function, 0.0) + part
+    parts = {key: 1.0}
+    # Callees first: the part of a function is known once those of all that it calls are.
+    for function in reversed(index.order):
+        part = parts.get(function, 0.0)
+        if not part:
             continue
-        seen |= callers.keys()
-        waiting += [(caller, part * calls.calls / whole) for caller, calls in callers.items()]
+        callers = [calls for calls in index.callers.get(function, {}).values() if index.goes_down(calls)]
+        whole = sum(calls.calls for calls in callers)
+        if index.is_of_program(function) or not whole:
+            owners[function] = part
+            continue
+        for calls in callers:
+            parts[calls.caller] = parts.get(calls.caller, 0.0) + part * calls.calls / whole
     return owners
 
 
@@ -63,6 +65,6 @@ def _opportunity(evidence: CaseEvidence, owner: FunctionKey, made: dict[Function
         Saving({}, NO_SAVING, UNCOUNTED.times(number)),
         confidence="medium",
         evidence={"syscalls_per_op": number},
-        text=f"makes {figure(number)} system calls per request by {named(made)}; made for many requests at once, or by "
-        "another thread, they do not keep the request waiting",
+        text=f"calls the kernel {often(number)} per request by {named(made)}; what is done for many requests at once, "
+        "or by another thread, does not keep the request waiting",
     )
