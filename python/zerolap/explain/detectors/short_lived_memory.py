@@ -49,7 +49,7 @@ class ShortLivedMemory:
 
     name = "short-lived-memory"
     purpose = "memory allocated and freed again within one request"
-    revision = 1
+    revision = 2
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions that allocate blocks by one call and free them by another.
@@ -115,7 +115,7 @@ def _opportunity(evidence: CaseEvidence, function: FunctionKey, memory: _Memorie
         Saving(costs, PART),
         confidence="medium",
         evidence={"blocks_per_op": blocks, "instructions_per_op": sum(costs.values())},
-        text=f"memory is allocated by {_who(allocating, function)} and freed by {_who(freeing, function)} before it "
+        text=f"allocates memory by {_who(allocating, function)} and frees it by {_who(freeing, function)} before it "
         f"returns, {often(blocks)} per request: {figure(sum(costs.values()))} instructions",
     )
 
