@@ -29,8 +29,8 @@ app = typer.Typer(rich_markup_mode="rich")
 HELP = f"""{VERBS["profile"]}
 
 SERVER is a binary, a source tree, a revision with --repo, or a program on the PATH; CASE is one case. Its stacks are \
-sampled in four passes, which takes seconds, and stored. With --stored nothing is measured: CASE of the stored \
-comparison or run is shown, which needs no name where there is one only.
+sampled in four passes, which takes seconds, and stored. With --stored nothing is measured: the stacks of \
+CASE in a stored comparison or run are shown. CASE may be left out where there is only one.
 
 Examples:
 
@@ -62,12 +62,12 @@ def profile(
         str, typer.Option(help="With --stored: side of a comparison, base or head.", metavar="SIDE")
     ] = "head",
     thread: Annotated[
-        str | None, typer.Option(help="Only the samples of this thread; lines are of all.", metavar="NAME")
+        str | None, typer.Option(help="Only the samples of this thread; source lines are of all threads.", metavar="NAME")
     ] = None,
     top: Annotated[int, typer.Option(help="How many functions are listed.", min=1, metavar="N")] = DEFAULT_TOP,
     lines: Annotated[
         list[str] | None,
-        typer.Option(help="Show all lines of this function, instead of those of the costliest.", metavar="FUNCTION"),
+        typer.Option(help="Show all source lines of this function, instead of those of the costliest. May be repeated.", metavar="FUNCTION"),
     ] = None,
     output: Annotated[
         list[str] | None,

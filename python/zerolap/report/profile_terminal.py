@@ -14,7 +14,8 @@ LONGEST_FILE = 28
 SMALLEST_ROOM = 20
 MOST_THREADS = 8
 TAB = 4
-NO_SOURCE = "no source code of the costliest functions; it is shown of servers that are built from a tree or a revision"
+NO_SOURCE = "no source lines of the costliest functions; servers built from a source tree or a revision have them"
+OWN = "own: without the functions that it calls"
 
 
 def show_profile(profile: CaseProfile, console: Console) -> None:
@@ -35,7 +36,7 @@ def show_profile(profile: CaseProfile, console: Console) -> None:
         lines.line(("note: ", "bold"), NO_SOURCE)
     lines.blank()
     case = "" if profile.id.startswith("r-") else f" {one_line(profile.case)}"
-    lines.line((profile.id, "bold"), (f"  zerolap profile --stored {profile.id}{case} --output stacks.svg", "dim"))
+    lines.line((profile.id, "bold"), (f"  flame graph: zerolap profile --stored {profile.id}{case} --output stacks.svg", "dim"))
 
 
 def _effort(profile: CaseProfile) -> str:
@@ -47,11 +48,14 @@ def _effort(profile: CaseProfile) -> str:
 
 def _measured(profile: CaseProfile) -> str:
     """Return the time of a request and the rate; perf takes a part of both where they were sampled."""
-    parts = []
+    timed, sampled = [], []
     if profile.cpu_ns_per_op is not None:
-        parts.append(f"{count(profile.cpu_ns_per_op)} CPU ns per request, {profile.cpu_measured}")
+        of_where = timed if profile.cpu_measured == "timed" else sampled
+        of_where.append(f"{count(profile.cpu_ns_per_op)} CPU ns per request")
     if profile.ops_per_sec is not None:
-        parts.append(f"{count(profile.ops_per_sec)} requests per second, sampled")
+        sampled.append(f"{count(profile.ops_per_sec)} requests per second")
+    where = {"in timed trials": timed, "while perf sampled": sampled}
+    parts = [f"{' and '.join(figures)} {place}" for place, figures in where.items() if figures]
     return "; ".join(parts) or "what a request takes was not measured"
 
 
@@ -71,13 +75,15 @@ def _show_functions(lines: Lines, profile: CaseProfile) -> None:
         Column("file", [_place(function) for function in functions], dispensable=1),
     ]
     if any(function.own_cpu_ns_per_op is not None for function in functions):
-        lines.line(("ns per request", "dim"))
+        lines.line((f"{OWN}; ns: CPU time per request", "dim"))
         columns.insert(2, _times([function.own_cpu_ns_per_op for function in functions]))
         columns.insert(4, _times([function.inclusive_cpu_ns_per_op for function in functions]))
+    else:
+        lines.line((OWN, "dim"))
     lines.table(columns)
     left = profile.all_functions - len(functions)
     if left > 0:
-        lines.line((f"{counted(left, 'function', 'functions')} more: --top {profile.all_functions}", "dim"))
+        lines.line((f"{counted(left, 'more function', 'more functions')}: --top {profile.all_functions} lists all", "dim"))
 
 
 def _times(values: Sequence[float | None]) -> Column:
@@ -95,7 +101,7 @@ def _show_source(lines: Lines, source: FunctionSource) -> None:
     if not source.lines:
         lines.line((name, "bold"), f"{file}: no lines are recorded")
         return
-    lines.line((name, "bold"), f"{file}, {share(source.own_share)} of all samples")
+    lines.line((name, "bold"), f"{file}, {share(source.own_share)} of all samples, split by line:")
     numbers = [
         str(line.line) if line.file == source.file else f"{plain(line.file, LONGEST_NAME)}:{line.line}"
         for line in source.lines
@@ -112,7 +118,7 @@ def _show_source(lines: Lines, source: FunctionSource) -> None:
         for part in rest:
             lines.line(" " * len(costs + place), part)
     if source.left_out:
-        lines.line((f"  {counted(source.left_out, 'line', 'lines')} with fewer samples", "dim"))
+        lines.line((f"  {counted(source.left_out, 'more line', 'more lines')}", "dim"))
 
 
 def _code(texts: Sequence[str | None]) -> list[str]:
