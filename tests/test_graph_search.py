@@ -100,24 +100,27 @@ def test_graphs_that_cannot_be_read_keep_no_others_waiting(store: Store) -> None
 
 
 def test_cases_with_the_same_graph_wait_together(store: Store) -> None:
-    run_of_many_cases(store, AT_ONCE + 1)
+    run_of_many_cases(store, AT_ONCE + 2)
     version = counted_version(store, None)
-    last = version.graphs[-1]
-    twin = dataclasses.replace(version.graphs[0], graph=last.graph)
-    version = dataclasses.replace(version, graphs=[*version.graphs[1:-1], version.graphs[0], twin, last])
+    first, *others, last = version.graphs
+    twin = dataclasses.replace(first, graph=last.graph)
+    version = dataclasses.replace(version, graphs=[*others, twin, last])
     document, waiting = opportunities_in_time(version, weights(store), Lab(store), 0.0)
     assert len(document.cases) == AT_ONCE
     assert set(waiting) == {twin.case, last.case}
 
 
+@pytest.mark.parametrize("is_here", [False, True])
 def test_what_was_found_without_the_build_is_found_anew_once_it_can_be_read(
-    store: Store, build: BuildAnswers, searches: list[bool]
+    is_here: bool, store: Store, build: BuildAnswers, searches: list[bool]
 ) -> None:
     counted_run(store)
-    opportunities(store)
+    if not is_here:
+        opportunities(store)
     build(UNREADABLE)
-    limits = opportunities(store).limits
-    assert limits[0] == "The debug information of the build cannot be read: the program is damaged"
+    for _ in range(2):
+        limits = opportunities(store).limits
+        assert limits[0] == "The debug information of the build cannot be read: the program is damaged"
     build(KNOWN)
     opportunities(store)
     opportunities(store)
