@@ -13,6 +13,7 @@ from zerolap.explain.detectors.block_sizes import BlockSizes
 from zerolap.explain.detectors.clock_readings import ClockReadings
 from zerolap.explain.detectors.command_lookups import CommandLookups
 from zerolap.explain.detectors.costly_formatting import CostlyFormatting
+from zerolap.explain.detectors.detector import often
 from zerolap.explain.detectors.growing_memory import GrowingMemory
 from zerolap.explain.detectors.key_lookups import KeyLookups
 from zerolap.explain.detectors.mathematics import LIBM, Mathematics
@@ -220,7 +221,9 @@ def test_memory_that_is_freed_before_the_command_ends() -> None:
     (opportunity,) = detected(ShortLivedMemory(), graph({**calls, ("reply", "sdsfree"): 1.0}))
     assert (opportunity.function, opportunity.category) == ("xCommand", "command")
     assert opportunity.evidence == {"blocks_per_op": 4.5, "instructions_per_op": 4.5 * 600.0}
-    expected = "allocates memory by `sdsdup` in `collect` and frees it by `sdsfree` in `reply` before it returns, 4.5 times"
+    expected = (
+        "allocates memory by `sdsdup` in `collect` and frees it by `sdsfree` in `reply` before it returns, 4.5 times"
+    )
     assert opportunity.text.startswith(expected)
 
 
@@ -326,6 +329,14 @@ def test_functions_of_commands_are_told_from_those_about_commands() -> None:
     # Without the names of a server of the family, all of it is looked at.
     other = call_graph({"main": 100.0, "serve": 100.0}, {("main", "serve"): 1.0})
     assert evidence(other).entries == {("main", FILE): 1.0}
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [(0.012, "0.012 times"), (0.99, "once"), (2.01, "twice"), (2.5, "2.5 times"), (42.99, "43 times")],
+)
+def test_how_often_something_happens(times: float, words: str) -> None:
+    assert often(times) == words
 
 
 def test_a_request_without_waste_is_left_alone() -> None:

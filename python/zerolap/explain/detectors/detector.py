@@ -195,9 +195,9 @@ def figure(value: float) -> str:
 def often(times: float) -> str:
     """Return how often something happens: once, twice, 42.7 times."""
     rounded = round(times)
-    if abs(times - rounded) < 0.02 and rounded in (1, 2):
-        return "once" if rounded == 1 else "twice"
-    return f"{figure(rounded if abs(times - rounded) < 0.02 else times)} times"
+    if rounded < 1 or abs(times - rounded) >= 0.02:
+        return f"{figure(times)} times"
+    return {1: "once", 2: "twice"}.get(rounded, f"{figure(rounded)} times")
 
 
 def _is_command(key: FunctionKey) -> bool:
