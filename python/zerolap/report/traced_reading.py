@@ -27,8 +27,8 @@ CALL_FIGURES: Final[Mapping[str, Callable[[TracedCall], float]]] = {
     "ns per request": lambda call: call.ns_per_op,
 }
 THREAD_FIGURES: Final[Mapping[str, Callable[[TracedThread], float]]] = {
-    "times per 1,000 requests": lambda thread: 1000 * thread.off_per_op,
-    "ns per request": lambda thread: thread.off_ns_per_op,
+    "times off per 1,000": lambda thread: 1000 * thread.off_per_op,
+    "ns off/request": lambda thread: thread.off_ns_per_op,
     "in the run queue": lambda thread: thread.queue_ns_per_op,
     "faults per 1,000": lambda thread: 1000 * thread.faults_per_op,
 }
@@ -73,6 +73,7 @@ def traced_of_comparison(case: CaseResult) -> TracedReading | None:
 def _reading(sides: Sequence[TracedSide]) -> TracedReading:
     head = sides[-1]
     is_compared = len(sides) > 1
+    of_head = " of the head" if is_compared else ""
     calls: list[Mapping[tuple[str, ...], TracedCall]] = [
         {(call.thread, call.call): call for call in side.traced.calls} for side in sides
     ]
@@ -81,15 +82,17 @@ def _reading(sides: Sequence[TracedSide]) -> TracedReading:
     ]
     tables = [
         _metrics(sides),
-        _table("system calls, waiting in them included", ["thread", "system call"], CALL_FIGURES, calls, SHOWN_CALLS),
-        _table("off the processor", ["thread"], THREAD_FIGURES, threads, SHOWN_THREADS),
+        _table(
+            "system calls; their time includes waiting", ["thread", "system call"], CALL_FIGURES, calls, SHOWN_CALLS
+        ),
+        _table("threads off the processor, and their page faults", ["thread"], THREAD_FIGURES, threads, SHOWN_THREADS),
     ]
     reasons = dict.fromkeys(side.traced.no_stacks for side in sides if side.traced.no_stacks is not None)
     return TracedReading(
         headline=f"traced in {counted(head.passes, 'pass', 'passes')}" + (" of each side" if is_compared else ""),
         tables=[table for table in tables if table.rows],
         stacks={
-            f"stacks of {of_event.samples:,} {of_event.event}" + (" of the head" if is_compared else ""): [
+            f"stacks of {of_event.samples:,} {of_event.event}{of_head}, innermost function first": [
                 (share(stack.share), stack.thread, _frames(stack)) for stack in of_event.stacks[:SHOWN_STACKS]
             ]
             for of_event in head.traced.stacks
@@ -106,7 +109,7 @@ def _metrics(sides: Sequence[TracedSide]) -> TracedTable:
         values = [side.metrics[name] for side in sides if name in side.metrics]
         ranges = [f"{count(least)} to {count(most)}" for _, least, most in values]
         rows.append([METRICS[name].heading, _of_sides([mean for mean, _, _ in values]), f" {ARROW} ".join(ranges)])
-    return TracedTable("metrics", ["metric", "mean", "passes"], rows, names=0)
+    return TracedTable("metrics", ["metric", "mean", "range of the passes"], rows, names=0)
 
 
 def _table(

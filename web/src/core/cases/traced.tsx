@@ -13,8 +13,8 @@ const CALL_FIGURES = [
   ["ns per request", (call: TracedCall) => call.ns_per_op],
 ] as const;
 const THREAD_FIGURES = [
-  ["times per 1,000 requests", (thread: TracedThread) => 1000 * thread.off_per_op],
-  ["ns per request", (thread: TracedThread) => thread.off_ns_per_op],
+  ["times off per 1,000", (thread: TracedThread) => 1000 * thread.off_per_op],
+  ["ns off/request", (thread: TracedThread) => thread.off_ns_per_op],
   ["in the run queue", (thread: TracedThread) => thread.queue_ns_per_op],
   ["faults per 1,000", (thread: TracedThread) => 1000 * thread.faults_per_op],
 ] as const;
@@ -33,7 +33,7 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
     <Fold summary={`Traced in ${counted(head.passes, "pass", "passes")}: system calls, waiting, faults`}>
       <TracedMetrics sides={sides} />
       <TracedTable
-        caption="System calls, waiting in them included"
+        caption="System calls; their time includes waiting"
         names={["thread", "system call"]}
         figures={CALL_FIGURES}
         sides={sides.map(
@@ -42,7 +42,7 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
         shown={SHOWN_CALLS}
       />
       <TracedTable
-        caption="Off the processor"
+        caption="Threads off the processor, and their page faults"
         names={["thread"]}
         figures={THREAD_FIGURES}
         sides={sides.map(({ traced }) => new Map(traced.threads.map((thread) => [thread.thread, thread])))}
@@ -52,7 +52,7 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
         <section key={ofEvent.event}>
           <h4>
             Stacks of {ofEvent.samples.toLocaleString("en-GB")} {ofEvent.event}
-            {ofHead}, from the innermost function
+            {ofHead}, innermost function first
           </h4>
           <ol>
             {ofEvent.stacks.map((stack, place) => (
@@ -82,7 +82,7 @@ function TracedMetrics({ sides }: { sides: TracedSide[] }) {
               mean
             </th>
             <th scope="col" class="number">
-              passes
+              range of the passes
             </th>
           </tr>
         </thead>
