@@ -62,12 +62,16 @@ def profile(
         str, typer.Option(help="With --stored: side of a comparison, base or head.", metavar="SIDE")
     ] = "head",
     thread: Annotated[
-        str | None, typer.Option(help="Only the samples of this thread; source lines are of all threads.", metavar="NAME")
+        str | None,
+        typer.Option(help="Only the samples of this thread; source lines are of all threads.", metavar="NAME"),
     ] = None,
     top: Annotated[int, typer.Option(help="How many functions are listed.", min=1, metavar="N")] = DEFAULT_TOP,
     lines: Annotated[
         list[str] | None,
-        typer.Option(help="Show all source lines of this function, instead of those of the costliest. May be repeated.", metavar="FUNCTION"),
+        typer.Option(
+            help="Show all source lines of this function, instead of those of the costliest. May be repeated.",
+            metavar="FUNCTION",
+        ),
     ] = None,
     output: Annotated[
         list[str] | None,

@@ -36,7 +36,9 @@ def show_profile(profile: CaseProfile, console: Console) -> None:
         lines.line(("note: ", "bold"), NO_SOURCE)
     lines.blank()
     case = "" if profile.id.startswith("r-") else f" {one_line(profile.case)}"
-    lines.line((profile.id, "bold"), (f"  flame graph: zerolap profile --stored {profile.id}{case} --output stacks.svg", "dim"))
+    lines.line(
+        (profile.id, "bold"), (f"  flame graph: zerolap profile --stored {profile.id}{case} --output stacks.svg", "dim")
+    )
 
 
 def _effort(profile: CaseProfile) -> str:
@@ -83,7 +85,9 @@ def _show_functions(lines: Lines, profile: CaseProfile) -> None:
     lines.table(columns)
     left = profile.all_functions - len(functions)
     if left > 0:
-        lines.line((f"{counted(left, 'more function', 'more functions')}: --top {profile.all_functions} lists all", "dim"))
+        lines.line(
+            (f"{counted(left, 'more function', 'more functions')}: --top {profile.all_functions} lists all", "dim")
+        )
 
 
 def _times(values: Sequence[float | None]) -> Column:
