@@ -50,7 +50,8 @@ def _effort(profile: CaseProfile) -> str:
 
 def _measured(profile: CaseProfile) -> str:
     """Return the time of a request and the rate; perf takes a part of both where they were sampled."""
-    timed, sampled = [], []
+    timed: list[str] = []
+    sampled: list[str] = []
     if profile.cpu_ns_per_op is not None:
         of_where = timed if profile.cpu_measured == "timed" else sampled
         of_where.append(f"{count(profile.cpu_ns_per_op)} CPU ns per request")
