@@ -326,6 +326,9 @@ def test_functions_of_commands_are_told_from_those_about_commands() -> None:
         ("call", name): 1.0 for name in ("afterCommand", "isInsideYieldingLongCommand", "slowlogPushCurrentCommand")
     }
     assert evidence(graph(about)).entries == {("xCommand", FILE): 1.0}
+    commands = ("aclCommand", "clusterCommand", "resetCommand", "processCommand(client*, int)")
+    entries = evidence(graph({("call", name): 1.0 for name in commands})).entries
+    assert set(entries) == {("xCommand", FILE), *((name, FILE) for name in commands[:3])}
     # Without the names of a server of the family, all of it is looked at.
     other = call_graph({"main": 100.0, "serve": 100.0}, {("main", "serve"): 1.0})
     assert evidence(other).entries == {("main", FILE): 1.0}

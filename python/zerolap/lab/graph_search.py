@@ -22,7 +22,7 @@ from zerolap.plugins import DETECTORS, PluginFault, load_plugin, plugin_names
 from zerolap.records import CallGraph, CaseOpportunity, CountedWork, EnvironmentMissing
 from zerolap.store import BlobDamaged, CountedGraph, NotConductor
 
-FOUND_BY: Final = f"{__version__}, 4"
+FOUND_BY: Final = f"{__version__}, 5"
 """The revision of what is found besides the detectors, which have their own."""
 LOCKED: Final = ("lock ", *(f"xchg {size} ptr " for size in ("byte", "word", "dword", "qword")))
 STRING_STORES: Final = ("rep stos",)

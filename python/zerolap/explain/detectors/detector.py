@@ -26,10 +26,27 @@ DISPATCHERS: Final = frozenset(
 )
 """Functions that call that of a command: which of them does depends on what the compiler has inlined."""
 COMMAND: Final = re.compile(r"\w+(?:Command|CommandDispatcher)(?:\(.*\))?", re.DOTALL)
-NOT_A_COMMAND: Final = re.compile(
-    r"(?:is[A-Z]|lookup|process|reject|queueMulti|reset|free|acl|cluster|after|commandCheck|slowlog|commandlog|propagate)\w*Command.*",
-    re.DOTALL,
+NOT_A_COMMAND: Final = frozenset(
+    {
+        "afterCommand",
+        "canParseCommand",
+        "commandlogPushCurrentCommand",
+        "getChannelsFromCommand",
+        "getKeysFromCommand",
+        "isInsideYieldingLongCommand",
+        "isSensitiveCommand",
+        "lookupCommand",
+        "moduleIsModuleCommand",
+        "parseCommand",
+        "prepareCommand",
+        "preprocessCommand",
+        "processCommand",
+        "queueMultiCommand",
+        "rejectCommand",
+        "slowlogPushCurrentCommand",
+    }
 )
+"""Functions that the dispatchers call for any command."""
 
 
 @dataclass(frozen=True)
@@ -201,4 +218,4 @@ def often(times: float) -> str:
 
 
 def _is_command(key: FunctionKey) -> bool:
-    return COMMAND.fullmatch(key[0]) is not None and NOT_A_COMMAND.fullmatch(key[0]) is None
+    return COMMAND.fullmatch(key[0]) is not None and key[0].partition("(")[0] not in NOT_A_COMMAND
