@@ -47,7 +47,7 @@ def opportunities(
     identity: Annotated[str | None, typer.Argument(metavar="ID", show_default=False)] = None,
     side: Annotated[Literal["base", "head"], typer.Option(help="Side of a comparison that is looked at.")] = "head",
     everywhere: Annotated[
-        bool, typer.Option("--all", help="Take in the cases of the same build in all results of the store.")
+        bool, typer.Option("--all", help="Take in the cases of the same build from all results measured alike.")
     ] = False,
     weights: Annotated[
         str,

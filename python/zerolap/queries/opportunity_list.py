@@ -33,7 +33,7 @@ class OpportunityParameters(Parameters):
     ] = None
     side: Annotated[DrawnSide, Field(description="The side of a comparison; a run has a head only.")] = "head"
     everywhere: Annotated[
-        bool, Field(description="Take in the cases of the same build in all comparisons and runs.")
+        bool, Field(description="Take in the cases of the same build from all results measured alike.")
     ] = False
     weights: Annotated[
         Weighting,
