@@ -30,7 +30,7 @@ FACTOR: Final = 2.0
 
 @dataclass(frozen=True)
 class Ranked:
-    """An opportunity as it was ranked for the case, with the part of its instructions that it would save."""
+    """An opportunity as it was ranked for the case, with the part of its counted instructions that it would save."""
 
     detector: str
     function: str
@@ -151,6 +151,7 @@ def _ranked(store: Path, identity: str, side: DrawnSide) -> list[Ranked]:
 
 
 def _read(opportunity: Opportunity) -> Ranked:
-    return Ranked(
-        opportunity.detector, opportunity.function, opportunity.saved_share.expected, opportunity.cases[0].text
-    )
+    (case,) = opportunity.cases
+    # What is not counted does not show in what is measured.
+    counted = case.saved_instructions_per_op.expected - case.uncounted_instructions_per_op.expected
+    return Ranked(opportunity.detector, opportunity.function, counted / case.instructions_per_op, case.text)

@@ -69,10 +69,10 @@ def throughput(case: OpportunityCase) -> str:
 
 def _saved_work(case: OpportunityCase) -> str:
     saved, uncounted = case.saved_instructions_per_op.expected, case.uncounted_instructions_per_op.expected
-    if uncounted <= 0:
-        return f"{rough_percent(case.saved_share.expected)} fewer instructions"
     # What counted trials would show of the change is the counted part alone.
     counted = rough_percent((saved - uncounted) / case.instructions_per_op)
+    if uncounted <= 0:
+        return f"{counted} fewer instructions"
     return f"{rough_percent(case.saved_share.expected)} less work, {counted} fewer counted instructions"
 
 

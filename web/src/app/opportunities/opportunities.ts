@@ -91,7 +91,7 @@ export function savingText({
 }: OpportunityCase): string {
   const bounds = `${count(saved.expected)} (${count(saved.low)} to ${count(saved.high)})`;
   if (uncounted.expected === 0) {
-    return `${share(part.expected)} fewer instructions: ${bounds} of ${count(all)}`;
+    return `${share(saved.expected / all)} fewer instructions: ${bounds} of ${count(all)}`;
   }
   const counted = count(saved.expected - uncounted.expected);
   return `${share(part.expected)} less work: ${bounds} instructions, ${counted} of them of the ${count(all)} that are counted`;
