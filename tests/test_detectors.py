@@ -20,7 +20,7 @@ from zerolap.explain.detectors.mathematics import LIBM, Mathematics
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
 from zerolap.explain.detectors.repeated_checks import RepeatedChecks
 from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
-from zerolap.explain.detectors.system_calls import SystemCalls
+from zerolap.explain.detectors.further_system_calls import SystemCalls
 from zerolap.records import CallGraph, CaseOpportunity
 
 LIBRARY = frozenset(

@@ -14,7 +14,7 @@ from zerolap.explain.detectors.mathematics import Mathematics
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
 from zerolap.explain.detectors.repeated_checks import RepeatedChecks
 from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
-from zerolap.explain.detectors.system_calls import SystemCalls
+from zerolap.explain.detectors.further_system_calls import SystemCalls
 from zerolap.explain.detectors.zeroed_memory import ZeroedMemory
 
 BUILT_IN: Final[tuple[Detector, ...]] = (
