@@ -14,13 +14,13 @@ from zerolap.explain.detectors.clock_readings import ClockReadings
 from zerolap.explain.detectors.command_lookups import CommandLookups
 from zerolap.explain.detectors.costly_formatting import CostlyFormatting
 from zerolap.explain.detectors.detector import often
+from zerolap.explain.detectors.further_system_calls import SystemCalls
 from zerolap.explain.detectors.growing_memory import GrowingMemory
 from zerolap.explain.detectors.key_lookups import KeyLookups
 from zerolap.explain.detectors.mathematics import LIBM, Mathematics
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
 from zerolap.explain.detectors.repeated_checks import RepeatedChecks
 from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
-from zerolap.explain.detectors.further_system_calls import SystemCalls
 from zerolap.records import CallGraph, CaseOpportunity
 
 LIBRARY = frozenset(
