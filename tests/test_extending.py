@@ -248,7 +248,7 @@ def broken(tmp_path: Path) -> dict[str, str]:
         (
             ["run", "--engine", "guessed"],
             2,
-            "counted, timed, sampled, loaded, absent, exiting, foreign, import, infinite, late, raising, shape",
+            "counted, timed, sampled, traced, loaded, absent, exiting, foreign, import, infinite, late, raising, shape",
         ),
         (["run", "--load-tool", "guessed"], 2, "redis-benchmark, valkey-benchmark, import"),
         (["run", "--load-tool", "import", "--quick"], 2, "`--quick` only counts"),
