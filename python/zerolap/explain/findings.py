@@ -17,8 +17,9 @@ SMALLEST_SHARE = 0.02
 SMALLEST_OPPOSED = 0.1
 """Share of the change from which an opposite one is listed: a compiler may cause less by arranging code otherwise."""
 MOVED_SHARE = 0.1
-LEADING_SHARE = 0.9
-"""Of all that a root consists of, without regard to sign: with so much in one part, the finding is on that part."""
+LEADING_SHARE = 0.75
+"""Of all that a root consists of, without regard to sign: with so much in one part, the finding is on that part. In the
+clearest of cases, a call made twice, what it is called with and what takes the result change too."""
 STATED_SHARE = 0.2
 """Part of a root from which a part is stated in its sentence."""
 MAX_STATED = 2
