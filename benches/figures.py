@@ -33,6 +33,14 @@ def write_figures(name: str, figures: dict[str, Figure]) -> Path:
     return path
 
 
+def read_figures(name: str) -> dict[str, Figure]:
+    """Return the figures of `.bench/NAME.json`; none where nothing was measured yet."""
+    path = DIRECTORY / f"{name}.json"
+    if not path.exists():
+        return {}
+    return {key: Figure(**fields) for key, fields in json.loads(path.read_text())["figures"].items()}
+
+
 def show_figures(figures: dict[str, Figure]) -> None:
     """Print a table of the figures."""
     for key, figure in figures.items():

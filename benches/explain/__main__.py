@@ -4,13 +4,12 @@ Names of figures as arguments measure these alone; the others stay in the file a
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from benches.explain import first_reasons, folding, planted_waste
-from benches.figures import DIRECTORY, Figure, show_figures, write_figures
+from benches.figures import Figure, read_figures, show_figures, write_figures
 
 NAME: Final = "explain"
 FIGURES: Final[Mapping[str, Callable[[], Figure]]] = {
@@ -28,18 +27,11 @@ def main() -> None:
     unknown = [name for name in names if name not in FIGURES]
     if unknown:
         raise SystemExit(f"unknown: {', '.join(unknown)}; figures: {', '.join(FIGURES)}")
-    figures = _measured_before()
+    figures = read_figures(NAME)
     for name in names or FIGURES:
         figures[name] = FIGURES[name]()
         print(f"written to {write_figures(NAME, figures)}", file=sys.stderr)
     show_figures(figures)
-
-
-def _measured_before() -> dict[str, Figure]:
-    path = DIRECTORY / f"{NAME}.json"
-    if not path.exists():
-        return {}
-    return {key: Figure(**fields) for key, fields in json.loads(path.read_text())["figures"].items()}
 
 
 if __name__ == "__main__":

@@ -5,12 +5,11 @@ with its `FIGURES`.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from benches.figures import DIRECTORY, Figure, show_figures, write_figures
+from benches.figures import Figure, read_figures, show_figures, write_figures
 from benches.history import change_points, drifts, labelled, real_commits, searches, speed
 
 NAME: Final = "history"
@@ -32,16 +31,9 @@ def main() -> None:
     for name in names or FIGURES:
         figure = FIGURES[name]()
         # Another process may have measured other figures meanwhile.
-        figures = (_measured_before() if names else figures) | {name: figure}
+        figures = (read_figures(NAME) if names else figures) | {name: figure}
         print(f"written to {write_figures(NAME, figures)}", file=sys.stderr)
     show_figures(figures)
-
-
-def _measured_before() -> dict[str, Figure]:
-    path = DIRECTORY / f"{NAME}.json"
-    if not path.exists():
-        return {}
-    return {key: Figure(**fields) for key, fields in json.loads(path.read_text())["figures"].items()}
 
 
 if __name__ == "__main__":
