@@ -99,8 +99,8 @@ def test_a_loss_here_does_not_hide_a_gain_there() -> None:
     ]
     assert [finding for finding in findings if finding.kind == "moved"] == []
     assert findings[0].text == (
-        f"`command` ({FILE}, changed here) itself takes more instructions (200 -> 700 per request): "
-        "+50 instructions, 100 % of the change."
+        f"`command` ({FILE}, changed here) itself takes more instructions (200 -> 700 per request), with what goes with "
+        "it: +50 instructions, 100 % of the change."
     )
     assert findings[0].parts[0].text.endswith("+500 instructions, 1,000 % of the change; others take back a part.")
     assert findings[0].parts[1].text == (
@@ -395,6 +395,20 @@ def test_a_root_of_small_parts_is_stated_by_its_largest() -> None:
         f"`command` ({FILE}, changed here) calls `reply` more often (1 -> 2.5 per request)"
     )
     assert findings[1].share_of_change == pytest.approx(45 / 800)
+
+
+def test_a_reason_that_is_nearly_all_of_its_root_names_the_rest_beside_it() -> None:
+    """The call made twice is most of it; what the caller itself does more goes with it."""
+    twice = {**CALLS, ("command", "format"): 2.0}
+    findings = explained(
+        call_graph(COSTS, CALLS), call_graph({**COSTS, "command": 260.0}, twice), changed_in("command", "+ format(x);")
+    )
+    assert culprits(findings) == ["format"]
+    assert findings[0].text == (
+        f"`command` ({FILE}, changed here) calls `format` more often (1 -> 2 per request), with what goes with it: "
+        "+360 instructions, 100 % of the change."
+    )
+    assert [part.instructions_changed_per_op for part in findings[0].parts] == pytest.approx([300.0, 60.0])
 
 
 def test_the_root_is_the_deepest_changed_function_that_explains_nearly_all() -> None:

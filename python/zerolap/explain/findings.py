@@ -85,7 +85,7 @@ def _culprit(root: Root, sides: Sides, rank: int) -> Finding:
     listed = [_part(suspect, sides) for suspect in parts[:MAX_PARTS]] if len(parts) > 1 else []
     if root.function is None or _is_stated_by(leading, root, sides):
         callers = _callers(leading, sides)
-        sentence = text.sentence(_clause(leading, callers, sides), _effect(root))
+        sentence = text.sentence(_clause(leading, callers, sides), _effect(root), is_whole=not listed)
         finding = _finding(leading.function, callers, sides).model_copy(update={"carrier": _carrier(leading, sides)})
     else:
         callers = _usual_callers(root.function, sides)
@@ -109,8 +109,10 @@ def _story(key: FunctionKey, root: Root, parts: Sequence[Suspect], sides: Sides)
         clause = text.same_code(function, _each_call(key, sides), sides.calls(key), more=effect.instructions > 0)
         return text.sentence(clause, effect)
     further = [part for part in parts if part is not root.leading and part.share / root.share >= STATED_SHARE]
-    clauses = [_clause(suspect, _callers(suspect, sides), sides) for suspect in [root.leading, *further][:MAX_STATED]]
-    return text.below(function, clauses, effect)
+    stated = [root.leading, *further][:MAX_STATED]
+    clauses = [_clause(suspect, _callers(suspect, sides), sides) for suspect in stated]
+    is_whole = abs(sum(suspect.share for suspect in stated) / root.share - 1.0) <= 1.0 - LISTED_SHARE
+    return text.below(function, clauses, effect, is_whole=is_whole)
 
 
 def _part(suspect: Suspect, sides: Sides) -> Part:

@@ -122,19 +122,23 @@ def _times(calls: PerSide) -> str:
     return f"{after} times" if before == after else f"{before} -> {after} times"
 
 
-def sentence(clause: Clause, effect: Effect) -> str:
-    """Return the clause with what it costs."""
-    return f"{clause.subject} {clause.predicate}: {effect}."
+def sentence(clause: Clause, effect: Effect, *, is_whole: bool = True) -> str:
+    """Return the clause with what it costs; where it is not the whole, the effect is of what goes with it too."""
+    return f"{clause.subject} {clause.predicate}{_rest(is_whole)}: {effect}."
 
 
-def below(root: NamedFunction, clauses: Sequence[Clause], effect: Effect) -> str:
-    """Return the sentence on a changed function, of which the clauses are the largest parts, with what it costs."""
+def _rest(is_whole: bool) -> str:
+    return "" if is_whole else ", with what goes with it"
+
+
+def below(root: NamedFunction, clauses: Sequence[Clause], effect: Effect, *, is_whole: bool) -> str:
+    """Return the sentence on a changed function: the clauses are its largest parts, the effect is that of all of it."""
     (leading, *further) = clauses
     same = [clause.predicate for clause in further if clause.subject == leading.subject]
     story = " and ".join([f"{leading.subject} {leading.predicate}", *same])
     story = "; ".join([story, *(f"{c.subject} {c.predicate}" for c in further if c.subject != leading.subject)])
     begin = "" if leading.subject == root.whole else f"Below {root.whole}, "
-    return f"{begin}{story}: {effect}."
+    return f"{begin}{story}{_rest(is_whole)}: {effect}."
 
 
 def of_ticks(sentence: str) -> str:
