@@ -99,8 +99,8 @@ def test_a_loss_here_does_not_hide_a_gain_there() -> None:
     ]
     assert [finding for finding in findings if finding.kind == "moved"] == []
     assert findings[0].text == (
-        f"`command` ({FILE}, changed here) itself takes more instructions (200 -> 700 per request), with what goes with "
-        "it: +50 instructions, 100 % of the change."
+        f"`command` ({FILE}, changed here) itself takes more instructions (200 -> 700 per request), with what goes "
+        "with it: +50 instructions, 100 % of the change."
     )
     assert findings[0].parts[0].text.endswith("+500 instructions, 1,000 % of the change; others take back a part.")
     assert findings[0].parts[1].text == (
