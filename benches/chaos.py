@@ -39,9 +39,11 @@ OPEN_AT_ONCE: Final = 5
 SOME_PRIORITIES: Final[tuple[Priority, ...]] = ("release", "pull", "pull", "backfill")
 MEAN_PAUSE_SECONDS: Final = 2.2
 TICK_SECONDS: Final = 0.05
-PATIENCE_SECONDS: Final = 900.0
-"""After the last fault; only bounds a hang."""
+PATIENCE_SECONDS: Final = 300.0
+"""How long nothing may happen, and how long requests may take after the last fault; only bounds a hang."""
 SETTLING_SECONDS: Final = 90.0
+STACKS_SECONDS: Final = 3.0
+SHOWN_LINES: Final = 120
 INSIDE: Final = "ZEROLAP_CHAOS_INSIDE"
 NAMESPACES: Final = (
     "unshare",
@@ -135,9 +137,15 @@ class Run:
         chance = self.fleet.chance
         next_fault = time.monotonic() + 5
         next_look = 0.0
+        happened, last_change = (0, 0), time.monotonic()
         while len(self.faults.done) < self.wanted_faults or len(self.requests.submitted) < self.wanted_requests:
             self._tick()
             now = time.monotonic()
+            if happened != (happened := (len(self.faults.done), len(self.requests.submitted))):
+                last_change = now
+            if now - last_change > PATIENCE_SECONDS:
+                print("neither a fault nor a request is possible any more", flush=True)
+                break
             if now >= next_look:
                 next_look = now + 1
                 self._keep_busy()
@@ -150,6 +158,8 @@ class Run:
         self.faults.undo(everything=True)
         end = time.monotonic() + PATIENCE_SECONDS
         self._until(lambda: not self.requests.is_open(), end)
+        if time.monotonic() >= end:
+            self._show_hang()
 
     def settle(self) -> None:
         """Wait until agents have nothing to do and have cleared up; what is there in the end is left behind."""
@@ -169,6 +179,20 @@ class Run:
         for name, number in by_signal.items():
             if not self.fleet.members[name].end(number):
                 self.orphans.append(f"{name} did not end")
+
+    def _show_hang(self) -> None:
+        """Print what the processes of a fleet that gets no further are at."""
+        try:
+            print(f"open requests: {self.requests.is_open()}")
+            print(*(f"open: {attempt}" for attempt in self.store.fleet.open_attempts()), sep="\n")
+        except EnvironmentMissing as fault:
+            print(fault)
+        for name in (*CONDUCTORS, *AGENTS):
+            self.fleet.members[name].ask_for_stacks()
+        time.sleep(STACKS_SECONDS)
+        for member in self.fleet.members.values():
+            lines = member.log.read_text(errors="replace").splitlines()[-SHOWN_LINES:] if member.log.exists() else []
+            print(f"--- {member.name}, process {member.number}", *(line[:300] for line in lines), sep="\n", flush=True)
 
     def _tick(self) -> None:
         self.fleet.tend()

@@ -1,8 +1,12 @@
 """The processes of the fleet in `benches.chaos`: `serve DIRECTORY STORE ADDRESS`, and `agent CREDENTIALS ...`."""
 
 import asyncio
+import contextlib
+import faulthandler
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from unittest import mock
 
 from benches.chaos_ledger import LedgerFile, LedgerLink, LedgerWorker
@@ -43,9 +47,18 @@ def run_agent(credentials: Path, directory: Path, ledger: Path) -> None:
         )
 
 
+def _write_tasks(number: int, frame: FrameType | None) -> None:
+    """Write where each task of the event loop waits; the threads' stacks are written beside it."""
+    with contextlib.suppress(RuntimeError):
+        for task in asyncio.all_tasks():
+            task.print_stack(limit=4)
+
+
 def main(words: list[str]) -> int:
     """Be one of the processes."""
     set_up_logs()
+    signal.signal(signal.SIGUSR1, _write_tasks)
+    faulthandler.register(signal.SIGUSR1, chain=True)
     scratch.YOUNG_SECONDS = remote_agent.CLEARING_SECONDS = YOUNG_SECONDS  # type: ignore[misc]
     try:
         match words:

@@ -52,6 +52,8 @@ RESTART_SECONDS: Final = (0.2, 2.5)
 LOOK_SECONDS: Final = 0.5
 HEALTH_SECONDS: Final = 0.5
 STARTING_SECONDS: Final = 60.0
+ENDING_SECONDS: Final = 120.0
+"""Nine agents that end at once beside other load take half a minute."""
 
 Command = list[str | Path]
 
@@ -125,13 +127,18 @@ class Member:
         if now >= self.restart_at:
             self.start()
 
+    def ask_for_stacks(self) -> None:
+        """Have it write the stacks of its threads to its log; only for processes of `benches.chaos_member`."""
+        if self.number is not None:
+            os.kill(self.number, signal.SIGUSR1)
+
     def ask_to_end(self, number: int) -> None:
         """Send a signal that ends it for good."""
         self.is_wanted = False
         if self.process is not None:
             self.process.send_signal(number)
 
-    def end(self, *signals: int, seconds: float = 30.0) -> bool:
+    def end(self, *signals: int, seconds: float = ENDING_SECONDS) -> bool:
         """Have it end by signals, then by force; returns whether force was not needed."""
         self.is_wanted = False
         for number in signals:

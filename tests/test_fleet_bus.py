@@ -582,6 +582,34 @@ def test_a_server_that_does_not_answer_is_connected_to_again(
     run_bounded(test())
 
 
+def test_a_connection_ends_though_its_client_loses_a_cancellation(
+    server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[str] = []
+    monkeypatch.setattr(jetstream_connection, "PING_SECONDS", 0.05)
+    monkeypatch.setattr(jetstream_connection, "CLOSING_SECONDS", 0.1)
+
+    async def test() -> None:
+        is_asking = asyncio.Event()
+
+        async def answered_while_cancelled(_: object, timeout: float = 0) -> float:
+            is_asking.set()
+            try:
+                await asyncio.sleep(LONG_SECONDS)
+            except asyncio.CancelledError:
+                if lost:
+                    raise
+                lost.append("cancellation")
+            return 0.0
+
+        async with server.link():
+            monkeypatch.setattr(jetstream_connection.Client, "rtt", answered_while_cancelled)
+            await is_asking.wait()
+        assert lost
+
+    run_bounded(test())
+
+
 def test_nothing_raises_for_an_agent_while_there_is_no_bus(server: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jetstream_link, "CONFIRM_SECONDS", 0.1)
 

@@ -174,9 +174,10 @@ class BusConnection:
         self._is_closed = True
         self._changed.set()
         await self._wait_for_tasks()
-        if self._keeping is not None:
+        while self._keeping is not None and not self._keeping.done():
+            # Again, as `wait_for` of Python 3.11, which the client uses, loses a cancellation that comes with a result.
             self._keeping.cancel()
-            await asyncio.wait({self._keeping})
+            await asyncio.wait({self._keeping}, timeout=CLOSING_SECONDS)
         await self._wait_for_tasks()
 
     async def _wait_for_tasks(self) -> None:
