@@ -6,6 +6,7 @@ import contextlib
 import json
 import random
 import ssl
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,11 +18,12 @@ from benches.chaos_ledger import read_lines
 from benches.chaos_lies import LIES, Document, falsified
 from benches.chaos_processes import AGENTS, Fleet
 from zerolap.fleet.setup.credentials import BusCredentials, read_conductor_credentials
-from zerolap.records import TrialsJob
+from zerolap.records import EnvironmentMissing, TrialsJob
 from zerolap.store import Store
 
 ACTION_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 1.5
+LEFT_SECONDS: Final = 30.0
 
 
 @dataclass
@@ -45,17 +47,25 @@ class Messages:
         return kept[0] if self.on_bus(count) and kept else None
 
     def on_bus(self, action: Callable[[], Awaitable[str | None]]) -> str | None:
-        """Do something on the bus; returns none where the bus is away because of another fault."""
+        """Do something on the bus; returns none where the bus is away because of another fault.
+
+        The client may take for ever to close a connection that was lost, whatever cancels it: it has a thread that can
+        be left, as faults are undone, and processes started again, by the thread that calls this.
+        """
+        done: list[str | None] = []
 
         async def bounded() -> str | None:
             async with asyncio.timeout(ACTION_SECONDS):
                 return await action()
 
-        try:
-            return asyncio.run(bounded())
-        except (NatsError, OSError, EOFError, ValueError, TimeoutError):
-            # The bus is away because of another fault.
-            return None
+        def act() -> None:
+            with contextlib.suppress(NatsError, OSError, EOFError, ValueError, TimeoutError, EnvironmentMissing):
+                done.append(asyncio.run(bounded()))
+
+        acting = threading.Thread(target=act, daemon=True)
+        acting.start()
+        acting.join(LEFT_SECONDS)
+        return done[0] if done else None
 
     @contextlib.asynccontextmanager
     async def _connected(self, credentials: BusCredentials, name: str) -> AsyncIterator[Client]:
