@@ -71,10 +71,10 @@ class Clause:
 def own(function: NamedFunction, instructions: PerSide, inlined_into: Sequence[str], *, more: bool) -> Clause:
     """Return the clause on a function whose own lines cost more or less."""
     verb = "takes more instructions" if more else "takes fewer instructions"
-    predicate = f"{verb} ({_number(instructions.base)} -> {_number(instructions.head)} per request)"
+    predicate = f"{verb} ({figure(instructions.base)} -> {figure(instructions.head)} per request)"
     if not inlined_into:
         return Clause(function.whole, f"itself {predicate}")
-    return Clause(f"{function.whole}, inlined into {_list(inlined_into)},", predicate)
+    return Clause(f"{function.whole}, inlined into {listing(inlined_into)},", predicate)
 
 
 def called(
@@ -85,9 +85,9 @@ def called(
     instead: NamedFunction | None,
 ) -> Clause:
     """Return the clause on calls that are made more or less often; `through` names functions in between."""
-    subject = callers[0].whole if len(callers) == 1 else _list([caller.function for caller in callers])
+    subject = callers[0].whole if len(callers) == 1 else listing([caller.function for caller in callers])
     target = callee.placed if callee.file != callers[0].file else callee.bare
-    way = f" through {_list(through)}" if through else ""
+    way = f" through {listing(through)}" if through else ""
     exchanged = "" if instead is None else f", {'instead of' if calls.head else 'but'} {instead.bare}"
     return Clause(subject, f"{_calls(calls, target, several=len(callers) > 1)}{way}{exchanged}")
 
@@ -118,7 +118,7 @@ def same_code(function: NamedFunction, each_call: PerSide, calls: PerSide | None
 
 
 def _times(calls: PerSide) -> str:
-    before, after = _number(calls.base), _number(calls.head)
+    before, after = figure(calls.base), figure(calls.head)
     return f"{after} times" if before == after else f"{before} -> {after} times"
 
 
@@ -147,7 +147,7 @@ def of_ticks(sentence: str) -> str:
 
 
 def _each(each_call: PerSide) -> str:
-    return f"({_number(each_call.base)} -> {_number(each_call.head)} instructions a call)"
+    return f"({figure(each_call.base)} -> {figure(each_call.head)} instructions a call)"
 
 
 def call_count(caller: str, callee: str, calls: PerSide) -> str:
@@ -158,7 +158,7 @@ def call_count(caller: str, callee: str, calls: PerSide) -> str:
 def _calls(calls: PerSide, target: str, *, several: bool) -> str:
     """Return the verb, the callee and the numbers: "now calls `f` (0 -> 1 per request)"."""
     call = "call" if several else "calls"
-    figures = f"({_number(calls.base)} -> {_number(calls.head)} per request)"
+    figures = f"({figure(calls.base)} -> {figure(calls.head)} per request)"
     if not calls.base:
         return f"now {call} {target} {figures}"
     if not calls.head:
@@ -167,7 +167,7 @@ def _calls(calls: PerSide, target: str, *, several: bool) -> str:
     return f"{call} {target} {how} {figures}"
 
 
-def _list(names: Sequence[str]) -> str:
+def listing(names: Sequence[str]) -> str:
     """Return names as prose: `a`, `b` and 3 more."""
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > NAMED:
@@ -175,7 +175,8 @@ def _list(names: Sequence[str]) -> str:
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)
 
 
-def _number(value: float | None) -> str:
+def figure(value: float | None) -> str:
+    """Return a number per request with the digits that matter; none is 0."""
     if value is None or abs(value) < LEAST_NUMBER:
         return "0"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure
+from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving
+from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 FEWEST: Final = 0.9
@@ -22,15 +23,9 @@ class Atomics:
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions with locked instructions; a library's are not known, such as those of a mutex."""
-        least = SMALLEST_SHARE * evidence.index.total
-        opportunities = [
+        return evidence.worth_a_line(
             _opportunity(evidence, name, times) for name, times in evidence.locked.items() if times >= FEWEST
-        ]
-        return [
-            opportunity
-            for opportunity in opportunities
-            if opportunity is not None and opportunity.saved_instructions_per_op.expected >= least
-        ]
+        )
 
 
 def _opportunity(evidence: CaseEvidence, name: str, times: float) -> CaseOpportunity | None:

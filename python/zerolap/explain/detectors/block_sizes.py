@@ -6,7 +6,8 @@ from typing import Final
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.allocations import is_allocator
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 ASKS: Final = re.compile(r"(?:je_|mi_|tc_|_*libc_|__GI___libc_)?(?:malloc_usable_size|mi_usable_size|sallocx|nallocx)")
@@ -32,11 +33,7 @@ class BlockSizes:
             for caller, calls in callers.items()
             if index.is_of_program(caller) and not _is_of_allocator(caller) and calls.instructions > 0
         ]
-        if not asking:
-            return []
-        opportunity = _opportunity(evidence, asking)
-        least = SMALLEST_SHARE * index.total
-        return [opportunity] if opportunity.saved_instructions_per_op.expected >= least else []
+        return evidence.worth_a_line([_opportunity(evidence, asking)]) if asking else []
 
 
 def _is_of_allocator(key: FunctionKey) -> bool:

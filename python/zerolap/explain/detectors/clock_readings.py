@@ -5,7 +5,7 @@ from typing import Final
 
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
 from zerolap.records import CaseOpportunity, Estimate
 
 CLOCK: Final = re.compile(r"_*(?:clock_gettime|gettimeofday|time)(?:64)?|__vdso_(?:clock_gettime|gettimeofday|time)")
@@ -32,9 +32,7 @@ class ClockReadings:
         by_owner: dict[FunctionKey, list[tuple[Calls, float]]] = {}
         for calls, readings in _readings(evidence):
             by_owner.setdefault(evidence.index.owner(calls), []).append((calls, readings))
-        least = SMALLEST_SHARE * evidence.index.total
-        opportunities = [_opportunity(evidence, owner, read) for owner, read in by_owner.items()]
-        return [one for one in opportunities if one.saved_instructions_per_op.expected >= least]
+        return evidence.worth_a_line(_opportunity(evidence, owner, read) for owner, read in by_owner.items())
 
 
 def _readings(evidence: CaseEvidence) -> list[tuple[Calls, float]]:

@@ -5,7 +5,8 @@ from typing import Final
 
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named
+from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named
+from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 LOOKS_UP: Final = re.compile(r"lookupCommand\w*|isContainerCommandBySds|commandCheckExistence")
@@ -31,11 +32,7 @@ class CommandLookups:
             for callee, calls in callees.items()
             if TABLE.fullmatch(callee[0]) is not None and calls.instructions > 0
         ]
-        if not asking:
-            return []
-        opportunity = _opportunity(evidence, asking)
-        least = SMALLEST_SHARE * index.total
-        return [opportunity] if opportunity.saved_instructions_per_op.expected >= least else []
+        return evidence.worth_a_line([_opportunity(evidence, asking)]) if asking else []
 
 
 def _looks_up(key: FunctionKey) -> bool:

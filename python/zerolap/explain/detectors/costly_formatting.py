@@ -7,7 +7,8 @@ from typing import Final
 
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 PRINTF: Final = r"_*(?:IO_)?v?(?:s|sn|as|f|d)?printf(?:_chk|_internal)?|sdscatv?printf"
@@ -93,12 +94,12 @@ class CostlyFormatting:
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return each function of the server that calls one of the sinks, with what the sink costs it."""
         by_owner: dict[tuple[FunctionKey, str], list[_SinkCalls]] = {}
-        for found in _sink_calls(evidence):
-            owner = evidence.index.owner(found.calls)
-            by_owner.setdefault((owner, found.sink.does), []).append(found)
-        opportunities = [_opportunity(evidence, owner, all_calls) for (owner, _), all_calls in by_owner.items()]
-        least = SMALLEST_SHARE * evidence.index.total
-        return [one for one in opportunities if one.saved_instructions_per_op.expected >= least]
+        for made in _sink_calls(evidence):
+            owner = evidence.index.owner(made.calls)
+            by_owner.setdefault((owner, made.sink.does), []).append(made)
+        return evidence.worth_a_line(
+            _opportunity(evidence, owner, all_calls) for (owner, _), all_calls in by_owner.items()
+        )
 
 
 def _sink_calls(evidence: CaseEvidence) -> Iterator[_SinkCalls]:
@@ -136,24 +137,25 @@ def _sink_of(key: FunctionKey) -> Sink | None:
     return next((sink for sink in SINKS if sink.functions.fullmatch(key[0])), None)
 
 
-def _opportunity(evidence: CaseEvidence, owner: FunctionKey, all_calls: Sequence[_SinkCalls]) -> CaseOpportunity:
-    index, sink = evidence.index, all_calls[0].sink
-    calls = sum(one.calls.calls for one in all_calls)
-    instructions = sum(one.calls.instructions for one in all_calls)
-    functions = named(dict.fromkeys(one.calls.callee for one in all_calls))
+def _opportunity(evidence: CaseEvidence, owner: FunctionKey, of_owner: Sequence[_SinkCalls]) -> CaseOpportunity:
+    index, sink = evidence.index, of_owner[0].sink
+    all_calls = [made.calls for made in of_owner]
+    number = sum(calls.calls for calls in all_calls)
+    instructions = sum(calls.instructions for calls in all_calls)
+    functions = named(dict.fromkeys(calls.callee for calls in all_calls))
     entered = index.calls_to.get(owner, 0.0)
-    each = calls / entered if entered > 0 else None
-    figures = {"calls_per_op": calls, "instructions_per_op": instructions}
+    each = number / entered if entered > 0 else None
+    figures = {"calls_per_op": number, "instructions_per_op": instructions}
     twice = ""
     if each is not None and each > 1.5:
         figures["calls_per_call"] = each
         twice = f", {often(each)} each time that it is called"
     return evidence.opportunity(
         CostlyFormatting.name,
-        CodePlace(owner, all_calls[0].calls.caller, [line for one in all_calls for line in one.calls.lines]),
-        Saving(index.costs_of([one.calls for one in all_calls]), sink.part),
+        CodePlace(owner, all_calls[0].caller, [line for calls in all_calls for line in calls.lines]),
+        Saving(index.costs_of(all_calls), sink.part),
         confidence="medium" if sink in (NUMBERS, ASSEMBLED) else "high",
         evidence=figures,
-        text=f"{sink.does} by {functions} {often(calls)} per request{twice}: {figure(instructions)} instructions; "
+        text=f"{sink.does} by {functions} {often(number)} per request{twice}: {figure(instructions)} instructions; "
         f"{sink.instead} would save most of them",
     )

@@ -3,12 +3,14 @@
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, runtime_checkable
 
+from zerolap.explain.blame import is_same_number
 from zerolap.explain.call_index import CallIndex, Calls, Line
 from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.text import figure, listing
 from zerolap.records import NO_SAVING, CaseOpportunity, Confidence, Estimate, RemovedCost
 
 SMALLEST_SHARE: Final = 0.002
@@ -20,6 +22,8 @@ SMALLEST_REMOVED: Final = 0.02
 """The part of a saving from which on a function is kept with it."""
 LONGEST_NAME: Final = 200
 """Of a function: names of C++ templates have no bound."""
+OF_COUNT_BUILD: Final = {True: " (calls counted in a build without inlining)", False: ""}
+"""What follows a number of calls in a sentence, by whether a count build has it."""
 
 DISPATCHERS: Final = frozenset(
     {"call", "processCommand", "processCommandAndResetClient", "processInputBuffer", "execCommand"}
@@ -54,13 +58,32 @@ class CaseEvidence:
     """A case of one version: its call graph, ready for questions.
 
     `locked` and `string_stores` are how often a request executes locked instructions and steps of repeated stores, by
-    the name of the function; they are empty where the executed instructions are not known.
+    the name of the function; they are empty where the executed instructions are not known. `uninlined` has the calls
+    that a count build makes, at the costs of the server's build; none where they were not counted. Of the evidence
+    `without_inlining`, `built` is the index of the server's build.
     """
 
     index: CallIndex
     commands: tuple[str, ...] = ()
     locked: Mapping[str, float] = field(default_factory=dict)
     string_stores: Mapping[str, float] = field(default_factory=dict)
+    uninlined: CallIndex | None = None
+    built: CallIndex | None = None
+
+    @functools.cached_property
+    def without_inlining(self) -> "CaseEvidence":
+        """The case with the calls of a count build, those of inlined functions among them; as it is without any."""
+        return self if self.uninlined is None else replace(self, index=self.uninlined, uninlined=None, built=self.index)
+
+    def are_of_count_build(self, made: Iterable[Calls]) -> bool:
+        """Whether a count build alone makes some of these calls, or makes them more or less often."""
+        return any(map(self._is_of_count_build, made))
+
+    def _is_of_count_build(self, calls: Calls) -> bool:
+        if self.built is None:
+            return False
+        built = self.built.callees.get(calls.caller, {}).get(calls.callee)
+        return built is None or not is_same_number(built.calls, calls.calls)
 
     @functools.cached_property
     def command_calls(self) -> tuple[Calls, ...]:
@@ -102,6 +125,15 @@ class CaseEvidence:
         named = [key for key in self.index.costs.nodes if key[0] == name and self.index.is_of_program(key)]
         return max(named, key=lambda key: (self.index.own(key), key), default=None)
 
+    def worth_a_line(self, opportunities: Iterable[CaseOpportunity | None]) -> list[CaseOpportunity]:
+        """Return those that save enough of the case's instructions, or of what takes as long."""
+        least = SMALLEST_SHARE * self.index.total
+        return [
+            opportunity
+            for opportunity in opportunities
+            if opportunity is not None and opportunity.saved_instructions_per_op.expected >= least
+        ]
+
     def frames(self, function: FunctionKey, caller: FunctionKey | None = None) -> tuple[str, ...]:
         """Return the functions from the command down to `function`, which may be inlined into `caller`."""
         path = self.index.path(caller or function, self.entries)
@@ -121,18 +153,6 @@ class CaseEvidence:
     ) -> CaseOpportunity:
         """Return an opportunity of this case, its names bounded."""
         name, file = place.function
-        least = SMALLEST_REMOVED * sum(saving.costs.values())
-        costs = sorted(saving.costs.items(), key=lambda item: -item[1])[:MOST_REMOVED]
-        removed = tuple(
-            RemovedCost(
-                function=shown(key),
-                file=key[1][:LONGEST_NAME],
-                instructions_per_op=cost * saving.part.expected,
-                share=min(cost * saving.part.expected / self.index.own(key), 1.0),
-            )
-            for key, cost in costs
-            if cost > least and self.index.own(key) > 0
-        )
         return CaseOpportunity(
             detector=detector,
             function=shown(place.function),
@@ -145,7 +165,43 @@ class CaseEvidence:
             confidence=confidence,
             evidence=dict(evidence),
             text=text,
-            removed=removed,
+            removed=self._removed(saving),
+        )
+
+    @functools.cached_property
+    def _holders(self) -> Mapping[FunctionKey, Mapping[FunctionKey, float]]:
+        """The instructions of each function by the function of the server's build that executes them."""
+        holders: dict[FunctionKey, dict[FunctionKey, float]] = {}
+        for holder, node in (self.built or self.index).costs.nodes.items():
+            for function, instructions in [(holder, node.body), *node.inlined.items()]:
+                if instructions > 0:
+                    holders.setdefault(function, {})[holder] = instructions
+        return holders
+
+    def _by_holder(self, costs: Mapping[FunctionKey, float]) -> dict[FunctionKey, float]:
+        """Return costs of functions by the functions of the server's build that execute them."""
+        executed: dict[FunctionKey, float] = {}
+        for function, cost in costs.items():
+            parts = self._holders.get(function, {})
+            for holder, part in parts.items():
+                executed[holder] = executed.get(holder, 0.0) + cost * part / sum(parts.values())
+        return executed
+
+    def _removed(self, saving: "Saving") -> tuple[RemovedCost, ...]:
+        """Return most of what a change removes, by the function of the server's build that executes it."""
+        index = self.built or self.index
+        executed = saving.costs if self.built is None else self._by_holder(saving.costs)
+        least = SMALLEST_REMOVED * sum(executed.values())
+        costs = sorted(executed.items(), key=lambda item: -item[1])[:MOST_REMOVED]
+        return tuple(
+            RemovedCost(
+                function=shown(key),
+                file=key[1][:LONGEST_NAME],
+                instructions_per_op=cost * saving.part.expected,
+                share=min(cost * saving.part.expected / index.own(key), 1.0),
+            )
+            for key, cost in costs
+            if cost > least and index.own(key) > 0
         )
 
 
@@ -191,22 +247,19 @@ class Detector(Protocol):
         """Return what one case wastes, in any order."""
 
 
+def counted_in(figure_name: str, *, count_build: bool) -> str:
+    """Return the name of a figure of the evidence, such as `calls_per_op`, which states when a count build has it."""
+    return figure_name.replace("_per_", "_without_inlining_per_") if count_build else figure_name
+
+
 def shown(key: FunctionKey) -> str:
     """Return the name of a function, bounded."""
     return key[0][:LONGEST_NAME]
 
 
-def named(keys: Iterable[FunctionKey], most: int = 3) -> str:
-    """Return functions as prose: `a`, `b` and 3 more."""
-    quoted = [f"`{shown(key)}`" for key in keys]
-    if len(quoted) > most:
-        return f"{', '.join(quoted[: most - 1])} and {len(quoted) - most + 1} more"
-    return " and ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)
-
-
-def figure(value: float) -> str:
-    """Return a number with the digits that matter."""
-    return f"{value:,.0f}" if abs(value) >= 100 or value == round(value) else f"{value:.3g}"
+def named(keys: Iterable[FunctionKey]) -> str:
+    """Return functions as prose, their names bounded."""
+    return listing([shown(key) for key in keys])
 
 
 def often(times: float) -> str:

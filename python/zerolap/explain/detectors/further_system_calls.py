@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
 from zerolap.records import NO_SAVING, CaseOpportunity, Estimate
 
 EACH_REQUEST: Final = re.compile(
@@ -32,9 +32,7 @@ class SystemCalls:
             if number >= FEWEST and EACH_REQUEST.fullmatch(key[0]) is None:
                 for owner, part in _owners(evidence, key).items():
                     by_owner.setdefault(owner, {})[key] = number * part
-        least = SMALLEST_SHARE * index.total
-        opportunities = [_opportunity(evidence, owner, made) for owner, made in by_owner.items()]
-        return [one for one in opportunities if one.saved_instructions_per_op.expected >= least]
+        return evidence.worth_a_line(_opportunity(evidence, owner, made) for owner, made in by_owner.items())
 
 
 def _owners(evidence: CaseEvidence, key: FunctionKey) -> dict[FunctionKey, float]:

@@ -7,7 +7,8 @@ from typing import Final
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.allocations import ALLOCATES, MAKES_ROOM, REALLOCATES, is_wrapper, keeps_data
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, often
+from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 FEWEST: Final = 0.5
@@ -34,10 +35,8 @@ class GrowingMemory:
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions that both allocate and enlarge memory themselves, by wrappers such as those of sds."""
         growth = _growth_of_wrappers(evidence)
-        least = SMALLEST_SHARE * evidence.index.total
         looked_at = [key for key in evidence.within_commands if not is_wrapper(key) and not keeps_data(key)]
-        opportunities = (_opportunity(evidence, function, growth) for function in looked_at)
-        return [one for one in opportunities if one is not None and one.saved_instructions_per_op.expected >= least]
+        return evidence.worth_a_line(_opportunity(evidence, function, growth) for function in looked_at)
 
 
 def _growth_of_wrappers(evidence: CaseEvidence) -> Mapping[FunctionKey, _Growth]:

@@ -5,7 +5,8 @@ from typing import Final
 
 from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure
+from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving
+from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 CLEARS: Final = re.compile(r"_*(?:memset|bzero|explicit_bzero)\w*")
@@ -25,15 +26,10 @@ class ZeroedMemory:
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions that clear memory by repeated stores of their own, or by a library's function."""
-        least = SMALLEST_SHARE * evidence.index.total
-        opportunities = [
-            _opportunity(evidence, function, costs, _costs_of(costs)) for function, costs in _clearing(evidence).items()
-        ]
-        return [one for one in opportunities if one.saved_instructions_per_op.expected >= least]
-
-
-def _costs_of(costs: dict[FunctionKey, float]) -> float:
-    return sum(costs.values())
+        return evidence.worth_a_line(
+            _opportunity(evidence, function, costs, sum(costs.values()))
+            for function, costs in _clearing(evidence).items()
+        )
 
 
 def _clearing(evidence: CaseEvidence) -> dict[FunctionKey, dict[FunctionKey, float]]:
