@@ -230,9 +230,43 @@ def test_memory_that_is_freed_before_the_command_ends() -> None:
 def test_memory_of_the_data_is_not_short_lived() -> None:
     calls = {**MEMORY, ("xCommand", "dictAdd"): 1.0, ("dictAdd", "zmalloc"): 1.0, ("xCommand", "sdsfree"): 1.0}
     assert detected(ShortLivedMemory(), graph(calls)) == []
-    # What a table holds is released with it.
-    released = {**calls, ("xCommand", "dictRelease"): 1.0, ("dictRelease", "zfree"): 1.0}
-    assert len(detected(ShortLivedMemory(), graph(released))) == 1
+
+
+TABLE = {("xCommand", "dictAdd"): 8.0, ("dictAdd", "zmalloc"): 1.0, ("dictAdd", "siphash"): 1.0}
+TABLE |= {("zmalloc", "malloc"): 1.0, ("dictRelease", "zfree"): 8.0, ("zfree", "free"): 1.0}
+
+
+def test_a_table_that_is_filled_and_released_costs_all_that_is_done_for_it() -> None:
+    (opportunity,) = detected(ShortLivedMemory(), graph({**TABLE, ("xCommand", "dictRelease"): 1.0}))
+    # Each addition and its hash, each block and its release, and the release of the table.
+    assert opportunity.evidence == {"blocks_per_op": 8.0, "instructions_per_op": 8 * 600.0 + 100.0}
+    expected = "fills a table by `dictAdd` and releases it by `dictRelease` before it returns, 8 blocks of memory"
+    assert (opportunity.function, opportunity.text.startswith(expected)) == ("xCommand", True)
+    # The table is filled by what is called, and released by the caller.
+    below = {**TABLE, ("xCommand", "fill"): 2.0, ("fill", "dictAdd"): 4.0, ("xCommand", "dictRelease"): 1.0}
+    del below["xCommand", "dictAdd"]
+    (opportunity,) = detected(ShortLivedMemory(), graph(below))
+    assert (opportunity.function, opportunity.evidence["blocks_per_op"]) == ("xCommand", 8.0)
+    assert opportunity.evidence["instructions_per_op"] == 8 * 600.0 + 100.0
+
+
+def test_of_two_tables_that_are_filled_the_released_one_has_its_part_of_the_additions() -> None:
+    both = {**TABLE, ("xCommand", "dictRelease"): 1.0, ("xCommand", "dictInsert"): 8.0}
+    counted = graph({**both, ("dictInsert", "zmalloc"): 1.0})
+    (opportunity,) = detected(ShortLivedMemory(), counted)
+    # Half of the additions by either way, with 8 of 16 allocations; all that is released.
+    assert opportunity.evidence == {"blocks_per_op": 8.0, "instructions_per_op": 8 * 550.0 + 100.0}
+    assert "by `dictAdd` and `dictInsert`" in opportunity.text
+
+
+def test_what_is_stored_beside_a_table_that_is_released_is_memory_of_its_own() -> None:
+    calls = {**MEMORY, **TABLE, ("xCommand", "dictRelease"): 1.0, ("xCommand", "sdsdup"): 1.0}
+    both = detected(ShortLivedMemory(), graph({**calls, ("xCommand", "sdsfree"): 1.0}))
+    texts = {opportunity.text.partition(" before ")[0]: opportunity.evidence["blocks_per_op"] for opportunity in both}
+    assert texts == {
+        "allocates memory by `sdsdup` and frees it by `sdsfree`": 1.0,
+        "fills a table by `dictAdd` and releases it by `dictRelease`": 8.0,
+    }
 
 
 def test_memory_of_the_request_itself_is_not_short_lived() -> None:
@@ -277,6 +311,32 @@ def test_mathematics_of_a_library() -> None:
     (opportunity,) = detected(Mathematics(), counted)
     assert (opportunity.function, opportunity.confidence) == ("distance", "low")
     assert opportunity.evidence == {"calls_per_op": 16.0, "instructions_per_op": 1600.0, "calls_per_call": 2.0}
+
+
+def test_mathematics_that_is_computed_in_several_lines_for_each_element() -> None:
+    calls = {("xCommand", "isNear"): 8.0, ("isNear", "distance"): 2.0, ("distance", "sin"): 2.0}
+    all_of_it, further = detected(Mathematics(), graph(calls, {"sin": 400.0}, distance=[10, 20]))
+    # Of 16 distances 8 are further ones: with what the function does around the mathematics.
+    assert further.evidence == {"further_calls_per_op": 8.0, "further_instructions_per_op": 8 * 900.0}
+    assert further.saved_instructions_per_op.expected == pytest.approx(0.9 * 8 * 900.0)
+    assert all_of_it.evidence["instructions_per_op"] == 16 * 800.0
+    assert further.text.startswith("is called 16 times per request by several lines of `isNear`, for 8 elements")
+
+
+@pytest.mark.parametrize(
+    ("times", "cost", "lines"),
+    [
+        pytest.param(2.0, 400.0, [10], id="a line that is executed for each element"),
+        pytest.param(1.0, 400.0, [10, 20], id="lines of which one is executed"),
+        pytest.param(2.0, 400.0, [], id="lines that are not known"),
+        pytest.param(2.0, 10.0, [10, 20], id="a function that does more than mathematics"),
+    ],
+)
+def test_mathematics_that_is_computed_once_for_each_element(times: float, cost: float, lines: list[int]) -> None:
+    calls = {("xCommand", "isNear"): 8.0, ("isNear", "distance"): times, ("distance", "sin"): 2.0}
+    given = {"distance": lines} if lines else {}
+    (opportunity,) = detected(Mathematics(), graph(calls, {"sin": cost, "main": 10.0}, **given))
+    assert "further_calls_per_op" not in opportunity.evidence
 
 
 @pytest.mark.parametrize("name", ["sin", "__cos_fma", "pow@@GLIBC_2.29", "atan2f", "__ieee754_exp_avx2", "log10"])
