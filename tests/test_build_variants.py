@@ -1,0 +1,237 @@
+"""Other builds of the same code: what their comparisons have measured, from verdicts alone."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from stored_comparison import COMPARISON
+from stored_opportunities import counted_run
+from stored_run import RUN, VALID
+
+from zerolap.explain import VariantComparison, build_variants
+from zerolap.lab import Lab, counted_version, version_opportunities
+from zerolap.records import (
+    BASE,
+    HEAD,
+    BinarySource,
+    BuildSpec,
+    CaseResult,
+    Comparison,
+    DrawnSide,
+    MeasuredServer,
+    OpportunityWeights,
+    Request,
+    Resolved,
+    ResolvedServer,
+    Verdict,
+)
+from zerolap.report.opportunity_document import opportunities_markdown
+from zerolap.report.opportunity_terminal import show_opportunities
+from zerolap.store import Store
+
+LOOKED_AT = RUN.server.model_copy(
+    update={"variant": "-O2", "allocator": "jemalloc-5.2.1", "compiler": "GNU C11 12.2.0"}
+)
+FASTER = LOOKED_AT.model_copy(update={"variant": "-O3", "build": "b-2", "flags": "-O3 -g"})
+TREE = "the files of the commit"
+
+
+def a_case(
+    name: str, word: str, change: float, command: str = "GET", metric: str = "cpu_ns_per_op", confirmed: bool = True
+) -> CaseResult:
+    """Return a case whose time changed by so much, within 1 %."""
+    verdict = Verdict(
+        metric=metric,
+        engine="timed",
+        verdict=word,  # type: ignore[arg-type]
+        base=1000.0,
+        head=1000.0 * (1 + change),
+        change=change,
+        low=change - 0.01,
+        high=change + 0.01,
+        q=1e-6,
+        samples=6,
+        pairs=96,
+        min_effect=0.02,
+        detectable=0.01,
+    )
+    return CaseResult(
+        case=name,
+        commands=[command],
+        group="string",
+        topology="standalone",
+        verdict=word,  # type: ignore[arg-type]
+        time=word,  # type: ignore[arg-type]
+        time_deciding=metric,
+        confirmed=confirmed and word in ("improvement", "regression"),
+        validity=VALID,
+        verdicts=[verdict],
+        findings=[],
+    )
+
+
+def compared(
+    *cases: CaseResult, side: DrawnSide = "base", other: MeasuredServer = FASTER, identity: str = "c-01"
+) -> VariantComparison:
+    base, head = (LOOKED_AT, other) if side == BASE else (other, LOOKED_AT)
+    changes = {"id": identity, "base": base, "head": head, "platform": RUN.platform, "cases": list(cases)}
+    return VariantComparison(COMPARISON.model_copy(update=changes), side)
+
+
+def test_a_variant_that_is_faster_has_its_gain_by_command_and_interval() -> None:
+    (variant,) = build_variants(
+        [
+            compared(
+                a_case("get-100B", "improvement", -0.2),
+                a_case("get-1kB", "same", 0.001),
+                a_case("hset", "regression", 0.05, command="HSET"),
+                a_case("zadd", "unsure", -0.03, command="ZADD"),
+            )
+        ]
+    )
+    assert (variant.variant, variant.flags, variant.category) == ("-O3", "-O3 -g", "build")
+    (gain,), (loss,) = variant.improvements, variant.losses
+    # A fifth less time is a quarter more requests.
+    assert (gain.case, gain.metric, gain.comparison) == ("get-100B", "cpu_ns_per_op", "c-01")
+    assert (gain.gain.low, gain.gain.expected, gain.gain.high) == pytest.approx((1 / 0.81 - 1, 0.25, 1 / 0.79 - 1))
+    assert (loss.case, loss.gain.expected) == ("hset", pytest.approx(1 / 1.05 - 1))
+    assert (variant.unchanged, variant.undecided) == (1, 1)
+    by_command = {of.command: (of.gain.expected, of.cases) for of in variant.commands}
+    assert by_command == {
+        "GET": (pytest.approx(0.125), 2),
+        "ZADD": (0.0, 1),
+        "HSET": (pytest.approx(1 / 1.05 - 1), 1),
+    }
+    assert variant.gain.expected == pytest.approx((0.125 + 0.0 + 1 / 1.05 - 1) / 3)
+
+
+def test_the_version_may_be_either_side() -> None:
+    (variant,) = build_variants([compared(a_case("get-100B", "regression", 0.25), side="head")])
+    (gain,) = variant.improvements
+    assert (gain.gain.low, gain.gain.expected, gain.gain.high) == pytest.approx((0.24, 0.25, 0.26))
+    (variant,) = build_variants([compared(a_case("get-100B", "regression", -0.2, metric="ops_per_sec"), side="head")])
+    assert variant.improvements[0].gain.expected == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        a_case("get-100B", "regression", 0.1),
+        a_case("get-100B", "unsure", -0.1),
+        a_case("get-100B", "same", -0.001),
+        # One layout of the program on each side.
+        a_case("get-100B", "improvement", -0.1, confirmed=False),
+        # Fewer instructions are not time.
+        a_case("get-100B", "improvement", -0.1, metric="instructions_per_op").model_copy(update={"time": None}),
+    ],
+)
+def test_what_is_not_confirmed_to_be_faster_is_no_opportunity(case: CaseResult) -> None:
+    assert build_variants([compared(case)]) == []
+
+
+def test_a_variant_that_loses_more_than_it_gains_is_no_opportunity() -> None:
+    cases = [a_case("get-100B", "improvement", -0.03), a_case("hset", "regression", 0.1, command="HSET")]
+    assert build_variants([compared(*cases)]) == []
+
+
+def test_the_newest_answer_of_a_case_counts_and_variants_are_in_the_order_of_their_gains() -> None:
+    allocator = LOOKED_AT.model_copy(update={"variant": "libc", "build": "b-3", "allocator": "libc"})
+    variants = build_variants(
+        [
+            compared(a_case("get-100B", "improvement", -0.1), identity="c-03"),
+            compared(a_case("get-100B", "improvement", -0.5), a_case("hset", "same", 0.0), identity="c-02"),
+            compared(a_case("get-100B", "improvement", -0.3), other=allocator, identity="c-01"),
+        ]
+    )
+    assert [variant.variant for variant in variants] == ["libc", "-O3"]
+    assert variants[1].comparisons == ("c-03", "c-02")
+    assert [case.gain.expected for case in variants[1].improvements] == pytest.approx([1 / 0.9 - 1])
+
+
+# In a store.
+
+
+def record(store: Store, comparison: Comparison, contents: Sequence[str] = (TREE, TREE)) -> None:
+    """Record a comparison of builds of these contents."""
+    source = BinarySource(name="redis", path=Path("/src/redis-server"))
+    servers = {
+        side: ResolvedServer(source=source, variant=server.variant, spec=BuildSpec(content=content))
+        for side, server, content in zip((BASE, HEAD), (comparison.base, comparison.head), contents, strict=True)
+    }
+    request = Request(
+        id=comparison.id,
+        kind="compare",
+        created=comparison.created,
+        command_line=comparison.command_line,
+        servers={},
+        cases=(),
+        settings=comparison.settings,
+    )
+    store.begin(Resolved(request=request, platform=comparison.platform, servers=servers, cases=()))
+    store.record_comparison(comparison)
+    store.end(comparison.id, "done")
+
+
+def variants_of_run(store: Store) -> list[str]:
+    version = counted_version(store, RUN.id)
+    weights = OpportunityWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs}
+    document = version_opportunities(version, weights, Lab(store), "zerolap opportunities")
+    assert "build-variants" in document.detectors
+    return [variant.variant for variant in document.variants]
+
+
+IMPROVED = a_case("get-100B", "improvement", -0.1)
+
+
+def test_comparisons_of_the_same_code_are_taken_from_the_store(either_store: Store) -> None:
+    counted_run(either_store)
+    assert variants_of_run(either_store) == []
+    record(either_store, compared(IMPROVED).comparison)
+    assert variants_of_run(either_store) == ["-O3"]
+
+
+OTHERWISE = {
+    "other code": (compared(IMPROVED), (TREE, "another commit")),
+    "other settings": (
+        compared(IMPROVED, other=FASTER.model_copy(update={"config": {"io-threads": "4"}})),
+        (TREE, TREE),
+    ),
+    "the same variant": (compared(IMPROVED, other=LOOKED_AT.model_copy(update={"build": "b-2"})), (TREE, TREE)),
+}
+
+
+@pytest.mark.parametrize("differing", OTHERWISE)
+def test_comparisons_of_anything_else_are_left_out(differing: str, store: Store) -> None:
+    counted_run(store)
+    of_others, contents = OTHERWISE[differing]
+    record(store, of_others.comparison, contents)
+    assert variants_of_run(store) == []
+
+
+def test_another_platform_and_another_build_are_left_out(store: Store) -> None:
+    counted_run(store)
+    elsewhere = RUN.platform.model_copy(update={"fingerprint": "p-2"})
+    record(store, compared(IMPROVED).comparison.model_copy(update={"platform": elsewhere}))
+    others = compared(IMPROVED, identity="c-02").comparison
+    record(store, others.model_copy(update={"base": LOOKED_AT.model_copy(update={"build": "b-9"})}))
+    assert variants_of_run(store) == []
+
+
+def test_reports_show_variants_apart(store: Store) -> None:
+    counted_run(store)
+    loss = a_case("hset", "regression", 0.05, command="HSET")
+    record(store, compared(a_case("get-100B", "improvement", -0.2), loss).comparison)
+    version = counted_version(store, RUN.id)
+    weights = OpportunityWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs}
+    document = version_opportunities(version, weights, Lab(store), "zerolap opportunities")
+    output = io.StringIO()
+    show_opportunities(document, Console(file=output, width=200), 10)
+    shown = output.getvalue()
+    assert "other builds of the same code, measured to be faster; not part of the sum" in shown
+    assert "-O3  is faster by +10.1 % (+8.9 to +11.4 %)  the mean of 2 commands" in shown
+    assert "slower   hset -4.8 % (-5.7 to -3.8 %) by cpu_ns_per_op" in shown
+    written = opportunities_markdown(document, 10)
+    assert "| `-O3` | +10.1 % (+8.9 to +11.4 %) |" in written
+    assert "measured in `c-01`" in written
