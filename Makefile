@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo fleet-demo zero-touch-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages bench-explain bench-posts chaos clean
+.PHONY: help setup build demo fleet-demo zero-touch-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages bench-explain bench-posts bench-snapshots chaos clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -85,6 +85,9 @@ bench-explain: setup  ## measure how well changes and opportunities are explaine
 
 bench-posts: setup  ## measure the changes that were published with their figures; two hours, with clones of the servers' repositories; writes .bench/posts.json
 	@.venv/bin/python -m benches.posts
+
+bench-snapshots: setup  ## measure what a fork costs over sizes of data; 15 minutes, 16 GB of memory for the largest; writes .bench/snapshots.json
+	@.venv/bin/python -m benches.snapshots $(SIZES)
 
 chaos: setup  ## kill, cut, fill and falsify what a fleet consists of, 200 times; 15 minutes; writes .bench/chaos.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.chaos $(FIGURES)

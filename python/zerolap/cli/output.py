@@ -19,6 +19,7 @@ from zerolap.records import (
     History,
     Opportunities,
     RunReport,
+    SnapshotReport,
     VersionTable,
 )
 from zerolap.report import comparison_json, run_json, show_comparison, show_run
@@ -199,6 +200,18 @@ def write_opportunities(
         write(markdown, opportunities_markdown(document, limit))
     if not quiet and "-" not in (json, markdown):
         show_opportunities(document, _Output(), limit)
+
+
+def write_snapshot(report: SnapshotReport, *, json: str | None, markdown: str | None, quiet: bool) -> None:
+    """Write the requested documents of a sweep, and the table unless one goes to standard output."""
+    from zerolap.report import show_snapshot, snapshot_json, snapshot_markdown
+
+    if json is not None:
+        write(json, snapshot_json(report))
+    if markdown is not None:
+        write(markdown, snapshot_markdown(report))
+    if not quiet and "-" not in (json, markdown):
+        show_snapshot(report, _Output())
 
 
 class _Output(Console):

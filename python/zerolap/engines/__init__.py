@@ -16,6 +16,16 @@ from zerolap.engines.perf import missing_for_sampling
 from zerolap.engines.registry import COMPARING, LOADED, TRACED, engine_named, rules_of_plugins
 from zerolap.engines.sampled import PASSES
 from zerolap.engines.server_trial import PinnedTrial, deployed
+from zerolap.engines.snapshot_figures import EventMoments, event_metrics, seconds_until_normal
+from zerolap.engines.snapshot_trial import (
+    VALUE_BYTES,
+    WRITTEN_FILES,
+    SnapshotLoadSettings,
+    SnapshotServer,
+    filled_snapshot_server,
+    snapshot_case,
+    snapshot_topology,
+)
 from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
 from zerolap.engines.traced import TRACED_PASSES
 
@@ -28,19 +38,29 @@ __all__ = [
     "TRACED",
     "TRACED_PASSES",
     "TRIAL_PREFIX",
+    "VALUE_BYTES",
+    "WRITTEN_FILES",
     "ComparingEngine",
     "Engine",
     "EngineTrial",
+    "EventMoments",
     "FilledServer",
     "PinnedTrial",
     "Place",
+    "SnapshotLoadSettings",
+    "SnapshotServer",
     "counted_part",
     "counted_topology",
     "deployed",
     "disk_full",
     "engine_named",
+    "event_metrics",
     "filled_server",
+    "filled_snapshot_server",
     "missing_for_sampling",
     "rules_of_plugins",
+    "seconds_until_normal",
+    "snapshot_case",
+    "snapshot_topology",
     "trials_of",
 ]

@@ -39,6 +39,7 @@ from zerolap.judge.ledger import EVENT, REPORTED, Drift, Ledger, WorkStep, drift
 from zerolap.judge.levels import BOUNDS_95, Contrast, Level, Levels, levels_of
 from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
 from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
+from zerolap.judge.snapshot_estimates import line_fit, median_estimate
 from zerolap.judge.time_drift import TimeDrift, budget_answer, time_drift
 from zerolap.judge.timed_verdicts import (
     TimedPair,
@@ -124,7 +125,9 @@ __all__ = [
     "judge_identical",
     "judge_timed",
     "levels_of",
+    "line_fit",
     "log_change",
+    "median_estimate",
     "regressed_in",
     "repaired_by",
     "series_changes",

@@ -11,6 +11,8 @@ from zerolap.lab.reasons import Explainer
 from zerolap.lab.requests import Options, SubmissionOptions, comparison_request, new_id, on_platforms, run_request
 from zerolap.lab.resolving import KnownPlatform, specs_of
 from zerolap.lab.selection import KnownAbilities, StartableServer
+from zerolap.lab.snapshot_sizes import Room, fitting_sizes
+from zerolap.lab.snapshot_sweep import SnapshotRequest, snapshot
 from zerolap.lab.stored import read_comparison, read_run
 from zerolap.lab.version_opportunities import CountedVersion, counted_version, version_opportunities
 from zerolap.lab.worker import Worker
@@ -29,6 +31,8 @@ __all__ = [
     "Plan",
     "PlatformAway",
     "PlatformView",
+    "Room",
+    "SnapshotRequest",
     "StartableServer",
     "SubmissionOptions",
     "Worker",
@@ -36,6 +40,7 @@ __all__ = [
     "compare",
     "comparison_request",
     "counted_version",
+    "fitting_sizes",
     "latency_points",
     "new_id",
     "on_platforms",
@@ -50,6 +55,7 @@ __all__ = [
     "run",
     "run_request",
     "run_unless",
+    "snapshot",
     "specs_of",
     "version_opportunities",
     "with_builds",

@@ -13,22 +13,30 @@ from zerolap.load.generator import (
 )
 from zerolap.load.latencies import latencies_us, sum_of_histograms
 from zerolap.load.load_host import LOAD_HOST, LoadGenerator, LoadHost, MachineWatch
+from zerolap.load.load_series import NS_PER_SECOND, LatencySummary, LoadSeries, LoadSlot, longest_us
+from zerolap.load.open_ended import SLOT_SECONDS, OpenEndedLoad, open_ended_load, read_series
 from zerolap.load.reference_work import reference_ns
 from zerolap.load.target import Target, by_socket
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, connection_requests
 
 __all__ = [
     "LOAD_HOST",
+    "NS_PER_SECOND",
     "OWN_TOOL",
+    "SLOT_SECONDS",
     "Companions",
     "Instrument",
+    "LatencySummary",
     "LoadGenerator",
     "LoadHost",
     "LoadOutcome",
     "LoadProgram",
+    "LoadSeries",
+    "LoadSlot",
     "LoadTool",
     "LoadWork",
     "MachineWatch",
+    "OpenEndedLoad",
     "SliceResult",
     "Target",
     "by_socket",
@@ -37,8 +45,11 @@ __all__ = [
     "counted_arguments",
     "latencies_us",
     "load_program",
+    "longest_us",
+    "open_ended_load",
     "packaged",
     "prepare",
+    "read_series",
     "reference_ns",
     "shown_errors",
     "sum_of_histograms",

@@ -159,6 +159,19 @@ from zerolap.records.run import RUN_SCHEMA, FunctionCost, RunCase, RunReport
 from zerolap.records.series import SeriesKey
 from zerolap.records.server import ServerSpec
 from zerolap.records.skipped import Skipped, SkipReason
+from zerolap.records.snapshot import (
+    SNAPSHOT_SCHEMA,
+    FailedSize,
+    LineFit,
+    MedianEstimate,
+    SeriesSlot,
+    SnapshotEvent,
+    SnapshotLoad,
+    SnapshotPoint,
+    SnapshotRepetition,
+    SnapshotReport,
+    SnapshotSettings,
+)
 from zerolap.records.spread import Spread, StartRatio
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
@@ -226,6 +239,7 @@ __all__ = [
     "RUN_TABLE",
     "SCRIPTS",
     "SHORT_COMMIT",
+    "SNAPSHOT_SCHEMA",
     "STANDALONE",
     "TRACED_METRICS",
     "VERSION_TABLE_SCHEMA",
@@ -281,6 +295,7 @@ __all__ = [
     "Event",
     "Expect",
     "FailOn",
+    "FailedSize",
     "Fault",
     "FaultKind",
     "FileChange",
@@ -314,10 +329,12 @@ __all__ = [
     "JobStarted",
     "KeyRange",
     "Keys",
+    "LineFit",
     "LoadJob",
     "LoadRange",
     "MeasuredServer",
     "Measurement",
+    "MedianEstimate",
     "Metric",
     "MetricRule",
     "Note",
@@ -348,12 +365,19 @@ __all__ = [
     "RunCase",
     "RunReport",
     "SeriesKey",
+    "SeriesSlot",
     "ServerSpec",
     "Settings",
     "Side",
     "SkipReason",
     "Skipped",
     "SliceRecord",
+    "SnapshotEvent",
+    "SnapshotLoad",
+    "SnapshotPoint",
+    "SnapshotRepetition",
+    "SnapshotReport",
+    "SnapshotSettings",
     "Source",
     "SourceLine",
     "Spread",

@@ -18,6 +18,8 @@ from zerolap.report.opportunity_terminal import show_opportunities
 from zerolap.report.profile_terminal import show_profile
 from zerolap.report.reading import Word, failed_check
 from zerolap.report.run_markdown import run_markdown
+from zerolap.report.snapshot_document import snapshot_json, snapshot_markdown
+from zerolap.report.snapshot_terminal import show_snapshot
 from zerolap.report.terminal import show_comparison, show_run
 from zerolap.report.terminal_check import show_check
 from zerolap.report.version_table_document import version_table_json, version_table_markdown
@@ -62,7 +64,10 @@ __all__ = [
     "show_profile",
     "show_run",
     "show_shares",
+    "show_snapshot",
     "show_version_table",
+    "snapshot_json",
+    "snapshot_markdown",
     "version_table_json",
     "version_table_markdown",
 ]

@@ -11,7 +11,15 @@ from zerolap.sandbox.confinement import (
     require_sandbox,
 )
 from zerolap.sandbox.control_group import usable_parents
-from zerolap.sandbox.limits import LimitReached, Limits, build_limits, descendants, server_limits, used_bytes
+from zerolap.sandbox.limits import (
+    LimitReached,
+    Limits,
+    build_limits,
+    descendants,
+    server_limits,
+    shown_bytes,
+    used_bytes,
+)
 from zerolap.sandbox.network import network_missing, private_network
 from zerolap.sandbox.process import Process, is_readable, launch
 from zerolap.sandbox.scratch import remove_abandoned, scratch_directory
@@ -44,6 +52,7 @@ __all__ = [
     "require_sandbox",
     "scratch_directory",
     "server_limits",
+    "shown_bytes",
     "usable_parents",
     "used_bytes",
     "walk",

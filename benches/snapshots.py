@@ -1,0 +1,112 @@
+"""How snapshots are measured on this machine: `make bench-snapshots`.
+
+One sweep of BGSAVE over the usual sizes, under both loads. Sizes in bytes as arguments replace the usual ones, which
+the file states.
+"""
+
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from benches.comparing import SERVER, empty_store
+from benches.figures import Figure, show_figures, write_figures
+from zerolap import open_store
+from zerolap.build import resolve
+from zerolap.lab import Lab, SnapshotRequest, snapshot
+from zerolap.records import RequestedServer, SnapshotLoad, SnapshotPoint, SnapshotRepetition, SnapshotReport
+
+REPETITIONS: Final = 5
+RATE_PER_SECOND: Final = 5000
+CONNECTIONS: Final = 50
+AGREES_SHARE, AGREES_US = 0.2, 1000.0
+"""The pause that a client saw agrees with the server's if they differ by no more than this, together."""
+
+
+def sweep(sizes: list[int] | None, store: Path) -> SnapshotReport:
+    """Carry out the sweep that `zerolap snapshot redis-server` does."""
+    request = SnapshotRequest(
+        server=RequestedServer(source=resolve(SERVER, None)),
+        event="bgsave",
+        sizes_bytes=sizes,
+        loads=["open", "closed"],
+        rate_per_second=RATE_PER_SECOND,
+        connections=CONNECTIONS,
+        repetitions=REPETITIONS,
+        seed=1,
+        command_line="make bench-snapshots",
+    )
+    with open_store(store) as results:
+        return snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
+
+
+def figures_of(report: SnapshotReport) -> dict[str, Figure]:
+    """Return the figures of a sweep."""
+    forks = [sample_of(point, repetition) for point, repetition in repetitions_of(report)]
+    opened = [(point, repetition) for point, repetition in repetitions_of(report) if point.load == "open"]
+    tails = {load: tail_of(report, load) for load in report.settings.loads}
+    sizes = [f"{size / (1 << 30):g} GiB" for size in report.settings.sizes_bytes]
+    trials = len(forks)
+    fit = report.fits["fork_us"]
+    return {
+        "pause_fit_r2": Figure(
+            value=fit.r2,
+            unit="r2",
+            samples=forks,
+            trials=trials,
+            notes=[f"{fit.slope_per_gib / 1000:.1f} ms more for each GiB", f"sizes {', '.join(sizes)}"],
+        ),
+        "seen_by_client": Figure(
+            value=sum(agrees(repetition) for _, repetition in opened),
+            unit=f"of {len(opened)} events",
+            samples=[sample_of(point, repetition) for point, repetition in opened],
+            trials=len(opened),
+        ),
+        "closed_loop_hides": Figure(
+            value=statistics.median(tails["open"]) / statistics.median(tails["closed"]),
+            unit="ratio of p99.9",
+            samples=[tails],
+            trials=len(tails["open"]) + len(tails["closed"]),
+            notes=[f"at {sizes[-1]}"],
+        ),
+        "sweep_minutes": Figure(
+            value=report.machine_seconds / 60, unit="minutes", samples=[report.machine_seconds], trials=trials
+        ),
+    }
+
+
+def repetitions_of(report: SnapshotReport) -> Iterator[tuple[SnapshotPoint, SnapshotRepetition]]:
+    """Yield all repetitions with the point that they belong to."""
+    for point in report.points:
+        for repetition in point.repetitions:
+            yield point, repetition
+
+
+def agrees(repetition: SnapshotRepetition) -> bool:
+    """Whether the longest pause that a client saw is the fork that the server reports."""
+    pause_us, fork_us = repetition.metrics["longest_pause_us"], repetition.metrics["fork_us"]
+    return abs(pause_us - fork_us) <= AGREES_SHARE * fork_us + AGREES_US
+
+
+def sample_of(point: SnapshotPoint, repetition: SnapshotRepetition) -> dict[str, str | float]:
+    """Return what a repetition measured, with its size and load."""
+    return {"load": point.load, "size_bytes": point.size_bytes, **repetition.metrics}
+
+
+def tail_of(report: SnapshotReport, load: SnapshotLoad) -> list[float]:
+    """Return the p99.9 in microseconds of each event at the greatest size."""
+    [point] = [point for point in report.points if point.load == load][-1:]
+    return [repetition.metrics["during_p99_9_us"] for repetition in point.repetitions]
+
+
+def main() -> None:
+    """Measure, print and write."""
+    sizes = [int(word) for word in sys.argv[1:]] or None
+    figures = figures_of(sweep(sizes, empty_store("snapshots")))
+    print(f"written to {write_figures('snapshots', figures)}", file=sys.stderr)
+    show_figures(figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""A filled server that forks under load: repetitions of an event, each with the latencies around it.
+
+A server is started and filled once for each size; each repetition is a run of the load generator, with the event at a
+random moment of it.
+"""
+
+import contextlib
+import random
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.engines.server_trial import PinnedTrial, deployed, filled
+from zerolap.engines.snapshot_figures import STARTING_NS, EventMoments, event_metrics
+from zerolap.host import watch
+from zerolap.load import NS_PER_SECOND, OpenEndedLoad, Target, open_ended_load, timed_arguments
+from zerolap.records import (
+    Case,
+    Keys,
+    SnapshotEvent,
+    SnapshotLoad,
+    SnapshotRepetition,
+    Topology,
+    TrialFailed,
+    now,
+)
+from zerolap.server import Deployment, RunningServer, named_death, number_in, read_resident_bytes, read_total_ns
+
+VALUE_BYTES: Final = 1000
+"""With its header a value fills a size class of the allocator, 1024 bytes."""
+BYTES_PER_KEY: Final = 1100
+"""Memory for a key, its value of `VALUE_BYTES` and its entry in the table: Redis 7.0 uses about so much."""
+COMMAND: Final = "SET __key__ __data__"
+
+CALM_SECONDS: Final = 1.5
+MOST_RANDOM_SECONDS: Final = 1.0
+"""After the calm time the event comes at a random moment of this time."""
+TAIL_SECONDS: Final = 1.5
+NOTHING_SECONDS: Final = 2.0
+"""How long an event lasts that is none."""
+PAUSE_MARGIN_NS: Final = 50_000_000
+"""After the reply to a command that forks: replies to requests that waited meanwhile have come by then."""
+SAVING_SECONDS: Final = 1800
+POLL_SECONDS: Final = 0.1
+"""Servers look for the end of a child ten times a second."""
+KEPT_SHARE: Final = 0.98
+"""Of the rate of an open loop: less is a server that cannot keep up."""
+SLOTS_BEFORE: Final = 10
+SLOTS_AFTER: Final = 89
+
+COMMANDS: Final[Mapping[SnapshotEvent, str]] = {"bgsave": "BGSAVE", "bgrewriteaof": "BGREWRITEAOF"}
+IN_PROGRESS: Final = ("rdb_bgsave_in_progress", "aof_rewrite_in_progress", "aof_rewrite_scheduled")
+STATUS: Final[Mapping[SnapshotEvent, str]] = {
+    "bgsave": "rdb_last_bgsave_status",
+    "bgrewriteaof": "aof_last_bgrewrite_status",
+}
+COPIED: Final[Mapping[SnapshotEvent, str]] = {
+    "bgsave": "rdb_last_cow_size",
+    "bgrewriteaof": "aof_last_cow_size",
+    "replica": "rdb_last_cow_size",
+}
+WRITTEN_FILES: Final[Mapping[SnapshotEvent, int]] = {"bgsave": 2, "bgrewriteaof": 2, "replica": 1, "none": 0}
+"""How many files with all data there are at most at one time: the last one is removed when the next is complete."""
+
+
+def snapshot_topology(event: SnapshotEvent) -> Topology:
+    """Return how the server is deployed: with a replica, yet to be attached, where that is the event."""
+    if event == "replica":
+        return Topology(name="replicas-1", description="a primary with one replica", replicas=1)
+    return Topology(name="standalone", description="one server, reached over a unix socket")
+
+
+def snapshot_case(size_bytes: int, connections: int) -> Case:
+    """Return the data set of about this size, and the load: values of all keys are overwritten at random."""
+    keys = Keys(minimum=1, maximum=max(1, size_bytes // BYTES_PER_KEY))
+    dataset = {
+        "name": f"snapshot-{keys.count}",
+        "load": [COMMAND],
+        "keys": keys.model_copy(update={"pattern": "parallel"}).model_dump(),
+        "data_size": VALUE_BYTES,
+        "expect": {"keys": keys.count},
+    }
+    client = {"commands": [COMMAND], "keys": keys.model_dump(), "data_size": VALUE_BYTES}
+    client |= {"connections": connections, "pipeline": 1}
+    return Case.model_validate({"name": "snapshot", "group": "snapshot", "dataset": dataset, **client})
+
+
+@dataclass(frozen=True)
+class SnapshotLoadSettings:
+    """The load of repetitions: with a rate requests are due, without one they are sent when a reply has come."""
+
+    load: SnapshotLoad
+    rate_per_second: int
+
+    @property
+    def arguments(self) -> list[str]:
+        """The arguments of the load generator for it."""
+        return ["--rate", str(self.rate_per_second)] if self.load == "open" else []
+
+
+class SnapshotServer:
+    """A server that holds the data of a trial, in which events are made to happen under load."""
+
+    def __init__(self, trial: PinnedTrial, deployment: Deployment, event: SnapshotEvent) -> None:
+        self._trial = trial
+        self._deployment = deployment
+        self._event = event
+
+    @property
+    def _server(self) -> RunningServer:
+        return self._deployment.primaries[0].server
+
+    @property
+    def _processors(self) -> set[int]:
+        return {*self._trial.pinning.server, *self._trial.pinning.client}
+
+    def _used_ns(self, load: OpenEndedLoad) -> int:
+        """Return the CPU time of the servers, their ended children, and the load generator."""
+        return load.used_ns() + sum(read_total_ns(node.process) for node in self._deployment.nodes)
+
+    @property
+    def keys(self) -> int:
+        """The number of keys that it holds."""
+        return self._server.count_keys()
+
+    @property
+    def data_bytes(self) -> int | None:
+        """The memory that it reports to use; none if it does not report it."""
+        return number_in(self._server.info("memory"), "used_memory")
+
+    def repetition(self, load: SnapshotLoadSettings, moments: random.Random) -> SnapshotRepetition:
+        """Have an event happen under load, and return what it cost; `moments` draws when it comes.
+
+        Raises `TrialFailed` if the server, the load generator or the save fails.
+        """
+        began, seed = now(), moments.getrandbits(32)
+        arguments = [*timed_arguments(self._trial.case.client, seed, self._trial.pinning.client), *load.arguments]
+        result = self._trial.directory / "load.json"
+        self._wait_for_child()
+        resident = read_resident_bytes(self._server.process)
+        with (
+            named_death(*(node.server for node in self._deployment.nodes)),
+            open_ended_load(self._deployment.reach, arguments, self._trial.load_log, result) as running,
+        ):
+            with watch(lambda: self._used_ns(running), self._processors) as disturbance:
+                time.sleep(STARTING_NS / NS_PER_SECOND + CALM_SECONDS + moments.uniform(0, MOST_RANDOM_SECONDS))
+                running.require_running()
+                happened = self._event_happens()
+                reported = self._reported()
+                time.sleep(TAIL_SECONDS)
+            series = running.end()
+        self._clear_up()
+        metrics = {**event_metrics(series, happened), **reported, "resident_bytes": float(resident)}
+        return SnapshotRepetition(
+            began=began,
+            metrics=metrics,
+            checks=disturbance.checks(),
+            warnings=[*series.warnings, *kept_rate_warnings(load, metrics["outside_ops_per_sec"])],
+            series=series.around(happened.begin_ns, SLOTS_BEFORE, SLOTS_AFTER),
+        )
+
+    def _event_happens(self) -> EventMoments:
+        """Have the event happen, and wait for its end; raises `TrialFailed` if the server refuses it, or it fails."""
+        begin_ns = time.monotonic_ns()
+        if self._event == "none":
+            time.sleep(NOTHING_SECONDS)
+            end_ns = time.monotonic_ns()
+            return EventMoments(begin_ns, end_ns, end_ns)
+        if self._event == "replica":
+            self._deployment.attach_replicas()
+            self._wait_for_child()
+            end_ns = time.monotonic_ns()
+            # When the server forks for a replica is not known to others.
+            return EventMoments(begin_ns, end_ns, end_ns)
+        self._server.command(COMMANDS[self._event])
+        pause_end_ns = time.monotonic_ns() + PAUSE_MARGIN_NS
+        persistence = self._wait_for_child()
+        end_ns = time.monotonic_ns()
+        status = persistence.get(STATUS[self._event], "ok")
+        if status != "ok":
+            raise self._server.failure(f"`{COMMANDS[self._event]}` failed")
+        return EventMoments(begin_ns, pause_end_ns, max(end_ns, pause_end_ns))
+
+    def _wait_for_child(self) -> Mapping[str, str]:
+        """Wait until the server reports no child, and return what it reports of its last one."""
+        end = time.monotonic() + SAVING_SECONDS
+        while True:
+            persistence = self._server.info("persistence")
+            if not any(number_in(persistence, field) for field in IN_PROGRESS):
+                return persistence
+            if time.monotonic() > end:
+                raise TrialFailed(f"the server's child did not end within {SAVING_SECONDS} s")
+            time.sleep(POLL_SECONDS)
+
+    def _reported(self) -> dict[str, float]:
+        """Return what the server reports of the event: how long it forked, and the memory that was copied meanwhile."""
+        if self._event == "none":
+            return {}
+        fork_us = number_in(self._server.info("stats"), "latest_fork_usec")
+        copied_bytes = number_in(self._server.info("persistence"), COPIED[self._event])
+        reported = {"fork_us": fork_us, "cow_bytes": copied_bytes}
+        return {name: float(value) for name, value in reported.items() if value is not None}
+
+    def _clear_up(self) -> None:
+        """Take the replica off again, so that its next synchronisation is a full one too."""
+        if self._event != "replica":
+            return
+        for replica in self._deployment.replicas:
+            replica.command("REPLICAOF", "NO", "ONE")
+            replica.command("FLUSHALL")
+
+
+def kept_rate_warnings(load: SnapshotLoadSettings, ops_per_sec: float) -> list[str]:
+    """Return a warning where the server did not keep up with the rate even outside of the event."""
+    if load.load == "closed" or ops_per_sec >= KEPT_SHARE * load.rate_per_second:
+        return []
+    text = f"the server answered {ops_per_sec:,.0f} of {load.rate_per_second:,} requests a second outside of the event"
+    return [f"{text}: a lower --rate is needed"]
+
+
+@contextlib.contextmanager
+def filled_snapshot_server(trial: PinnedTrial, event: SnapshotEvent) -> Iterator[SnapshotServer]:
+    """Start the server of a trial, fill it, and stop it at the end of the context.
+
+    Raises `TrialFailed` with the end of its log, also if it does not hold the data afterwards.
+    """
+    with deployed(trial, trial.server.topology) as deployment:
+        target = Target.of(deployment)
+        # A replica is attached by the event.
+        with filled(trial, deployment, target, attach_replicas=lambda: None) as data:
+            for check in data.checks:
+                if not check.ok:
+                    raise TrialFailed(f"once it was filled, the server holds {check.value} keys, not {check.limit}")
+            yield SnapshotServer(trial, deployment, event)

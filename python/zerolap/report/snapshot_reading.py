@@ -1,0 +1,142 @@
+"""How a sweep of snapshots is read: its headline, its sentences, and how its figures are written."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.records import MedianEstimate, SnapshotPoint, SnapshotRepetition, SnapshotReport
+from zerolap.report.format import COMMIT_DIGITS, NO_VALUE, count, counted, one_line, share
+from zerolap.report.reading import failed_check
+from zerolap.sandbox import shown_bytes
+
+EVENTS: Final = {
+    "bgsave": "BGSAVE",
+    "bgrewriteaof": "BGREWRITEAOF",
+    "replica": "a replica that is attached",
+    "none": "no event",
+}
+GIB: Final = 1 << 30
+MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True)
+class FigureColumn:
+    """A column of the table: its header, the metric, and by what its values are divided; `is_share` is in percent."""
+
+    header: str
+    metric: str
+    divisor: float = 1.0
+    is_share: bool = False
+    with_interval: bool = False
+    dispensable: int = 0
+
+
+FIGURE_COLUMNS: Final = (
+    FigureColumn("fork ms", "fork_us", 1000, with_interval=True),
+    FigureColumn("longest pause ms", "longest_pause_us", 1000, with_interval=True),
+    FigureColumn("event s", "event_seconds", dispensable=3),
+    FigureColumn("copied MiB", "cow_bytes", MIB, dispensable=4),
+    FigureColumn("throughput lost", "throughput_lost", is_share=True, dispensable=2),
+    FigureColumn("normal after s", "seconds_until_normal", dispensable=1),
+)
+LATENCY_COLUMNS: Final = (
+    ("p50", "p50_us"),
+    ("p99", "p99_us"),
+    ("p99.9", "p99_9_us"),
+    ("p99.99", "p99_99_us"),
+    ("max", "max_us"),
+)
+DURING, OUTSIDE = "during", "outside"
+
+
+def snapshot_headline(report: SnapshotReport) -> str:
+    """Write what the event costs: the pause at the least and the greatest size, and how it grows."""
+    event = EVENTS[report.settings.event]
+    of_one_load = [point for point in report.points if point.load == report.points[0].load]
+    ends = of_one_load if len(of_one_load) == 1 else [of_one_load[0], of_one_load[-1]]
+    forks = all("fork_us" in point.metrics for point in ends)
+    name, metric = ("fork", "fork_us") if forks else ("longest pause", "longest_pause_us")
+    pauses = [f"{milliseconds(point.metrics[metric].median)} ms at {shown_bytes(point.size_bytes)}" for point in ends]
+    return f"{event}: {name} of {' to '.join(pauses)}"
+
+
+def snapshot_sentences(report: SnapshotReport) -> list[str]:
+    """Write how the fork grows with the data, and what a closed loop does not show at the greatest size."""
+    sentences = []
+    fit = report.fits.get("fork_us")
+    if fit is not None:
+        grows = f"the fork takes {fit.slope_per_gib / 1000:.1f} ms more for each GiB of resident memory"
+        sentences.append(f"{grows} (r² {fit.r2:.3f}, {counted(fit.repetitions, 'repetition', 'repetitions')})")
+    last = {point.load: point for point in report.points}
+    if report.settings.event != "none" and "open" in last and "closed" in last:
+        opened, closed = (latency(last[load], DURING, "p99_9_us") for load in ("open", "closed"))
+        at = shown_bytes(last["open"].size_bytes)
+        sentences.append(
+            f"p99.9 during the event at {at}: {opened} ms where requests are due at a fixed rate, {closed} ms in a "
+            f"closed loop, which sends nothing while the server pauses"
+        )
+    return sentences
+
+
+def snapshot_server_line(report: SnapshotReport) -> str:
+    """Write which server it is, where it was measured, and how."""
+    server, settings = report.server, report.settings
+    commit = f" at {one_line(server.commit)[:COMMIT_DIGITS]}" if server.commit else ""
+    version = f" {one_line(server.version)}" if server.version else ""
+    load = f"SET of {settings.value_bytes:,} bytes on {counted(settings.connections, 'connection', 'connections')}"
+    rate = f", open loop at {settings.rate_per_second:,} requests a second" if "open" in settings.loads else ""
+    repetitions = counted(settings.repetitions, "repetition", "repetitions")
+    return f"{one_line(server.name)}{commit}{version} on {one_line(report.platform.name)}; {load}{rate}; {repetitions}"
+
+
+def snapshot_warnings(report: SnapshotReport) -> list[str]:
+    """Write what keeps figures from being the server's alone, each with how many repetitions of a load it concerns."""
+    warnings = [f"{shown_bytes(failed.size_bytes)} failed: {one_line(failed.reason)}" for failed in report.failed]
+    for point in report.points:
+        warned = [words for words in map(repetition_warnings, point.repetitions) if words]
+        if warned:
+            of_all = f"{len(warned)} of {counted(len(point.repetitions), 'repetition', 'repetitions')}"
+            where = f"{shown_bytes(point.size_bytes)}, {point.load} loop, {of_all}"
+            warnings.append(f"{where}: {one_line(warned[0][0])}")
+    return [*warnings, *map(one_line, report.notes)]
+
+
+def repetition_warnings(repetition: SnapshotRepetition) -> list[str]:
+    """Write what keeps the figures of a repetition from being the server's alone."""
+    failed = [failed_check(check.check, check.value, check.limit) for check in repetition.checks if not check.ok]
+    return [*repetition.warnings, *failed]
+
+
+def figure(point: SnapshotPoint, column: FigureColumn) -> str:
+    """Write the value of a column."""
+    estimate = point.metrics.get(column.metric)
+    if estimate is None:
+        return NO_VALUE
+    if column.is_share:
+        return share(estimate.median)
+    scaled = scaled_estimate(estimate, column.divisor)
+    if not column.with_interval:
+        return count(scaled.median)
+    return f"{count(scaled.median)} ({count(scaled.low)} to {count(scaled.high)})"
+
+
+def latency(point: SnapshotPoint, part: str, metric: str) -> str:
+    """Write a percentile in milliseconds during the event or outside of it."""
+    estimate = point.metrics.get(f"{part}_{metric}")
+    return NO_VALUE if estimate is None else milliseconds(estimate.median)
+
+
+def scaled_estimate(estimate: MedianEstimate, divisor: float) -> MedianEstimate:
+    """Return an estimate in a larger unit."""
+    values = {name: getattr(estimate, name) / divisor for name in ("median", "low", "high")}
+    return MedianEstimate.model_validate(values)
+
+
+def milliseconds(us: float) -> str:
+    """Write microseconds in milliseconds."""
+    return count(us / 1000)
+
+
+def measured_size(point: SnapshotPoint) -> str:
+    """Write the resident memory of the server before the events of a point."""
+    resident = point.metrics.get("resident_bytes")
+    return NO_VALUE if resident is None else f"{resident.median / GIB:.2f}"

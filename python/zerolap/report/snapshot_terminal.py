@@ -1,0 +1,67 @@
+"""What a save in the background costs, on a terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from zerolap.records import SnapshotPoint, SnapshotReport
+from zerolap.report.format import ARROW, duration
+from zerolap.report.lines import Column, Lines
+from zerolap.report.snapshot_reading import (
+    DURING,
+    FIGURE_COLUMNS,
+    LATENCY_COLUMNS,
+    OUTSIDE,
+    figure,
+    latency,
+    measured_size,
+    snapshot_headline,
+    snapshot_sentences,
+    snapshot_server_line,
+    snapshot_warnings,
+)
+from zerolap.sandbox import shown_bytes
+
+
+def show_snapshot(report: SnapshotReport, console: Console) -> None:
+    """Write the headline, the table of pauses, that of latencies, and what was noticed."""
+    lines = Lines(console)
+    lines.line((snapshot_headline(report), "bold"))
+    lines.line((snapshot_server_line(report), "dim"))
+    lines.blank()
+    lines.table([*_places(report.points, resident=True), *_figures(report.points)])
+    lines.blank()
+    lines.line(("latency in ms, outside of the event ", "bold"), (f"{ARROW} during it", "bold"))
+    lines.table([*_places(report.points, resident=False), *_latencies(report.points)])
+    lines.blank()
+    for sentence in snapshot_sentences(report):
+        lines.line(sentence)
+    lines.line((f"measured in {duration(report.machine_seconds)}", "dim"))
+    for warning in snapshot_warnings(report):
+        lines.line(("note: ", "yellow"), warning)
+
+
+def _places(points: Sequence[SnapshotPoint], *, resident: bool) -> list[Column]:
+    columns = [Column("data", [shown_bytes(point.size_bytes) for point in points])]
+    if resident:
+        columns.append(Column("resident GiB", [measured_size(point) for point in points], right=True, dispensable=5))
+    return [*columns, Column("load", [point.load for point in points])]
+
+
+def _figures(points: Sequence[SnapshotPoint]) -> list[Column]:
+    return [
+        Column(column.header, [figure(point, column) for point in points], right=True, dispensable=column.dispensable)
+        for column in FIGURE_COLUMNS
+        if any(column.metric in point.metrics for point in points)
+    ]
+
+
+def _latencies(points: Sequence[SnapshotPoint]) -> list[Column]:
+    return [
+        Column(
+            header,
+            [f"{latency(point, OUTSIDE, metric)} {ARROW} {latency(point, DURING, metric)}" for point in points],
+            right=True,
+        )
+        for header, metric in LATENCY_COLUMNS
+    ]
