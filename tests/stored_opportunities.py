@@ -1,9 +1,11 @@
 """Runs in a store whose call graphs waste something."""
 
+from collections.abc import Callable
+
 from call_graphs import call_graph
 from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
 
-from zerolap.records import HEAD, Block, ServerSpec, TrialDone, TrialsJob
+from zerolap.records import HEAD, Block, Case, ServerSpec, TrialDone, TrialsJob
 from zerolap.store import Store
 
 HOSTILE = "<img src=x onerror=\"document.title='acted'\">"
@@ -26,18 +28,24 @@ def counted_run(store: Store) -> None:
         record_trials(store, case, "counted", [a_measurement(graph=store.blobs.put(planted_graph(times)))])
 
 
-def run_of_many_cases(store: Store, number: int) -> str:
-    """Record a run of so many cases, each with a call graph of its own; return its id."""
+def planted_case(place: int) -> tuple[Case, bytes]:
+    """Return a case with a call graph of its own."""
+    case = REQUEST.cases[0].model_copy(update={"name": f"case-{place:03}"})
+    return case, planted_graph(1.0 + place / 100)
+
+
+def run_of_many_cases(store: Store, number: int, case_of: Callable[[int], tuple[Case, bytes]] = planted_case) -> str:
+    """Record a run of so many cases, each with a call graph; return its id."""
     request = REQUEST.model_copy(update={"id": MANY})
     store.begin(RESOLVED.model_copy(update={"request": request}))
     store.record_run(RUN.model_copy(update={"id": MANY}))
     for place in range(number):
-        case = REQUEST.cases[0].model_copy(update={"name": f"case-{place:03}"})
+        case, graph = case_of(place)
         server = ServerSpec(build=SPEC.digest, topology=case.topology)
         block = Block(number=0, seed=0)
         job = TrialsJob(request=MANY, case=case, servers={HEAD: server}, engine="counted", blocks=(block,))
         store.record_job(job)
-        graph = store.blobs.put(planted_graph(1.0 + place / 100))
-        store.record(job, TrialDone(job=job.id, block=0, measurements={HEAD: a_measurement(graph=graph)}))
+        blob = store.blobs.put(graph)
+        store.record(job, TrialDone(job=job.id, block=0, measurements={HEAD: a_measurement(graph=blob)}))
     store.end(MANY, "done")
     return MANY

@@ -269,6 +269,23 @@ def test_what_is_stored_beside_a_table_that_is_released_is_memory_of_its_own() -
     }
 
 
+def test_a_release_of_nothing_frees_no_block() -> None:
+    calls = {**MEMORY, ("xCommand", "collect"): 1.0, ("collect", "sdsdup"): 4.0, ("collect", "sdsfree"): 4.0}
+    counted = graph({**calls, ("xCommand", "sdsfree"): 4.0, ("xCommand", "sdsdup"): 4.0})
+    names = [function.name for function in counted.functions]
+    # What `xCommand` hands to `sdsfree` is not there: all blocks that are freed are those of `collect`.
+    edges = [
+        edge.model_copy(update={"instructions": 4.0})
+        if (names[edge.caller], names[edge.callee]) == ("xCommand", "sdsfree")
+        else edge.model_copy(update={"calls": 4.0})
+        if names[edge.caller] == "sdsfree"
+        else edge
+        for edge in counted.edges
+    ]
+    (opportunity,) = detected(ShortLivedMemory(), counted.model_copy(update={"edges": edges}))
+    assert (opportunity.function, opportunity.evidence["blocks_per_op"]) == ("collect", 4.0)
+
+
 def test_memory_of_the_request_itself_is_not_short_lived() -> None:
     calls = {**MEMORY, ("main", "parse"): 1.0, ("parse", "sdsdup"): 3.0, ("main", "sdsfree"): 3.0}
     assert detected(ShortLivedMemory(), graph(calls)) == []

@@ -8,11 +8,11 @@ import pytest
 from stored_opportunities import counted_run, run_of_many_cases
 
 from zerolap.build import Builds
-from zerolap.explain import SourceFunction, case_work
+from zerolap.explain import CaseEvidence, SourceFunction, case_work
 from zerolap.lab import Lab, counted_version, opportunities_in_time, version_opportunities
 from zerolap.lab.graph_search import KEPT_AT_ONCE
 from zerolap.lab.opportunities_in_time import AT_ONCE
-from zerolap.records import Opportunities, OpportunityWeights
+from zerolap.records import CaseOpportunity, Opportunities, OpportunityWeights
 from zerolap.store import NotConductor, Store
 
 EQUAL = OpportunityWeights(kind="equal")
@@ -83,7 +83,7 @@ def test_asking_again_comes_to_an_end(
 def test_a_graph_is_looked_through_once_for_an_answer_that_cannot_be_kept(
     store: Store, searches: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store.work, "keep", lambda works, found_by, has_build: None)
+    monkeypatch.setattr(store.work, "keep", lambda works, revision, has_build: None)
     run_of_many_cases(store, 2 * AT_ONCE)
     document, waiting = in_no_time(store)
     assert (len(document.cases), len(waiting), len(searches)) == (AT_ONCE, AT_ONCE, AT_ONCE)
@@ -97,6 +97,26 @@ def test_graphs_that_cannot_be_read_keep_no_others_waiting(store: Store) -> None
     document, waiting = in_no_time(store)
     assert (len(document.cases), waiting) == (AT_ONCE, ())
     assert len([limit for limit in document.limits if "cannot be read" in limit]) == 2 * AT_ONCE
+
+
+class Mistaken:
+    """A detector of the lab with an error in it."""
+
+    name = "mistaken"
+    purpose = "to fail"
+    revision = 1
+
+    def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
+        raise ValueError("an error of the lab")
+
+
+def test_an_error_of_the_lab_is_not_reported_as_a_graph_that_cannot_be_read(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted_run(store)
+    monkeypatch.setattr("zerolap.lab.graph_search.BUILT_IN_DETECTORS", (Mistaken(),))
+    with pytest.raises(ValueError, match="an error of the lab"):
+        opportunities(store)
 
 
 def test_cases_with_the_same_graph_wait_together(store: Store) -> None:
@@ -145,7 +165,7 @@ def test_each_graph_is_kept_once_and_no_result_has_changed(store: Store, monkeyp
 
 
 def test_who_is_not_the_conductor_any_more_answers_all_the_same(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(works: Any, found_by: str, *, has_build: bool) -> None:
+    def refused(works: Any, revision: str, *, has_build: bool) -> None:
         raise NotConductor("another conductor works on the store")
 
     counted_run(store)

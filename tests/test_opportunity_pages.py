@@ -85,7 +85,7 @@ def test_what_takes_too_long_is_looked_through_when_it_is_asked_for_again(
 
 def test_what_cannot_be_kept_is_answered_in_part(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opportunity_list, "EXAMINING_SECONDS", 0.0)
-    monkeypatch.setattr(store.work, "keep", lambda works, found_by, has_build: None)
+    monkeypatch.setattr(store.work, "keep", lambda works, revision, has_build: None)
     run_of_many_cases(store, 3 * AT_ONCE)
     with served_lab(store) as url, httpx.Client(base_url=url, timeout=60) as lab:
         answer = answered(lab)
@@ -106,6 +106,9 @@ def test_the_table_has_a_row_for_each_opportunity_and_case(store: Store, lab: ht
     ]
     assert rows[0]["frames"].endswith("> addReplyDouble")
     assert float(rows[0]["saved"]) > float(rows[1]["saved"]) > 0
+    calibration = answered(lab)["document"]["opportunities"][0]["calibration"]
+    assert (int(rows[0]["known edits"]), calibration["edits"]) == (2, 2)
+    assert float(rows[0]["measured of predicted, smallest"]) == calibration["smallest_ratio"]
 
 
 @pytest.mark.parametrize(

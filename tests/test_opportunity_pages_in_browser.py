@@ -8,6 +8,7 @@ from http_server import served_lab
 from playwright.sync_api import Browser, Locator, Page, expect
 from stored_opportunities import HOSTILE, MANY, counted_run, planted_graph, run_of_many_cases
 from stored_run import RUN, a_measurement, record_trials, stored_run
+from stored_variants import a_case, compared, record
 from test_report_pages_in_browser import opened
 from test_stack_pages_in_browser import faults_of
 from waiting import PATIENCE_SECONDS
@@ -47,10 +48,12 @@ def row(shown: Page, function: str) -> Locator:
 def test_an_opportunity_opens_for_its_cases_by_the_keyboard(shown: Page, lab: str) -> None:
     expect(shown.get_by_text("1 opportunity in 2 cases: together")).to_be_visible()
     expect(row(shown, "addReplyDouble")).to_contain_text("2 of 2")
+    expect(row(shown, "addReplyDouble")).to_contain_text("2 known edits: ")
     shown.get_by_role("button", name="addReplyDouble").focus()
     shown.keyboard.press("Enter")
     cases = shown.locator(".opportunity-case")
     expect(cases).to_have_count(2)
+    expect(shown.get_by_text("times what it predicted")).to_be_visible()
     expect(cases.first).to_contain_text("hset")
     expect(cases.first).to_contain_text("fewer instructions")
     expect(cases.first).to_contain_text("xCommand > addReplyDouble")
@@ -187,3 +190,17 @@ def test_a_phone_scrolls_down_only(browser: Browser, made_up: DemonstratedLab) -
 def test_paper_has_all_cases(shown: Page) -> None:
     shown.emulate_media(media="print")
     expect(shown.locator(".opportunity-case")).to_have_count(2)
+
+
+def test_other_builds_are_listed_apart_and_lead_to_their_comparisons(browser: Browser, store: Store) -> None:
+    counted_run(store)
+    loss = a_case("hset", "regression", 0.05, command="HSET")
+    record(store, compared(a_case("get-100B", "improvement", -0.2), loss).comparison)
+    with served_lab(store) as url, opened(browser, f"{url}/opportunities") as page:
+        variant = page.locator("table.variants tbody tr")
+        expect(variant).to_have_count(1)
+        expect(variant).to_contain_text("-O3")
+        expect(variant).to_contain_text("+10.1 % (+8.9 to +11.4 %)")
+        expect(variant.get_by_role("link", name="hset")).to_have_attribute("href", "/comparisons/c-01?case=hset")
+        page.get_by_role("link", name="build-variants").last.click()
+        expect(page.get_by_role("heading", name="build-variants")).to_be_visible()

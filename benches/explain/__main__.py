@@ -8,13 +8,14 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from benches.explain import first_reasons, folding, planted_waste
+from benches.explain import first_reasons, folding, opportunity_times, planted_waste
 from benches.figures import Figure, read_figures, show_figures, write_figures
 
 NAME: Final = "explain"
 FIGURES: Final[Mapping[str, Callable[[], Figure]]] = {
     **planted_waste.FIGURES,
     **first_reasons.FIGURES,
+    **opportunity_times.FIGURES,
     **folding.FIGURES,
 }
 

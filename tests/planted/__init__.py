@@ -31,7 +31,8 @@ class Planted:
     """An inefficiency: the edits that make the slow and the fixed tree of the release, and what must be detected.
 
     `slow` is empty where the release itself has it, `fixed` where the release does not. Any of `functions` is a right
-    answer to where it is: the function that does too much, or the one that has it do so.
+    answer to where it is: the function that does too much, or the one that has it do so. `beside` are further cases,
+    which send the same commands with data of other sizes.
     """
 
     case: str
@@ -39,6 +40,13 @@ class Planted:
     functions: frozenset[str]
     slow: tuple[Replacement, ...] = ()
     fixed: tuple[Replacement, ...] = ()
+    beside: tuple[str, ...] = ()
+
+
+def title(name: str) -> str:
+    """Return in words what an inefficiency does."""
+    text = importlib.import_module(f"{__name__}.{name}").__doc__ or name
+    return text.partition("\n")[0].removesuffix(".")
 
 
 def all_planted() -> Iterator[tuple[str, Planted]]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from zerolap.explain.argument_checks import REQUESTS
+from zerolap.explain.calibration import calibration_of
 from zerolap.records import (
     NO_SAVING,
     CaseOpportunity,
@@ -12,6 +14,7 @@ from zerolap.records import (
     Confidence,
     CountedWork,
     Estimate,
+    KnownEdit,
     Opportunity,
     OpportunityCase,
     RemovedCost,
@@ -42,7 +45,7 @@ class WeightedWork:
     @functools.cached_property
     def work_per_op(self) -> float:
         """The instructions of a request, and those that take as long as the uncounted work that opportunities save."""
-        uncounted = (one.uncounted_instructions_per_op.expected for one in self.work.opportunities)
+        uncounted = (of.uncounted_instructions_per_op.expected for of in self.work.opportunities)
         return self.work.instructions_per_op + sum(uncounted)
 
     def saved_share(self, opportunity: CaseOpportunity) -> Estimate:
@@ -129,8 +132,11 @@ class _Group:
         )
 
 
-def ranked_opportunities(works: Sequence[WeightedWork]) -> RankedOpportunities:
-    """Return the opportunities of all cases; each next one is what brings most after those before it."""
+def ranked_opportunities(works: Sequence[WeightedWork], known_edits: Sequence[KnownEdit] = ()) -> RankedOpportunities:
+    """Return the opportunities of all cases; each next one is what brings most after those before it.
+
+    `known_edits` are those that calibrate the predictions.
+    """
     waiting = _groups(works)
     remaining = _Remaining()
     saved_by_case = {of_case.case: 0.0 for of_case in works}
@@ -139,7 +145,7 @@ def ranked_opportunities(works: Sequence[WeightedWork]) -> RankedOpportunities:
     while waiting:
         group = _next(waiting, bounds, remaining)
         waiting.remove(group)
-        ranked.append(_opportunity(len(ranked) + 1, group, bounds[group.place]))
+        ranked.append(_opportunity(len(ranked) + 1, group, bounds[group.place], known_edits))
         for of_case, opportunity in group.members:
             saved = remaining.saved(of_case.case, opportunity)
             saved_by_case[of_case.case] += saved / of_case.work_per_op
@@ -152,7 +158,7 @@ def ranked_opportunities(works: Sequence[WeightedWork]) -> RankedOpportunities:
 def _next(waiting: list[_Group], bounds: dict[_Place, float], remaining: _Remaining) -> _Group:
     """Return what brings most now; what a group brings only shrinks, so that older figures are upper bounds."""
     best: _Group | None = None
-    for group in sorted(waiting, key=lambda one: -bounds[one.place]):
+    for group in sorted(waiting, key=lambda group: -bounds[group.place]):
         if best is not None and bounds[group.place] <= bounds[best.place]:
             break
         bounds[group.place] = group.additional(remaining)
@@ -216,7 +222,7 @@ def _sum_of(estimates: Iterable[Estimate]) -> Estimate:
     return functools.reduce(Estimate.plus, estimates, NO_SAVING)
 
 
-def _opportunity(rank: int, group: _Group, additional: float) -> Opportunity:
+def _opportunity(rank: int, group: _Group, additional: float, known_edits: Sequence[KnownEdit]) -> Opportunity:
     detector, function, file = group.place
     members = sorted(group.members, key=lambda member: -member[0].saved_share(member[1]).expected)
     shares = [of_case.saved_share(opportunity).times(of_case.weight) for of_case, opportunity in members]
@@ -227,12 +233,19 @@ def _opportunity(rank: int, group: _Group, additional: float) -> Opportunity:
         function=function,
         file=file,
         category=largest.category,
-        confidence=max((opportunity.confidence for _, opportunity in members), key=CONFIDENCES.index),
+        confidence=_confidence([opportunity for _, opportunity in members]),
         saved_share=_sum_of(shares),
         additional_share=additional,
+        calibration=calibration_of(detector, known_edits),
         cases=tuple(_case(of_case, opportunity) for of_case, opportunity in members),
         text=largest.text,
     )
+
+
+def _confidence(of_cases: Sequence[CaseOpportunity]) -> Confidence:
+    """Return the lowest confidence of all cases, or of those whose arguments were looked at, where there are any."""
+    checked = [opportunity for opportunity in of_cases if REQUESTS in opportunity.evidence]
+    return max((opportunity.confidence for opportunity in checked or of_cases), key=CONFIDENCES.index)
 
 
 def _case(of_case: WeightedWork, opportunity: CaseOpportunity) -> OpportunityCase:
@@ -275,7 +288,7 @@ def costly_functions(works: Sequence[WeightedWork]) -> list[WeighedFunction]:
         )
         for (name, file), of_function in parts.items()
     ]
-    return sorted(costly, key=lambda one: (-one.self_share, one.function))
+    return sorted(costly, key=lambda function: (-function.self_share, function.function))
 
 
 def costly_categories(works: Sequence[WeightedWork]) -> list[WeighedCategory]:

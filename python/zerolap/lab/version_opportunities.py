@@ -5,14 +5,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.explain import (
+    BUILD_VARIANTS,
     WeightedWork,
     costly_categories,
     costly_functions,
     gain,
     ranked_opportunities,
+    with_argument_checks,
 )
 from zerolap.lab.graph_search import GraphSearch, all_detectors
+from zerolap.lab.group_search import GroupSearch, all_group_detectors
+from zerolap.lab.known_edits import known_edits
 from zerolap.lab.lab import Lab
+from zerolap.lab.variant_comparisons import version_variants
 from zerolap.records import (
     BASE,
     Case,
@@ -97,26 +102,37 @@ def version_opportunities(
     the others are done, and of how many. Raises `UsageError` where no call graph can be read, and
     `PluginFault`.
     """
-    search = search_of(version, lab)
-    search.look_through(search.take_kept(version.graphs), listen)
-    return ranked_version(version, weights, search, command_line)
+    return ranked_version(version, weights, searched_version(version, lab, listen), command_line)
 
 
-def search_of(version: CountedVersion, lab: Lab) -> GraphSearch:
-    """Return a search of the call graphs of a version by all detectors; raises `PluginFault`."""
+def searched_version(version: CountedVersion, lab: Lab, listen: Callable[[int, int], None]) -> GroupSearch:
+    """Return a search that has looked through the call graphs of a version, alone and in groups, as far as needed.
+
+    `listen` is told as by `version_opportunities`. Raises `PluginFault`.
+    """
+    of_groups = search_of(version, lab)
+    of_groups.search.look_through(of_groups.search.take_kept(version.graphs), listen)
+    of_groups.look_through(of_groups.take_kept(of_groups.groups(version.graphs)), listen)
+    return of_groups
+
+
+def search_of(version: CountedVersion, lab: Lab) -> GroupSearch:
+    """Return a search of the call graphs of a version and of groups of them by all detectors; raises `PluginFault`."""
     commands = {name: case.verbs for name, case in version.cases.items()}
-    return GraphSearch(lab.builds.find(version.server.build), all_detectors(), commands, lab)
+    search = GraphSearch(lab.builds.find(version.server.build), all_detectors(), commands, lab)
+    return GroupSearch(search, version.cases, all_group_detectors())
 
 
 def ranked_version(
     version: CountedVersion,
     weights: tuple[OpportunityWeights, Mapping[str, float]],
-    search: GraphSearch,
+    of_groups: GroupSearch,
     command_line: str,
 ) -> Opportunities:
     """Return the opportunities that a search has found in a version; raises `UsageError` where none can be read."""
     stated, by_case = weights
-    graphs = [graph for graph in version.graphs if _is_counted(search.works.get(graph.graph))]
+    search, works_of_cases = of_groups.search, of_groups.works_of_cases(version.graphs)
+    graphs = [graph for graph in version.graphs if _is_counted(works_of_cases.get(graph.case))]
     if version.graphs and not graphs and search.limits:
         raise UsageError(f"no call graph can be read. {search.limits[0]}", hint="count the cases again")
     whole = sum(by_case[graph.case] for graph in graphs) or 1.0
@@ -125,11 +141,11 @@ def ranked_version(
             graph.case,
             tuple(version.cases[graph.case].verbs),
             by_case[graph.case] / whole,
-            search.works[graph.graph],
+            with_argument_checks(works_of_cases[graph.case]),
         )
         for graph in graphs
     ]
-    ranked = ranked_opportunities(works)
+    ranked = ranked_opportunities(works, known_edits())
     results = {graph.case: graph.result for graph in version.graphs}
     return Opportunities(
         created=now(),
@@ -149,9 +165,10 @@ def ranked_version(
             )
             for of_case in works
         ),
-        detectors=tuple(detector.name for detector in search.detectors),
+        detectors=(*of_groups.detector_names, BUILD_VARIANTS),
         saved_share=ranked.saved_share,
         opportunities=ranked.opportunities,
+        variants=tuple(version_variants(version.server, version.platform, search.lab.store)),
         functions=tuple(costly_functions(works)[:MOST_LISTED]),
         categories=tuple(costly_categories(works)),
         limits=(*search.limits, *_limits(works, version)),

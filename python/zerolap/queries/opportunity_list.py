@@ -172,6 +172,7 @@ def _listed(document: Opportunities, parameters: OpportunityParameters) -> Liste
 def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:
     """Return a row for each opportunity and case."""
     shares = ("saved share", "saved share, low", "saved share, high", "saved share after those before")
+    calibrations = ("known edits", "measured of predicted, smallest", "measured of predicted, largest")
     saved = (
         "instructions per request",
         "saved",
@@ -181,11 +182,12 @@ def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:
         "gain of throughput",
     )
     places = ("detector", "category", "confidence", "function", "file")
-    yield ("rank", *places, *shares, "cases", "case", "commands", *saved, "lines", "frames", "text")
+    yield ("rank", *places, *shares, *calibrations, "cases", "case", "commands", *saved, "lines", "frames", "text")
     for of in () if answer.document is None else answer.document.opportunities:
-        part = of.saved_share
+        part, known = of.saved_share, of.calibration
         named = (of.rank, of.detector, of.category, of.confidence, of.function, of.file)
-        over_all = (part.expected, part.low, part.high, of.additional_share, of.all_cases)
+        calibration = (known.edits, known.smallest_ratio, known.largest_ratio)
+        over_all = (part.expected, part.low, part.high, of.additional_share, *calibration, of.all_cases)
         for case in of.cases:
             less = case.saved_instructions_per_op
             uncounted = case.uncounted_instructions_per_op.expected

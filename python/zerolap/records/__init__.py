@@ -13,6 +13,7 @@ from zerolap.errors import (
 )
 from zerolap.records.abilities import Abilities
 from zerolap.records.amounts import Amounts, Windows
+from zerolap.records.argument_check import ArgumentCheck
 from zerolap.records.base import FirstFault, Record, read_stored
 from zerolap.records.bisect_report import (
     BISECT_SCHEMA,
@@ -23,6 +24,7 @@ from zerolap.records.bisect_report import (
     BisectReport,
 )
 from zerolap.records.build import Build, BuildSpec, MeasuredServer, digest_of, without_language
+from zerolap.records.call_counts import CallCounts, CalledFunction, CountedCalls
 from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, GraphTotals
 from zerolap.records.case import Case, Dataset, Expect, Generator, State
 from zerolap.records.case_check import (
@@ -53,6 +55,7 @@ from zerolap.records.comparison import (
     Summary,
     TimeWord,
 )
+from zerolap.records.estimate import NO_SAVING, Estimate
 from zerolap.records.event import (
     Activity,
     BuildDone,
@@ -108,14 +111,16 @@ from zerolap.records.metric import (
 )
 from zerolap.records.moments import now
 from zerolap.records.opportunity import (
-    NO_SAVING,
     OPPORTUNITIES_SCHEMA,
+    Calibration,
     CaseOpportunity,
     Category,
     Confidence,
     CountedWork,
-    Estimate,
     FunctionWork,
+    GroupWork,
+    KnownEdit,
+    KnownEdits,
     Opportunities,
     Opportunity,
     OpportunityCase,
@@ -168,6 +173,7 @@ from zerolap.records.snapshot import (
     SnapshotEvent,
     SnapshotLoad,
     SnapshotPoint,
+    SnapshotReading,
     SnapshotRepetition,
     SnapshotReport,
     SnapshotSettings,
@@ -191,6 +197,7 @@ from zerolap.records.traced_case import (
     TracedThread,
 )
 from zerolap.records.trial import ANCHOR, BASE, HEAD, Side, Trial
+from zerolap.records.variant_gain import BuildVariant, CommandGain, VariantCase
 from zerolap.records.verdict import Verdict, VerdictWord
 from zerolap.records.version_table import (
     VERSION_TABLE_SCHEMA,
@@ -248,6 +255,7 @@ __all__ = [
     "Amounts",
     "Answer",
     "ArchiveSource",
+    "ArgumentCheck",
     "BinarySource",
     "BisectCommit",
     "BisectCulprit",
@@ -262,7 +270,11 @@ __all__ = [
     "BuildFailed",
     "BuildJob",
     "BuildSpec",
+    "BuildVariant",
+    "Calibration",
+    "CallCounts",
     "CallGraph",
+    "CalledFunction",
     "Caller",
     "Carrier",
     "Case",
@@ -282,8 +294,10 @@ __all__ = [
     "Client",
     "ClientCommand",
     "CommandFacts",
+    "CommandGain",
     "Comparison",
     "Confidence",
+    "CountedCalls",
     "CountedWork",
     "Dataset",
     "Decides",
@@ -311,6 +325,7 @@ __all__ = [
     "GraphEdge",
     "GraphFunction",
     "GraphTotals",
+    "GroupWork",
     "Held",
     "HeldOverTime",
     "History",
@@ -329,6 +344,8 @@ __all__ = [
     "JobStarted",
     "KeyRange",
     "Keys",
+    "KnownEdit",
+    "KnownEdits",
     "LineFit",
     "LoadJob",
     "LoadRange",
@@ -375,6 +392,7 @@ __all__ = [
     "SnapshotEvent",
     "SnapshotLoad",
     "SnapshotPoint",
+    "SnapshotReading",
     "SnapshotRepetition",
     "SnapshotReport",
     "SnapshotSettings",
@@ -415,6 +433,7 @@ __all__ = [
     "UnreadableRecord",
     "UsageError",
     "Validity",
+    "VariantCase",
     "Verdict",
     "VerdictWord",
     "VersionTable",

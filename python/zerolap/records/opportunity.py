@@ -4,9 +4,12 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from zerolap.records.argument_check import ArgumentCheck
 from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
+from zerolap.records.estimate import NO_SAVING, Estimate
 from zerolap.records.platform import Platform
+from zerolap.records.variant_gain import BuildVariant
 
 OPPORTUNITIES_SCHEMA: Final = "zerolap.opportunities/1"
 
@@ -26,25 +29,6 @@ Category: TypeAlias = Literal[
 ]
 """What a function works at, which is the same in all servers of the family."""
 Confidence: TypeAlias = Literal["high", "medium", "low"]
-
-
-class Estimate(Record):
-    """A predicted value with the bounds that it is expected in."""
-
-    low: float
-    expected: float
-    high: float
-
-    def times(self, factor: float) -> "Estimate":
-        """Return the estimate of so much of it."""
-        return Estimate(low=self.low * factor, expected=self.expected * factor, high=self.high * factor)
-
-    def plus(self, other: "Estimate") -> "Estimate":
-        """Return the estimate of both together, whose bounds are reached at the same time."""
-        return Estimate(low=self.low + other.low, expected=self.expected + other.expected, high=self.high + other.high)
-
-
-NO_SAVING: Final = Estimate(low=0.0, expected=0.0, high=0.0)
 
 
 class RemovedCost(Record):
@@ -94,16 +78,28 @@ class CountedWork(Record):
     """Where the instructions of a request go, and which of them are wasted: what is kept of a call graph.
 
     `is_by_source` states that the build's debug information was at hand: without, what is inlined counts as that of the
-    function that it is inlined into. `is_searched` states that detectors have looked for opportunities: they do not
-    where a request executes far more functions than those of servers do.
+    function that it is inlined into. `call_counts` is the digest of the calls of a count build that were at hand, empty
+    without. `is_searched` states that detectors have looked for opportunities: they do not where a request executes far
+    more functions than those of servers do. `reply_parts_per_op` is how often a request adds to its reply, which is in
+    proportion to the elements of that. `argument_checks` are what was seen of arguments that opportunities, also those
+    of groups of cases, suppose to be equal.
     """
 
     instructions_per_op: float
     is_by_source: bool
+    call_counts: str = ""
     is_searched: bool = True
+    reply_parts_per_op: float = 0.0
     functions: tuple[FunctionWork, ...]
     categories: dict[Category, float]
     opportunities: tuple[CaseOpportunity, ...]
+    argument_checks: tuple[ArgumentCheck, ...] = ()
+
+
+class GroupWork(Record):
+    """What detectors report of cases that send the same commands with data of different sizes, by case."""
+
+    opportunities: dict[str, tuple[CaseOpportunity, ...]]
 
 
 class OpportunityCase(Record):
@@ -127,11 +123,47 @@ class OpportunityCase(Record):
     text: str
 
 
+class KnownEdit(Record):
+    """An edit of a server that saves what a detector reports there: the predicted saving, and the measured one.
+
+    Both are parts of the counted instructions of a request. `is_counted` states that what the edit saves is mostly
+    counted: if not, the two cannot test each other.
+    """
+
+    detector: str
+    name: str
+    version: str
+    predicted: float
+    measured: float
+    is_counted: bool
+
+
+class KnownEdits(Record):
+    """The known edits that come with the package, and the command that has measured them."""
+
+    measured_by: str
+    edits: tuple[KnownEdit, ...]
+
+
+class Calibration(Record):
+    """How the savings of known edits compare with what their detector predicted.
+
+    `edits` is the number of edits whose savings are counted; of these, `smallest_ratio` and `largest_ratio` are the
+    measured saving as a multiple of the predicted one, null where there are none. `uncounted_edits` are the others.
+    """
+
+    edits: int = 0
+    smallest_ratio: float | None = None
+    largest_ratio: float | None = None
+    uncounted_edits: int = 0
+
+
 class Opportunity(Record):
     """A place to optimise with what a change there would bring over all cases.
 
     `saved_share` is the part of the work that it would save, the weighted mean over all cases: see `OpportunityCase`.
-    `additional_share` is what of that is left once the opportunities before it are made use of.
+    `additional_share` is what of that is left once the opportunities before it are made use of. `calibration` states
+    how far the predictions of its detector were right for known edits.
     """
 
     rank: int
@@ -142,6 +174,7 @@ class Opportunity(Record):
     confidence: Confidence
     saved_share: Estimate
     additional_share: float
+    calibration: Calibration = Calibration()
     cases: tuple[OpportunityCase, ...]
     text: str
 
@@ -195,7 +228,7 @@ class Opportunities(Record):
 
     `results` are the comparisons and runs whose counts it is made of, `detectors` those that have looked for
     opportunities. `saved_share` is the part of the work that all opportunities together would save, each instruction
-    once.
+    once. `variants` are other builds of the same code that were measured to be faster; they are in no sum.
     """
 
     schema_: Literal["zerolap.opportunities/1"] = Field(
@@ -211,6 +244,7 @@ class Opportunities(Record):
     detectors: tuple[str, ...]
     saved_share: float
     opportunities: tuple[Opportunity, ...]
+    variants: tuple[BuildVariant, ...] = ()
     functions: tuple[WeighedFunction, ...]
     categories: tuple[WeighedCategory, ...]
     limits: tuple[str, ...] = ()

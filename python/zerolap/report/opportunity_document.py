@@ -1,15 +1,26 @@
 """What could be optimised in a version, for other programs: JSON and Markdown."""
 
-from zerolap.records import Opportunities, Opportunity
+from zerolap.records import BuildVariant, Opportunities, Opportunity
 from zerolap.report.format import share
 from zerolap.report.markdown import bullets, code, prose, sentence_with_names, table
 from zerolap.report.opportunity_reading import (
     SHOWN_LINES,
+    calibration_text,
     of_cases,
     opportunities_headline,
     saving,
     server_line,
     shared_part,
+)
+from zerolap.report.variant_reading import (
+    VARIANTS_HEADING,
+    built_with,
+    faster,
+    improvements,
+    losses,
+    of_commands,
+    rest,
+    variant_name,
 )
 
 
@@ -27,6 +38,11 @@ def opportunities_markdown(document: Opportunities, limit: int) -> str:
         rows = [_row(opportunity) for opportunity in shown]
         parts.append(table(headings, rows, numbers=(0, 3, 6)))
         parts.append(bullets(_item(opportunity, document) for opportunity in shown))
+    if document.variants:
+        parts.append(f"**{prose(VARIANTS_HEADING)}**")
+        headings = ["variant", "faster", "commands", "cases", "slower", "others"]
+        parts.append(table(headings, [_variant_row(variant) for variant in document.variants]))
+        parts.append(bullets(map(_variant_item, document.variants)))
     parts.append(
         table(["work", "of all"], [[one.category, share(one.share)] for one in document.categories], numbers=(1,))
     )
@@ -54,6 +70,16 @@ def _row(opportunity: Opportunity) -> list[str]:
     ]
 
 
+def _variant_row(variant: BuildVariant) -> list[str]:
+    texts = (of_commands(variant), improvements(variant), losses(variant), rest(variant))
+    return [code(variant_name(variant)), faster(variant.gain), *map(prose, texts)]
+
+
+def _variant_item(variant: BuildVariant) -> str:
+    measured = ", ".join(map(code, variant.comparisons))
+    return f"{code(variant_name(variant))}: {prose(built_with(variant))}; measured in {measured}"
+
+
 def _item(opportunity: Opportunity, document: Opportunities) -> str:
     lines = ", ".join(code(line) for line in opportunity.cases[0].lines[:SHOWN_LINES])
     parts = [
@@ -61,5 +87,6 @@ def _item(opportunity: Opportunity, document: Opportunities) -> str:
         prose(of_cases(opportunity, document)),
         prose(shared_part(opportunity)),
         f"at {lines}" if lines else "",
+        f"{code(opportunity.detector)}: {prose(calibration_text(opportunity.calibration))}",
     ]
     return "; ".join(part for part in parts if part)

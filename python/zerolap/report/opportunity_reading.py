@@ -1,6 +1,6 @@
 """How the opportunities of a version are read: the headline, what each brings, and where it lies."""
 
-from zerolap.records import Opportunities, Opportunity, OpportunityCase, OpportunityWeights
+from zerolap.records import Calibration, Opportunities, Opportunity, OpportunityCase, OpportunityWeights
 from zerolap.report.format import COMMIT_DIGITS, change, counted, listing, one_line, rough_percent, share
 
 SHOWN_LINES = 4
@@ -77,8 +77,24 @@ def _saved_work(case: OpportunityCase) -> str:
 
 
 def kind(opportunity: Opportunity) -> str:
-    """Write which detector has found it, and how sure that is."""
-    return f"{one_line(opportunity.detector)}, {opportunity.confidence} confidence"
+    """Write which detector reports it, how sure that is, and how far its predictions were right."""
+    detector = f"{one_line(opportunity.detector)}, {opportunity.confidence} confidence"
+    return f"{detector}; {calibration_text(opportunity.calibration)}"
+
+
+def calibration_text(calibration: Calibration) -> str:
+    """Write how the savings of known edits compare with what "it", a detector, predicted."""
+    smallest, largest = calibration.smallest_ratio, calibration.largest_ratio
+    if smallest is not None and largest is not None:
+        bounds = list(dict.fromkeys(f"{ratio:.2f}" for ratio in (smallest, largest)))
+        return f"{_edits(calibration.edits)} saved {' to '.join(bounds)} times what it predicted"
+    if calibration.uncounted_edits:
+        return f"{_edits(calibration.uncounted_edits)}: what is saved is mostly not counted, and tests no prediction"
+    return "no known edit tests what it predicts"
+
+
+def _edits(number: int) -> str:
+    return counted(number, "known edit", "known edits")
 
 
 def way(case: OpportunityCase) -> str:

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
 from sqlalchemy import Select, exists, or_, select
@@ -13,6 +13,7 @@ from zerolap.records import (
     HEAD,
     Case,
     CountedWork,
+    GroupWork,
     MeasuredServer,
     Side,
     TrialsJob,
@@ -25,15 +26,19 @@ from zerolap.store.tables import case_result, document, job, kept_work, trial
 
 ROWS_AT_ONCE: Final = 500
 RESULTS_OF_BUILD: Final = 1_000
+COMPARISONS_OF_BUILD: Final = 100
 RESULTS_EXAMINED: Final = 200
 """Of the newest; whether one has call graphs is a look at its trials."""
+
+_Kept = TypeVar("_Kept", CountedWork, GroupWork)
 
 
 @dataclass(frozen=True)
 class CountedGraph:
     """The call graph of a case: the result and side that it was counted in, its job, and the digests of blobs.
 
-    These are the graph, and the instructions that were executed, where they are known.
+    These are the graph, and, where they are known, the instructions that were executed and the calls that a count
+    build makes.
     """
 
     result: str
@@ -42,10 +47,11 @@ class CountedGraph:
     job: str
     graph: str
     executed: str | None = None
+    call_counts: str | None = None
 
 
 class WorkRecords:
-    """Reads the call graphs of a version, and keeps what was found in them; each method is one transaction."""
+    """Reads the call graphs of a version, and keeps what searches have found in them; a method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -63,7 +69,10 @@ class WorkRecords:
             return connection.execute(statement).scalar()
 
     def graphs_of_result(self, result: str, side: Side) -> list[CountedGraph]:
-        """Return the newest valid call graph of each case of one side of a comparison or run, by case."""
+        """Return the newest valid call graph of each case of one side of a comparison or run, by case.
+
+        Where one has the calls of a count build, it is that one.
+        """
         return self._newest(trial.c.request_id == result, trial.c.side == side)
 
     def graphs_of_build(self, result: str, side: Side) -> list[CountedGraph]:
@@ -71,6 +80,7 @@ class WorkRecords:
 
         These are the comparisons and runs on the same platform with the same settings of the server, with `--quick` if
         the result was, of the last 1,000 of the build. Of each, cases in a topology that the result has are taken.
+        Graphs with the calls of a count build go first, as in `graphs_of_result`.
         Raises `UnreadableRecord`.
         """
         with self._database.reading() as connection:
@@ -104,10 +114,13 @@ class WorkRecords:
 
     def _newest(self, *conditions: Any) -> list[CountedGraph]:
         statement: Select[Any] = (
-            select(trial.c.request_id, trial.c.side, job.c.case, job.c.id, trial.c.graph, trial.c.executed)
+            select(
+                *(trial.c.request_id, trial.c.side, job.c.case, job.c.id),
+                *(trial.c.graph, trial.c.executed, trial.c.call_counts),
+            )
             .join(job, job.c.id == trial.c.job_id)
             .where(trial.c.valid, trial.c.graph.is_not(None), job.c.engine == "counted", *conditions)
-            .order_by(trial.c.id)
+            .order_by(trial.c.call_counts.is_not(None), trial.c.id)
         )
         with self._database.reading() as connection:
             newest = {row.case: CountedGraph(*row) for row in connection.execute(statement)}
@@ -122,43 +135,70 @@ class WorkRecords:
         with self._database.reading() as connection:
             return list(connection.execute(statement).scalars())
 
+    def comparisons_of_build(self, build: str) -> list[str]:
+        """Return the ids of the comparisons of a build with another one, the newest first, of the last 100."""
+        is_meant = (document.c.kind == "compare", document.c.base_build != document.c.head_build)
+        statement = _results_of_build(build).with_only_columns(document.c.id).where(*is_meant)
+        with self._database.reading() as connection:
+            return list(connection.execute(statement.limit(COMPARISONS_OF_BUILD)).scalars())
+
     def cases(self, jobs: Collection[str]) -> dict[str, Case]:
         """Return the cases that jobs have measured, by name; raises `UnreadableRecord`."""
-        cases: dict[str, Case] = {}
-        for part in _parts(sorted(jobs)):
+        return {measuring.case.name: measuring.case for measuring in self.jobs(jobs).values()}
+
+    def jobs(self, identities: Collection[str]) -> dict[str, TrialsJob]:
+        """Return jobs of trials by their ids; raises `UnreadableRecord`."""
+        jobs: dict[str, TrialsJob] = {}
+        for part in _parts(sorted(identities)):
             with self._database.reading() as connection:
                 rows = connection.execute(select(job.c.id, job.c.document).where(job.c.id.in_(part))).all()
             for row in rows:
                 of_row = read_stored_job(row.document, row.id)
                 if isinstance(of_row, TrialsJob):
-                    cases[of_row.case.name] = of_row.case
-        return cases
+                    jobs[row.id] = of_row
+        return jobs
 
-    def kept(self, graphs: Collection[str], found_by: str, *, needs_build: bool = False) -> dict[str, CountedWork]:
-        """Return what a revision has found in call graphs, with the build where that is needed, by their digests."""
-        found: dict[str, CountedWork] = {}
-        for part in _parts(sorted(graphs)):
+    def kept(self, graphs: Collection[str], revision: str, *, needs_build: bool = False) -> dict[str, CountedWork]:
+        """Return what a revision of the search keeps of call graphs, with the build where needed, by their digests."""
+        return self._kept(CountedWork, graphs, revision, needs_build=needs_build)
+
+    def kept_groups(self, groups: Collection[str], revision: str, *, needs_build: bool = False) -> dict[str, GroupWork]:
+        """Return what a revision of the search keeps of groups of cases, by their digests."""
+        return self._kept(GroupWork, groups, revision, needs_build=needs_build)
+
+    def _kept(
+        self, kind: type[_Kept], digests: Collection[str], revision: str, *, needs_build: bool
+    ) -> dict[str, _Kept]:
+        works: dict[str, _Kept] = {}
+        for part in _parts(sorted(digests)):
             statement = select(kept_work.c.graph, kept_work.c.document)
-            statement = statement.where(kept_work.c.graph.in_(part), kept_work.c.found_by == found_by)
+            statement = statement.where(kept_work.c.graph.in_(part), kept_work.c.found_by == revision)
             if needs_build:
                 statement = statement.where(kept_work.c.has_build)
             with self._database.reading() as connection:
                 rows = connection.execute(statement).all()
             for row in rows:
-                # What cannot be read is found anew.
+                # What cannot be read is looked for anew.
                 with contextlib.suppress(UnreadableRecord):
-                    found[row.graph] = read_stored(CountedWork, row.document, f"the work of {row.graph}")
-        return found
+                    works[row.graph] = read_stored(kind, row.document, f"the work of {row.graph}")
+        return works
 
-    def keep(self, works: Mapping[str, CountedWork], found_by: str, *, has_build: bool) -> None:
-        """Record what a revision has found in call graphs, in place of what another one has.
+    def keep(self, works: Mapping[str, CountedWork], revision: str, *, has_build: bool) -> None:
+        """Record what a revision of the search has found in call graphs, in place of what another one has.
 
         `has_build` states that the build could be read, with whatever debug information it has.
         """
+        self._keep(works, revision, has_build=has_build)
+
+    def keep_groups(self, works: Mapping[str, GroupWork], revision: str, *, has_build: bool) -> None:
+        """Record what a revision of the search has found in groups of cases, until the store is pruned."""
+        self._keep(works, revision, has_build=has_build)
+
+    def _keep(self, works: Mapping[str, CountedWork] | Mapping[str, GroupWork], revision: str, *, has_build: bool) -> None:
         # No result changes: those who wait for one need not look again.
         with self._database.writing(is_change=False) as connection:
             for graph, work in works.items():
-                values = {"found_by": found_by, "has_build": has_build, "document": work.model_dump_json()}
+                values = {"found_by": revision, "has_build": has_build, "document": work.model_dump_json()}
                 statement = insert_of(connection, kept_work).values(graph=graph, **values)
                 connection.execute(statement.on_conflict_do_update(index_elements=["graph"], set_=values))
 

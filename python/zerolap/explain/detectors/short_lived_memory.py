@@ -1,10 +1,10 @@
 """Memory that a request allocates and frees again before the command has ended."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.explain.call_index import Calls
+from zerolap.explain.call_index import CallIndex, Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.allocations import (
     ALLOCATES,
@@ -26,6 +26,10 @@ PART: Final = Estimate(low=0.3, expected=0.8, high=1.0)
 to be set up too."""
 
 
+IDLE: Final = 0.25
+"""The part of what calls of a wrapper cost on average below which calls move no memory: they release nothing."""
+
+
 @dataclass(frozen=True)
 class _Memory:
     """How many blocks a call of a function allocates and frees with all that it calls.
@@ -45,72 +49,113 @@ class _Memory:
         return min(self.allocated, self.freed)
 
 
-_Memories = Mapping[FunctionKey, _Memory]
-
-
 class ShortLivedMemory:
     """Finds functions in which blocks of memory are both allocated and freed, or tables both filled and released."""
 
     name = "short-lived-memory"
     purpose = "memory allocated and freed again within one request"
-    revision = 3
+    revision = 4
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions that allocate blocks by one call and free them by another.
 
         What the server allocates for each request, such as its arguments, is freed outside of the command.
         """
-        memory = _memory_of_calls(evidence)
+        moved = _MovedMemory(evidence.index)
         return evidence.worth_a_line(
             opportunity
             for function in evidence.within_commands
-            for opportunity in (_blocks(evidence, function, memory), _table(evidence, function, memory))
+            for opportunity in (_blocks(evidence, function, moved), _table(evidence, function, moved))
         )
 
 
-def _memory_of_calls(evidence: CaseEvidence) -> _Memories:
-    index = evidence.index
-    memory: dict[FunctionKey, _Memory] = {}
-    for function in reversed(index.order):
+class _MovedMemory:
+    """The memory that calls move, by function and by call."""
+
+    def __init__(self, index: CallIndex) -> None:
+        self._index = index
+        self._idle: set[tuple[FunctionKey, FunctionKey]] = set()
+        self._calls_per_move: dict[FunctionKey, float] = {}
+        for wrapper in filter(is_wrapper, index.callers):
+            self._add_wrapper(wrapper)
+        self._memory: dict[FunctionKey, _Memory] = {}
+        for function in reversed(index.order):
+            self._memory[function] = self._moved_by(function)
+
+    def _add_wrapper(self, wrapper: FunctionKey) -> None:
+        entering = self._index.callers[wrapper].values()
+        number = sum(calls.calls for calls in entering)
+        least = IDLE * sum(calls.instructions for calls in entering) / number
+        idle = [calls for calls in entering if calls.instructions_per_call < least]
+        self._idle.update((calls.caller, wrapper) for calls in idle)
+        self._calls_per_move[wrapper] = number / (number - sum(calls.calls for calls in idle))
+
+    def by(self, function: FunctionKey) -> _Memory:
+        """Return what a call of a function moves."""
+        return self._memory.get(function, _Memory())
+
+    def made_by(self, function: FunctionKey) -> list[Calls]:
+        """Return the calls of a function; those that lead back to a caller are left out while memory is added up."""
+        return [calls for calls in self._index.callees.get(function, {}).values() if calls.callee in self._memory]
+
+    def times(self, calls: Calls) -> float:
+        """Return how often a call of the caller makes such calls, as many as move what the callee does on average.
+
+        Calls of a wrapper that move no memory are none, and the others move all of it.
+        """
+        if (calls.caller, calls.callee) in self._idle:
+            return 0.0
+        return self._index.per_call(calls) * self.calls_per_move(calls.callee)
+
+    def calls_per_move(self, function: FunctionKey) -> float:
+        """Return how many calls of a function there are for each that moves memory."""
+        return self._calls_per_move.get(function, 1.0)
+
+    def allocated(self, calls: Calls) -> float:
+        """Return how many blocks a call of the caller allocates by these calls, that are freed outside of them."""
+        below = self.by(calls.callee)
+        return self.times(calls) * (below.allocated - below.pairs)
+
+    def freed(self, calls: Calls) -> float:
+        """Return how many blocks a call of the caller frees by these calls, that were not made there nor a table's."""
+        below = self.by(calls.callee)
+        freed = self.times(calls) * (below.freed - below.pairs)
+        return freed - self.by(calls.caller).released if releases_table(calls.callee) else freed
+
+    def _moved_by(self, function: FunctionKey) -> _Memory:
         if is_allocator(function):
             allocates, frees = ALLOCATES.fullmatch(function[0]), FREES.fullmatch(function[0])
-            memory[function] = _Memory(float(allocates is not None), float(frees is not None))
-            continue
-        made = [
-            (calls.callee, index.per_call(calls), memory[calls.callee])
-            for calls in index.callees.get(function, {}).values()
-            if calls.callee in memory
-        ]
+            return _Memory(float(allocates is not None), float(frees is not None))
+        made = [(calls.callee, self.times(calls), self.by(calls.callee)) for calls in self.made_by(function)]
         allocated = sum(times * below.allocated for _, times, below in made)
         stored = sum(times * below.stored for _, times, below in made)
         if stores_in_table(function):
-            memory[function] = _Memory(stored=allocated + stored)
-        elif keeps_data(function):
-            memory[function] = _Memory()
-        else:
-            freed = sum(times * below.freed for _, times, below in made)
-            released = sum(times * below.freed for callee, times, below in made if releases_table(callee))
-            of_table = min(stored, released)
-            memory[function] = _Memory(allocated, freed - of_table, stored - of_table, of_table)
-    return memory
+            return _Memory(stored=allocated + stored)
+        if keeps_data(function):
+            return _Memory()
+        freed = sum(times * below.freed for _, times, below in made)
+        released = sum(times * below.freed for callee, times, below in made if releases_table(callee))
+        of_table = min(stored, released)
+        return _Memory(allocated, freed - of_table, stored - of_table, of_table)
 
 
-def _blocks(evidence: CaseEvidence, function: FunctionKey, memory: _Memories) -> CaseOpportunity | None:
+def _blocks(evidence: CaseEvidence, function: FunctionKey, moved: _MovedMemory) -> CaseOpportunity | None:
     """Return what is allocated and freed by different calls of one function; none where that is nothing."""
     index = evidence.index
     if is_wrapper(function) or is_allocator(function) or keeps_data(function):
         return None
-    made = [calls for calls in index.callees.get(function, {}).values() if calls.callee in memory]
-    within = sum(index.per_call(calls) * memory[calls.callee].pairs for calls in made)
-    pairs = memory[function].pairs - within
+    made = moved.made_by(function)
+    pairs = moved.by(function).pairs - sum(moved.times(calls) * moved.by(calls.callee).pairs for calls in made)
     if pairs < FEWEST_PAIRS:
         return None
-    allocating = _way_down(evidence, function, memory, lambda calls: _allocated(evidence, calls, memory))
-    freeing = _way_down(evidence, function, memory, lambda calls: _freed(evidence, calls, memory))
+    allocating = _way_down(evidence, function, moved.allocated)
+    freeing = _way_down(evidence, function, moved.freed)
     if allocating is None or freeing is None:
         return None
     blocks = pairs * index.calls_to[function]
-    costs = index.costs_below({allocating.callee: blocks, freeing.callee: blocks})
+    costs = index.costs_below(
+        {calls.callee: blocks * moved.calls_per_move(calls.callee) for calls in (allocating, freeing)}
+    )
     return evidence.opportunity(
         ShortLivedMemory.name,
         CodePlace(function, lines=[line for calls in made if calls in (allocating, freeing) for line in calls.lines]),
@@ -122,21 +167,20 @@ def _blocks(evidence: CaseEvidence, function: FunctionKey, memory: _Memories) ->
     )
 
 
-def _table(evidence: CaseEvidence, function: FunctionKey, memory: _Memories) -> CaseOpportunity | None:
+def _table(evidence: CaseEvidence, function: FunctionKey, moved: _MovedMemory) -> CaseOpportunity | None:
     """Return the table that a function fills and releases: what is added to it is hashed, compared and moved too.
 
     Where it fills other tables as well, calls do not show which is which: each has its part of all additions.
     """
-    index, released = evidence.index, memory.get(function, _Memory()).released
-    if released < FEWEST_PAIRS:
+    index, memory = evidence.index, moved.by(function)
+    if memory.released < FEWEST_PAIRS:
         return None
-    part = released / (released + memory[function].stored)
-    additions = {callee: times * part for callee, times in _additions(evidence, function, memory).items()}
-    made = index.callees[function].values()
+    part = memory.released / (memory.released + memory.stored)
+    additions = {callee: times * part for callee, times in _additions(index, function, moved).items()}
+    made = moved.made_by(function)
     releases = {calls.callee: index.per_call(calls) for calls in made if releases_table(calls.callee)}
     entered = index.calls_to[function]
     costs = index.costs_below({callee: times * entered for callee, times in (additions | releases).items()})
-    blocks = released * entered
     return evidence.opportunity(
         ShortLivedMemory.name,
         CodePlace(
@@ -145,25 +189,22 @@ def _table(evidence: CaseEvidence, function: FunctionKey, memory: _Memories) -> 
         ),
         Saving(costs, PART),
         confidence="medium",
-        evidence={"blocks_per_op": blocks, "instructions_per_op": sum(costs.values())},
+        evidence={"blocks_per_op": memory.released * entered, "instructions_per_op": sum(costs.values())},
         text=f"fills a table by {named(additions)} and releases it by {named(releases)} before it returns, "
-        f"{figure(blocks)} blocks of memory per request: {figure(sum(costs.values()))} instructions",
+        f"{figure(memory.released * entered)} blocks of memory per request: {figure(sum(costs.values()))} instructions",
     )
 
 
-def _additions(evidence: CaseEvidence, function: FunctionKey, memory: _Memories) -> dict[FunctionKey, float]:
+def _additions(index: CallIndex, function: FunctionKey, moved: _MovedMemory) -> dict[FunctionKey, float]:
     """Return how often a call of a function leads to those that add to tables."""
-    index = evidence.index
     additions: dict[FunctionKey, float] = {}
     times = {function: 1.0}
     for caller in index.order[index.order.index(function) :]:
         entered = times.get(caller, 0.0)
         for calls in index.callees.get(caller, {}).values() if entered else ():
-            number = entered * index.per_call(calls)
-            if not index.goes_down(calls) or memory.get(calls.callee, _Memory()).stored <= 0:
-                continue
-            of_kind = additions if stores_in_table(calls.callee) else times
-            of_kind[calls.callee] = of_kind.get(calls.callee, 0.0) + number
+            if index.goes_down(calls) and moved.by(calls.callee).stored > 0:
+                of_kind = additions if stores_in_table(calls.callee) else times
+                of_kind[calls.callee] = of_kind.get(calls.callee, 0.0) + entered * index.per_call(calls)
     return additions
 
 
@@ -172,33 +213,16 @@ def _who(calls: Calls, function: FunctionKey) -> str:
     return f"{named([calls.callee])}{where}"
 
 
-def _allocated(evidence: CaseEvidence, calls: Calls, memory: _Memories) -> float:
-    """Return how many blocks a call of the caller allocates by these calls, that are freed outside of them."""
-    below = memory[calls.callee]
-    return evidence.index.per_call(calls) * (below.allocated - below.pairs)
-
-
-def _freed(evidence: CaseEvidence, calls: Calls, memory: _Memories) -> float:
-    """Return how many blocks a call of the caller frees by these calls, that are not allocated there, nor a table's."""
-    below = memory[calls.callee]
-    freed = evidence.index.per_call(calls) * (below.freed - below.pairs)
-    return freed - memory[calls.caller].released if releases_table(calls.callee) else freed
-
-
-def _way_down(
-    evidence: CaseEvidence, function: FunctionKey, memory: _Memories, moved: Callable[[Calls], float]
-) -> Calls | None:
+def _way_down(evidence: CaseEvidence, function: FunctionKey, blocks: Callable[[Calls], float]) -> Calls | None:
     """Return the call that moves the most blocks below a function, and is not made on behalf of its caller."""
     index, way = evidence.index, None
     while True:
         made = [
-            calls
-            for calls in index.callees.get(function, {}).values()
-            if calls.callee in memory and index.goes_down(calls) and moved(calls) > 0
+            calls for calls in index.callees.get(function, {}).values() if index.goes_down(calls) and blocks(calls) > 0
         ]
         if not made:
             return way
-        way = max(made, key=moved)
+        way = max(made, key=blocks)
         if is_wrapper(way.callee) or is_allocator(way.callee):
             return way
         function = way.callee

@@ -24,6 +24,8 @@ import {
   filterOf,
   functionStacksUrl,
   gainText,
+  knownEditsInShort,
+  knownEditsText,
   savedTexts,
   savingText,
   valuesOf,
@@ -141,6 +143,9 @@ function Row({ of, list, document, parameters }: Properties & { of: ListedOpport
         <td>
           <span class="phone quiet">saves </span>
           <b class="number">{texts.saved}</b> <span class="number quiet small">{texts.bounds}</span>
+          <div class="quiet small" title={knownEditsText(of.calibration)}>
+            {knownEditsInShort(of.calibration)}
+          </div>
         </td>
         <td>
           <span class="phone quiet">after those before </span>
@@ -197,6 +202,9 @@ function Cases({ of, list, document, parameters }: Properties & { of: ListedOppo
   }
   return (
     <div class="detail">
+      <p class="small">
+        <DetectorLink name={of.detector} />: {knownEditsText(of.calibration)}
+      </p>
       {shown(of.cases)}
       {of.cases.length < of.all_cases && (
         <button type="button" class="choice" onClick={() => setAll(true)}>

@@ -1,16 +1,21 @@
 import { describe, expect, it } from "vitest";
-import type { ListedOpportunity } from "../../core/records.ts";
+import type { BuildVariant, ListedOpportunity } from "../../core/records.ts";
 import {
   caseUrl,
   evidenceName,
+  fasterText,
   filtered,
   filterOf,
   functionStacksUrl,
   headline,
+  knownEditsInShort,
+  knownEditsText,
   savedTexts,
   savingText,
+  variantName,
 } from "./opportunities.ts";
 
+const UNTESTED = { edits: 0, smallest_ratio: null, largest_ratio: null, uncounted_edits: 0 };
 const ESTIMATE = { low: 0.0212, expected: 0.03, high: 0.04 };
 
 function opportunity(detector: string, ...commands: string[]): ListedOpportunity {
@@ -23,6 +28,7 @@ function opportunity(detector: string, ...commands: string[]): ListedOpportunity
     confidence: "high",
     saved_share: ESTIMATE,
     additional_share: 0.03,
+    calibration: UNTESTED,
     cases: [],
     text: "",
     all_cases: commands.length,
@@ -70,6 +76,26 @@ describe("words", () => {
     ]);
   });
 
+  it("state how far predictions were right for known edits", () => {
+    const texts = (of: Partial<typeof UNTESTED> & { smallest_ratio?: number; largest_ratio?: number }) => {
+      const calibration = { ...UNTESTED, ...of };
+      return [knownEditsText(calibration), knownEditsInShort(calibration)];
+    };
+    expect(texts({})).toEqual(["no known edit tests what it predicts", "no known edit"]);
+    expect(texts({ uncounted_edits: 1 })).toEqual([
+      "1 known edit: what is saved is mostly not counted, and tests no prediction",
+      "1 known edit, not counted",
+    ]);
+    expect(texts({ edits: 1, smallest_ratio: 1.184, largest_ratio: 1.184 })).toEqual([
+      "1 known edit saved 1.18 times what it predicted",
+      "1 known edit: 1.18 times that",
+    ]);
+    expect(texts({ edits: 2, smallest_ratio: 1, largest_ratio: 1.104 })).toEqual([
+      "2 known edits saved 1.00 to 1.10 times what it predicted",
+      "2 known edits: 1.00 to 1.10 times that",
+    ]);
+  });
+
   it("tell counted instructions from work that is not counted", () => {
     const estimate = (expected: number) => ({ low: expected / 2, expected, high: expected * 2 });
     const saved = (uncounted: number) =>
@@ -90,6 +116,21 @@ describe("words", () => {
     expect(saved(100)).toBe(
       "10.0 % less work: 180 (90 to 360) instructions, 80 of them of the 900 that are counted",
     );
+  });
+
+  it("state by how much another build is faster or slower", () => {
+    const text = (low: number, expected: number, high: number) =>
+      fasterText({ low, expected, high }).replaceAll("\u00a0", " ");
+    expect(text(0.021, 0.032, 0.04)).toBe("+3.2 % (+2.1 to +4.0 %)");
+    expect(text(-0.04, -0.03, -0.02)).toBe("-3.0 % (-4.0 to -2.0 %)");
+  });
+
+  it("name a build by its words, or by what took effect", () => {
+    const built = { flags: "-O3 -g", compiler: "GNU C11 12.2.0", allocator: "libc" };
+    const named = (of: Partial<BuildVariant>) => variantName({ ...built, ...of } as BuildVariant);
+    expect(named({ variant: "-O3" })).toBe("-O3");
+    expect(named({ variant: "" })).toBe("-O3 -g");
+    expect(named({ variant: "", flags: "" })).toBe("libc");
   });
 
   it("name figures of the evidence", () => {

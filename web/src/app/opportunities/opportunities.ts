@@ -3,6 +3,9 @@
 import { frameKey } from "../../core/flame/tree.ts";
 import { change, count, counted, share } from "../../core/numbers.ts";
 import type {
+  BuildVariant,
+  Calibration,
+  Estimate,
   ListedOpportunities,
   ListedOpportunity,
   OpportunityCase,
@@ -78,6 +81,34 @@ export function savedTexts({ saved_share: saved, additional_share }: ListedOppor
   };
 }
 
+/** How the savings of known edits compare with what "it", a detector, predicted. */
+export function knownEditsText(calibration: Calibration): string {
+  if (calibration.smallest_ratio !== null && calibration.largest_ratio !== null) {
+    return `${knownEdits(calibration.edits)} saved ${ratios(calibration)} times what it predicted`;
+  }
+  return calibration.uncounted_edits > 0
+    ? `${knownEdits(calibration.uncounted_edits)}: what is saved is mostly not counted, and tests no prediction`
+    : "no known edit tests what it predicts";
+}
+
+/** The same beside a prediction. */
+export function knownEditsInShort(calibration: Calibration): string {
+  if (calibration.edits > 0) {
+    return `${knownEdits(calibration.edits)}: ${ratios(calibration)} times that`;
+  }
+  return calibration.uncounted_edits > 0
+    ? `${knownEdits(calibration.uncounted_edits)}, not counted`
+    : "no known edit";
+}
+
+function knownEdits(number: number): string {
+  return counted(number, "known edit", "known edits");
+}
+
+function ratios({ smallest_ratio: smallest, largest_ratio: largest }: Calibration): string {
+  return [...new Set([smallest, largest].map((ratio) => (ratio ?? 0).toFixed(2)))].join(" to ");
+}
+
 function unbroken(text: string): string {
   return text.replaceAll(" ", "\u00a0");
 }
@@ -100,6 +131,17 @@ export function savingText({
 /** By how much the throughput of a case would grow as far as instructions decide it. */
 export function gainText({ gain }: OpportunityCase): string {
   return `throughput ${change(gain.expected)} (${change(gain.low)} to ${change(gain.high)})`;
+}
+
+/** By how much another build is faster, with its interval; less than 0 is slower. */
+export function fasterText({ low, expected, high }: Estimate): string {
+  const part = (value: number) => `${value < 0 ? "" : "+"}${(value * 100).toFixed(1)}`;
+  return unbroken(`${part(expected)} % (${part(low)} to ${part(high)} %)`);
+}
+
+/** The words of a variant, or what a build without such was built with. */
+export function variantName({ variant, flags, compiler, allocator }: BuildVariant): string {
+  return variant || flags || allocator || compiler;
 }
 
 /** What a figure of the evidence is called. */
