@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from benches.explain.calibrating import PARAGRAPH, TABLE, paragraph, table
-from zerolap.explain import BUILT_IN_DETECTORS, calibration_of
+from zerolap.explain import BUILT_IN_DETECTORS, BUILT_IN_GROUP_DETECTORS, Detector, GroupDetector, calibration_of
 from zerolap.lab.known_edits import known_edits
 from zerolap.records import Calibration, KnownEdit
 from zerolap.report import opportunity_reading
 
 DOCUMENTS = Path(__file__).parents[1] / "docs"
+DETECTORS = (*BUILT_IN_DETECTORS, *BUILT_IN_GROUP_DETECTORS)
 
 
 def an_edit(detector: str, predicted: float, measured: float, *, is_counted: bool = True) -> KnownEdit:
@@ -54,13 +55,14 @@ def test_words(edits: tuple[KnownEdit, ...], words: str) -> None:
 
 
 def test_all_known_edits_are_of_detectors_of_the_package() -> None:
-    assert {edit.detector for edit in known_edits()} <= {detector.name for detector in BUILT_IN_DETECTORS}
+    assert {edit.detector for edit in known_edits()} <= {detector.name for detector in DETECTORS}
 
 
 def test_the_table_of_known_edits_has_the_figures_of_the_package() -> None:
     assert TABLE.findall((DOCUMENTS / "opportunities.md").read_text()) == [table(known_edits())]
 
 
-@pytest.mark.parametrize("page", sorted((DOCUMENTS / "detectors").glob("*.md")), ids=lambda page: page.stem)
-def test_the_page_of_a_detector_states_how_far_its_predictions_were_right(page: Path) -> None:
-    assert PARAGRAPH.findall(page.read_text()) == [paragraph(page.stem, known_edits())]
+@pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.name)
+def test_the_page_of_a_detector_states_how_far_its_predictions_were_right(detector: Detector | GroupDetector) -> None:
+    page = (DOCUMENTS / "detectors" / f"{detector.name}.md").read_text()
+    assert PARAGRAPH.findall(page) == [paragraph(detector.name, known_edits())]

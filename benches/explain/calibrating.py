@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from zerolap.explain import calibration_of
+from zerolap.explain import BUILT_IN_DETECTORS, BUILT_IN_GROUP_DETECTORS, calibration_of
 from zerolap.records import KnownEdit, KnownEdits
 from zerolap.report.format import share
 from zerolap.report.opportunity_reading import calibration_text
@@ -30,8 +30,8 @@ def calibrate(edits: Sequence[KnownEdit]) -> None:
     data = KnownEdits(measured_by=MEASURED_BY, edits=rounded)
     DATA.write_text(data.model_dump_json(indent=2) + "\n", encoding="utf-8")
     _replace(OPPORTUNITIES, TABLE, table(rounded))
-    for page in DETECTORS.glob("*.md"):
-        _replace(page, PARAGRAPH, paragraph(page.stem, rounded))
+    for detector in (*BUILT_IN_DETECTORS, *BUILT_IN_GROUP_DETECTORS):
+        _replace(DETECTORS / f"{detector.name}.md", PARAGRAPH, paragraph(detector.name, rounded))
 
 
 def table(edits: Sequence[KnownEdit]) -> str:
