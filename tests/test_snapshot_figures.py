@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from report_page import embedded
 from rich.console import Console
 
 from zerolap.engines import EventMoments, event_metrics, seconds_until_normal
@@ -22,7 +23,7 @@ from zerolap.records import (
     SnapshotReport,
     SnapshotSettings,
 )
-from zerolap.report import show_snapshot, snapshot_json, snapshot_markdown
+from zerolap.report import show_snapshot, snapshot_html, snapshot_json, snapshot_markdown
 
 MS = 1_000_000
 SLOT_NS = 10 * MS
@@ -319,7 +320,15 @@ def test_the_document_is_read_back() -> None:
     document = report()
     text = snapshot_json(document)
     assert json.loads(text)["schema"] == "zerolap.snapshot/1"
-    assert SnapshotReport.model_validate_json(text) == document
+    read = SnapshotReport.model_validate_json(text)
+    assert read.model_copy(update={"reading": None}) == document
+    assert read.reading is not None
+    assert read.reading.headline == "BGSAVE: fork of 25 ms at 1 GiB to 100 ms at 4 GiB"
+
+
+def test_the_page_holds_the_document() -> None:
+    held = json.loads(embedded(snapshot_html(report()), "document"))
+    assert held == json.loads(snapshot_json(report()))
 
 
 def test_without_an_event_there_is_no_word_on_closed_loops() -> None:

@@ -202,12 +202,16 @@ def write_opportunities(
         show_opportunities(document, _Output(), limit)
 
 
-def write_snapshot(report: SnapshotReport, *, json: str | None, markdown: str | None, quiet: bool) -> None:
+def write_snapshot(
+    report: SnapshotReport, *, json: str | None, markdown: str | None, html: str | None, quiet: bool
+) -> None:
     """Write the requested documents of a sweep, and the table unless one goes to standard output."""
-    from zerolap.report import show_snapshot, snapshot_json, snapshot_markdown
+    from zerolap.report import show_snapshot, snapshot_html, snapshot_json, snapshot_markdown
 
     if json is not None:
         write(json, snapshot_json(report))
+    if html is not None:
+        write(html, snapshot_html(report))
     if markdown is not None:
         write(markdown, snapshot_markdown(report))
     if not quiet and "-" not in (json, markdown):

@@ -27,7 +27,7 @@ Examples:
 
     zerolap snapshot redis-server
 
-    zerolap snapshot redis-server --sizes 256MiB,512MiB,1GiB --json snapshot.json
+    zerolap snapshot redis-server --sizes 256MiB,512MiB,1GiB --html snapshot.html
 
     zerolap snapshot 8.0 --repo ~/redis --event bgrewriteaof
 
@@ -72,6 +72,7 @@ def snapshot(
     config: options.Config = None,
     variant: options.VariantWords = None,
     json: options.Json = None,
+    html: options.Html = None,
     markdown: options.Markdown = None,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
@@ -89,7 +90,7 @@ def snapshot(
     from zerolap.records import RequestedServer
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown)
+    options.check_reports(json=json, markdown=markdown, html=html)
     request = SnapshotRequest(
         server=RequestedServer(
             source=resolve(server, repo),
@@ -107,7 +108,7 @@ def snapshot(
     )
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
         report = sweep(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
-    write_snapshot(report, json=json, markdown=markdown, quiet=quiet)
+    write_snapshot(report, json=json, markdown=markdown, html=html, quiet=quiet)
     raise typer.Exit(FAILED if report.failed else 0)
 
 

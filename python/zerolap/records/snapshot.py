@@ -99,11 +99,20 @@ class SnapshotSettings(Record):
     seed: int
 
 
+class SnapshotReading(Record):
+    """How a sweep is read: its headline, what was measured, what follows from it, and what to bear in mind."""
+
+    headline: str
+    subject: str
+    sentences: list[str]
+    warnings: list[str]
+
+
 class SnapshotReport(Record):
     """The document of a sweep over sizes of data.
 
     `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
-    `open_longest_pause_us` and `closed_longest_pause_us` over those of one.
+    `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `reading` is null until it is written down.
     """
 
     schema_: str = Field(default=SNAPSHOT_SCHEMA, alias="schema", serialization_alias="schema")
@@ -117,3 +126,4 @@ class SnapshotReport(Record):
     fits: dict[str, LineFit] = {}
     failed: list[FailedSize] = []
     notes: list[str] = []
+    reading: SnapshotReading | None = None

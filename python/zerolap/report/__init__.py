@@ -18,7 +18,7 @@ from zerolap.report.opportunity_terminal import show_opportunities
 from zerolap.report.profile_terminal import show_profile
 from zerolap.report.reading import Word, failed_check
 from zerolap.report.run_markdown import run_markdown
-from zerolap.report.snapshot_document import snapshot_json, snapshot_markdown
+from zerolap.report.snapshot_document import snapshot_html, snapshot_json, snapshot_markdown
 from zerolap.report.snapshot_terminal import show_snapshot
 from zerolap.report.terminal import show_comparison, show_run
 from zerolap.report.terminal_check import show_check
@@ -66,6 +66,7 @@ __all__ = [
     "show_shares",
     "show_snapshot",
     "show_version_table",
+    "snapshot_html",
     "snapshot_json",
     "snapshot_markdown",
     "version_table_json",

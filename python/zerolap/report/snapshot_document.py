@@ -1,7 +1,8 @@
-"""What a save in the background costs, for other programs: JSON and Markdown."""
+"""What a save in the background costs, for programs, a browser and a pull request."""
 
 from zerolap.records import SnapshotReport
 from zerolap.report.format import ARROW
+from zerolap.report.html import page_html
 from zerolap.report.markdown import bullets, prose, table
 from zerolap.report.snapshot_reading import (
     DURING,
@@ -15,13 +16,19 @@ from zerolap.report.snapshot_reading import (
     snapshot_sentences,
     snapshot_server_line,
     snapshot_warnings,
+    with_snapshot_reading,
 )
 from zerolap.sandbox import shown_bytes
 
 
 def snapshot_json(report: SnapshotReport) -> str:
-    """Return the document as JSON, its keys in the records' order."""
-    return report.model_dump_json(by_alias=True, indent=2) + "\n"
+    """Return the document as JSON with its reading, its keys in the records' order."""
+    return with_snapshot_reading(report).model_dump_json(by_alias=True, indent=2) + "\n"
+
+
+def snapshot_html(report: SnapshotReport) -> str:
+    """Return the sweep as a page that loads nothing; raises `EnvironmentMissing` where its template is missing."""
+    return page_html(with_snapshot_reading(report))
 
 
 def snapshot_markdown(report: SnapshotReport) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.records import MedianEstimate, SnapshotPoint, SnapshotRepetition, SnapshotReport
+from zerolap.records import MedianEstimate, SnapshotPoint, SnapshotReading, SnapshotRepetition, SnapshotReport
 from zerolap.report.format import COMMIT_DIGITS, NO_VALUE, count, counted, one_line, share
 from zerolap.report.reading import failed_check
 from zerolap.sandbox import shown_bytes
@@ -46,6 +46,17 @@ LATENCY_COLUMNS: Final = (
     ("max", "max_us"),
 )
 DURING, OUTSIDE = "during", "outside"
+
+
+def with_snapshot_reading(report: SnapshotReport) -> SnapshotReport:
+    """Return the document with the words in which it is read."""
+    reading = SnapshotReading(
+        headline=snapshot_headline(report),
+        subject=snapshot_server_line(report),
+        sentences=snapshot_sentences(report),
+        warnings=snapshot_warnings(report),
+    )
+    return report.model_copy(update={"reading": reading})
 
 
 def snapshot_headline(report: SnapshotReport) -> str:
