@@ -61,7 +61,8 @@ class Drift:
 class MadeUp:
     """What a history is made of; commits of `same` have the program of the one before, those of `failed` none.
 
-    The last `unmeasured` commits have no points. A release is at every multiple of `releases_every`.
+    The last `unmeasured` commits have no points. A release is at every multiple of `releases_every`; `pre_releases` are
+    the tags of release candidates by position.
     """
 
     steps: Sequence[Step] = ()
@@ -77,6 +78,7 @@ class MadeUp:
     failed: frozenset[int] = frozenset({7})
     unmeasured: int = 2
     releases_every: int = 10
+    pre_releases: Mapping[int, str] = field(default_factory=dict)
     created: str = "2026-11-20T21:00:00Z"
     subject: str = "Change something in the server (#{position})"
 
@@ -109,6 +111,7 @@ class MadeUp:
             time=f"2026-{1 + position // 28 % 12:02}-{1 + position % 28:02}T{position % 24:02}:00:00Z",
             subject=self.subject.format(position=position),
             tags=(f"v{1 + position // self.releases_every}.0",) if is_release else (),
+            pre_release=self.pre_releases.get(position, ""),
             node=position - sum(same <= position for same in self.same) if is_built else None,
             failure="make failed: server.c:12: error: expected ';'" if position in self.failed else None,
         )

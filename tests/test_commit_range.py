@@ -110,7 +110,7 @@ def test_the_branch_is_all_first_parents_of_head(repository: Repository) -> None
 
 def test_ends_that_are_no_range_of_the_branch_are_refused(repository: Repository) -> None:
     repository.refuses("main..main~2", "holds no commits", "the older one first")
-    repository.refuses("topic..main", "`topic` is no first parent of `main`", "tags:A..B")
+    repository.refuses("topic..main", "`topic` is no first parent of `main`", "git merge-base topic main", "tags:A..B")
     repository.refuses("main~3..nothing", "no revision `nothing`")
     repository.refuses("nothing..main", "no revision `nothing`")
     for text in ("main", "..main", "main..", "main~2...main", "", "..", "tags:", "tags:1.0.0", "dates:2024-01-01"):
@@ -182,6 +182,29 @@ def test_several_tags_of_a_commit_name_it_in_the_order_of_their_versions(release
     released.tag("1.11.0", "E")
     last = released.ranged("tags:1.10.0..2.0.0")["E"]
     assert (last.tags, last.source.name) == (("1.11.0", "2.0.0"), "1.11.0")
+
+
+def test_a_pre_release_names_its_commit_and_is_no_release(released: Repository) -> None:
+    candidate = released.ranged("main~3..main")["C"]
+    assert (candidate.tags, candidate.pre_release, candidate.source.name) == ((), "1.10.0-rc2", "1.10.0-rc2")
+    last = released.ranged("tags:1.0.0..1.10.0-rc2")["C"]
+    assert (last.tags, last.source.name) == ((), "1.10.0-rc2")
+    # A tag of a release goes before it, and one that is no version names nothing.
+    released.tag("1.10.0-rc9", "D")
+    assert released.ranged("main~3..main")["D"].source.name == "1.10.0"
+    assert released.ranged("main~3..main")["E"].source.name == released.ids["E"][:12]
+
+
+@pytest.mark.parametrize("name", ["7.2-rc1", "8.0-m01", "v9.0.0-alpha.2", "7.4-rc1-int", "2.0.0rc1", "2.0.0+build5"])
+def test_what_is_a_pre_release(released: Repository, name: str) -> None:
+    released.tag(name, "E")
+    assert released.ranged("main~1..main")["E"].pre_release == name
+
+
+@pytest.mark.parametrize("name", ["rc1", "1-rc1", "nightly-2024", "7.2-", "7.2-1", f"7.2-{'x' * 90}", "7.2-r\u2028c"])
+def test_what_is_no_pre_release(released: Repository, name: str) -> None:
+    released.tag(name, "E")
+    assert released.ranged("main~1..main")["E"].pre_release == ""
 
 
 def test_a_tag_named_as_a_branch_is_a_release(released: Repository) -> None:

@@ -258,6 +258,12 @@ class TestVersions:
         zadd = next(row for row in since["rows"] if row["name"] == "ZADD")
         assert zadd["changes"][1] == pytest.approx(-0.04, abs=0.003)
 
+    def test_a_release_candidate_at_the_end_is_named_by_its_tag(self, store: Store) -> None:
+        keep(store, MadeUp(pre_releases={25: "v3.1-rc1", 37: "v5.0-rc1"}))
+        names = [version["name"] for version in answered(store, "versions")["versions"]]
+        assert names == ["v1.0", "v2.0", "v3.0", "v4.0", "v5.0-rc1"]
+        assert answered(store, "versions", since="v5.0-rc1")["since"] == 4
+
     def test_versions_are_compared_with_the_one_before(self, store: Store) -> None:
         keep(store, MadeUp((SLOWER_ZADD,)))
         table = answered(store, "versions", against="before", rows="case", metric=CPU_TIME)

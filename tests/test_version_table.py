@@ -202,6 +202,17 @@ def test_only_releases_and_the_ends_are_versions(suite: list[Case]) -> None:
     assert table.since == 1
 
 
+def test_a_pre_release_at_an_end_is_named_by_its_tag(suite: list[Case]) -> None:
+    history = history_of_levels({"get": [0.0, 0.1, 0.2, 0.3]})
+    candidate = {"tags": (), "pre_release": "1.4-rc1"}
+    commits = [commit.model_copy(update=candidate if at >= 2 else {}) for at, commit in enumerate(history.commits)]
+    table = table_of(history.model_copy(update={"commits": tuple(commits)}), suite, since="1.1")
+    # One within the range is no version of the table.
+    assert [version.name for version in table.versions] == ["1.0", "1.1", "1.4-rc1"]
+    table = table_of(history.model_copy(update={"commits": tuple(commits)}), suite, since="1.4-rc1")
+    assert table.since == 2
+
+
 def test_a_release_that_is_not_measured_is_no_version(suite: list[Case]) -> None:
     history = history_of_levels({"get": [0.0, None, None, 0.3]})
     failed = history.commits[1].model_copy(update={"failure": "it does not build"})

@@ -16,6 +16,7 @@ MOST_COMMITS: Final = 20_000
 BRANCH: Final = "branch"
 VERSION: Final = re.compile(r"[a-zA-Z_-]*(\d+(?:\.\d+)+)")
 """A tag of a release: pre-releases such as `7.2-rc1` are none."""
+PRE_RELEASE: Final = re.compile(rf"{VERSION.pattern}[-_.~+]?[a-zA-Z][\w.~+-]{{0,40}}", re.ASCII)
 MOMENT: Final = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?P<time>T.+)?", re.ASCII)
 FORMAT: Final = "%H%n%P%n%cd%n%s"
 """A subject is one line, with whatever characters but a newline and NUL, which ends it."""
@@ -24,10 +25,11 @@ TAG_FORMAT: Final = "%(objectname) %(objecttype) %(*objectname) %(*objecttype) %
 
 @dataclass(frozen=True)
 class RangedCommit:
-    """A commit of a range with the tags that name it."""
+    """A commit of a range with the tags of releases that name it; `pre_release` is the tag of one that is none."""
 
     source: RevisionSource
     tags: tuple[str, ...] = ()
+    pre_release: str = ""
 
     @property
     def revision(self) -> Revision:
@@ -57,7 +59,8 @@ def commits_of(repository: Path, text: str) -> list[RangedCommit]:
     beginning = _listed(repository, text, [first, "--max-count=1"])
     if commits and first not in commits[0].revision.parents[:1]:
         raise UsageError(
-            f"`{base}` is no first parent of `{head}`", hint="name a commit of the branch itself, or use tags:A..B"
+            f"`{base}` is no first parent of `{head}`",
+            hint=f"git merge-base {base} {head} names the commit where they part; a history also takes tags:A..B",
         )
     if not commits and first != last:
         raise UsageError(f"`{text}` holds no commits: `{head}` is not newer than `{base}`", hint="the older one first")
@@ -108,8 +111,9 @@ def _listed(repository: Path, text: str, selection: list[str], *, may_be_empty: 
     if listed.code != 0:
         raise UsageError(f"git cannot list `{text}`", details=listed.errors.strip())
     tags = _tags(repository)
+    pre_releases = _tags(repository, PRE_RELEASE)
     entries = listed.output.decode(errors="replace").split("\0")
-    commits = [_ranged(repository, entry, tags) for entry in reversed(entries) if entry]
+    commits = [_ranged(repository, entry, tags, pre_releases) for entry in reversed(entries) if entry]
     if len(commits) > MOST_COMMITS:
         raise UsageError(f"`{text}` holds more than {MOST_COMMITS:,} commits", hint="name a shorter range")
     if not commits and not may_be_empty:
@@ -117,9 +121,12 @@ def _listed(repository: Path, text: str, selection: list[str], *, may_be_empty: 
     return commits
 
 
-def _ranged(repository: Path, entry: str, tags: dict[str, list[str]]) -> RangedCommit:
+def _ranged(
+    repository: Path, entry: str, tags: dict[str, list[str]], pre_releases: dict[str, list[str]]
+) -> RangedCommit:
     commit, parents, committed, subject = entry.split("\n", 3)
     names = tuple(sorted(tags.get(commit, []), key=_version))
+    pre_release = max(pre_releases.get(commit, []), default="")
     revision = Revision(
         repository=str(repository.resolve()),
         commit=commit,
@@ -127,17 +134,18 @@ def _ranged(repository: Path, entry: str, tags: dict[str, list[str]]) -> RangedC
         time=committed,
         subject=subject[:LONGEST_SUBJECT],
     )
-    name = names[0] if names else commit[:12]
-    return RangedCommit(RevisionSource(name=name, repository=repository.resolve(), revision=revision), names)
+    name = names[0] if names else pre_release or commit[:12]
+    source = RevisionSource(name=name, repository=repository.resolve(), revision=revision)
+    return RangedCommit(source, names, pre_release)
 
 
-def _tags(repository: Path) -> dict[str, list[str]]:
-    """Return the tags of releases by commit."""
+def _tags(repository: Path, shape: re.Pattern[str] = VERSION) -> dict[str, list[str]]:
+    """Return the tags of a shape by commit, by default those of releases."""
     listed = run_git(repository, "for-each-ref", f"--format={TAG_FORMAT}", "refs/tags")
     tags: dict[str, list[str]] = {}
     for line in filter(None, listed.output.decode(errors="replace").split("\n")):
         tagged, kind, annotated, annotated_kind, name = line.split(" ")
-        if (annotated_kind or kind) == "commit" and VERSION.fullmatch(name):
+        if (annotated_kind or kind) == "commit" and shape.fullmatch(name):
             tags.setdefault(annotated or tagged, []).append(name)
     return tags
 

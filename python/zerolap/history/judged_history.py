@@ -72,6 +72,7 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
                 time=commit.revision.time,
                 subject=commit.revision.subject,
                 tags=commit.tags,
+                pre_release=commit.pre_release,
                 node=nodes.of_commits[position],
                 failure=failures.get(position),
             )

@@ -139,9 +139,10 @@ class _Table:
     def document(self) -> VersionTable:
         """Return the table; raises as `version_table` does."""
         if len(self.positions) < 2:
+            measured = self.history.range if self.history.commits else "tags:A..B"
             raise UsageError(
                 f"no two versions of `{self.history.range}` have a series of {self.question.metric}",
-                hint=f"zerolap history --measure '{self.history.range}' measures, with the same --cases and --variant; "
+                hint=f"zerolap history --measure '{measured}' measures, with the same --cases and --variant; "
                 "work other than instructions has a series only where it changed",
             )
         changes = [self._case_changes(case) for case in self._ordered_cases()]
@@ -178,7 +179,7 @@ class _Table:
             return 0
         for index, position in enumerate(self.positions):
             commit = self.history.commits[position]
-            if asked in commit.tags or commit.commit.startswith(asked):
+            if asked in (*commit.tags, commit.name) or commit.commit.startswith(asked):
                 return index
         names = ", ".join(self.history.commits[position].name for position in self.positions)
         raise UsageError(f"`--since {asked}` is no measured version of the range", hint=f"measured are {names}")

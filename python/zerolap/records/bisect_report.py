@@ -16,18 +16,22 @@ candidates apart."""
 
 
 class BisectCommit(Record):
-    """A commit of the range; `failure` is why it could not be built or measured."""
+    """A commit of the range; `failure` is why it could not be built or measured.
+
+    `tags` are those of releases, `pre_release` is the tag of a release candidate or milestone.
+    """
 
     commit: str
     time: str
     subject: str
     tags: tuple[str, ...] = ()
+    pre_release: str = ""
     failure: str | None = None
 
     @property
     def name(self) -> str:
-        """The first tag, or the beginning of the commit's id."""
-        return self.tags[0] if self.tags else self.commit[:12]
+        """The first tag, that of a pre-release where there is no other, or the beginning of the commit's id."""
+        return self.tags[0] if self.tags else self.pre_release or self.commit[:12]
 
 
 class BisectCulprit(Record):

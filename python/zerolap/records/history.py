@@ -15,6 +15,7 @@ SHORT_COMMIT: Final = 12
 class HistoryCommit(Record):
     """A commit of the range, in order.
 
+    `tags` are those of releases, `pre_release` is the tag of a release candidate or milestone, such as `7.2-rc1`.
     `node` is equal for commits whose programs are the same, and null where the commit is not built. `failure` is why
     it could not be built or measured.
     """
@@ -23,13 +24,14 @@ class HistoryCommit(Record):
     time: str
     subject: str
     tags: tuple[str, ...] = ()
+    pre_release: str = ""
     node: int | None = None
     failure: str | None = None
 
     @property
     def name(self) -> str:
-        """The first tag, or the beginning of the commit's id."""
-        return self.tags[0] if self.tags else self.commit[:SHORT_COMMIT]
+        """The first tag, that of a pre-release where there is no other, or the beginning of the commit's id."""
+        return self.tags[0] if self.tags else self.pre_release or self.commit[:SHORT_COMMIT]
 
 
 class HistoryPoint(Record):

@@ -163,6 +163,7 @@ def insert_commits(
             "time": commit.time,
             "subject": commit.subject[:LONGEST_TEXT],
             "tags": json.dumps(commit.tags),
+            "pre_release": commit.pre_release,
             "node": commit.node,
             "failure": commit.failure and commit.failure[:LONGEST_TEXT],
             "measured": measured[position],

@@ -40,6 +40,7 @@ class KeptCommit:
     time: str
     subject: str
     tags: tuple[str, ...]
+    pre_release: str
     node: int | None
     failure: str | None
     measured: int
@@ -47,8 +48,11 @@ class KeptCommit:
 
     @property
     def name(self) -> str:
-        """The first tag, or the beginning of the commit's id."""
-        return HistoryCommit(commit=self.commit, time=self.time, subject="", tags=self.tags).name
+        """The first tag, that of a pre-release where there is no other, or the beginning of the commit's id."""
+        named = HistoryCommit(
+            commit=self.commit, time=self.time, subject="", tags=self.tags, pre_release=self.pre_release
+        )
+        return named.name
 
 
 @dataclass(frozen=True)

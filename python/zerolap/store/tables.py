@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0020"
+REVISION = "0022"
 
 metadata = MetaData(
     naming_convention={
@@ -177,6 +177,7 @@ trial = Table(
     Column("graph", String),
     Column("graph_alone", String),
     Column("graph_tick", String),
+    Column("call_counts", String),
     Column("timeline", String),
     Column("stacks", String),
     Column("executed", String),
@@ -420,9 +421,10 @@ kept_history = Table(
     UniqueConstraint("repository", "range", "variant", "config", "platform"),
 )
 
-# A commit of its range. `tags` is a JSON list; `node` is equal for commits of the same program. `measured` counts the
-# series with a point there, `changed` those of them that execute something else than at the point before. `groups` is a
-# JSON list of what it did to each group of cases.
+# A commit of its range. `tags` is a JSON list of those of releases, `pre_release` the tag of a release candidate.
+# `node` is equal for commits of the same program. `measured` counts the series with a point there, `changed` those of
+# them that execute something else than at the point before. `groups` is a JSON list of what it did to each group of
+# cases.
 kept_commit = Table(
     "kept_commit",
     metadata,
@@ -432,6 +434,7 @@ kept_commit = Table(
     Column("time", String, nullable=False),
     Column("subject", Text, nullable=False),
     Column("tags", Text, nullable=False),
+    Column("pre_release", Text, nullable=False, server_default=""),
     Column("node", Integer),
     Column("failure", Text),
     Column("measured", Integer, nullable=False),
