@@ -5,7 +5,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,11 +23,23 @@ from zerolap.build import Builds, commits_of
 from zerolap.build.placement import Relinking
 from zerolap.cases import load_cases
 from zerolap.history import Asked, Filling, FillOptions, measurers
-from zerolap.history.asked import failures_of
-from zerolap.history.measurers import BuildAhead, LocalMeasurer
+from zerolap.history.asked import OF_FLEET, failures_of
+from zerolap.history.measurers import NOT_NEEDED, BuildAhead, FleetMeasurer, LocalMeasurer
 from zerolap.host import read_processors
 from zerolap.lab import Lab, Options, run_request
-from zerolap.records import ANCHOR, BASE, HEAD, Build, Comparison, Interrupted, Request, RequestedServer, RunReport
+from zerolap.records import (
+    ANCHOR,
+    BASE,
+    HEAD,
+    Build,
+    Comparison,
+    EnvironmentMissing,
+    Interrupted,
+    Request,
+    RequestedServer,
+    RunReport,
+)
+from zerolap.store import RequestInShort
 
 RANGE = "HEAD~4..HEAD"
 ALWAYS_AHEAD = """
@@ -178,6 +191,89 @@ def test_with_few_processors_nothing_is_built_beside_counting(
     monkeypatch.setattr(measurers, "read_processors", lambda: replace(read_processors(), processors=range(processors)))
     with open_store(zerolap.store) as store:
         assert LocalMeasurer(Lab(store)).builds_ahead == is_enough
+
+
+# Builds that a fleet is asked for ahead
+
+PLATFORM = "arm"
+
+
+@pytest.fixture
+def fleet(zerolap: Zerolap, monkeypatch: pytest.MonkeyPatch) -> Iterator[FleetMeasurer]:
+    """Asks a fleet whose conductor never works on anything."""
+    with open_store(zerolap.store) as store:
+        monkeypatch.setattr(type(store), "has_conductor", lambda _: True)
+        yield FleetMeasurer(PLATFORM, Lab(store))
+
+
+def asked_ahead(fleet: FleetMeasurer, request: Request) -> RequestInShort:
+    """Return the build of a run that was asked for ahead."""
+    with fleet.building_ahead(request):
+        pass
+    [building] = fleet.lab.store.fleet.open_requests_on(f"{request.topic}{OF_FLEET}build")
+    return building
+
+
+def test_builds_ahead_that_nobody_waits_for_are_cancelled(source: ToySource, fleet: FleetMeasurer) -> None:
+    asked = asked_of(source, "toy-get")
+    identities = [asked_ahead(fleet, request_of(asked, position)).id for position in (FIRST, TWICE)]
+    fleet.lab.store.fleet.set_state(identities[0], "done", "")
+    fleet.end_builds_ahead()
+    outcomes = [fleet.lab.store.fleet.in_short(identity) for identity in identities]
+    assert [None if short is None else short.state for short in outcomes] == ["done", "cancelled"]
+    assert outcomes[1] is not None
+    assert outcomes[1].reason == NOT_NEEDED
+
+
+def test_a_build_of_another_command_is_left_to_it(source: ToySource, fleet: FleetMeasurer) -> None:
+    request = request_of(asked_of(source, "toy-get"), FIRST)
+    building = asked_ahead(fleet, request)
+    other = FleetMeasurer(PLATFORM, fleet.lab)
+    assert asked_ahead(other, request).id == building.id
+    other.end_builds_ahead()
+    short = fleet.lab.store.fleet.in_short(building.id)
+    assert short is not None
+    assert short.state == "waiting"
+
+
+@pytest.mark.parametrize(("reason", "is_asked_anew"), [(NOT_NEEDED, True), ("by zerolap fleet cancel", False)])
+def test_a_build_that_another_command_cancels_is_asked_for_anew(
+    source: ToySource, fleet: FleetMeasurer, monkeypatch: pytest.MonkeyPatch, reason: str, is_asked_anew: bool
+) -> None:
+    request = request_of(asked_of(source, "toy-get"), FIRST)
+    building = asked_ahead(FleetMeasurer(PLATFORM, fleet.lab), request)
+    requests = fleet.lab.store.fleet
+    states = iter([("cancelled", reason), ("failed", "the second one")])
+
+    def end(_: float) -> None:
+        [still_open] = requests.open_requests_on(building.topic)
+        requests.set_state(still_open.id, *next(states))
+
+    monkeypatch.setattr(time, "sleep", end)
+    with pytest.raises(EnvironmentMissing, match="the second one" if is_asked_anew else reason):
+        fleet.run_unless(lambda _: True, request)
+
+
+@dataclass(frozen=True)
+class InterruptedMeasurer(LocalMeasurer):
+    """Is interrupted by the first run; `ended` notes that builds ahead were ended."""
+
+    ended: list[bool] = field(default_factory=list)
+
+    def run_unless(self, is_known: Callable[[Build], bool], request: Request) -> RunReport | None:
+        raise Interrupted("interrupted")
+
+    def end_builds_ahead(self) -> None:
+        self.ended.append(True)
+
+
+def test_builds_ahead_end_with_an_interrupted_history(source: ToySource, zerolap: Zerolap) -> None:
+    asked = asked_of(source, "toy-get")
+    with open_store(zerolap.store) as store:
+        measurer = InterruptedMeasurer(Lab(store))
+        with pytest.raises(Interrupted):
+            Filling(asked, FillOptions(engines=("counted",)), Lab(store), measurer).fill()
+    assert measurer.ended == [True]
 
 
 # What is measured together

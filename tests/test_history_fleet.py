@@ -97,6 +97,16 @@ def test_a_platform_of_a_fleet_measures_a_range(served: ServedRange) -> None:
     assert "checksum | twice" in report.out
 
 
+def test_an_interrupted_command_leaves_one_request_and_no_build_ahead(served: ServedRange) -> None:
+    common = ("--repo", served.repository, "--cases", CASES, "--store", served.zerolap.store, "toy-get")
+    child = served.zerolap.start("history", *common, "--measure", "HEAD~4..HEAD", *COUNTED, "--platform", SERVED)
+    wait_until(lambda: served.requests().total() >= 2 or child.poll() is not None)
+    child.send_signal(signal.SIGINT)
+    child.communicate()
+    still_open = sum(served.requests()[SERVED, state] for state in ("waiting", "running"))
+    assert still_open <= 1
+
+
 @pytest.mark.parametrize("requests", [1, 2])
 def test_a_command_that_was_killed_leaves_its_request_to_the_next_one(served: ServedRange, requests: int) -> None:
     measuring = ("--measure", "HEAD~2..HEAD~2", *COUNTED, "--platform", SERVED)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from zerolap.history.asked import OF_FLEET, Asked
@@ -36,6 +36,7 @@ from zerolap.records import (
     digest_of,
 )
 from zerolap.sandbox import Cancellation
+from zerolap.store import RequestInShort
 
 POLL_SECONDS: Final = 0.5
 CAUSE: Final = "history"
@@ -43,6 +44,7 @@ ENOUGH_PROCESSORS: Final = 4
 """With fewer, what is built beside counting takes the time from it."""
 BACKGROUND: Final = 10
 """The nice value of what is built beside counting, whose limits of time are those of an idle machine."""
+NOT_NEEDED: Final = "built ahead for a history that has ended"
 
 
 @dataclass
@@ -70,6 +72,9 @@ class Measurer(Protocol):
 
     def building_ahead(self, request: Request) -> AbstractContextManager[BuildAhead]:
         """Have the server of a later run built beside what is counted within the block."""
+
+    def end_builds_ahead(self) -> None:
+        """End the builds ahead that no run has followed: nobody waits for them any more."""
 
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
         """Return which of these builds, the most alike first, the next one is begun with; none where none is there."""
@@ -107,6 +112,9 @@ class LocalMeasurer:
                 lab.cancellation.cancel()
                 raise
 
+    def end_builds_ahead(self) -> None:
+        """Do nothing: a build ends with its block."""
+
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
         """Return the best of those that this machine has."""
         return self.lab.builds.best_begun_with(builds)
@@ -120,20 +128,19 @@ class LocalMeasurer:
 class FleetMeasurer:
     """The agents of a fleet's platform, by way of the store that a conductor serves.
 
-    A command that was ended leaves its last requests to the fleet: the next one follows them as long as they are open.
+    A command that was ended leaves its last request to the fleet: the next one follows it as long as it is open.
     """
 
     platform: str
     lab: Lab
+    _ahead: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def run_unless(self, is_known: Callable[[Build], bool], request: Request) -> RunReport | None:
         """Have the server built, by a request without trials, and measured by another unless its build is known."""
         measuring = self._sent(request, digest_of(*(case.digest for case in request.cases)))
         identity = self._open_one_of(measuring)
         if identity is None:
-            building = self._building(request)
-            built = self._ended(self._open_one_of(building) or self._submitted(building))
-            build = self.lab.store.build(read_run(self.lab.store, built).server.build)
+            build = self.lab.store.build(read_run(self.lab.store, self._built(request)).server.build)
             if build is not None and is_known(build):
                 return None
             identity = self._submitted(measuring)
@@ -152,16 +159,32 @@ class FleetMeasurer:
 
     @contextlib.contextmanager
     def building_ahead(self, request: Request) -> Iterator[BuildAhead]:
-        """Ask for the build; the run follows that request, which stays open for the next command if this one ends."""
+        """Ask for the build, which goes on after the block: the run of that commit follows the request."""
         with contextlib.suppress(BuildFailed):
             building = self._building(request)
             if self._open_one_of(building) is None:
-                self._submitted(building)
+                self._ahead.add(self._submitted(building))
         yield BuildAhead()
+
+    def end_builds_ahead(self) -> None:
+        """Cancel those that are still open: what is counted after a commit may be another one than was likely."""
+        while self._ahead:
+            self.lab.store.fleet.set_state(self._ahead.pop(), "cancelled", NOT_NEEDED)
 
     def best_begun_with(self, builds: Sequence[str]) -> str | None:
         """Return none: which builder makes a build is not known beforehand."""
         return None
+
+    def _built(self, request: Request) -> str:
+        """Have the server of a run built, and return the request that has built it."""
+        building = self._building(request)
+        open_one = self._open_one_of(building)
+        if open_one is not None:
+            self._ahead.discard(open_one)
+            # It may have been another command's, which has ended before and does not need it.
+            if self._waited_for(open_one).reason != NOT_NEEDED:
+                return self._ended(open_one)
+        return self._ended(self._submitted(building))
 
     def _building(self, request: Request) -> Request:
         """Return the request that only builds the server of a run."""
@@ -196,10 +219,10 @@ class FleetMeasurer:
                     return short.id
         return None
 
-    def _ended(self, identity: str) -> str:
-        """Wait until a request has ended, and return its id."""
-        store, shown = self.lab.store, ""
-        while (short := store.fleet.in_short(identity)) is not None and short.ended is None:
+    def _waited_for(self, identity: str) -> RequestInShort:
+        """Wait until a request has ended."""
+        shown = ""
+        while (short := self.lab.store.fleet.in_short(identity)) is not None and short.ended is None:
             state = f"{identity} on {self.platform}: {short.state}{f', {short.reason}' if short.reason else ''}"
             if state != shown:
                 self.lab.listen(Note(text=state))
@@ -207,10 +230,15 @@ class FleetMeasurer:
             time.sleep(POLL_SECONDS)
         if short is None:
             raise UsageError(f"{identity} is not in the store any more", hint="the same command asks for it again")
+        return short
+
+    def _ended(self, identity: str) -> str:
+        """Wait until a request is done, and return its id; raises what it failed by."""
+        short = self._waited_for(identity)
         if short.state == "done":
             return identity
         reason = f"on {self.platform}: {short.reason or short.state}"
-        failure = store.history.failure_of(identity) if short.state == "failed" else None
+        failure = self.lab.store.history.failure_of(identity) if short.state == "failed" else None
         if failure is None:
             # A builder without room, say: other commits would fail like this one.
             raise EnvironmentMissing(reason, hint="zerolap fleet status; the same command goes on")
