@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from zerolap.build import resolve
+from zerolap.build import Program, resolve
 from zerolap.engines import TRACED_PASSES, Place
 from zerolap.engines.simulated import Simulated
 from zerolap.judge import COUNTED_LOOKS, LOOKS, MIN_BLOCKS
@@ -27,6 +27,7 @@ from zerolap.records import (
     ANCHOR,
     BASE,
     HEAD,
+    Abilities,
     ArchiveSource,
     BinarySource,
     Block,
@@ -54,6 +55,8 @@ from zerolap.records import (
     read_job,
 )
 from zerolap.store import Store
+
+NEW_SETTING = "a-new-setting"
 
 
 def cases(count: int = 3) -> list[Case]:
@@ -370,6 +373,65 @@ def test_an_anchor_is_timed_beside_both_sides_and_its_contrasts_are_stored(
         connection.execute(text("UPDATE trial SET began = '2026-01-01T00:00:00Z'"))
     absolute = store.history.absolute_times([builds[ANCHOR]], platform)
     assert {time.value for time in absolute} == {times[ANCHOR] for times in values.values()}
+
+
+def with_new_setting(monkeypatch: pytest.MonkeyPatch, lacking: bytes) -> Case:
+    """Return a public suite with a setting that all servers know but those whose program ends so."""
+
+    def abilities(program: Program, *_: object) -> Abilities:
+        known = frozenset[str]() if program.path.read_bytes().endswith(lacking) else frozenset({NEW_SETTING})
+        return Abilities(commands=frozenset({"GET"}), settings=known)
+
+    monkeypatch.setattr("zerolap.lab.selection.server_abilities", abilities)
+    [case] = cases(1)
+    public = case.client.model_copy(update={"given": []})
+    return case.model_copy(update={"client": public, "config": {NEW_SETTING: "7"}})
+
+
+@pytest.mark.parametrize(("lacking", "kept"), [(b"anchor", {NEW_SETTING: "7"}), (b"copied", {})])
+def test_a_setting_that_only_the_anchor_lacks_stays_with_both_sides(
+    store: Store,
+    redis_server: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lacking: bytes,
+    kept: dict[str, str],
+) -> None:
+    monkeypatch.setattr("zerolap.lab.local.wait_for_quiet", lambda *_: None)
+    made = Bench(store, redis_server, tmp_path / "head", scatter=0.02)
+    anchor = tmp_path / "anchor"
+    anchor.write_bytes(redis_server.read_bytes() + b"anchor")
+    anchor.chmod(0o755)
+    request = comparison_request(
+        made.server,
+        made.head,
+        [with_new_setting(monkeypatch, lacking)],
+        Options(engines=["timed"], seed=1),
+        anchor=RequestedServer(source=resolve(str(anchor), None)),
+    ).model_copy(update={"most_starts": LOOKS[0]})
+    comparison = compare(request, made.lab())
+    resolved = store.resolved(comparison.id)
+    assert resolved is not None
+    assert [case.config for case in resolved.cases] == [kept]
+    builds = [server.spec.digest for server in resolved.servers.values()]
+    contrasts = store.history.contrasts(builds, comparison.platform.fingerprint, ["cpu_ns_per_op"])
+    assert contrasts
+    assert [contrast.case_config for contrast in contrasts] == [kept] * len(contrasts)
+
+
+@pytest.mark.parametrize(("lacking", "is_counted"), [(b"anchor", True), (b"copied", False)])
+def test_a_count_without_a_setting_of_the_case_is_none_of_a_history(
+    store: Store, redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: bytes, is_counted: bool
+) -> None:
+    made = Bench(store, redis_server, tmp_path / "head")
+    case = with_new_setting(monkeypatch, lacking)
+    request = run_request(made.head, [case], Options(engines=["counted"], seed=1)).model_copy(
+        update={"topic": "history:1"}
+    )
+    report = run(request, made.lab())
+    uncounted = store.history.uncounted_cases([report.server.build], report.platform.fingerprint)
+    reason = f"the server does not know the setting `{NEW_SETTING}`"
+    assert [(one.case.name, one.reason) for one in uncounted] == ([] if is_counted else [(case.name, reason)])
 
 
 def test_the_budget_ends_counting_and_leaves_time_for_timing(bench: Callable[..., Bench]) -> None:

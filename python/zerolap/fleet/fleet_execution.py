@@ -9,6 +9,7 @@ from zerolap.build import Builds
 from zerolap.fleet.roster import Roster, RosterSnapshot
 from zerolap.lab import Execution, KnownAbilities, KnownPlatform, Lab, Plan, PlatformAway, specs_of, with_builds
 from zerolap.records import (
+    ANCHOR,
     Abilities,
     Build,
     BuildDone,
@@ -71,7 +72,7 @@ class RemotePlatform:
 
     def abilities(self, request: Request, specs: Mapping[Side, BuildSpec]) -> KnownAbilities:
         """Return what the servers support together, as their builder has reported it."""
-        reported = [self._artifacts[spec.digest].abilities for spec in specs.values()]
+        reported = [self._artifacts[spec.digest].abilities for side, spec in specs.items() if side != ANCHOR]
         together = reported[0]
         for abilities in reported[1:]:
             together = Abilities.together_with(together, abilities)

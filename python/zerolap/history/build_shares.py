@@ -195,11 +195,12 @@ class BuildSplit:
         sides = {} if node is None else dict.fromkeys(self._nodes.builds_of(node), 0)
         sides |= {build: 1 for build in nodes.builds if build not in sides}
         by_case: dict[str, list[Contrast]] = {}
-        topologies = {case.name: case.topology.name for case in self._asked.cases}
+        cases = {case.name: (case.topology.name, case.digest, case.config) for case in self._asked.cases}
         for one in self._lab.store.history.contrasts(list(sides), self._platform, [self._metric]):
             base, head = sides[one.base_build], sides[one.head_build]
             is_of_config = one.base_config == one.head_config == self._asked.config
-            if base != head and is_of_config and topologies.get(one.case) == one.topology:
+            is_of_case = cases.get(one.case) == (one.topology, one.case_digest, one.case_config)
+            if base != head and is_of_config and is_of_case:
                 by_case.setdefault(one.case, []).append(Contrast(base, head, one.log_ratios, one.is_of_three))
         for case, contrasts in by_case.items():
             level = levels_of(2, contrasts, 0, [(0, 1)]).steps[0]

@@ -129,10 +129,10 @@ def read_times(
         groups = tuple(None if node is None or node in invalid else group_of_node[node] for node in nodes.of_commits)
         of_metrics: dict[str, list[Contrast]] = {}
         fresh = []
-        of_case = (case.topology.name, case.digest)
+        of_case = (case.topology.name, case.digest, case.config)
         for contrast in by_case.get(case.name, []):
             base, head = (group_of_node[nodes.builds[build]] for build in (contrast.base_build, contrast.head_build))
-            is_same_case = (contrast.topology, contrast.case_digest) == of_case
+            is_same_case = (contrast.topology, contrast.case_digest, contrast.case_config) == of_case
             if base != head and is_same_case:
                 measured = Contrast(base, head, contrast.log_ratios, contrast.is_of_three)
                 of_metrics.setdefault(contrast.metric, []).append(measured)

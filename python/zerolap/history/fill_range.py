@@ -78,7 +78,10 @@ class Filling:
     def fill(self) -> FillOutcome:
         """Measure what is missing, within the budget; raises `Interrupted`, and `ZerolapError` if nothing can be."""
         if COUNTED in self._options.engines:
-            self._count()
+            try:
+                self._count()
+            finally:
+                self._measurer.end_builds_ahead()
         if TIMED in self._options.engines:
             if COUNTED not in self._options.engines:
                 self._build()
@@ -297,7 +300,9 @@ class Filling:
 
     def _digest(self, names: Sequence[str]) -> str:
         cases = (case for case in self._asked.cases if case.name in names)
-        return digest_of(*sorted(f"{case.name} {case.digest}" for case in cases))
+        return digest_of(
+            *sorted(f"{case.name} {case.digest} {sorted(case.config.items()) or ''}".rstrip() for case in cases)
+        )
 
     def _contrast(self, contrast: MissingContrast, starts: int) -> None:
         """Time two commits, and their anchor beside them, by so many starts: no verdict is wanted."""

@@ -258,8 +258,8 @@ class RangeSearch:
         nodes, store = self._filling.nodes, self._lab.store
         by_node: dict[int, list[float]] = {}
         for contrast in store.history.contrasts(list(nodes.builds), self._platform.fingerprint, [metric]):
-            of_case = contrast.case, contrast.topology, contrast.case_digest
-            is_meant = of_case == (self._case.name, self._case.topology.name, self._case.digest)
+            of_case = contrast.case, contrast.topology, contrast.case_digest, contrast.case_config
+            is_meant = of_case == (self._case.name, self._case.topology.name, self._case.digest, self._case.config)
             has_config = contrast.base_config == contrast.head_config == dict(self._asked.config)
             if not is_meant or not has_config or contrast.engine != TIMED:
                 continue
@@ -358,6 +358,7 @@ class RangeSearch:
                     time=commit.revision.time,
                     subject=commit.revision.subject,
                     tags=commit.tags,
+                    pre_release=commit.pre_release,
                     failure=failures.get(position),
                 )
                 for position, commit in enumerate(asked.commits)

@@ -10,7 +10,7 @@ from zerolap.host import fingerprint
 from zerolap.lab.lab import Lab
 from zerolap.lab.resolving import KnownPlatform
 from zerolap.lab.selection import KnownAbilities, StartableServer, abilities_of_all
-from zerolap.records import Abilities, BinarySource, Build, BuildSpec, Case, Request, Side
+from zerolap.records import ANCHOR, Abilities, BinarySource, Build, BuildSpec, Case, Request, Side
 from zerolap.sandbox import available, network_missing
 
 
@@ -31,7 +31,10 @@ class PlatformView(Protocol):
         """Return those of the builds that are there, by their digests."""
 
     def abilities(self, request: Request, specs: Mapping[Side, BuildSpec]) -> KnownAbilities:
-        """Return what the servers of a request, which are built, support together."""
+        """Return what the servers of a request, which are built, support together.
+
+        An anchor beside both sides is not asked: what it lacks must not change what they are measured with.
+        """
 
     def notes(self, cases: Sequence[Case]) -> Sequence[str]:
         """Return what belongs to results of these cases, because of the platform."""
@@ -67,6 +70,7 @@ class LocalPlatform:
         servers = [
             StartableServer(self._lab.builds.get(specs[side].digest).program, server.config)
             for side, server in request.servers.items()
+            if side != ANCHOR
         ]
 
         def asked() -> Abilities:

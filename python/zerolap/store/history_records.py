@@ -3,7 +3,7 @@
 import contextlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -72,7 +72,10 @@ class CountedPoint:
 
 @dataclass(frozen=True)
 class UncountedCase:
-    """A case that was asked for of a build and not counted, or not validly; `config` are the settings asked for."""
+    """A case that was asked for of a build and not counted, not validly, or without all of its settings.
+
+    `config` are the settings asked for beside those of the case.
+    """
 
     build: str
     case: Case
@@ -88,7 +91,7 @@ class RecordedContrast:
     metric, where these are its base and head. `is_of_history`: a history has made the comparison to get the contrast,
     not to confirm what others showed. `is_of_three`: all three contrasts of three servers that were measured together
     are among those read, each of which follows from the other two. `case_digest` is that of what the case sent and
-    stored then.
+    stored then, `case_config` are its settings that the servers were started with.
     """
 
     comparison: str
@@ -105,6 +108,7 @@ class RecordedContrast:
     is_of_history: bool = False
     is_of_three: bool = False
     case_digest: str = ""
+    case_config: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -237,7 +241,7 @@ class HistoryRecords:
     def uncounted_cases(self, builds: Sequence[str], platform: str) -> list[UncountedCase]:
         """Return the cases that histories were to count of builds on a platform, and that have no valid result."""
         statement: Select[Any] = (
-            select(document.c.id, document.c.head_build, request.c.document.label("asked"))
+            select(document.c.id, document.c.head_build, request.c.document.label("asked"), request.c.resolved)
             .join(request, request.c.id == document.c.id)
             .where(
                 document.c.kind == "run",
@@ -269,6 +273,7 @@ class HistoryRecords:
                 document.c.head_build,
                 request.c.topic,
                 request.c.document.label("asked"),
+                request.c.resolved,
             )
             .join(request, request.c.id == document.c.id)
             .where(document.c.kind == "compare", document.c.platform_fingerprint == platform)
@@ -408,8 +413,11 @@ class HistoryRecords:
             statement = insert_of(connection, explained_step).values(**values)
             connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
 
-    def accept(self, change: AcceptedChange) -> None:
-        """Record that a change is accepted, replacing what was recorded of the same change."""
+    def accept(self, change: AcceptedChange) -> bool:
+        """Record that a change is accepted, replacing what was recorded of the same change.
+
+        Returns whether a kept history has it.
+        """
         key = ["repository", "commit", "case", "metric"]
         values = {name: getattr(change, name) for name in key}
         values |= {"reason": change.reason, "created": change.created or now()}
@@ -417,7 +425,7 @@ class HistoryRecords:
             statement = insert_of(connection, accepted_change).values(**values)
             connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
             kept = update(kept_change).where(*_of_kept(change))
-            connection.execute(kept.values(accepted=change.reason, is_open=False))
+            return connection.execute(kept.values(accepted=change.reason, is_open=False)).rowcount > 0
 
     def withdraw(self, change: AcceptedChange) -> bool:
         """Remove an accepted change; return whether there was one.
@@ -485,11 +493,30 @@ def _uncounted_cases(connection: Connection, row: Row[Any]) -> Iterator[Uncounte
         )
     }
     asked = json.loads(row.asked)
-    missing = [case for case in asked["cases"] if case["name"] not in results or not results[case["name"]].valid]
-    for case in missing:
+    measured = _settings_of_cases(asked["cases"], row.resolved)
+    for case in asked["cases"]:
         result = results.get(case["name"])
-        reason = "it was skipped" if result is None else _reason_of_result(RunCase.model_validate_json(result.document))
+        lost = sorted(case["config"].keys() - measured[case["name"]].keys())
+        if result is None:
+            reason = "it was skipped"
+        elif not result.valid:
+            reason = _reason_of_result(RunCase.model_validate_json(result.document))
+        elif lost:
+            reason = f"the server does not know the setting {', '.join(f'`{name}`' for name in lost)}"
+        else:
+            continue
         yield UncountedCase(row.head_build, Case.model_validate(case), asked["servers"]["head"]["config"], reason)
+
+
+def _settings_of_cases(asked: Sequence[Mapping[str, Any]], resolved: str | None) -> dict[str, dict[str, str]]:
+    """Return the settings that cases were measured with, by name: a server may not know all that a case has.
+
+    What the request means on its platform is read only where a case has any.
+    """
+    settings = {case["name"]: case["config"] for case in asked}
+    if resolved is None or not any(settings.values()):
+        return settings
+    return settings | {case["name"]: case["config"] for case in json.loads(resolved)["cases"]}
 
 
 def _reason_of_result(result: RunCase) -> str:
@@ -523,6 +550,7 @@ def _contrasts_of(
         return
     asked = read_stored(Request, row.asked, f"the request {row.id}")
     digests = {case.name: case.digest for case in asked.cases}
+    settings = _settings_of_cases([{"name": case.name, "config": case.config} for case in asked.cases], row.resolved)
     configs = {side: dict(server.config) for side, server in asked.servers.items()}
     for (case, name, engine, topology), over in starts.items():
         contrasts = _with_third(over, row.base_build, row.head_build)
@@ -544,6 +572,7 @@ def _contrasts_of(
                 is_of_history=row.topic.startswith(TOPIC) and not row.topic.startswith(CONFIRMING),
                 is_of_three=len(kept) == len(contrasts) > 2,
                 case_digest=digests.get(case, ""),
+                case_config=settings.get(case, {}),
             )
 
 
