@@ -3,14 +3,21 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from zerolap.cases import core_suite
-from zerolap.history.commit_times import CaseTimes, FreshContrast, missing_contrasts
+from zerolap.history import Asked
+from zerolap.history.commit_times import CaseTimes, FreshContrast, missing_contrasts, read_times
+from zerolap.history.commit_work import CaseWork
+from zerolap.history.nodes import Nodes
 from zerolap.history.platform_series import events_of
 from zerolap.history.time_changes import TimeChange, time_changes, unconfirmed
 from zerolap.judge import Contrast, levels_of
+from zerolap.records import Platform
 from zerolap.store import AbsoluteTime, RecordedContrast
 
 CPU = "cpu_ns_per_op"
@@ -58,6 +65,49 @@ def test_intervals_of_steps_hold_the_truth_about_as_often_as_they_say() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_flat_series_have_no_candidates_that_matter(seed: int) -> None:
     assert changes_of([0.0] * 30, seed) == []
+
+
+@pytest.mark.parametrize(("measured_with", "count"), [({"new-setting": "7"}, 1), ({}, 0), ({"new-setting": "8"}, 0)])
+def test_times_with_other_settings_of_the_case_are_none_of_its_series(
+    measured_with: dict[str, str], count: int
+) -> None:
+    case = CASE.model_copy(update={"config": {"new-setting": "7"}})
+    recorded = replace(confirming(0, 1, "same", 0.0).recorded, case_digest=case.digest, case_config=measured_with)
+    store: Any = SimpleNamespace(history=SimpleNamespace(contrasts=lambda *_: [recorded]))
+    nodes = Nodes((0, 1), {"b-1": 0, "b-2": 1})
+    machine = Platform(name="bench-1", fingerprint="p-1", cpu="a cpu", cores=2, kernel="6.1")
+    asked = Asked(Path("repository"), "A..B", (), [case], platform=machine)
+    times = read_times(asked, nodes, {case.name: CaseWork(case, nodes, {})}, store, machine.fingerprint)
+    assert len(times[case.name].contrasts.get(CPU, ())) == count
+
+
+def starts_around(mean: float, spread: float) -> tuple[float, ...]:
+    """Return six log ratios with a mean and half their range."""
+    return tuple(mean + spread * step for step in (-1.0, -0.6, -0.2, 0.2, 0.6, 1.0))
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+@pytest.mark.parametrize(
+    ("log_ratios", "outcome"),
+    [
+        (starts_around(0.044, 0.004), "confirmed"),
+        (starts_around(0.001, 0.004), "refuted"),
+        # Neither answer is certain, nor is that of too few starts.
+        (starts_around(0.015, 0.03), "candidate"),
+        (starts_around(0.001, 0.004)[1:], "candidate"),
+    ],
+)
+def test_a_fresh_comparison_of_both_ends_confirms_a_drift_or_refutes_it(
+    log_ratios: tuple[float, ...], outcome: str, is_reversed: bool
+) -> None:
+    levels = [0.004 * position for position in range(12)]
+    base, head = (11, 0) if is_reversed else (0, 11)
+    fresh = confirming(base, head, "same", 0.0)
+    signed = tuple(-ratio if is_reversed else ratio for ratio in log_ratios)
+    fresh = replace(fresh, recorded=replace(fresh.recorded, log_ratios=signed))
+    changes = time_changes({CASE.name: times_of(levels, fresh=[fresh])})
+    drifts = [change.comparison for change in changes if change.kind == "drift"]
+    assert drifts == {"confirmed": ["c-1"], "refuted": [], "candidate": [None]}[outcome]
 
 
 def test_swapping_the_direction_of_time_mirrors_a_step() -> None:

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from zerolap import _core
 from zerolap.history.asked import TIME
 from zerolap.history.commit_times import CaseTimes
-from zerolap.judge import BOUNDS_95, SeriesLevels, history_changes, series_changes, time_drift
+from zerolap.judge import BOUNDS_95, SeriesLevels, budget_answer, history_changes, series_changes, time_drift
 from zerolap.store import RecordedContrast
 
 CHANCE: Final = 0.01
@@ -82,7 +82,11 @@ def time_changes(
         for of_case in times.values()
         for metric in TIME
     )
-    changes += [_confirmed(drift, times[drift.case]) for drift in drifts if drift is not None]
+    changes += [
+        _confirmed(drift, times[drift.case])
+        for drift in drifts
+        if drift is not None and not _is_refuted(drift, times[drift.case])
+    ]
     return sorted(changes, key=lambda change: (change.position, change.case, change.metric))
 
 
@@ -259,18 +263,32 @@ def _series_levels(times: CaseTimes, metric: str) -> SeriesLevels | None:
     )
 
 
-def _confirmed(change: TimeChange, times: CaseTimes) -> TimeChange:
+def _fresh(change: TimeChange, times: CaseTimes) -> Iterator[tuple[RecordedContrast, list[float]]]:
+    """Yield the fresh comparisons of both ends of a change, with the logarithms of the later one over the earlier."""
     ends = times.groups[change.after], times.groups[change.position]
     for contrast in times.fresh:
         between = contrast.base, contrast.head
-        if contrast.recorded.metric != change.metric or set(between) != set(ends):
-            continue
-        sign = 1.0 if between == ends else -1.0
-        log_ratios = [sign * ratio for ratio in contrast.recorded.log_ratios]
+        if contrast.recorded.metric == change.metric and set(between) == set(ends):
+            sign = 1.0 if between == ends else -1.0
+            yield contrast.recorded, [sign * ratio for ratio in contrast.recorded.log_ratios]
+
+
+def _confirmed(change: TimeChange, times: CaseTimes) -> TimeChange:
+    for contrast, log_ratios in _fresh(change, times):
         is_step = change.kind == "step"
-        if _agrees(contrast.recorded, change, log_ratios) if is_step else _shows(change, log_ratios):
-            return replace(change, comparison=contrast.recorded.comparison)
+        if _agrees(contrast, change, log_ratios) if is_step else _shows(change, log_ratios):
+            return replace(change, comparison=contrast.comparison)
     return change
+
+
+def _is_refuted(drift: TimeChange, times: CaseTimes) -> bool:
+    """Whether a fresh comparison of both ends is certain that less than a drift remains beside the reported steps."""
+    for _, log_ratios in _fresh(drift, times):
+        if len(log_ratios) >= FEWEST_STARTS:
+            rest, error = _rest(drift, log_ratios)
+            if budget_answer(rest, max(error, NEXT_TO_NOTHING), len(log_ratios) - 1, DRIFT) == "within":
+                return True
+    return False
 
 
 def _agrees(contrast: RecordedContrast, change: TimeChange, log_ratios: Sequence[float]) -> bool:
@@ -283,9 +301,14 @@ def _shows(drift: TimeChange, log_ratios: Sequence[float]) -> bool:
     """Whether a comparison of both ends of a drift shows it beside the steps that are reported by themselves."""
     if len(log_ratios) < FEWEST_STARTS:
         return False
-    rest = (statistics.fmean(log_ratios) - drift.beside) * math.copysign(1.0, drift.log_change)
-    error = statistics.stdev(log_ratios) / math.sqrt(len(log_ratios))
+    rest, error = _rest(drift, log_ratios)
     return rest >= DRIFT and rest > BOUNDS_95 * error
+
+
+def _rest(drift: TimeChange, log_ratios: Sequence[float]) -> tuple[float, float]:
+    """Return what starts show in the direction of a drift beside the reported steps, and its standard error."""
+    rest = (statistics.fmean(log_ratios) - drift.beside) * math.copysign(1.0, drift.log_change)
+    return rest, statistics.stdev(log_ratios) / math.sqrt(len(log_ratios))
 
 
 def unconfirmed(changes: Sequence[TimeChange]) -> dict[tuple[int, int], list[str]]:
