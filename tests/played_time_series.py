@@ -1,6 +1,7 @@
 """A played Redis server with the TimeSeries module: it speaks RESP2 on a socket, and keeps what it is sent.
 
-Keys, labels, duplicate policies and errors are those of the module's documentation, as far as the lab uses them.
+Keys, labels, duplicate policies and errors are those of the module, as far as the lab uses them:
+`test_time_series_module.py` compares both where the module is installed.
 """
 
 import re
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from zerolap.server import FrameReader, ServerLost
+
+NO_KEY = ValueError("ERR TSDB: the key does not exist")
 
 
 @dataclass
@@ -111,34 +114,49 @@ class PlayedTimeSeries:
 
     def _query(self, words: list[str]) -> object:
         pairs = [word.partition("=")[::2] for word in words]
+        if not all(name and value for name, value in pairs):
+            return ValueError("ERR TSDB: please provide at least one matcher")
         return [
             key for key, series in self.keys.items() if all(series.labels.get(name) == value for name, value in pairs)
         ]
 
     def _info(self, words: list[str]) -> object:
+        if len(words) != 1:
+            return _wrong_arity("TS.INFO")
         series = self.keys.get(words[0])
         if series is None:
-            return ValueError("ERR TSDB: the key does not exist")
+            return NO_KEY
         return ["totalSamples", len(series.samples), "labels", [list(pair) for pair in series.labels.items()]]
 
     def _range(self, words: list[str]) -> object:
+        if len(words) < 3:
+            return _wrong_arity("TS.REVRANGE")
         series = self.keys.get(words[0])
         if series is None:
-            return ValueError("ERR TSDB: the key does not exist")
-        assert words[3] == "COUNT"
+            return NO_KEY
+        assert words[1:4] == ["-", "+", "COUNT"]
         newest = sorted(series.samples.items(), reverse=True)[: int(words[4])]
         # Values are simple strings.
         return [[time, float(value)] for time, value in newest]
 
     def _add(self, words: list[str]) -> object:
+        if len(words) < 3:
+            return _wrong_arity("TS.ADD")
         key, time, value, *options = words
-        if not re.fullmatch(r"\d+", time):
-            return ValueError("ERR TSDB: invalid timestamp")
+        if not re.fullmatch(r"\d+", time, re.ASCII):
+            return ValueError("ERR TSDB: invalid timestamp, must be a nonnegative integer")
+        if not re.fullmatch(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?", value, re.ASCII):
+            return ValueError("ERR TSDB: invalid value")
         if key not in self.keys:
+            # All that follows the word is labels; the module reads them only where it makes a key.
             labels = options[options.index("LABELS") + 1 :] if "LABELS" in options else []
-            self.keys[key] = PlayedKey(dict(zip(labels[::2], labels[1::2], strict=True)))
+            if not all(labels) or any(character in text for text in labels[1::2] for character in "(),"):
+                return ValueError("ERR TSDB: Couldn't parse LABELS")
+            self.keys[key] = PlayedKey(dict(zip(labels[::2], labels[1::2], strict=False)))
         if int(time) in self.keys[key].samples and options[:2] != ["ON_DUPLICATE", "LAST"]:
-            return ValueError("ERR TSDB: Error at upsert, DUPLICATE_POLICY is set to BLOCK")
+            return ValueError(
+                "ERR TSDB: Error at upsert, update is not supported when DUPLICATE_POLICY is set to BLOCK mode"
+            )
         self.keys[key].samples[int(time)] = float(value)
         return int(time)
 
@@ -153,6 +171,10 @@ class PlayedTimeSeries:
         for score, member in zip(rest[::2], rest[1::2], strict=True):
             scores[member] = max(float(score), scores.get(member, float(score)))
         return len(rest) // 2
+
+
+def _wrong_arity(command: str) -> ValueError:
+    return ValueError(f"ERR wrong number of arguments for '{command.lower()}' command")
 
 
 def _encoded(value: object) -> bytes:

@@ -4,7 +4,7 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +17,26 @@ PASSWORD_IN_URL = "pa55-w%C3%B6rd%2F%40%23%25"
 
 
 class RedisProcess:
-    """A redis-server with a password; it can be killed, frozen and started again."""
+    """A redis-server with a password; it can be killed, frozen and started again. `arguments` are further ones."""
 
-    def __init__(self, program: Path, directory: Path, port: int) -> None:
+    def __init__(self, program: Path, directory: Path, port: int, arguments: Sequence[str | Path] = ()) -> None:
         self.port = port
         self.url = f"redis://:{PASSWORD_IN_URL}@127.0.0.1:{port}"
         self.client = redis.Redis(port=port, password=PASSWORD, decode_responses=True)
         self._program = program
         self._directory = directory
+        self._arguments = arguments
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
     @contextlib.contextmanager
-    def on_a_port(cls, program: Path, directory: Path) -> Iterator["RedisProcess"]:
+    def on_a_port(
+        cls, program: Path, directory: Path, arguments: Sequence[str | Path] = ()
+    ) -> Iterator["RedisProcess"]:
         """Yield a server that is not started, and kill it at the end."""
         directory.mkdir()
         port = free_port()
-        server = cls(program, directory, port)
+        server = cls(program, directory, port, arguments)
         try:
             yield server
         finally:
@@ -45,7 +48,7 @@ class RedisProcess:
         # The kernel ends the server with the tests, also where they are killed.
         command: list[str | Path] = ["setpriv", "--pdeathsig", "KILL", self._program]
         command += ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", self._directory]
-        command += ["--requirepass", PASSWORD, "--appendonly", "yes", "--save", ""]
+        command += ["--requirepass", PASSWORD, "--appendonly", "yes", "--save", "", *self._arguments]
         with (self._directory / "log").open("ab") as output:
             process = self._process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
 

@@ -512,6 +512,16 @@ def test_a_history_is_exported_under_the_public_keys_and_labels(played: PlayedTi
     assert played.sets[f"{prefix}:versions"] == {"7.2.0"}
 
 
+def test_labels_have_nothing_that_the_module_refuses(played: PlayedTimeSeries) -> None:
+    names = PublicNames("redis", "redis", "main", build_variant="-O3,-flto", platform="A CPU (R)")
+    with TimeSeriesServer.connected(played.url) as server:
+        for series in public_series_of(a_history(), names):
+            server.write(series)
+    variants = {series.labels["build_variant"] for series in played.keys.values()}
+    platforms = {series.labels["running_platform"] for series in played.keys.values()}
+    assert (variants, platforms) == ({"-O3_-flto"}, {"A CPU _R_"})
+
+
 def test_an_export_again_changes_nothing_but_what_changed(played: PlayedTimeSeries) -> None:
     for _ in range(2):
         with TimeSeriesServer.connected(played.url) as server:

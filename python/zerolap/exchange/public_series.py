@@ -42,6 +42,8 @@ METRICS_OF_MEMTIER: Final = {
     "latency_p99_us": ('"ALL STATS".Totals."Percentile Latencies"."p99.00"', 1000.0),
 }
 """Metrics that dashboards of the public tool show, by their paths in memtier_benchmark's JSON, and a divisor."""
+NOT_IN_LABELS: Final = str.maketrans("(),", "___")
+"""The module refuses values of labels with these characters, which have a meaning in filters."""
 _KEY: Final = re.compile(rf"{re.escape(PREFIX)}/by\.(branch|version|hash)/")
 _RELEASE: Final = re.compile(r"[a-zA-Z_-]*(\d+(?:\.\d+)+)", re.ASCII)
 
@@ -246,7 +248,7 @@ def _key(series: HistorySeries, metric: str, names: PublicNames, by: str, by_val
 
 def _labels(series: HistorySeries, metric: str, names: PublicNames, by: str, by_value: str) -> dict[str, str]:
     topology = _topology(series)
-    return {
+    labels = {
         "github_org": names.organization,
         "github_repo": names.repository,
         "github_org/github_repo": f"{names.organization}/{names.repository}",
@@ -266,3 +268,4 @@ def _labels(series: HistorySeries, metric: str, names: PublicNames, by: str, by_
         "metric_jsonpath": METRICS_OF_MEMTIER.get(series.metric, (metric,))[0],
         "measured_by": "zerolap",
     }
+    return {name: text.translate(NOT_IN_LABELS) for name, text in labels.items() if text}
