@@ -114,6 +114,8 @@ def test_the_size_is_what_grows_most_so_that_no_other_explains_the_cost() -> Non
     [
         ("GEOSEARCH places FROMLONLAT 7 55 BYRADIUS 200 km", "GEOSEARCH places FROMLONLAT 7 55 BYBOX 200 200 km"),
         ("ZRANGE key 0 -1", "ZRANGE key 0 -1 withscores"),
+        # How much is read or removed may be what the cost grows by.
+        ("ZREMRANGEBYRANK key 0 9", "ZREMRANGEBYRANK key 0 999"),
         ("EVAL 'return 1' 0", "EVAL 'return 2' 0"),
         ("GET __key__", "STRLEN __key__"),
     ],
@@ -121,6 +123,16 @@ def test_the_size_is_what_grows_most_so_that_no_other_explains_the_cost() -> Non
 def test_what_does_something_else_is_no_group(line: str, further: str) -> None:
     cases = {"one": a_case(line), "other": a_case(further)}
     assert grouped(cases, {"one": 10.0, "other": 100.0}) == []
+
+
+def test_cases_of_which_other_sizes_are_known_are_no_group() -> None:
+    known = a_case("LINDEX list 5", setup=["RPUSH list a b c"])
+    assert grouped({"known": known, "unknown": a_case("LINDEX list 5")}, {"known": 1.0, "unknown": 10.0}) == []
+
+
+def test_numbers_that_are_written_are_data() -> None:
+    cases = {"few": a_case("ZADD key 1 a 2 b"), "many": a_case("ZADD key 1 a 2 b 3 c 4 d 5 e 6 f")}
+    assert [list(sizes) for _, sizes in grouped(cases)] == [["few", "many"]]
 
 
 def test_cases_of_other_settings_are_no_group() -> None:

@@ -57,8 +57,9 @@ def test_with_two_sizes_all_of_the_cost_is_taken_to_grow() -> None:
     assert not grows_faster_than_a_sort([(10.0, 0.0), (100.0, 10_000.0)])
 
 
-def test_one_size_of_several_that_is_not_too_dear_is_enough_to_be_silent() -> None:
+def test_growth_may_begin_to_show_with_many_elements_but_one_dear_size_is_a_step() -> None:
     assert grows_faster_than_a_sort([(1, 10), (10, 1000), (100, 1e5), (1000, 1e7)])
+    assert grows_faster_than_a_sort([(1, 10), (10, 100), (20, 200), (100, 4000), (1000, 1e6)])
     assert not grows_faster_than_a_sort([(1, 10), (10, 100), (100, 1000), (1000, 1e7)])
 
 
@@ -182,6 +183,18 @@ def test_what_has_to_grow_is_left_alone(name: str) -> None:
         return linear(size)
 
     assert searched(group_of(shape)) == {}
+
+
+def test_what_only_one_encoding_does_too_often_is_detected_in_its_cases() -> None:
+    def shape(size: float) -> tuple[Mapping[str, float], Mapping[tuple[str, str], float]]:
+        if size > 200:
+            return {}, {("xCommand", "addToTable"): size, ("xCommand", "reply"): 1.0}
+        return {"seekInArray": 10 * size}, {("xCommand", "seekInArray"): size, ("xCommand", "reply"): 1.0}
+
+    by_case = searched(group_of(shape, (10.0, 30.0, 100.0, 1000.0, 10_000.0)))
+    assert {case: of.function for case, (of,) in by_case.items()} == {"x-30": "seekInArray", "x-100": "seekInArray"}
+    # Two sizes alone may be a step, such as a buffer that is full from some size on.
+    assert searched(group_of(shape, (30.0, 100.0, 1000.0, 10_000.0))) == {}
 
 
 def test_two_sizes_are_medium_confidence_at_most() -> None:

@@ -1,12 +1,13 @@
 """Which cases send the same commands with data of different sizes, and how large those are relative to each other."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from zerolap.explain.data_sizes import UNITS, SizeUnit, stated_sizes
-from zerolap.records import Case, CaseOpportunity, CountedWork
+from zerolap.explain.data_sizes import UNITS, WRITES, SizeUnit, stated_sizes
+from zerolap.records import Case, CaseOpportunity, ClientCommand, CountedWork
 
 SMALLEST_RANGE: Final = 2.0
 """What the largest size has to be of the smallest for costs to be compared."""
@@ -23,7 +24,8 @@ OPTIONS: Final = frozenset(
     | {"STREAMS", "TYPE", "WEIGHTS", "WITHCOORD", "WITHDIST", "WITHHASH", "WITHMATCHLEN", "WITHSCORE", "WITHSCORES"}
     | {"WITHVALUES", "XX"}
 )
-"""Words by which a command does something else; all other arguments are data."""
+"""Words by which a command does something else; other arguments are data, but for the whole numbers of reading ones."""
+WHOLE_NUMBER: Final = re.compile(r"-?\d+")
 
 Sizes: TypeAlias = Mapping[SizeUnit, float]
 
@@ -43,27 +45,30 @@ def size_groups(cases: Mapping[str, Case], reply_parts: Mapping[str, float]) -> 
         sizes = stated_sizes(cases[name])
         if reply_parts.get(name, 0.0) > 0:
             sizes["parts of the reply"] = reply_parts[name]
-        alike.setdefault(_what_it_sends(cases[name]), {})[name] = sizes
+        # What is known of some cases only may be what their cost grows by.
+        alike.setdefault((*_what_it_sends(cases[name]), frozenset(sizes)), {})[name] = sizes
     groups = (_group(by_case) for by_case in alike.values() if len(by_case) > 1)
     return [group for group in groups if group is not None]
 
 
 def _what_it_sends(case: Case) -> tuple[object, ...]:
     """Return what cases of a group have in common: the commands without their data, the topology, the settings."""
-    commands = []
-    for command in case.client.sent:
-        words = command.line.split()
-        if command.name in SCRIPTED:
-            commands.append((command.verb, command.ratio, frozenset(words)))
-        else:
-            options = frozenset(word.upper() for word in words[1:]) & OPTIONS
-            commands.append((command.verb, command.ratio, options))
-    return tuple(commands), case.topology.name, tuple(sorted(case.config.items()))
+    commands = tuple((command.verb, command.ratio, _request_of(command)) for command in case.client.sent)
+    return commands, case.topology.name, tuple(sorted(case.config.items()))
+
+
+def _request_of(command: ClientCommand) -> frozenset[str]:
+    """Return the words by which a command does something else: whole scripts, options, ranges and counts."""
+    words = command.line.split()[1:]
+    if command.name in SCRIPTED:
+        return frozenset(words)
+    options = frozenset(map(str.upper, words)) & OPTIONS
+    return options if command.name in WRITES else options | {word for word in words if WHOLE_NUMBER.fullmatch(word)}
 
 
 def _group(by_case: Mapping[str, Sizes]) -> SizeGroup | None:
     """Return the cases with their sizes, by the unit that grows most; none where they have about one size."""
-    known = [unit for unit in UNITS if all(unit in sizes for sizes in by_case.values())]
+    known = [unit for unit in UNITS if unit in next(iter(by_case.values()))]
     if not known:
         return None
     ordered = sorted(by_case, key=lambda name: (sum(math.log(by_case[name][unit]) for unit in known), name))

@@ -24,6 +24,8 @@ ARGUMENTS_OF_AN_ELEMENT: Final[Mapping[str, int]] = {
 }
 ONE_ELEMENT: Final = frozenset({"PSETEX", "SET", "SETEX", "XADD"})
 """Commands that write one element, whatever their arguments."""
+WRITES: Final = ONE_ELEMENT | ARGUMENTS_OF_AN_ELEMENT.keys()
+"""Commands whose numbers are data, and not how much of it is meant."""
 FILLS_NOTHING: Final = frozenset(
     {"ACL", "CLIENT", "CONFIG", "DEL", "EXPIRE", "FLUSHALL", "FLUSHDB", "FUNCTION", "HEXPIRE", "HPEXPIRE", "PEXPIRE"}
     | {"PING", "SCRIPT", "SELECT", "UNLINK", "WAIT", "XGROUP", "XREADGROUP"}

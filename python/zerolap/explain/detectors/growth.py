@@ -13,7 +13,9 @@ ONE_SIZE: Final = 1.2
 """Sizes closer together than by this factor are one."""
 MARGIN: Final = 1.25
 """What a cost has to be of that of a sort to have grown faster: thresholds such as a full buffer make small steps."""
-STEEPEST: Final = 1.1
+MOST_JUDGED: Final = 2
+"""Sizes, of the largest, that all have to be dear: growth may begin to show with many elements."""
+LEAST_STEEP: Final = 1.1
 """The exponent from which on costs grow faster than in proportion."""
 FEWEST_OF_CURVE: Final = 3
 """Sizes from which on costs that are the same for any size can be told from those that grow."""
@@ -63,11 +65,12 @@ def median_line(points: Sequence[Point]) -> Line:
 
 
 def grows_faster_than_a_sort(points: Sequence[Point]) -> bool:
-    """Return whether costs grow faster than size * log(size), at all sizes that can show it; with one size none does.
+    """Return whether costs grow faster than size * log(size); with one size none does.
 
     With three sizes or more, the two smallest state what of the cost does not grow, and how the rest would grow if it
-    were the cost of a sort. With two, all of the smaller one's cost is taken to grow. Comparing slopes in place of an
-    exponent keeps constant costs from hiding growth (Coppa, Demetrescu and Finocchi, PLDI 2012).
+    were the cost of a sort. The largest has to cost more; with four or more the second largest too, as a step is no
+    growth. With two sizes, all of the smaller one's cost is taken to grow. Comparing slopes in place of an exponent
+    keeps constant costs from hiding growth (Coppa, Demetrescu and Finocchi, PLDI 2012).
     """
     if len(points) < 2 or any(cost <= 0 for _, cost in points):
         return False
@@ -76,8 +79,8 @@ def grows_faster_than_a_sort(points: Sequence[Point]) -> bool:
         line, judged = Line(sort[0][1] / sort[0][0], 0.0), sort[1:]
     else:
         line, judged = _through(sort[0], sort[1]), sort[2:]
-    is_steep = exponent(points[-2:]) >= STEEPEST and line.slope > 0
-    return is_steep and all(cost > MARGIN * line.at(steps) for steps, cost in judged)
+    is_steep = exponent(points[-2:]) >= LEAST_STEEP and line.slope > 0
+    return is_steep and all(cost > MARGIN * line.at(steps) for steps, cost in judged[-MOST_JUDGED:])
 
 
 def above_proportion(points: Sequence[Point], size: float, cost: float) -> float:

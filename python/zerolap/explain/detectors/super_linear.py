@@ -1,6 +1,6 @@
 """Functions whose cost grows faster than the data of a command: a search within a loop, a copy of all that follows."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,6 +36,15 @@ DOCUMENTED: Final = frozenset(
 
 
 @dataclass(frozen=True)
+class _Way:
+    """Cases of a group, the functions that all of them execute, and those of these that no other case executes."""
+
+    group: CaseGroup
+    functions: Collection[FunctionKey]
+    only_here: Collection[FunctionKey]
+
+
+@dataclass(frozen=True)
 class _Growth:
     """A function whose cost grows too fast, with its costs by case and what of the largest one is in excess.
 
@@ -57,37 +66,46 @@ class SuperLinear:
     revision = 1
 
     def detect_group(self, group: CaseGroup) -> Mapping[str, Sequence[CaseOpportunity]]:
-        """Return the lowest function below which the cost grows too fast, for each case in which it does."""
+        """Return the lowest functions below which the cost grows too fast, for each case in which it does."""
         if not all(sized.evidence.command_calls for sized in group.cases):
             return {}
-        functions = _functions_of_all(group)
-        growth = _lowest(group, functions)
-        if growth is None:
-            return {}
-        return {
-            sized.case: sized.evidence.worth_a_line([_opportunity(group, sized, growth, functions)])
-            for sized in group.cases
-        }
+        opportunities: dict[str, list[CaseOpportunity]] = {}
+        for way in _ways(group):
+            growth = _lowest(way)
+            for sized in way.group.cases if growth is not None else ():
+                of_case = sized.evidence.worth_a_line([_opportunity(way, sized, growth)])
+                opportunities.setdefault(sized.case, []).extend(of_case)
+        return opportunities
 
 
-def _functions_of_all(group: CaseGroup) -> set[FunctionKey]:
-    """Return the functions that the commands of all cases execute.
+def _ways(group: CaseGroup) -> Iterator[_Way]:
+    """Yield the ways in which cases do the same: what some do otherwise, as in another encoding, is compared apart.
 
-    What only some sizes execute is another way to do the same, such as that of another encoding, and states nothing of
-    how a cost grows.
+    Where it is not all of them, they have to have three sizes: what begins beyond a size, as when a buffer is full,
+    would grow without limit from none.
     """
-    executed = [
-        {key for key in sized.evidence.within_commands if sized.evidence.index.own(key) > 0} for sized in group.cases
-    ]
-    return set.intersection(*executed)
+    executed = {
+        sized.case: {key for key in sized.evidence.within_commands if sized.evidence.index.own(key) > 0}
+        for sized in group.cases
+    }
+    by_cases: dict[tuple[str, ...], set[FunctionKey]] = {}
+    for key in set().union(*executed.values()):
+        by_cases.setdefault(tuple(case for case, keys in executed.items() if key in keys), set()).add(key)
+    for names, only_here in by_cases.items():
+        cases = [sized for sized in group.cases if sized.case in names]
+        sizes = points_by_size([(sized.size, 0.0) for sized in cases])
+        if len(cases) == len(group.cases) or len(sizes) >= MANY_SIZES:
+            functions = set.intersection(*(executed[name] for name in names))
+            yield _Way(CaseGroup(group.unit, cases), functions, only_here)
 
 
-def _lowest(group: CaseGroup, functions: Collection[FunctionKey]) -> _Growth | None:
+def _lowest(way: _Way) -> _Growth | None:
     """Return the lowest function that has most of what grows too fast; none where nothing does.
 
     What is called too often is not the place: its caller is, which calls it in a loop.
     """
-    growing = [growth for key in functions if (growth := _growth_of(group, key, functions)) is not None]
+    group = way.group
+    growing = [growth for key in way.only_here if (growth := _growth_of(way, key)) is not None]
     most = max((growth.excess for growth in growing), default=0.0)
     largest = group.cases[-1].evidence
     if most < SMALLEST_EXCESS * largest.index.total:
@@ -98,13 +116,14 @@ def _lowest(group: CaseGroup, functions: Collection[FunctionKey]) -> _Growth | N
     return max(meant, key=lambda growth: places[growth.function], default=None)
 
 
-def _growth_of(group: CaseGroup, key: FunctionKey, functions: Collection[FunctionKey]) -> _Growth | None:
+def _growth_of(way: _Way, key: FunctionKey) -> _Growth | None:
     """Return how a function grows with all that it calls, or, where that hides it, by itself; none if not too fast."""
+    group = way.group
     # A sum of calls is looked up at once, but has what not all cases execute; what is below a function takes longer.
     with_calls = _points(group, [sized.evidence.index.inclusive(key) for sized in group.cases])
     by_itself = [sized.evidence.index.own(key) for sized in group.cases]
     if grows_faster_than_a_sort(with_calls):
-        costs = [sum(_costs_below(sized, key, functions).values()) for sized in group.cases]
+        costs = [sum(_costs_below(sized, key, way.functions).values()) for sized in group.cases]
         growth = _too_fast(group, key, costs, is_own=False)
         if growth is not None:
             return growth
@@ -133,14 +152,12 @@ def _costs_below(sized: SizedCase, key: FunctionKey, functions: Collection[Funct
     return {of: cost for of, cost in costs.items() if of in functions}
 
 
-def _opportunity(
-    group: CaseGroup, sized: SizedCase, growth: _Growth, functions: Collection[FunctionKey]
-) -> CaseOpportunity | None:
+def _opportunity(way: _Way, sized: SizedCase, growth: _Growth) -> CaseOpportunity | None:
     function, cost = growth.function, growth.costs[sized.case]
     expected = above_proportion(growth.points, sized.size, cost)
     if expected <= 0:
         return None
-    costs = {function: cost} if growth.is_own else _costs_below(sized, function, functions)
+    costs = {function: cost} if growth.is_own else _costs_below(sized, function, way.functions)
     least = min(above_a_sort(growth.points, sized.size, cost), expected)
     most = max(cost - growth.points[0][1], expected)
     part = Estimate(low=least / cost, expected=expected / cost, high=most / cost)
@@ -151,8 +168,8 @@ def _opportunity(
         CodePlace(function, None if caller is None else caller.caller, () if caller is None else caller.lines),
         Saving(costs, part),
         confidence=_confidence(sized, growth),
-        evidence=_evidence(group, growth),
-        text=_text(group, growth),
+        evidence=_evidence(way.group, growth),
+        text=_text(way.group, growth),
     )
 
 
