@@ -231,6 +231,8 @@ def test_the_terminal_has_the_headline_and_each_change_with_its_reason(whole: Ra
         "does not build",
     ):
         assert part in ended.out
+    report = whole.zerolap("history", "report", "toy-get", *whole.common(), "--range", "HEAD~1..HEAD")
+    assert (report.code, report.out.splitlines()[0]) == (0, "nothing is open")
 
 
 @pytest.mark.slow
@@ -433,6 +435,8 @@ def test_wrong_usage_is_refused_before_anything_is_measured(zerolap: Zerolap, to
     history("--measure", "HEAD..HEAD", "--range", "HEAD..HEAD").fails_with(2, "leave --range out")
     history("--measure", "HEAD..HEAD", "--engine", "sampled").fails_with(2, "sampled")
     history("--range", "HEAD..HEAD", "--json", "-", "--csv", "-").fails_with(2, "standard output")
+    for option in (("--budget", "5m"), ("--engine", "counted"), ("--retry",)):
+        history("--range", "HEAD..HEAD", *option).fails_with(2, f"`{option[0]}` without `--measure`")
     zerolap("history", "no-such-case", "--repo", toy.path, "--cases", CASES, "--range", "HEAD..HEAD").fails_with(
         2, "no-such-case"
     )
@@ -447,3 +451,25 @@ def test_a_range_that_is_not_measured_says_how_to_measure_it(zerolap: Zerolap, t
         "history", "--repo", toy.path, "--cases", CASES, "--range", f"{toy.first}..{toy.first}", "--json", "-"
     ).out
     assert json.loads(document)["series"] == []
+    # Of a branch that may have thousands of commits not all are suggested.
+    shown = zerolap("history", "--repo", toy.path, "--cases", CASES)
+    assert "nothing of HEAD is measured: zerolap history --measure HEAD~20..HEAD" in shown.out
+    report = zerolap("history", "report", "--repo", toy.path, "--cases", CASES)
+    assert (report.code, "nothing of HEAD is measured" in report.out) == (0, True)
+
+
+def test_what_is_accepted_by_a_wrong_name_is_told(zerolap: Zerolap, toy: ToySource) -> None:
+    words = ("--repo", toy.path, "--reason", "agreed", "--store", zerolap.store)
+    zerolap("history", "ack", "nothing", *words).fails_with(2, "no revision `nothing`")
+    zerolap("history", "ack", f"{toy.first}:toy-get:speed", *words).fails_with(2, "does not follow `speed`", "cpu_ns")
+    ended = zerolap("history", "ack", f"{toy.first}:no-such-case", *words)
+    assert (ended.code, "no history that was shown here has this change" in ended.err) == (0, True)
+
+
+@pytest.mark.slow
+def test_a_range_of_which_nothing_builds_says_so(fresh: Range, tmp_path: Path) -> None:
+    broken = f"HEAD~{LAST - BROKEN}"
+    ended = fresh("toy-get", "--measure", f"{broken}..{broken}", "--engine", "counted", "--markdown", "-")
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith("**1 commit, none measured, 1 failed**")
+    assert "does not build" in ended.out

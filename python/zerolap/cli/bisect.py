@@ -12,10 +12,10 @@ app = typer.Typer(rich_markup_mode="rich")
 
 HELP = f"""{VERBS["bisect"]}
 
-GOOD and BAD are revisions of the repository; the commits between them are the first parents of BAD. Where the change \
-shows in counted work, counts find it, as they are exact. Else commits are timed against GOOD, several times where \
-that is worth it, until one has a probability of 95 %. Commits that do not build are skipped; several culprits are all \
-found. At last each is compared with its parent, which gives the reason.
+GOOD and BAD are revisions of the repository; the commits between them are the first parents of BAD, of which GOOD \
+is one. Where the change shows in counted work, counts find it, as they are exact. Else commits are timed against \
+GOOD, several times where that is worth it, until one has a probability of 95 %. Commits that do not build are \
+skipped; several culprits are all found. At last each is compared with its parent, which gives the reason.
 
 The search can be interrupted: the same command goes on, and measures nothing twice.
 
@@ -23,7 +23,7 @@ Examples:
 
     zerolap bisect HEAD~64 HEAD get-100B --repo ~/redis
 
-    zerolap bisect 7.0.15 7.2.0 xadd-auto-id --repo ~/redis --json bisect.json
+    zerolap bisect 7.2.3 7.2.4 xadd-auto-id --repo ~/redis --json bisect.json
 
     zerolap bisect v1.2 main zrange-10 --repo ~/redis --engine timed --budget 1h
 

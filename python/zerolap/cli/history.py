@@ -121,6 +121,11 @@ def show(
     options.check_reports(json=json, markdown=markdown, benchfmt=benchfmt, csv=csv)
     if measure is not None and shown is not None:
         raise UsageError("`--measure` shows what it measures", hint="leave --range out")
+    for name in ("engine", "budget", "retry"):
+        if measure is None and options.is_on_command_line(context, name):
+            raise UsageError(
+                f"`--{name}` without `--measure`: nothing is measured", hint="zerolap history --measure RANGE"
+            )
     engines = options.engines(engine, judging=True) or ["counted", "timed"]
     wrong = [name for name in engines if name not in ("counted", "timed")]
     if wrong:

@@ -55,7 +55,7 @@ Exporting again replaces samples of the same times.
 
 Examples:
 
-    zerolap history export --repo ~/redis --range 7.2.0..HEAD --to redis://grafana.example:6379
+    zerolap history export --repo ~/redis --range tags:7.2.0..HEAD --to redis://grafana.example:6379
 
     zerolap history export --repo ~/redis --to redis://:PASSWORD@localhost --project redis/redis --branch unstable
 """

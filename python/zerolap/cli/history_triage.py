@@ -26,7 +26,7 @@ Examples:
 
     zerolap history report --repo ~/redis
 
-    zerolap history report --repo ~/redis --range 7.2.4..HEAD --json - --fail-on regression
+    zerolap history report --repo ~/redis --range HEAD~60..HEAD --json - --fail-on regression
 """
 
 Repository = Annotated[
@@ -45,6 +45,7 @@ def ack(
     """Record or withdraw an accepted change."""
     from zerolap.build import commit_of
     from zerolap.errors import UsageError
+    from zerolap.history import TIME, WORK
     from zerolap.store import AcceptedChange, Store
 
     name, *rest = change.split(":", CHANGE_PARTS - 1)
@@ -54,11 +55,15 @@ def ack(
     if not withdraw and not reason.strip():
         raise UsageError("an accepted change needs a reason", hint="--reason 'why it is accepted'")
     case, metric = (*rest, "", "")[:2]
+    if metric and metric not in (*WORK, *TIME):
+        raise UsageError(f"a history does not follow `{metric}`", hint=f"metrics are {', '.join([*WORK, *TIME])}")
     accepted = AcceptedChange(str(repo.resolve()), commit, reason.strip(), case, metric)
     with Store.open(store) as results:
         if not withdraw:
-            results.history.accept(accepted)
+            is_known = results.history.accept(accepted)
             typer.echo(f"accepted: {change}")
+            if not is_known:
+                typer.echo("note: no history that was shown here has this change; one that will is accepted", err=True)
             return
         if not results.history.withdraw(accepted):
             raise UsageError(f"`{change}` is not accepted", hint="withdraw it as it was accepted, by the same parts")
@@ -104,5 +109,5 @@ def report(
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
         document = open_changes(history_of(asked, Lab(results), Shown(options.command_line(context))))
-        write_history(document, HistoryReports(json, markdown, None, quiet))
+        write_history(document, HistoryReports(json, markdown, None, quiet, nothing="nothing is open"))
     raise typer.Exit(int(fails_on(document, fail_on.value)))

@@ -82,6 +82,14 @@ Wait = Annotated[
 ]
 MinEffect = Annotated[str, typer.Option(help="Smallest relevant change, by engine.", metavar="ENGINE=SIZE")]
 Quick = Annotated[bool, typer.Option("--quick", help="Only count, with smaller data sets and fewer requests.")]
+CountBuild = Annotated[
+    bool,
+    typer.Option(
+        "--count-build",
+        help="Count the calls of inlined functions too, in a second build without inlining; costs are those of the"
+        " server's own build. Not for programs that are already built.",
+    ),
+]
 Topology = Annotated[
     str | None,
     typer.Option(
@@ -376,6 +384,12 @@ REPORTS = frozenset({"json", "html", "markdown", "benchfmt", "quiet", "store"})
 def without_password(word: str) -> str:
     """Return a word of the command line, which is shown in reports, without the password of a database URL."""
     return re.sub(r"(postgres(?:ql)?://[^:/@?]*):[^@]*@", r"\1@", word)
+
+
+def is_on_command_line(context: typer.Context, name: str) -> bool:
+    """Whether a parameter is written there, and not a default or of `zerolap.toml`."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def command_line(context: typer.Context) -> str:

@@ -6,6 +6,7 @@ import secrets
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -22,7 +23,7 @@ from zerolap.records import (
     SnapshotReport,
     VersionTable,
 )
-from zerolap.report import comparison_json, run_json, show_comparison, show_run
+from zerolap.report import NO_CHANGES, comparison_json, run_json, show_comparison, show_run
 from zerolap.store import Store
 
 SHOWN_REASONS = 3
@@ -101,13 +102,17 @@ def write_run(report: RunReport, store: Store, reports: Reports) -> None:
 
 @dataclass(frozen=True)
 class HistoryReports:
-    """The files that a history is written to, - for standard output, none for a report that is not wanted."""
+    """The files that a history is written to, - for standard output, none for a report that is not wanted.
+
+    `nothing` is the headline of a history that has no changes to show.
+    """
 
     json: str | None
     markdown: str | None
     csv: str | None
     quiet: bool
     benchfmt: str | None = None
+    nothing: str = NO_CHANGES
 
 
 def write_history(history: History, reports: HistoryReports) -> None:
@@ -116,14 +121,14 @@ def write_history(history: History, reports: HistoryReports) -> None:
 
     for target, written in (
         (reports.json, history_json),
-        (reports.markdown, history_markdown),
+        (reports.markdown, partial(history_markdown, nothing=reports.nothing)),
         (reports.csv, history_csv),
         (reports.benchfmt, history_benchfmt),
     ):
         if target is not None:
             write(target, written(history))
     if not reports.quiet and "-" not in (reports.json, reports.markdown, reports.csv, reports.benchfmt):
-        show_history(history, _Output())
+        show_history(history, _Output(), reports.nothing)
 
 
 def write_shares(history: History, reports: HistoryReports) -> None:

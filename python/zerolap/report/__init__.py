@@ -11,6 +11,7 @@ from zerolap.report.format import plain
 from zerolap.report.gate import gate_sentence
 from zerolap.report.history_benchfmt import history_benchfmt
 from zerolap.report.history_document import history_csv, history_json, history_markdown
+from zerolap.report.history_reading import NO_CHANGES
 from zerolap.report.history_terminal import show_history
 from zerolap.report.html import comparison_html, content_security_policy, page_html, run_html
 from zerolap.report.opportunity_document import opportunities_json, opportunities_markdown
@@ -27,6 +28,7 @@ from zerolap.report.version_table_terminal import show_version_table
 from zerolap.report.written_reading import case_statements, cases_in_order, reading_of
 
 __all__ = [
+    "NO_CHANGES",
     "Word",
     "bisect_json",
     "bisect_markdown",

@@ -8,6 +8,7 @@ from typing import Final
 from zerolap.records import History, HistorySeries
 from zerolap.report.format import change, interval, one_line
 from zerolap.report.history_reading import (
+    NO_CHANGES,
     change_text,
     changes_in_order,
     history_effort,
@@ -61,8 +62,11 @@ def _cell(text: str) -> str:
     return f"'{line}" if line.startswith(FORMULA_BEGINS) else line
 
 
-def history_markdown(history: History) -> str:
-    """Return a history as Markdown: the table of series, then all changes."""
+def history_markdown(history: History, nothing: str = NO_CHANGES) -> str:
+    """Return a history as Markdown: the table of series, then all changes, failed commits and notes.
+
+    `nothing` is the headline where there are no changes.
+    """
     rows = [
         [
             code(series_label(series)),
@@ -75,7 +79,7 @@ def history_markdown(history: History) -> str:
         for series in history.series
         for total in [series_change(series)]
     ]
-    parts = [f"**{history_headline(history)}**", prose(history_effort(history))]
+    parts = [f"**{history_headline(history, nothing)}**", prose(history_effort(history))]
     if rows:
         parts.append(table(["case", "metric", "commits", "change", "95 %", "steps"], rows))
     if changes_in_order(history):
@@ -83,6 +87,9 @@ def history_markdown(history: History) -> str:
     others = sources_of_others(history)
     if others:
         parts.append(f"Measured by others: {', '.join(map(code, others))}.")
+    failed = [f"{commit.name}: {commit.failure}" for commit in history.commits if commit.failure is not None]
+    if failed or history.notes:
+        parts.append(bullets(map(sentence_with_names, [*failed, *history.notes])))
     return "\n\n".join(parts) + "\n"
 
 

@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 from zerolap.records import History, HistoryChange, HistorySeries
 from zerolap.report.format import change, counted, duration, listing, metric_label, one_line
 
+NO_CHANGES: Final = "no changes"
 FLAT = 0.0002
 """A smaller change of work is that of counting itself."""
 
@@ -75,10 +77,10 @@ def range_of_change(history: History, changed: HistoryChange) -> str:
     return f"from {history.commits[changed.after].name} to {commit.name}"
 
 
-def history_headline(history: History) -> str:
-    """Write what matters most: open regressions, drifts, and else that there are none."""
+def history_headline(history: History, nothing: str = NO_CHANGES) -> str:
+    """Write what matters most: open regressions, drifts, and else that there are none, by the words `nothing`."""
     if not history.series:
-        return f"{len(history.commits):,} commits, none measured: zerolap history --measure '{history.range}' measures"
+        return _headline_of_unmeasured(history)
     own = [series for series in history.series if not series.is_imported]
     others = sum(len(series.changes) for series in history.series if series.is_imported)
     worse = [changed for series in own for changed in series.open_regressions]
@@ -95,7 +97,18 @@ def history_headline(history: History) -> str:
         parts.append(counted(better, "improvement", "improvements"))
     if others:
         parts.append(f"{counted(others, 'change', 'changes')} in series that others have measured")
-    return ", ".join(parts) if parts else "no changes"
+    return ", ".join(parts) if parts else nothing
+
+
+def _headline_of_unmeasured(history: History) -> str:
+    """Write how a range is measured, or how much of it was tried and failed."""
+    if not history.commits:
+        return "nothing of HEAD is measured: zerolap history --measure HEAD~20..HEAD measures"
+    counts = counted(len(history.commits), "commit", "commits")
+    failed = sum(commit.failure is not None for commit in history.commits)
+    if failed or history.notes:
+        return f"{counts}, none measured{f', {failed:,} failed' if failed else ''}"
+    return f"{counts}, none measured: zerolap history --measure '{history.range}' measures"
 
 
 def history_effort(history: History) -> str:

@@ -5,6 +5,7 @@ from rich.console import Console
 from zerolap.records import History, HistoryChange, HistorySeries
 from zerolap.report.format import change, counted, interval, one_line
 from zerolap.report.history_reading import (
+    NO_CHANGES,
     SeriesChange,
     change_text,
     changes_in_order,
@@ -21,10 +22,13 @@ from zerolap.report.lines import Column, Lines, Part
 MOST_REASONS = 3
 
 
-def show_history(history: History, console: Console) -> None:
-    """Write a history: headline, a row for each series, each change with its reasons, and what could not be built."""
+def show_history(history: History, console: Console, nothing: str = NO_CHANGES) -> None:
+    """Write a history: headline, a row for each series, each change with its reasons, and what could not be built.
+
+    `nothing` is the headline where there are no changes.
+    """
     lines = Lines(console)
-    lines.line((history_headline(history), "bold"))
+    lines.line((history_headline(history, nothing), "bold"))
     lines.line((history_effort(history), "dim"))
     if history.series:
         lines.blank()
