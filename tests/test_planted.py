@@ -52,4 +52,4 @@ def test_it_is_in_the_release_or_put_there(planted: Planted) -> None:
 
 def test_its_cases_are_valid() -> None:
     known = {case.name for case in [*core_suite(), *load_cases(CASES)]}
-    assert {planted.case for planted in PLANTED.values()} <= known
+    assert {case for planted in PLANTED.values() for case in (planted.case, *planted.beside)} <= known

@@ -23,6 +23,9 @@ or a unique beginning of it; without ID the newest one that counted is taken. Of
 with --side base the base. --all takes in the cases of the same build from all results of the store that were measured \
 alike: on the same platform, with the same settings and topology, and with --quick if ID was.
 
+Cases that send the same commands with data of different sizes also show which costs grow faster than the data. Other \
+builds of the same code that comparisons of the store have measured to be faster are listed apart.
+
 A saving is a part of the work of a request, the mean over all cases: of its counted instructions, and of what they do \
 not show, such as the kernel's part of system calls. By default each command has the same weight, however many cases \
 send it. INFO commandstats of your own servers weighs each command by the time spent in it.

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from zerolap.lab.group_search import GroupSearch, MeasuredGroup
 from zerolap.lab.lab import Lab
 from zerolap.lab.version_opportunities import CountedVersion, ranked_version, search_of
 from zerolap.records import Opportunities, OpportunityWeights
@@ -21,17 +22,32 @@ def opportunities_in_time(
 ) -> tuple[Opportunities, tuple[str, ...]]:
     """Return the opportunities of a version, and its cases of which time was up before they were looked through.
 
-    At least `AT_ONCE` further call graphs that can be read are looked through, so that asking again comes to an end.
-    Raises as `version_opportunities` does.
+    At least `AT_ONCE` further call graphs that can be read are looked through, then a group of them, so that asking
+    again comes to an end. Raises as `version_opportunities` does.
     """
     ends = time.monotonic() + seconds
-    search = search_of(version, lab)
+    of_groups = search_of(version, lab)
+    search = of_groups.search
     waiting = search.take_kept(version.graphs)
     least = len(search.works) + AT_ONCE
     while waiting and (len(search.works) < least or time.monotonic() < ends):
         search.look_through(waiting[:AT_ONCE])
         waiting = waiting[AT_ONCE:]
     unknown = {graph.graph for graph in waiting}
+    if not waiting:
+        of_waiting = [group.graphs.values() for group in _waiting_groups(of_groups, version, ends)]
+        unknown = {graph.graph for graphs in of_waiting for graph in graphs}
     ready = [graph for graph in version.graphs if graph.graph not in unknown]
-    document = ranked_version(replace(version, graphs=ready), weights, search, "")
+    document = ranked_version(replace(version, graphs=ready), weights, of_groups, "")
     return document, tuple(graph.case for graph in version.graphs if graph.graph in unknown)
+
+
+def _waiting_groups(of_groups: GroupSearch, version: CountedVersion, ends: float) -> list[MeasuredGroup]:
+    """Look through groups of cases until time is up, at least one of them; return the others."""
+    waiting = of_groups.take_kept(of_groups.groups(version.graphs))
+    of_groups.look_through(waiting[:1])
+    waiting = waiting[1:]
+    while waiting and time.monotonic() < ends:
+        of_groups.look_through(waiting[:1])
+        waiting = waiting[1:]
+    return waiting

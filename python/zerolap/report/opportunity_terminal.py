@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from zerolap.records import Opportunities, Opportunity
+from zerolap.records import BuildVariant, Opportunities, Opportunity
 from zerolap.report.format import counted, one_line, share
 from zerolap.report.lines import Column, Lines
 from zerolap.report.opportunity_reading import (
@@ -14,6 +14,16 @@ from zerolap.report.opportunity_reading import (
     server_line,
     shared_part,
     way,
+)
+from zerolap.report.variant_reading import (
+    VARIANTS_HEADING,
+    built_with,
+    faster,
+    improvements,
+    losses,
+    of_commands,
+    rest,
+    variant_name,
 )
 
 
@@ -28,6 +38,7 @@ def show_opportunities(document: Opportunities, console: Console, limit: int) ->
     if further > 0:
         lines.blank()
         lines.line((f"and {counted(further, 'opportunity', 'opportunities')} more: --limit shows them", "dim"))
+    _show_variants(lines, document)
     lines.blank()
     lines.line(("where the instructions go", "bold"))
     lines.table(
@@ -59,6 +70,36 @@ def _show_opportunity(lines: Lines, opportunity: Opportunity, document: Opportun
         lines.line(shared, indent=3)
     most = opportunity.cases[0]
     for label, text in (("kind  ", kind(opportunity)), ("way   ", way(most)), ("lines ", lines_of(most))):
+        if text:
+            lines.line((label, "dim"), text, indent=3)
+
+
+def _show_variants(lines: Lines, document: Opportunities) -> None:
+    if not document.variants:
+        return
+    lines.blank()
+    lines.line((VARIANTS_HEADING, "bold"))
+    for variant in document.variants:
+        _show_variant(lines, variant)
+
+
+def _show_variant(lines: Lines, variant: BuildVariant) -> None:
+    lines.blank()
+    commands = counted(len(variant.commands), "command", "commands")
+    lines.line(
+        (variant_name(variant), "bold"),
+        ("  is faster by ", "dim"),
+        (faster(variant.gain), "bold green"),
+        (f"  the mean of {commands}", "dim"),
+    )
+    for label, text in (
+        ("commands ", of_commands(variant)),
+        ("faster   ", improvements(variant)),
+        ("slower   ", losses(variant)),
+        ("others   ", rest(variant)),
+        ("built    ", built_with(variant)),
+        ("measured ", ", ".join(variant.comparisons)),
+    ):
         if text:
             lines.line((label, "dim"), text, indent=3)
 

@@ -9,6 +9,7 @@ import type { PageProps } from "../routes.ts";
 import { Costs } from "./Costs.tsx";
 import { DetectorLink, OpportunityTable } from "./OpportunityTable.tsx";
 import { headline } from "./opportunities.ts";
+import { Variants } from "./Variants.tsx";
 import "./opportunities.css";
 
 const AGAIN_AFTER_MS = 6_000;
@@ -102,6 +103,7 @@ function Shown({ list, document, result, parameters }: ShownProperties) {
           listed; the JSON of <code>zerolap opportunities</code> has all.
         </p>
       )}
+      <Variants document={document} />
       <Costs list={list} document={document} />
       <p class="quiet small">
         <a href={opportunitiesQuery(parameters)}>JSON</a>{" "}
