@@ -14,9 +14,9 @@ from test_store import a_job, a_measurement, a_resolved, a_trial_done
 from toy_server import ToySource
 
 from zerolap.api.upkeep import look_after, usage
-from zerolap.records import CountedWork
+from zerolap.records import CountedWork, Measurement, Validity
 from zerolap.store import Retention, Store, StoredTrigger
-from zerolap.store.retention import outlived_histories, remove_history
+from zerolap.store.retention import TRIAL_BLOBS, outlived_histories, remove_history
 from zerolap.store.tables import request
 from zerolap.triggers.mirror import KEPT_COMMITS, Mirror
 
@@ -81,6 +81,12 @@ def test_age_and_number_decide_and_open_requests_stay(store: Store) -> None:
     assert [identity for identity, digest in digests.items() if store.blobs.has(digest)] == ["c-1", "c-3", "c-4"]
     assert store.prune(Retention(seconds=30 * DAY)).requests == ["c-1"]
     assert len(store.measurements("c-4")) == 2
+
+
+def test_all_files_that_a_measurement_refers_to_are_kept_with_it() -> None:
+    digests = {name: name for name, field in Measurement.model_fields.items() if field.annotation == str | None}
+    measurement = Measurement(metrics={}, validity=Validity.of([]), **digests)
+    assert sorted(measurement.blobs) == sorted(digests) == sorted(column.name for column in TRIAL_BLOBS)
 
 
 def test_what_was_found_in_call_graphs_goes_with_them(store: Store) -> None:

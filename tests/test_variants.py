@@ -29,6 +29,7 @@ from zerolap.records import BuildFailed, EnvironmentMissing, MeasuredServer, Usa
         ("-fomit-frame-pointer,-O0", "-O0,no-frame-pointers"),
         ("-fno-lto,jemalloc,gcc", "gcc,-fno-lto,jemalloc"),
         ("libc,clang-19", "clang-19,libc"),
+        ("-march=native,no-inlining,-O2", "-O2,no-inlining,-march=native"),
         ("-O3,-O3,-march=native,-funroll-loops,-DX=1,-march=native", "-O3,-march=native,-funroll-loops,-DX=1"),
     ],
 )
@@ -93,6 +94,8 @@ def test_what_did_not_take_effect() -> None:
     assert unmet(parse_variant("clang-1"), Effective("Debian clang version 14.0.6", ""), "") == ["clang-1"]
     assert unmet(parse_variant("-O0,-fno-lto"), Effective("", ""), "") == []
     assert unmet(parse_variant("-O2,libc"), Effective("", ""), "") == ["-O2", "libc"]
+    assert unmet(parse_variant("no-inlining"), built, "") == ["no-inlining"]
+    assert unmet(parse_variant("no-inlining"), Effective("", "-O3 -finline-functions -fno-inline"), "") == []
 
 
 # Builds
@@ -168,6 +171,14 @@ def test_a_word_changes_one_thing(build: Any, era: str) -> None:
     assert own_flags(build(era, "frame-pointers")) == own | {"-fno-omit-frame-pointer"}
     assert own_flags(build(era, "-flto")) == own | {"-flto"}
     assert own_flags(build(era, "-fno-lto")) - {"-fno-lto"} == own - {"-flto"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("era", ERAS)
+def test_a_count_build_differs_in_inlining_alone(build: Any, era: str) -> None:
+    counting = build(era, Variant().of_count_build.name)
+    assert "-fno-inline" in counting.record.flags.split()
+    assert own_flags(counting) - {"-fno-lto"} == own_flags(build(era, "default")) - {"-flto"}
 
 
 @pytest.mark.parametrize("era", ["redis-7.0", "valkey-8.0"])

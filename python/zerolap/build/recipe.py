@@ -30,6 +30,7 @@ from zerolap.build.variant import (
     Variant,
     compiler_of,
     cxx_of,
+    flags_that_keep_calls,
     is_clang,
     lto_flag,
     lto_linker,
@@ -101,7 +102,9 @@ def wanted_flags(variant: Variant, needed: list[str]) -> list[str]:
         flags.append(lto_flag(variant) if variant.link_time_optimization else "-fno-lto")
     if variant.frame_pointers is not None:
         flags.append(FRAME_POINTER_FLAGS[variant.frame_pointers])
-    return [*flags, *variant.extra]
+    flags += variant.extra
+    # Last, so that no other flag has a function inlined after all.
+    return [*flags, *(flags_that_keep_calls(variant) if variant.inlining is False else ())]
 
 
 def replaced_flags(variant: Variant) -> list[str]:

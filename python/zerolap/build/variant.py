@@ -32,6 +32,7 @@ WORDS: dict[str, tuple[str, str | bool]] = {
     "libc": ("allocator", "libc"),
     "frame-pointers": ("frame_pointers", True),
     "no-frame-pointers": ("frame_pointers", False),
+    "no-inlining": ("inlining", False),
 }
 """The words after the compiler in a variant's name, in order, each with the field and value that it sets."""
 
@@ -42,10 +43,26 @@ EXTRA_FLAG = re.compile(r"-[fmD][\w.+=:-]+")
 """Flags that mean the same in every Makefile: none that make, a shell or the linker interprets."""
 
 
+GCC_KEEPS_CALLS = (
+    "-fno-inline",
+    "-fno-partial-inlining",
+    "-fno-ipa-cp",
+    "-fno-ipa-icf",
+    "-fno-ipa-pure-const",
+    "-fno-optimize-sibling-calls",
+)
+"""Keep gcc from making anything else of a call of the source: its callee's code or a copy of it, the call of an equal
+function, the result of an earlier call of a pure function, or a jump. See "Options That Control Optimization" in its
+manual; there is no flag against `always_inline`."""
+CLANG_KEEPS_CALLS = ("-fno-inline", "-fno-optimize-sibling-calls")
+"""The same for clang, which has no flag for the other optimizations: the results of pure functions are used again."""
+
+
 class Variant(Record):
     """The requested variant of a build; a field that is None is left to the source's Makefile.
 
-    `extra` are further compiler flags, for the server's own code only.
+    `extra` are further compiler flags, for the server's own code only. `inlining` is false where calls of functions
+    are to stay calls.
     """
 
     compiler: str | None = None
@@ -53,6 +70,7 @@ class Variant(Record):
     link_time_optimization: bool | None = None
     allocator: Allocator | None = None
     frame_pointers: bool | None = None
+    inlining: bool | None = None
     extra: tuple[str, ...] = ()
 
     @property
@@ -66,6 +84,11 @@ class Variant(Record):
     def is_default(self) -> bool:
         """Whether everything is left to the Makefile."""
         return self == DEFAULT
+
+    @property
+    def of_count_build(self) -> "Variant":
+        """The variant of a count build: the same without inlining, also of what is inlined at the link."""
+        return self.model_copy(update={"inlining": False, "link_time_optimization": False})
 
     def with_changes(self, other: "Variant") -> "Variant":
         """Return this variant with the fields that `other` sets."""
@@ -143,6 +166,11 @@ def lto_flag(variant: Variant) -> str:
 def is_clang(variant: Variant) -> bool:
     """Whether the compiler is clang, whatever its name; raises `EnvironmentMissing` if it is not installed."""
     return "clang" in compiler_version(compiler_of(variant))
+
+
+def flags_that_keep_calls(variant: Variant) -> tuple[str, ...]:
+    """Return the flags with which the calls of the source stay calls; raises as `is_clang` does."""
+    return CLANG_KEEPS_CALLS if is_clang(variant) else GCC_KEEPS_CALLS
 
 
 def lto_linker(variant: Variant) -> str | None:
@@ -247,6 +275,8 @@ def unmet(variant: Variant, built: Effective, allocator: str) -> list[str]:
     with_pointers = _last(flags, "-fno-omit-frame-pointer", "-fomit-frame-pointer")
     if variant.frame_pointers not in {None, with_pointers}:
         missed.append("frame-pointers" if variant.frame_pointers else "no-frame-pointers")
+    if variant.inlining is False and not _last(flags, "-fno-inline", "-finline"):
+        missed.append("no-inlining")
     return missed + [flag for flag in variant.extra if not _is_recorded(flag, flags)]
 
 

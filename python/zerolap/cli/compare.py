@@ -84,6 +84,7 @@ def compare(
     wait: options.Wait = None,
     min_effect: options.MinEffect = "counted=0.5%,timed=2%",
     quick: options.Quick = False,
+    count_build: options.CountBuild = False,
     topology: options.Topology = None,
     config: options.Config = None,
     base_config: BaseConfig = None,
@@ -122,11 +123,11 @@ def compare(
         from zerolap.cli.each_commit import SharesOptions, show_shares_of_commits
 
         with_html = html is not None or benchfmt is not None
-        unfit = with_html or quick or platform is not None or base_config or head_config or base_variant or head_variant
-        if unfit:
+        of_a_side = base_config or head_config or base_variant or head_variant
+        if with_html or quick or count_build or platform is not None or of_a_side:
             raise UsageError(
                 "`--each-commit` counts the commits of one range here, all built and started alike",
-                hint="leave --html, --benchfmt, --quick, --platform and the options of one side out",
+                hint="leave --html, --benchfmt, --quick, --count-build, --platform and the options of one side out",
             )
         text, names = (base, [head, *(cases or [])]) if ".." in base else (f"{base}..{head or ''}", cases or [])
         selected = selected_cases(cases_directory, [name for name in names if name], command, group)
@@ -165,6 +166,7 @@ def compare(
             seed=seed,
             quick=quick,
             all_stacks=stacks is WhichStacks.ALL,
+            count_build=count_build,
         ),
         command_line=options.command_line(context),
     )

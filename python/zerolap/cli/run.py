@@ -47,6 +47,8 @@ Examples:
     zerolap run 'set-*' --engine traced
 
     zerolap run get-100B --load-tool memtier_benchmark
+
+    zerolap run --engine counted --count-build --server 7.2.4 --repo ~/redis && zerolap opportunities
 """
 
 
@@ -64,6 +66,7 @@ def run(
     budget: options.Budget = None,
     wait: options.Wait = None,
     quick: options.Quick = False,
+    count_build: options.CountBuild = False,
     topology: options.Topology = None,
     config: options.Config = None,
     variant: options.VariantWords = None,
@@ -107,6 +110,7 @@ def run(
             seed=seed,
             quick=quick,
             load_tool=load_tool,
+            count_build=count_build,
         ),
         command_line=options.command_line(context),
     )

@@ -28,6 +28,7 @@ from zerolap.load import Instrument, counted_arguments, load_program
 from zerolap.records import (
     Amounts,
     Block,
+    CallCounts,
     CallGraph,
     Check,
     Event,
@@ -35,6 +36,7 @@ from zerolap.records import (
     Measurement,
     Side,
     TrialDone,
+    TrialFailed,
     TrialsJob,
     Validity,
     Windows,
@@ -108,7 +110,41 @@ def _count(job: TrialsJob, block: Block, side: Side, place: Place, windows: Wind
     if recorded.executed is not None:
         kept |= {"executed": place.blobs.put(recorded.executed)}
         kept |= {"executed_code": _core.executed_digest(recorded.executed)}
+    if block.number == 0 and side in job.count_builds and measurement.validity.valid:
+        calls, seconds = _count_calls(job, block, side, place, measurement.amounts.windows)
+        kept |= {"call_counts": place.blobs.put(calls.model_dump_json(by_alias=True).encode())}
+        measurement = measurement.model_copy(update={"seconds": measurement.seconds + seconds})
     return measurement.model_copy(update=kept)
+
+
+def _count_calls(
+    job: TrialsJob, block: Block, side: Side, place: Place, windows: Windows | None
+) -> tuple[CallCounts, float]:
+    """Return the calls of a request in a side's count build, and the machine time in seconds.
+
+    Seed and windows are those of the trial that has counted the costs: what the count build costs is left out. Raises
+    `TrialFailed` where its calls cannot be counted, or are not those of the case.
+    """
+    built = place.builds.get(job.count_builds[side])
+    with place.trial_directory() as directory:
+        trial = CountedTrial(
+            program=built.program,
+            source_root=built.record.source_root,
+            case=job.case,
+            server=job.servers[side],
+            seed=block.seed,
+            directory=directory,
+            windows=windows,
+            scale=job.amounts.scale,
+        )
+        try:
+            measurement, recorded = count(trial)
+        except TrialFailed as fault:
+            raise fault.of("count build") from fault.__cause__
+    if not measurement.validity.valid:
+        failed = ", ".join(f"`{check.check}`" for check in measurement.validity.failed)
+        raise TrialFailed(f"count build: checks fail that hold in the other build: {failed}")
+    return CallCounts.of(CallGraph.model_validate_json(recorded.graphs["graph"])), measurement.seconds
 
 
 @dataclass(frozen=True)

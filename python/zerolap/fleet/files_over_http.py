@@ -47,7 +47,7 @@ class FilesOverHttp:
                 content = zlib.decompress(await self._get(f"/blobs/{job.source.archive}", offered.token))
                 await asyncio.to_thread(self._blobs.put, content)
             return
-        for build in sorted({server.build for server in job.servers.values()}):
+        for build in sorted(job.builds):
             if self._builds.find(build) is None:
                 packed = zlib.decompress(await self._get(f"/builds/{build}", offered.token))
                 await asyncio.to_thread(unpack_build, self._builds, build, packed)

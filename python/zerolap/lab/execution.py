@@ -11,6 +11,7 @@ from zerolap.lab.lab import Lab
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
 from zerolap.lab.reasons import explainer_of
+from zerolap.lab.requests import of_count_builds
 from zerolap.lab.resolving import resolve
 from zerolap.lab.results import Results
 from zerolap.lab.run_document import run_of
@@ -67,11 +68,17 @@ class Execution:
     def next_builds(self) -> Plan:
         """Return the builds that are missing and can be begun; raises `ZerolapError` where there can be none."""
         try:
-            specs = self._specs()
-            there = self._platform.builds(specs)
+            specs, count_specs = self._specs(), self._count_specs()
+            there = self._platform.builds(specs | {f"{side}, count build": spec for side, spec in count_specs.items()})
         except PlatformAway as away:
             return Plan(waits_for=str(away))
-        return Plan(build_jobs(self.request, specs, there))
+        jobs = build_jobs(self.request, specs, there)
+        if not jobs and count_specs:
+            first = next(iter(count_specs))
+            # What a server brings along is compiled alike for both. Of a change nothing is used for its base.
+            trusted = count_specs[first] if count_specs[first].digest in there else specs[first]
+            jobs = build_jobs(of_count_builds(self.request, trusted.digest), count_specs, there)
+        return Plan(jobs)
 
     def resolve(self) -> Resolved:
         """Return what the request means, now that its servers are built; raises `PlatformAway` or `ZerolapError`."""
@@ -79,7 +86,7 @@ class Execution:
             return self.resolved
         specs = self._specs()
         abilities = self._platform.abilities(self.request, specs)
-        resolved = resolve(self.request, specs, abilities, self._platform.known())
+        resolved = resolve(self.request, specs, abilities, self._platform.known(), self._count_specs())
         notes = (*self._platform.notes(resolved.cases), *resolved.notes)
         return resolved.model_copy(update={"notes": notes})
 
@@ -102,6 +109,15 @@ class Execution:
         if self.resolved is not None:
             return {side: server.spec for side, server in self.resolved.servers.items()}
         return dict(self._platform.specs(self.request))
+
+    def _count_specs(self) -> dict[Side, BuildSpec]:
+        """Return the specifications of the count builds; none where they are not asked for."""
+        if not self.request.count_build:
+            return {}
+        if self.resolved is not None:
+            recorded = {side: server.count_spec for side, server in self.resolved.servers.items()}
+            return {side: spec for side, spec in recorded.items() if spec is not None}
+        return dict(self._platform.specs(of_count_builds(self.request)))
 
     # Trials.
 

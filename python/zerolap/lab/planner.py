@@ -71,6 +71,8 @@ class Planner:
         self._timed_looks = timed_looks(resolved.settings.min_effect["timed"])
         self._most_starts = resolved.request.most_starts
         self._servers = {case.name: servers_of(resolved, case) for case in resolved.cases}
+        count_specs = {side: server.count_spec for side, server in resolved.servers.items()}
+        self._count_builds = {side: spec.digest for side, spec in count_specs.items() if spec is not None}
         # Where a case was read from is of this machine; it is known by its name.
         unplaced = {"file": "", "line": 0, "warnings": []}
         self._sent_cases = {case.name: case.model_copy(update=unplaced) for case in resolved.cases}
@@ -389,6 +391,7 @@ class Planner:
                 request=self.resolved.id,
                 case=self._sent_cases[case.name],
                 servers=self._servers[case.name],
+                count_builds=self._count_builds if engine == "counted" and blocks[0] == 0 else {},
                 engine=engine,
                 blocks=tuple(Block(number=block, seed=seed_of(seed, block)) for block in blocks),
                 amounts=amounts,

@@ -40,9 +40,10 @@ class Options:
     """How to measure; without `engines` they are chosen by the kind of request and what this machine can do.
 
     `min_effect` is by engine, as a fraction. With `quick` everything is scaled down and only counted; with `all_stacks`
-    every case is sampled. `load_tool` puts load on the server of a run instead of the lab's own. Without a `seed` each
-    request has another one: the orders of functions, keys and turns are then not those of the comparison before, and a
-    repetition does not repeat their errors.
+    every case is sampled. `load_tool` puts load on the server of a run instead of the lab's own. With `count_build`
+    the calls of inlined functions are counted in a build without inlining. Without a `seed` each request has another
+    one: the orders of functions, keys and turns are then not those of the comparison before, and a repetition does not
+    repeat their errors.
     """
 
     engines: Sequence[str] | None = None
@@ -52,6 +53,7 @@ class Options:
     quick: bool = False
     all_stacks: bool = False
     load_tool: str | None = None
+    count_build: bool = False
 
     def settings(self, engines: Sequence[str]) -> Settings:
         """Return the settings of a request that is measured by these engines; a seed is drawn if none is given."""
@@ -99,7 +101,7 @@ def comparison_request(
     settings = replace(options, min_effect=effects).settings(chosen).model_copy(update={"plugin_metrics": rules})
     # The oldest commit is first: the others may be built with its objects.
     servers = {BASE: base, HEAD: head} if anchor is None else {ANCHOR: anchor, BASE: base, HEAD: head}
-    made = _request("compare", servers, cases, settings, command_line)
+    made = _request("compare", servers, cases, settings, command_line, options)
     return made.model_copy(
         update={"all_stacks": options.all_stacks, "notes": tuple(notes), "is_seed_drawn": options.seed is None}
     )
@@ -119,7 +121,7 @@ def run_request(server: RequestedServer, cases: Sequence[Case], options: Options
     chosen = list(default if options.engines is None else options.engines)
     if options.load_tool is not None and LOADED not in chosen:
         chosen.append(LOADED)
-    made = _request("run", {HEAD: server}, cases, options.settings(chosen), command_line)
+    made = _request("run", {HEAD: server}, cases, options.settings(chosen), command_line, options)
     return made.model_copy(update={"is_seed_drawn": options.seed is None})
 
 
@@ -129,9 +131,10 @@ def _request(
     cases: Sequence[Case],
     settings: Settings,
     command_line: str,
+    options: Options,
 ) -> Request:
     _refuse_conflicts(list(servers.values()), cases)
-    return Request(
+    request = Request(
         id=new_id(kind),
         kind=kind,
         created=now(),
@@ -139,7 +142,32 @@ def _request(
         servers=dict(servers),
         cases=tuple(cases),
         settings=settings,
+        count_build=options.count_build,
     )
+    if options.count_build:
+        if "counted" not in settings.engines:
+            raise UsageError("`--count-build` without counting", hint="--engine counted, or leave --count-build out")
+        of_count_builds(request)
+    return request
+
+
+def of_count_builds(request: Request, objects_of: str | None = None) -> Request:
+    """Return a request whose servers are the count builds of those of another one, with objects of a build.
+
+    Raises `UsageError` for a program, which is as it was built.
+    """
+    servers = {}
+    for side, server in request.servers.items():
+        if isinstance(server.source, BinarySource) or (
+            isinstance(server.source, ArchiveSource) and server.source.form == "program"
+        ):
+            raise UsageError(
+                f"`{server.source.name}` is a program that is already built: it has no count build",
+                hint="give its source tree or a revision with --repo, or leave --count-build out",
+            )
+        variant = parse_variant(server.variant).of_count_build
+        servers[side] = server.model_copy(update={"variant": variant.name})
+    return request.model_copy(update={"servers": servers, "objects_of": objects_of})
 
 
 def packed(request: Request, blobs: Blobs, builder: Builder) -> Request:

@@ -41,9 +41,16 @@ def specs_of(request: Request, tools: Mapping[str, Sequence[str]]) -> dict[Side,
 
 
 def resolve(
-    request: Request, specs: Mapping[Side, BuildSpec], abilities: KnownAbilities, known: KnownPlatform
+    request: Request,
+    specs: Mapping[Side, BuildSpec],
+    abilities: KnownAbilities,
+    known: KnownPlatform,
+    count_specs: Mapping[Side, BuildSpec] | None = None,
 ) -> Resolved:
-    """Return what a request means on a platform where its servers are built, and have these abilities together."""
+    """Return what a request means on a platform where its servers are built, and have these abilities together.
+
+    `count_specs` are those of count builds.
+    """
     settings = request.settings
     selection = select_possible(request.cases, abilities, quick=settings.quick, memory_bytes=known.memory_bytes)
     cases = selection.cases
@@ -54,7 +61,13 @@ def resolve(
         platform=known.platform,
         load_host=known.load_host,
         servers={
-            side: ResolvedServer(source=server.source, variant=server.variant, spec=specs[side], config=server.config)
+            side: ResolvedServer(
+                source=server.source,
+                variant=server.variant,
+                spec=specs[side],
+                count_spec=(count_specs or {}).get(side),
+                config=server.config,
+            )
             for side, server in request.servers.items()
         },
         cases=tuple(cases),

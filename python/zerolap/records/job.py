@@ -55,8 +55,9 @@ class BuildJob(_Job):
 class TrialsJob(_Job):
     """Trials of one case by one engine on one platform, all sides together.
 
-    `servers` are by side. `load_tool` is the program that puts load on the server, if it is not the lab's own. After
-    `seconds_left` the job begins no further block.
+    `servers` are by side, and so are `count_builds`, the digests of the builds in which the calls of the first block
+    are counted besides, where that is asked for. `load_tool` is the program that puts load on the server, if it is not
+    the lab's own. After `seconds_left` the job begins no further block.
     """
 
     schema_: Literal["zerolap.job/1"] = Field(default=JOB_SCHEMA, alias="schema")
@@ -64,6 +65,7 @@ class TrialsJob(_Job):
     request: str
     case: Case
     servers: dict[Side, ServerSpec]
+    count_builds: dict[Side, str] = {}
     engine: str
     blocks: tuple[Block, ...]
     amounts: Amounts = Amounts()
@@ -73,8 +75,14 @@ class TrialsJob(_Job):
     @cached_property
     def id(self) -> str:
         """The job's id, unique over all requests; a resumed request has the same ids."""
-        content = self.model_dump_json(by_alias=True, exclude={"seconds_left", "case"})
+        left_out = {"seconds_left", "case"} if self.count_builds else {"seconds_left", "case", "count_builds"}
+        content = self.model_dump_json(by_alias=True, exclude=left_out)
         return "j-" + digest_of(content, self.case.name, self.case.digest)
+
+    @property
+    def builds(self) -> frozenset[str]:
+        """The digests of the builds that are needed to carry it out."""
+        return frozenset([*(server.build for server in self.servers.values()), *self.count_builds.values()])
 
     @property
     def is_paced(self) -> bool:

@@ -51,9 +51,10 @@ class Placement(Record):
 class Measurement(Record):
     """Metrics by name, their validity, and the amounts that were chosen on the way, which later trials take over.
 
-    `graph`, `graph_alone`, `graph_tick`, `timeline`, `stacks`, `executed` and `traced` are digests of blobs: the call
-    graphs of a request, of one that comes alone and of a tick of the timers, the slices of a timed trial, sampled
-    stacks, the executed instructions without addresses, what was traced (`TracedCase`). `executed_code` is a digest of
+    `graph`, `graph_alone`, `graph_tick`, `call_counts`, `timeline`, `stacks`, `executed` and `traced` are digests of
+    blobs: the call graphs of a request, of one that comes alone and of a tick of the timers, the calls of a request as
+    a count build makes them (`CallCounts`), the slices of a timed trial, sampled stacks, the executed instructions
+    without addresses, what was traced (`TracedCase`). `executed_code` is a digest of
     these instructions that is equal for programs that execute the same. `placement` is of timed and sampled trials.
     `seconds` is the machine time of the trial, repetitions included; `began` is when the last repetition began, as
     ISO 8601 in UTC. `method` is the version of the engine's method, `zerolap` that of the program. `facts` is
@@ -68,6 +69,7 @@ class Measurement(Record):
     graph: str | None = None
     graph_alone: str | None = None
     graph_tick: str | None = None
+    call_counts: str | None = None
     timeline: str | None = None
     stacks: str | None = None
     placement: Placement | None = None
@@ -86,5 +88,5 @@ class Measurement(Record):
     def blobs(self) -> list[str]:
         """The digests of the blobs that this refers to."""
         graphs = (self.graph, self.graph_alone, self.graph_tick)
-        digests = (*graphs, self.timeline, self.stacks, self.executed, self.traced)
+        digests = (*graphs, self.call_counts, self.timeline, self.stacks, self.executed, self.traced)
         return [digest for digest in digests if digest is not None]

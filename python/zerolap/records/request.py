@@ -50,7 +50,8 @@ class Request(Record):
     comparison has another one. `windows` are those of counted trials by case, where an earlier request has chosen them
     and the counts of both are to be compared; `counted_blocks` is how often each case is counted, where that is chosen.
     `most_starts` bounds the timed starts of a case, where a contrast is wanted and no verdict: the programs as they
-    were built are not timed then. `objects_of` is a build whose objects that of a run may use again.
+    were built are not timed then. With `count_build` each server is built a second time, without inlining, for the
+    numbers of calls. `objects_of` is a build whose objects that of a run may use again.
     """
 
     schema_: Literal["zerolap.request/1"] = Field(default=REQUEST_SCHEMA, alias="schema")
@@ -71,6 +72,7 @@ class Request(Record):
     windows: dict[str, Windows] = {}
     counted_blocks: int | None = None
     most_starts: int | None = None
+    count_build: bool = False
     objects_of: str | None = None
 
     @property

@@ -16,11 +16,12 @@ from zerolap.records.trial import Side
 
 
 class ResolvedServer(Record):
-    """A requested server with the specification of its build."""
+    """A requested server with the specification of its build, and of its count build where that is asked for."""
 
     source: Source
     variant: str
     spec: BuildSpec
+    count_spec: BuildSpec | None = None
     config: dict[str, str] = {}
 
 
@@ -75,6 +76,8 @@ class Resolved(Record):
             content |= {"windows": windows, "counted_blocks": str(self.request.counted_blocks)}
         if self.request.most_starts is not None:
             content |= {"most_starts": str(self.request.most_starts)}
+        if self.request.count_build:
+            content |= {"count_build": True}
         return digest_of(repr(content))
 
 

@@ -24,7 +24,7 @@ GRACE_SECONDS: Final = 86_400.0
 
 BUILD_SECONDS: Final = 30 * 86_400.0
 TRIAL_BLOBS: Final = (
-    *(trial.c.graph, trial.c.graph_alone, trial.c.graph_tick),
+    *(trial.c.graph, trial.c.graph_alone, trial.c.graph_tick, trial.c.call_counts),
     *(trial.c.timeline, trial.c.stacks, trial.c.executed, trial.c.traced),
 )
 """The columns of a trial that hold digests of blobs."""
@@ -51,6 +51,11 @@ class Retention:
 
 class _Server(BaseModel):
     spec: BuildSpec
+    count_spec: BuildSpec | None = None
+
+    @property
+    def builds(self) -> set[str]:
+        return {spec.digest for spec in (self.spec, self.count_spec) if spec is not None}
 
 
 class _Servers(BaseModel):
@@ -198,7 +203,7 @@ def open_builds(connection: Connection) -> set[str]:
         # The request of a row that cannot be read fails, and its builds are needed no more.
         with contextlib.suppress(UnreadableRecord):
             servers = read_stored(_Servers, text, "a request").servers.values()
-            digests |= {server.spec.digest for server in servers}
+            digests = digests.union(*(server.builds for server in servers))
     return digests
 
 

@@ -37,7 +37,7 @@ from zerolap.store.recorded_requests import keep_revision
 from zerolap.store.tables import build, job, metric, request, revision_build, series, trial
 
 MEASURED_COLUMNS = (
-    *("graph", "graph_alone", "graph_tick", "timeline", "stacks", "executed", "executed_code", "traced"),
+    *("graph", "graph_alone", "graph_tick", "call_counts", "timeline", "stacks", "executed", "executed_code", "traced"),
     *("seconds", "method", "zerolap", "began", "facts", "instrument", "load_host"),
 )
 """The fields of a measurement that are columns of their own."""

@@ -25,7 +25,7 @@ class Grant:
     def builds(self) -> frozenset[str]:
         """The digests of the builds that may be fetched."""
         job = self.attempt.job
-        return frozenset(one.build for one in job.servers.values()) if isinstance(job, TrialsJob) else frozenset()
+        return job.builds if isinstance(job, TrialsJob) else frozenset()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,64 @@
+"""Calls per request that a count build makes: its numbers of calls, and nothing of what they cost there."""
+
+from typing import Final, Literal
+
+from pydantic import Field
+
+from zerolap.records.base import Record
+from zerolap.records.call_graph import CallGraph
+
+CALL_COUNTS_SCHEMA: Final = "zerolap.callcounts/1"
+
+
+class CalledFunction(Record):
+    """A function of a count build; `calls` is 0 for what is entered from outside."""
+
+    name: str
+    file: int | None
+    object: str
+    calls: float
+
+
+class CountedCalls(Record):
+    """Calls of one function by another; `lines` holds (file, line, calls) of call sites."""
+
+    caller: int
+    callee: int
+    calls: float
+    lines: list[tuple[int, int, float]] = []
+
+
+class CallCounts(Record):
+    """Who calls whom how often in a build without inlining; both refer to `files` and `functions` by index.
+
+    It has no costs: what a count build executes is not what the server executes.
+    """
+
+    schema_: Literal["zerolap.callcounts/1"] = Field(
+        default=CALL_COUNTS_SCHEMA, alias="schema", serialization_alias="schema"
+    )
+    files: list[str]
+    functions: list[CalledFunction]
+    calls: list[CountedCalls]
+
+    def calls_to(self, function: str, file: str) -> float | None:
+        """Return the calls to a function of the source; none where it is not called."""
+        named = [
+            called.calls
+            for called in self.functions
+            if called.name == function and called.file is not None and self.files[called.file] == file
+        ]
+        return sum(named) if named else None
+
+    @classmethod
+    def of(cls, graph: CallGraph) -> "CallCounts":
+        """Return the calls of a call graph."""
+        functions = [
+            CalledFunction(name=function.name, file=function.file, object=function.object, calls=function.calls)
+            for function in graph.functions
+        ]
+        calls = [
+            CountedCalls(caller=edge.caller, callee=edge.callee, calls=edge.calls, lines=edge.lines)
+            for edge in graph.edges
+        ]
+        return cls(files=graph.files, functions=functions, calls=calls)
