@@ -1,6 +1,11 @@
 """Finds why a case changed, and what one version could do without; reads no clock, file or process."""
 
+from zerolap.explain.argument_checks import Supposition, command_of, supposition, with_argument_checks
 from zerolap.explain.attribution import SourceFunction, SourceFunctions
+from zerolap.explain.build_variants import DETECTOR as BUILD_VARIANTS
+from zerolap.explain.build_variants import VariantComparison, build_variants, differ_as_builds
+from zerolap.explain.calibration import calibration_of
+from zerolap.explain.calls_of_inlined import with_calls_of_inlined
 from zerolap.explain.candidates import (
     BuildFacts,
     Structure,
@@ -9,10 +14,12 @@ from zerolap.explain.candidates import (
     explain_layout,
     explain_placement,
 )
+from zerolap.explain.case_groups import SizeGroup, size_groups, with_opportunities_of_group
 from zerolap.explain.causes import explain_cause
-from zerolap.explain.counted_work import ExecutedKinds, case_work
+from zerolap.explain.counted_work import ExecutedKinds, case_evidence, case_work
 from zerolap.explain.detectors import BUILT_IN as BUILT_IN_DETECTORS
-from zerolap.explain.detectors import CaseEvidence, CodePlace, Detector, Saving
+from zerolap.explain.detectors import BUILT_IN_OF_GROUPS as BUILT_IN_GROUP_DETECTORS
+from zerolap.explain.detectors import CaseEvidence, CaseGroup, CodePlace, Detector, GroupDetector, Saving, SizedCase
 from zerolap.explain.findings import explain_change
 from zerolap.explain.opportunities import (
     WeightedWork,
@@ -26,26 +33,39 @@ from zerolap.explain.sides import Evidence
 from zerolap.explain.times import SampledFunction, SampledPass, SampledSide, explain_times, with_times
 
 __all__ = [
+    "BUILD_VARIANTS",
     "BUILT_IN_DETECTORS",
+    "BUILT_IN_GROUP_DETECTORS",
     "BuildFacts",
     "CaseEvidence",
+    "CaseGroup",
     "CodePlace",
     "Detector",
     "Evidence",
     "ExecutedKinds",
+    "GroupDetector",
     "SampledFunction",
     "SampledPass",
     "SampledSide",
     "Saving",
+    "SizeGroup",
+    "SizedCase",
     "SourceFunction",
     "SourceFunctions",
     "Structure",
     "Structures",
+    "Supposition",
+    "VariantComparison",
     "WeightedWork",
+    "build_variants",
+    "calibration_of",
+    "case_evidence",
     "case_work",
+    "command_of",
     "command_weights",
     "costly_categories",
     "costly_functions",
+    "differ_as_builds",
     "explain_build",
     "explain_cause",
     "explain_change",
@@ -54,5 +74,10 @@ __all__ = [
     "explain_times",
     "gain",
     "ranked_opportunities",
+    "size_groups",
+    "supposition",
+    "with_argument_checks",
+    "with_calls_of_inlined",
+    "with_opportunities_of_group",
     "with_times",
 ]

@@ -58,6 +58,14 @@ class SourceFunctions:
             return None
         return known[index]
 
+    def owner(self, holder: FunctionKey, file: str, line: int) -> FunctionKey:
+        """Return whose line it is of those that `holder` executes: that of a function inlined into it, or its own."""
+        known = self.named(*holder)
+        if known is None or known.holds(file, line):
+            return holder
+        owner = self.at(file, line)
+        return holder if owner is None else owner.key
+
     def named(self, name: str, file: str) -> SourceFunction | None:
         """Return the definition of that name in that file, or none."""
         return self._by_name.get(name, {}).get(file)
@@ -101,15 +109,11 @@ class _Owners:
 
     def parts(self, holder: FunctionKey, lines: Iterable[tuple[int, int, float]]) -> dict[FunctionKey, float]:
         """Return what of `holder` stands in lines of other functions: costs or calls by file and line, summed up."""
-        known = self._functions.named(*holder)
         parts: dict[FunctionKey, float] = {}
         for file, line, value in lines:
-            place = self._files[file], line
-            if known is None or known.holds(*place):
-                continue
-            owner = self._functions.at(*place)
-            if owner is not None and owner.key != holder:
-                parts[owner.key] = parts.get(owner.key, 0.0) + value
+            owner = self._functions.owner(holder, self._files[file], line)
+            if owner != holder:
+                parts[owner] = parts.get(owner, 0.0) + value
         return {owner: value for owner, value in parts.items() if value > 0}
 
 

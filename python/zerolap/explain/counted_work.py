@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.call_index import CallIndex
@@ -10,7 +10,18 @@ from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import sums
 from zerolap.explain.detectors import CaseEvidence, Detector
 from zerolap.explain.detectors.detector import LONGEST_NAME
-from zerolap.records import CallGraph, CaseOpportunity, Category, CountedWork, FunctionWork
+from zerolap.explain.reply_parts import reply_parts
+from zerolap.explain.uninlined_calls import uninlined_index
+from zerolap.records import (
+    CallCounts,
+    CalledFunction,
+    CallGraph,
+    CaseOpportunity,
+    Category,
+    CountedWork,
+    FunctionWork,
+    GraphFunction,
+)
 
 SMALLEST_KEPT: Final = 0.002
 """The part of a case's instructions from which on a function is kept by name."""
@@ -18,6 +29,8 @@ MOST_FUNCTIONS: Final = 400
 MOST_SEARCHED: Final = (1_000, 4_000)
 """Functions and calls between them that detectors look through in seconds: a request executes some hundreds."""
 MOST_OPPORTUNITIES: Final = 100
+
+_Function = TypeVar("_Function", CalledFunction, GraphFunction)
 
 
 @dataclass(frozen=True)
@@ -34,32 +47,61 @@ def case_work(
     detectors: Sequence[Detector],
     commands: Sequence[str] = (),
     executed: ExecutedKinds | None = None,
+    counts: CallCounts | None = None,
 ) -> CountedWork:
-    """Return what a case's call graph shows; `functions` are those of the build's debug information."""
-    graph = _with_bounded_names(graph)
-    index = CallIndex(graph, functions)
-    executed = executed or ExecutedKinds({}, {})
-    evidence = CaseEvidence(index, tuple(commands), executed.locked, executed.string_stores)
-    is_searched = len(graph.functions) <= MOST_SEARCHED[0] and len(graph.edges) <= MOST_SEARCHED[1]
+    """Return what a case's call graph shows; `functions` are those of the build's debug information.
+
+    `counts` are the calls of a count build.
+    """
+    evidence = case_evidence(graph, functions, commands, executed, counts)
+    index = evidence.index
+    is_searched = _may_be_searched(len(graph.functions), len(graph.edges))
     searching = detectors if is_searched else ()
-    found = [opportunity for detector in searching for opportunity in detector.detect(evidence)]
+    opportunities = [opportunity for detector in searching for opportunity in detector.detect(evidence)]
     work = _functions(index)
     return CountedWork(
         instructions_per_op=graph.totals.instructions,
         is_by_source=functions.are_known,
         is_searched=is_searched,
+        reply_parts_per_op=reply_parts(index),
         functions=tuple(work),
         categories=_categories(index),
-        opportunities=tuple(sorted(found, key=_saved, reverse=True)[:MOST_OPPORTUNITIES]),
+        opportunities=tuple(sorted(opportunities, key=_saved, reverse=True)[:MOST_OPPORTUNITIES]),
     )
 
 
-def _with_bounded_names(graph: CallGraph) -> CallGraph:
-    """Return the graph with names that patterns can be held against: those of C++ templates have no bound."""
-    if all(len(function.name) <= LONGEST_NAME for function in graph.functions):
-        return graph
-    functions = [function.model_copy(update={"name": function.name[:LONGEST_NAME]}) for function in graph.functions]
-    return graph.model_copy(update={"functions": functions})
+def case_evidence(
+    graph: CallGraph,
+    functions: SourceFunctions,
+    commands: Sequence[str] = (),
+    executed: ExecutedKinds | None = None,
+    counts: CallCounts | None = None,
+) -> CaseEvidence:
+    """Return a case's call graph ready for questions; `functions` are those of the build's debug information.
+
+    `counts` are the calls of a count build. They are left out where they are too many to be looked through, and where
+    the build has no debug information: it is not known then what inlined functions cost.
+    """
+    executed = executed or ExecutedKinds({}, {})
+    graph = graph.model_copy(update={"functions": _with_bounded_names(graph.functions)})
+    uninlined = None
+    if counts is not None and functions.are_known and _may_be_searched(len(counts.functions), len(counts.calls)):
+        bounded = counts.model_copy(update={"functions": _with_bounded_names(counts.functions)})
+        uninlined = uninlined_index(graph, functions, bounded)
+    index = CallIndex(graph, functions)
+    return CaseEvidence(index, tuple(commands), executed.locked, executed.string_stores, uninlined)
+
+
+def _may_be_searched(functions: int, calls: int) -> bool:
+    """Whether detectors are done with so many functions, and calls between them, within seconds."""
+    return functions <= MOST_SEARCHED[0] and calls <= MOST_SEARCHED[1]
+
+
+def _with_bounded_names(functions: Sequence[_Function]) -> Sequence[_Function]:
+    """Return functions with names that patterns can be held against: those of C++ templates have no bound."""
+    if all(len(function.name) <= LONGEST_NAME for function in functions):
+        return functions
+    return [function.model_copy(update={"name": function.name[:LONGEST_NAME]}) for function in functions]
 
 
 def _saved(opportunity: CaseOpportunity) -> float:
@@ -85,7 +127,7 @@ def _functions(index: CallIndex) -> list[FunctionWork]:
                     instructions_per_op=whole,
                 )
             )
-    return sorted(work, key=lambda one: (-one.instructions_per_op, one.function))[:MOST_FUNCTIONS]
+    return sorted(work, key=lambda function: (-function.instructions_per_op, function.function))[:MOST_FUNCTIONS]
 
 
 def _categories(index: CallIndex) -> dict[Category, float]:

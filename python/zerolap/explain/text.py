@@ -150,6 +150,11 @@ def _each(each_call: PerSide) -> str:
     return f"({figure(each_call.base)} -> {figure(each_call.head)} instructions a call)"
 
 
+def called_without_inlining(calls: PerSide) -> str:
+    """Return the sentence on how often a function is called that is inlined, by builds in which it is not."""
+    return f"It is called {_times(calls)} per request (calls counted in a build without inlining)."
+
+
 def call_count(caller: str, callee: str, calls: PerSide) -> str:
     """Return the sentence on a call whose number alone matters."""
     return f"`{caller}` {_calls(calls, f'`{callee}`', several=False)}."

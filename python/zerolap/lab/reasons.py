@@ -21,13 +21,14 @@ from zerolap.explain import (
     explain_layout,
     explain_placement,
     explain_times,
+    with_calls_of_inlined,
     with_times,
 )
 from zerolap.judge import CHANGED, CaseAnswers
 from zerolap.lab.lab import Lab
 from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
 from zerolap.lab.unmeasured import not_measured
-from zerolap.records import BASE, HEAD, METRICS, CallGraph, Changes, Finding, Measurement, Verdict
+from zerolap.records import BASE, HEAD, METRICS, CallCounts, CallGraph, Changes, Finding, Measurement, Verdict
 from zerolap.sandbox import confined_reading as reading
 from zerolap.store import BlobDamaged, Blobs
 
@@ -99,7 +100,10 @@ class Explainer:
             text = f"An older version counted this: it recorded no functions for {METRICS[metric].label}."
             return [Finding(kind="limits", rank=0, text=text)]
         graphs = [merged_graph(side, self._blobs, kind) for side in measured]
-        return self.explain_work(graphs[0], graphs[1], metric)
+        findings = self.explain_work(graphs[0], graphs[1], metric)
+        counts = [call_counts(side, self._blobs) for side in measured] if kind == "graph" else []
+        known = [of_side for of_side in counts if of_side is not None]
+        return with_calls_of_inlined(findings, *known) if len(known) == len(measured) else findings
 
     def explain_work(self, base: CallGraph, head: CallGraph, metric: str) -> list[Finding]:
         """Return the findings on a change of `metric` between two call graphs."""
@@ -147,6 +151,12 @@ def merged_graph(measurements: Sequence[Measurement], blobs: Blobs, kind: str = 
     digests = [getattr(measurement, kind) for measurement in measurements]
     graphs = [blobs.get(digest) for digest in digests if digest is not None]
     return CallGraph.model_validate_json(_core.merge_call_graphs(graphs))
+
+
+def call_counts(measurements: Sequence[Measurement], blobs: Blobs) -> CallCounts | None:
+    """Return the calls of a side's count build; none where they were not counted."""
+    digest = next((measurement.call_counts for measurement in measurements if measurement.call_counts), None)
+    return None if digest is None else CallCounts.model_validate_json(blobs.get(digest))
 
 
 def sampled_side(passes: Sequence[Measurement], cpu_ns_per_op: float | None, blobs: Blobs) -> SampledSide | None:

@@ -53,8 +53,10 @@ class Finding(Record):
     why; `identity` whether both sides execute the same instructions, with the evidence. `instructions_per_op` includes
     the function's callees, `self_instructions_per_op` does not; likewise the sampled times `cpu_ns_per_op` and
     `self_cpu_ns_per_op`. `share_of_change` is the part of the case's total change that the finding explains; it is
-    negative for what counteracts it. `calls_per_op` is null for a function that is inlined. `parts` are what a culprit
-    consists of where that is more than the finding states: its share is what they come to, gains and losses set off.
+    negative for what counteracts it. `calls_per_op` is null for a function that is inlined, of which
+    `calls_without_inlining_per_op` are the calls in the count build of each side, where there are both. `parts` are
+    what a culprit consists of where that is more than the finding states: its share is what they come to, gains and
+    losses set off.
     `replaces` is the function that carried out the command before.
     """
 
@@ -66,6 +68,7 @@ class Finding(Record):
     instructions_per_op: PerSide | None = None
     self_instructions_per_op: PerSide | None = None
     calls_per_op: PerSide | None = None
+    calls_without_inlining_per_op: PerSide | None = None
     cpu_ns_per_op: PerSide | None = None
     self_cpu_ns_per_op: PerSide | None = None
     share_of_change: float | None = None

@@ -6,7 +6,16 @@ from typing import Final
 
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
+from zerolap.explain.detectors.detector import (
+    OF_COUNT_BUILD,
+    CaseEvidence,
+    CodePlace,
+    Saving,
+    counted_in,
+    named,
+    often,
+)
+from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 ASKS: Final = re.compile(
@@ -39,12 +48,14 @@ class KeyLookups:
     revision = 3
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
-        """Return the commands that ask the tables more often than they have keys."""
+        """Return the commands that ask the tables more often than they have keys.
+
+        Where a count build has counted calls, those of inlined functions are among them.
+        """
+        evidence = evidence.without_inlining
         if not evidence.command_calls:
             return []
-        least = SMALLEST_SHARE * evidence.index.total
-        opportunities = (_opportunity(evidence, entry, times) for entry, times in evidence.entries.items())
-        return [one for one in opportunities if one is not None and one.saved_instructions_per_op.expected >= least]
+        return evidence.worth_a_line(_opportunity(evidence, entry, times) for entry, times in evidence.entries.items())
 
 
 def _opportunity(evidence: CaseEvidence, entry: FunctionKey, times: float) -> CaseOpportunity | None:
@@ -69,15 +80,22 @@ def _opportunity(evidence: CaseEvidence, entry: FunctionKey, times: float) -> Ca
         starts = {key: number * whole / (whole + keys) for key, number in looked_up.items()}
         part = PART_OF_WHOLE
     costs = evidence.index.costs_below(starts)
+    of_lookups = [calls for key in looked_up for calls in evidence.index.callers.get(key, {}).values()]
+    count_build = evidence.are_of_count_build([*(calls for calls, _ in questions), *of_lookups])
     most_first = sorted(askers, key=lambda asker: -askers[asker])
     return evidence.opportunity(
         KeyLookups.name,
         CodePlace(_common(evidence, entry)),
         Saving(costs, part),
         confidence="medium",
-        evidence={"lookups_per_op": asked, "keys_per_op": keys, "instructions_per_op": sum(costs.values())},
-        text=f"looks keys up {often(asked / times)} where {figure(keys / times)} would do, by {named(most_first)}: "
-        f"{figure(sum(costs.values()))} instructions for what was looked up before",
+        evidence={
+            counted_in("lookups_per_op", count_build=count_build): asked,
+            counted_in("keys_per_op", count_build=count_build): keys,
+            "instructions_per_op": sum(costs.values()),
+        },
+        text=f"looks keys up {often(asked / times)} where {figure(keys / times)} would do"
+        f"{OF_COUNT_BUILD[count_build]}, by {named(most_first)}: {figure(sum(costs.values()))} instructions for what "
+        "was looked up before",
     )
 
 

@@ -9,9 +9,21 @@ from typing import Final
 from zerolap.explain.call_index import CallIndex, Calls
 from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import SMALLEST_SHARE, CaseEvidence, CodePlace, Saving, figure, named, often
+from zerolap.explain.detectors.detector import (
+    OF_COUNT_BUILD,
+    SMALLEST_SHARE,
+    CaseEvidence,
+    CodePlace,
+    Saving,
+    counted_in,
+    named,
+    often,
+)
+from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Category, Estimate
 
+IF_EQUAL: Final = "; where the arguments are the same, once would do"
+"""The end of a sentence until arguments were looked at."""
 MOST_CALLS: Final = 4
 """More calls are those of a loop."""
 WHOLE: Final = 0.02
@@ -37,12 +49,16 @@ EACH_A_PART: Final = re.compile(
 
 @dataclass(frozen=True)
 class _Reached:
-    """How often a call leads to a function for certain, and what the cheapest and the dearest of these calls cost."""
+    """How often a call leads to a function for certain, and what the cheapest and the dearest of these calls cost.
+
+    `count_build` states that a count build alone has some of these calls.
+    """
 
     times: int
     least: float
     most: float
     depth: int
+    count_build: bool
 
 
 @dataclass(frozen=True)
@@ -68,7 +84,11 @@ class RepeatedCalls:
     revision = 1
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
-        """Return what is called repeatedly, but for what only is because its callers are."""
+        """Return what is called repeatedly, but for what only is because its callers are.
+
+        Where a count build has counted calls, those of inlined functions are among them.
+        """
+        evidence = evidence.without_inlining
         least = SMALLEST_SHARE * evidence.index.total
         certain = _CertainCalls(evidence)
         costs = _Costs(evidence.index)
@@ -97,6 +117,7 @@ class _CertainCalls:
 
     def __init__(self, evidence: CaseEvidence) -> None:
         self._index = evidence.index
+        self._evidence = evidence
         self._below: dict[FunctionKey, dict[FunctionKey, _Reached]] = {}
         for function in reversed(self._index.order):
             reached: dict[FunctionKey, list[_Reached]] = {}
@@ -129,11 +150,18 @@ class _CertainCalls:
     def _reached_by(self, calls: Calls) -> dict[FunctionKey, _Reached]:
         """Return what all of these calls of their caller lead to, the callee included."""
         times, each = round(self._index.per_call(calls)), calls.instructions_per_call
-        reached = {calls.callee: _Reached(times, each, each, 1)}
+        count_build = self._evidence.are_of_count_build([calls])
+        reached = {calls.callee: _Reached(times, each, each, 1, count_build)}
         # What leads back to a caller is not there yet, and ends here.
         for function, onward in self._below.get(calls.callee, {}).items():
             if times * onward.times <= MOST_CALLS and onward.depth < DEEPEST and function != calls.callee:
-                reached[function] = _Reached(times * onward.times, onward.least, onward.most, onward.depth + 1)
+                reached[function] = _Reached(
+                    times * onward.times,
+                    onward.least,
+                    onward.most,
+                    onward.depth + 1,
+                    count_build or onward.count_build,
+                )
         return reached
 
 
@@ -143,6 +171,7 @@ def _together(ways: Sequence[_Reached]) -> _Reached:
         min(way.least for way in ways),
         max(way.most for way in ways),
         min(way.depth for way in ways),
+        any(way.count_build for way in ways),
     )
 
 
@@ -154,7 +183,7 @@ def _is_candidate(function: FunctionKey) -> bool:
 
 
 def _opportunity(evidence: CaseEvidence, repeated: _Repeated, costs: "_Costs") -> CaseOpportunity:
-    times = repeated.reached.times
+    times, count_build = repeated.reached.times, repeated.reached.count_build
     through = [way.callee for way in repeated.through if way.callee != repeated.function]
     ways = f", also through {named(dict.fromkeys(through))}" if through else ""
     return evidence.opportunity(
@@ -164,12 +193,12 @@ def _opportunity(evidence: CaseEvidence, repeated: _Repeated, costs: "_Costs") -
         Saving(costs.of(repeated), Estimate(low=0.0, expected=repeated.part, high=repeated.part)),
         confidence="medium",
         evidence={
-            "calls_per_op": times * evidence.index.calls_to[repeated.beginning],
-            "calls_per_call": float(times),
+            counted_in("calls_per_op", count_build=count_build): times * evidence.index.calls_to[repeated.beginning],
+            counted_in("calls_per_call", count_build=count_build): float(times),
             "instructions_per_call": repeated.reached.least,
         },
-        text=f"is called {often(times)} each time that {named([repeated.beginning])} is called{ways}, at about "
-        f"{figure(repeated.reached.least)} instructions a call; where the arguments are the same, once would do",
+        text=f"is called {often(times)} each time that {named([repeated.beginning])} is called"
+        f"{OF_COUNT_BUILD[count_build]}{ways}, at about {figure(repeated.reached.least)} instructions a call{IF_EQUAL}",
     )
 
 
