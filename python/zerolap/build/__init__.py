@@ -9,6 +9,7 @@ from zerolap.build.artifact import pack_build, unpack_build
 from zerolap.build.build_differences import BuildDifferences, build_differences
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
 from zerolap.build.commit_range import BRANCH, RANGE, RangedCommit, commits_of
+from zerolap.build.function_parameters import LONGEST_DEFINITION_LINES, Parameter, parameters_of
 from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
 from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program, setting_arguments
@@ -20,6 +21,7 @@ __all__ = [
     "ARCHIVE_LIMITS",
     "BRANCH",
     "DEFAULT",
+    "LONGEST_DEFINITION_LINES",
     "RANGE",
     "BuildDifferences",
     "Builder",
@@ -28,6 +30,7 @@ __all__ = [
     "GitEnded",
     "GitStopped",
     "LinkFailed",
+    "Parameter",
     "Program",
     "RangedCommit",
     "Variant",
@@ -40,6 +43,7 @@ __all__ = [
     "named",
     "pack_build",
     "pack_source",
+    "parameters_of",
     "parse_variant",
     "read_git",
     "resolve",

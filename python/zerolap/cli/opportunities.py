@@ -30,11 +30,17 @@ A saving is a part of the work of a request, the mean over all cases: of its cou
 not show, such as the kernel's part of system calls. By default each command has the same weight, however many cases \
 send it. INFO commandstats of your own servers weighs each command by the time spent in it.
 
+A call graph does not show whether two calls get the same arguments. With --check-arguments, this is looked at for the \
+opportunities shown that suppose it: their server is started once more, and bpftrace compares the arguments of calls \
+within each of some hundred requests. Nothing is timed meanwhile, and what is seen is kept. It needs bpftrace and root.
+
 Examples:
 
     zerolap run --engine counted && zerolap opportunities
 
     zerolap opportunities c-1f2e3d4c --side base --limit 30
+
+    sudo zerolap opportunities --check-arguments
 
     zerolap opportunities --all --weights tcp://localhost:6379
 
@@ -59,22 +65,31 @@ def opportunities(
             metavar="WEIGHTS",
         ),
     ] = BY_COMMAND,
+    check_arguments: Annotated[
+        bool,
+        typer.Option(
+            "--check-arguments", help="Look at the arguments of calls that opportunities suppose to be equal."
+        ),
+    ] = False,
     limit: Annotated[int, typer.Option(help="Most opportunities and functions to show.", metavar="N", min=1)] = 10,
     json: options.Json = None,
     markdown: options.Markdown = None,
     store: options.StoreLocation = None,
+    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Find opportunities, and write them."""
     from zerolap.cli.output import write_opportunities
-    from zerolap.lab import Lab, counted_version, version_opportunities
+    from zerolap.lab import Lab, checked_opportunities, counted_version
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown)
     with Store.open_to_read(store) as results, _progress(quiet=quiet) as listen:
         version = counted_version(results, identity, side=side, everywhere=everywhere)
         stated = _weights(weights, version)
-        document = version_opportunities(version, stated, Lab(results), options.command_line(context), listen)
+        lab = Lab(results, sandbox=options.sandbox_policy(unsafe_no_sandbox))
+        most_checked = limit if check_arguments else 0
+        document = checked_opportunities(version, stated, lab, options.command_line(context), most_checked, listen)
     write_opportunities(document, limit, json=json, markdown=markdown, quiet=quiet)
 
 
@@ -95,15 +110,19 @@ def _weights(text: str, version: "CountedVersion") -> "tuple[OpportunityWeights,
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show how many call graphs are looked through, on a terminal."""
+def _progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Show on a terminal how many call graphs are looked through, and how many cases have their arguments checked."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(file=sys.stderr)
     if quiet or not console.is_terminal:
-        yield lambda done, expected: None
+        yield lambda activity, done, expected: None
         return
     with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("looking through call graphs", total=None, visible=False)
-        yield lambda done, expected: progress.update(task, completed=done, total=expected, visible=True)
+        task = progress.add_task("", total=None, visible=False)
+
+        def listen(activity: str, done: int, expected: int) -> None:
+            progress.update(task, description=activity, completed=done, total=expected, visible=True)
+
+        yield listen

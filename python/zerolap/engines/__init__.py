@@ -1,5 +1,7 @@
 """What measures: each engine turns a job, at a place, into events with measurements."""
 
+from zerolap.engines.argument_probes import METHOD as ARGUMENT_METHOD
+from zerolap.engines.argument_probes import MOST_PROBED, ProbedCalls, ProbedEntry, count_repeated, sees_all
 from zerolap.engines.counted_deployment import counted_part, counted_topology
 from zerolap.engines.engine import (
     TRIAL_PREFIX,
@@ -13,6 +15,7 @@ from zerolap.engines.engine import (
     trials_of,
 )
 from zerolap.engines.perf import missing_for_sampling
+from zerolap.engines.program_symbols import LARGEST_PROGRAM_BYTES, FunctionSymbol, ambiguous, function_symbols
 from zerolap.engines.registry import COMPARING, LOADED, TRACED, engine_named, rules_of_plugins
 from zerolap.engines.sampled import PASSES
 from zerolap.engines.server_trial import PinnedTrial, deployed
@@ -30,8 +33,11 @@ from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
 from zerolap.engines.traced import TRACED_PASSES
 
 __all__ = [
+    "ARGUMENT_METHOD",
     "COMPARING",
+    "LARGEST_PROGRAM_BYTES",
     "LOADED",
+    "MOST_PROBED",
     "OF_TIMING",
     "PAIRS_PER_START",
     "PASSES",
@@ -45,10 +51,15 @@ __all__ = [
     "EngineTrial",
     "EventMoments",
     "FilledServer",
+    "FunctionSymbol",
     "PinnedTrial",
     "Place",
+    "ProbedCalls",
+    "ProbedEntry",
     "SnapshotLoadSettings",
     "SnapshotServer",
+    "ambiguous",
+    "count_repeated",
     "counted_part",
     "counted_topology",
     "deployed",
@@ -57,9 +68,11 @@ __all__ = [
     "event_metrics",
     "filled_server",
     "filled_snapshot_server",
+    "function_symbols",
     "missing_for_sampling",
     "rules_of_plugins",
     "seconds_until_normal",
+    "sees_all",
     "snapshot_case",
     "snapshot_topology",
     "trials_of",

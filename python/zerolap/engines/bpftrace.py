@@ -1,6 +1,6 @@
 """bpftrace as a child process: it counts in the kernel what happens to a process within marked windows of time.
 
-The program counts into maps, which are read once at the end: no event reaches user space, and none is lost. It reads no
+A program counts into maps, which are read once at the end: no event reaches user space, and none is lost. It reads no
 file of the traced process either, which code under test may have written: threads and system calls are numbers.
 """
 
@@ -141,8 +141,11 @@ def tracing_program(process: int, marking: int, names: Mapping[int, str], events
     return "".join(parts).format(process=process, marking=marking, begins=numbers[BEGINS], ends=numbers[ENDS])
 
 
-def read_traced_counts(output: str, events: Collection[str]) -> TracedCounts:
-    """Return what bpftrace wrote as JSON, a document on each line; raises `ValueError` for anything else."""
+def read_maps(output: str) -> dict[str, Any]:
+    """Return the maps that bpftrace wrote as JSON, a document on each line, by their names; those empty are missing.
+
+    Raises `ValueError` for anything else, and for a map that is full.
+    """
     maps: dict[str, Any] = {}
     for line in output.splitlines():
         if not line.strip():
@@ -158,17 +161,24 @@ def read_traced_counts(output: str, events: Collection[str]) -> TracedCounts:
     full = [name for name, values in maps.items() if isinstance(values, dict) and len(values) >= MOST_KEYS]
     if full:
         raise ValueError(f"@{full[0]} has all {MOST_KEYS:,} keys that a map takes, and more may have been dropped")
-    windows = [_count(maps.get(name, 0)) for name in OF_WINDOWS]
+    return maps
+
+
+def read_traced_counts(output: str, events: Collection[str]) -> TracedCounts:
+    """Return what was counted, from what bpftrace wrote; raises `ValueError` for anything else."""
+    maps = read_maps(output)
+    windows = [count_of(maps.get(name, 0)) for name in OF_WINDOWS]
     if windows[0] == 0 or windows[0] != windows[1]:
         raise ValueError(f"it saw {windows[0]} windows begin and {windows[1]} end")
     calls, call_ns = (_by_call(maps.get(name, {})) for name in OF_CALLS)
-    by_thread = {name: _by_thread(maps.get(name, {})) for name in OF_THREADS}
+    by_thread = {name: counts_by_number(maps.get(name, {})) for name in OF_THREADS}
     if BLOCK_IO not in events:
         del by_thread["block_io"]
     return TracedCounts(calls, call_ns, **by_thread)
 
 
-def _by_thread(values: object) -> dict[int, int]:
+def counts_by_number(values: object) -> dict[int, int]:
+    """Return the counts of a map by its keys, which are numbers; raises `ValueError` for another map."""
     return {int(key): value for key, value in _entries(values, r"\d{1,10}")}
 
 
@@ -186,38 +196,25 @@ def _entries(values: object, form: str) -> list[tuple[str, int]]:
     for key in values:
         if re.fullmatch(form, key, re.ASCII) is None:
             raise ValueError(f"a map has the key `{key[:80]}`")
-    return [(key, _count(value)) for key, value in values.items()]
+    return [(key, count_of(value)) for key, value in values.items()]
 
 
-def _count(value: object) -> int:
+def count_of(value: object) -> int:
+    """Return a count that bpftrace wrote; raises `ValueError` for anything else."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < LARGEST:
         raise ValueError(f"`{str(value)[:80]}` is no count")
     return value
 
 
 @dataclass
-class Tracer:
-    """A bpftrace that is attached: it counts between `begin` and `end`, which the thread that started it calls.
-
-    That may be several times. It is used as the counters of a side (`AttachedCounters`), whose windows are exactly the
-    requests of its slices.
-    """
+class AttachedProgram:
+    """A bpftrace whose program counts from when its probes are attached until it ends; `data` takes its maps."""
 
     process: Process
     data: Path
-    events: Collection[str]
 
-    def begin(self) -> None:
-        """Count from here on."""
-        os.sched_get_priority_max(os.SCHED_OTHER)
-
-    def end(self) -> tuple[list[tuple[str, int]], list[str]]:
-        """Count no further; what was counted is read at the end of all windows."""
-        os.sched_get_priority_min(os.SCHED_OTHER)
-        return [], []
-
-    def counts(self) -> TracedCounts:
-        """Let bpftrace end, and return what it counted; raises `TrialFailed` if it fails."""
+    def output(self) -> str:
+        """Let bpftrace end, and return what it wrote of its maps; raises `TrialFailed` if it fails."""
         if self.process.returncode is not None:
             raise self._failed("ended early")
         code = self._interrupted()
@@ -226,10 +223,9 @@ class Tracer:
         if code != 0:
             raise self._failed(f"failed with {code}")
         try:
-            output = read_file(self.data, LONGEST_OUTPUT_BYTES).decode(errors="replace")
-            return read_traced_counts(output, self.events)
-        except (FileRefused, OSError, ValueError) as wrong:
-            raise self._failed(f"reported counts that cannot be used: {wrong}") from wrong
+            return read_file(self.data, LONGEST_OUTPUT_BYTES).decode(errors="replace")
+        except (FileRefused, OSError) as wrong:
+            raise self.unusable(wrong) from wrong
 
     def _interrupted(self) -> int | None:
         """Interrupt it until it ends, and return its exit code; none if it does not end.
@@ -254,9 +250,40 @@ class Tracer:
                 raise self._failed(f"is not ready after {READY_SECONDS:g} s")
             time.sleep(POLL_SECONDS)
 
+    def unusable(self, reason: Exception) -> TrialFailed:
+        """Return the error for counts that cannot be used."""
+        return self._failed(f"reported counts that cannot be used: {reason}")
+
     def _failed(self, what: str) -> TrialFailed:
         written = self.process.output_tail(10).replace(READY, "").strip()
         return TrialFailed(f"bpftrace {what}", hint="zerolap doctor", details=written)
+
+
+@dataclass
+class Tracer(AttachedProgram):
+    """A bpftrace that is attached: it counts between `begin` and `end`, which the thread that started it calls.
+
+    That may be several times. It is used as the counters of a side (`AttachedCounters`), whose windows are exactly the
+    requests of its slices.
+    """
+
+    events: Collection[str]
+
+    def begin(self) -> None:
+        """Count from here on."""
+        os.sched_get_priority_max(os.SCHED_OTHER)
+
+    def end(self) -> tuple[list[tuple[str, int]], list[str]]:
+        """Count no further; what was counted is read at the end of all windows."""
+        os.sched_get_priority_min(os.SCHED_OTHER)
+        return [], []
+
+    def counts(self) -> TracedCounts:
+        """Let bpftrace end, and return what it counted; raises `TrialFailed` if it fails."""
+        try:
+            return read_traced_counts(self.output(), self.events)
+        except ValueError as wrong:
+            raise self.unusable(wrong) from wrong
 
 
 @contextlib.contextmanager
@@ -266,9 +293,27 @@ def tracing(process: int, directory: Path) -> Iterator[Tracer]:
     Its files lie in `directory`. Raises `TrialFailed` if it does not start, `EnvironmentMissing` if there is none.
     """
     events = events_of(OPTIONAL_EVENTS)
-    program = directory / "traced.bt"
-    program.write_text(tracing_program(process, threading.get_native_id(), system_call_names(), events))
-    data = directory / "traced.json"
+    program = tracing_program(process, threading.get_native_id(), system_call_names(), events)
+    with _started(program, directory) as (child, data):
+        tracer = Tracer(child, data, events)
+        tracer.wait_until_ready()
+        yield tracer
+
+
+@contextlib.contextmanager
+def attached(program: str, directory: Path) -> Iterator[AttachedProgram]:
+    """Have bpftrace carry out a program; otherwise as `tracing`."""
+    with _started(program, directory) as (child, data):
+        running = AttachedProgram(child, data)
+        running.wait_until_ready()
+        yield running
+
+
+@contextlib.contextmanager
+def _started(text: str, directory: Path) -> Iterator[tuple[Process, Path]]:
+    """Start bpftrace with a program; give its process, and the file that takes its maps when it ends."""
+    program, data = directory / "traced.bt", directory / "traced.json"
+    program.write_text(text)
     variables = {
         "PATH": os.environ.get("PATH", ""),
         "LANG": "C",
@@ -281,6 +326,4 @@ def tracing(process: int, directory: Path) -> Iterator[Tracer]:
             child = stack.enter_context(launch(command, environment=variables, output=directory / "bpftrace.log"))
         except EnvironmentMissing as missing:
             raise EnvironmentMissing("bpftrace is not installed", hint="apt-get install bpftrace") from missing
-        tracer = Tracer(child, data, events)
-        tracer.wait_until_ready()
-        yield tracer
+        yield child, data

@@ -11,7 +11,7 @@ from zerolap.host.pinning import Pinning, Sharing, choose_pinning
 from zerolap.host.platform_identity import fingerprint, runnable_architectures
 from zerolap.host.probes.programs import version_of
 from zerolap.host.processors import Processor, Processors, read_processors
-from zerolap.host.tracing import TracingObstacle, events_of, tracing_obstacle
+from zerolap.host.tracing import TracingObstacle, events_of, probing_obstacle, tracing_obstacle
 
 __all__ = [
     "DISTURBANCES",
@@ -37,6 +37,7 @@ __all__ = [
     "hardware_counters",
     "measure_noise",
     "noise_between",
+    "probing_obstacle",
     "read_counters",
     "read_processors",
     "runnable_architectures",

@@ -17,6 +17,7 @@ NEEDED_EVENTS: Final = (
 )
 FIRST_NAMESPACE: Final = 0xEFFFFFFC
 """The inode of the first PID namespace, which is the same on every kernel (`PROC_PID_INIT_INO`)."""
+PROBES: Final = "sys/bus/event_source/devices/uprobe"
 ATTEMPT: Final = "tracepoint:raw_syscalls:sys_enter { exit(); }"
 ATTEMPT_SECONDS: Final = 20.0
 LONGEST_REASON: Final = 200
@@ -52,6 +53,14 @@ def tracing_obstacle(root: Path = ROOT) -> TracingObstacle | None:
             "outside of containers, or in one with --pid=host",
         )
     return _refusal()
+
+
+def probing_obstacle(root: Path = ROOT) -> TracingObstacle | None:
+    """Return what keeps this process from probing the functions of programs, or none."""
+    obstacle = tracing_obstacle(root)
+    if obstacle is None and not (root / PROBES).is_dir():
+        return TracingObstacle("the kernel cannot probe programs", "a kernel with CONFIG_UPROBE_EVENTS")
+    return obstacle
 
 
 def has_event(event: str, root: Path = ROOT) -> bool:

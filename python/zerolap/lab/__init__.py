@@ -1,6 +1,7 @@
 """Requests, their execution, the worker, and the loop over both: a request in, a document with reasons out."""
 
 from zerolap.lab.check import CheckRequest, check
+from zerolap.lab.checked_arguments import checked_opportunities
 from zerolap.lab.execution import Execution, Plan, recorded_results
 from zerolap.lab.lab import BUILDERS, Lab, with_builds
 from zerolap.lab.local import compare, resume, run, run_unless
@@ -37,6 +38,7 @@ __all__ = [
     "SubmissionOptions",
     "Worker",
     "check",
+    "checked_opportunities",
     "compare",
     "comparison_request",
     "counted_version",

@@ -1,0 +1,281 @@
+"""Looks at arguments that opportunities suppose to be equal: servers run once more, under probes, nothing is timed."""
+
+import functools
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from zerolap.build import LONGEST_DEFINITION_LINES, BuiltServer, Parameter, parameters_of
+from zerolap.engines import (
+    ARGUMENT_METHOD,
+    LARGEST_PROGRAM_BYTES,
+    MOST_PROBED,
+    FunctionSymbol,
+    PinnedTrial,
+    ProbedCalls,
+    ProbedEntry,
+    ambiguous,
+    count_repeated,
+    function_symbols,
+    sees_all,
+)
+from zerolap.explain import SourceFunction, Supposition, command_of, supposition
+from zerolap.host import probing_obstacle
+from zerolap.lab.lab import Lab
+from zerolap.lab.reasons import source_functions
+from zerolap.lab.version_opportunities import CountedVersion, ranked_version, searched_version
+from zerolap.records import (
+    ArgumentCheck,
+    CaseOpportunity,
+    CountedWork,
+    EnvironmentMissing,
+    Opportunities,
+    OpportunityWeights,
+    TrialFailed,
+    TrialsJob,
+)
+from zerolap.sandbox import FileRefused, read_file
+from zerolap.store import CountedGraph
+
+NO_SYMBOL = "the program has no symbol of its name, as of a function that is inlined everywhere"
+SEVERAL = "several functions of the program have its name"
+NO_PARAMETERS = "it has no parameters"
+UNKNOWN_PARAMETERS = "its parameters are not known, and not all registers were equal"
+UNSEEN_PARAMETERS = "not all of its arguments are in registers that are read"
+NO_COUNT_BUILD = "its calls were counted in a build without inlining, which is not on this machine"
+NO_COMMAND = "the function of its command is not known"
+NO_REQUEST, NO_CALL = "its command was not called", "it was not called within its command"
+START_COMMAND = "the server was given with arguments, and runs where its files are"
+
+
+def checked_opportunities(
+    version: CountedVersion,
+    weights: tuple[OpportunityWeights, Mapping[str, float]],
+    lab: Lab,
+    command_line: str,
+    most: int,
+    listen: Callable[[str, int, int], None] = lambda activity, done, expected: None,
+) -> Opportunities:
+    """Return the opportunities of a version, once the arguments of the first `most` of them are looked at.
+
+    Of each that supposes equal arguments, the case is looked at in which it saves most; what was kept before is not
+    looked at again. `listen` is told what is done, how much of it is done, and of how much. Raises as
+    `version_opportunities` does, and `EnvironmentMissing` if arguments cannot be looked at here.
+    """
+    of_groups = searched_version(version, lab, functools.partial(listen, "looking through call graphs"))
+    document = ranked_version(version, weights, of_groups, command_line)
+    search = of_groups.search
+    works = of_groups.works_of_cases(version.graphs)
+    wanted = _wanted(document, works, most)
+    if not wanted:
+        return document
+    _require_probes(version, search.build)
+    graphs = {graph.case: graph for graph in version.graphs}
+    jobs = lab.store.work.jobs([graphs[case].job for case in wanted])
+    checker = _Checker(lab, version.server.build)
+    for done, (case, opportunities) in enumerate(wanted.items()):
+        listen("looking at arguments", done, len(wanted))
+        try:
+            with lab.cancellation.current():
+                checks = checker.checks(jobs[graphs[case].job], graphs[case], works[case], opportunities)
+        except TrialFailed as fault:
+            search.limits.append(f"Arguments of calls in {case} could not be looked at: {fault.message}")
+            continue
+        search.keep_checks(graphs[case].graph, checks)
+    return ranked_version(version, weights, of_groups, command_line)
+
+
+def _require_probes(version: CountedVersion, build: BuiltServer | None) -> None:
+    obstacle = probing_obstacle()
+    if obstacle is not None:
+        raise EnvironmentMissing(f"arguments cannot be looked at: {obstacle.reason}", hint=obstacle.remedy)
+    if build is None:
+        raise EnvironmentMissing(
+            f"arguments cannot be looked at: the build {version.server.build} is not on this machine",
+            hint="count the cases here: zerolap run --engine counted",
+        )
+
+
+def _wanted(document: Opportunities, works: Mapping[str, CountedWork], most: int) -> dict[str, list[CaseOpportunity]]:
+    """Return the opportunities to look at, by the case in which each saves most."""
+    wanted: dict[str, list[CaseOpportunity]] = {}
+    for ranked in document.opportunities[:most]:
+        case = ranked.cases[0].case
+        place = ranked.detector, ranked.function, ranked.file
+        known = {_place(check) for check in works[case].argument_checks if check.method == ARGUMENT_METHOD}
+        for opportunity in works[case].opportunities:
+            if _place(opportunity) == place and place not in known and supposition(opportunity) is not None:
+                wanted.setdefault(case, []).append(opportunity)
+    return wanted
+
+
+def _place(of: CaseOpportunity | ArgumentCheck) -> tuple[str, str, str]:
+    return of.detector, of.function, of.file
+
+
+@dataclass(frozen=True)
+class _ProbedProgram:
+    """A build whose functions can be looked at, and those of its source."""
+
+    built: BuiltServer
+    content: bytes
+    symbols: Mapping[str, Sequence[FunctionSymbol]]
+    is_count_build: bool
+    parameters: Callable[[str, str], Sequence[Parameter] | None]
+
+    def entries(self, opportunity: CaseOpportunity, supposed: Supposition) -> Sequence[ProbedEntry] | str:
+        """Return where calls enter the functions of an opportunity, or why they cannot be looked at."""
+        if supposed.of_count_build and not self.is_count_build:
+            return NO_COUNT_BUILD
+        if supposed.of_keys:
+            hashes = [self.symbols[name] for name in self.symbols if supposed.functions.fullmatch(name)]
+            entries = [
+                ProbedEntry(symbol, (Parameter.TEXT,), by_content=True) for symbols in hashes for symbol in symbols
+            ]
+            return entries or NO_SYMBOL
+        symbols = self.symbols.get(opportunity.function, ())
+        if not symbols:
+            return NO_SYMBOL
+        if ambiguous(symbols):
+            return SEVERAL
+        parameters = self.parameters(opportunity.function, opportunity.file)
+        if parameters == ():
+            return NO_PARAMETERS
+        return [ProbedEntry(symbol, parameters if symbol.is_as_written else None) for symbol in symbols]
+
+    def commands(self, opportunities: Collection[CaseOpportunity]) -> list[FunctionSymbol]:
+        """Return the functions of the commands that opportunities lie in."""
+        names = dict.fromkeys(name for name in map(command_of, opportunities) if name is not None)
+        return [symbol for name in names for symbol in self.symbols.get(name, ())]
+
+
+@dataclass
+class _Checker:
+    """Starts servers of one version under probes; programs are read once."""
+
+    lab: Lab
+    build: str
+    _programs: dict[str, _ProbedProgram] = field(default_factory=dict)
+
+    def checks(
+        self,
+        job: TrialsJob,
+        graph: CountedGraph,
+        work: CountedWork,
+        opportunities: Sequence[CaseOpportunity],
+    ) -> list[ArgumentCheck]:
+        """Return what is seen of the arguments in a case; raises `TrialFailed`."""
+        program = self._program(job.count_builds.get(graph.side))
+        commands = program.commands(work.opportunities)
+        obstacles: dict[int, str] = {}
+        probed: dict[int, Sequence[ProbedEntry]] = {}
+        for index, opportunity in enumerate(opportunities):
+            supposed = supposition(opportunity)
+            assert supposed is not None
+            entries = program.entries(opportunity, supposed) if commands else NO_COMMAND
+            if isinstance(entries, str):
+                obstacles[index] = entries
+            elif sum(map(len, probed.values())) + len(entries) <= MOST_PROBED:
+                probed[index] = entries
+        counted: dict[int, ProbedCalls] = {}
+        requests = 0
+        if probed:
+            if program.built.program.arguments:
+                raise TrialFailed(START_COMMAND)
+            requests, counted = self._counted(job, graph, program, commands, probed)
+        return [
+            _check(opportunity, obstacles.get(index, ""), requests, counted.get(index), probed.get(index, ()))
+            for index, opportunity in enumerate(opportunities)
+            if index in obstacles or index in counted
+        ]
+
+    def _counted(
+        self,
+        job: TrialsJob,
+        graph: CountedGraph,
+        program: _ProbedProgram,
+        commands: Sequence[FunctionSymbol],
+        probed: Mapping[int, Sequence[ProbedEntry]],
+    ) -> tuple[int, dict[int, ProbedCalls]]:
+        place, server = self.lab.place, job.servers[graph.side]
+        with place.trial_directory() as directory:
+            trial = PinnedTrial(
+                program.built.program, server, job.case, job.blocks[0].seed, directory, place.pinning(job)
+            )
+            counts = count_repeated(trial, program.content, commands[:MOST_PROBED], list(probed.values()))
+        return counts.requests, dict(zip(probed, counts.functions, strict=True))
+
+    def _program(self, count_build: str | None) -> _ProbedProgram:
+        """Return the count build, in which nothing is inlined, where it is here; else the version's build."""
+        has_count_build = count_build is not None and self.lab.builds.find(count_build) is not None
+        here = count_build if count_build is not None and has_count_build else self.build
+        if here not in self._programs:
+            built = self.lab.builds.get(here)
+            try:
+                content = read_file(built.program.path.resolve(), LARGEST_PROGRAM_BYTES)
+                symbols = function_symbols(content)
+            except (FileRefused, ValueError) as fault:
+                raise TrialFailed(f"the program's symbols cannot be read: {fault}") from fault
+            parameters = self._parameters(built)
+            self._programs[here] = _ProbedProgram(built, content, symbols, has_count_build, parameters)
+        return self._programs[here]
+
+    def _parameters(self, built: BuiltServer) -> Callable[[str, str], Sequence[Parameter] | None]:
+        """Return a function that returns the parameters of a function of a file; none where they are not known."""
+        try:
+            functions = source_functions(built)
+        except (OSError, ValueError):
+            # Without debug information, registers are compared as they are.
+            functions = []
+        by_place: dict[tuple[str, str], SourceFunction] = {
+            (function.name, function.file): function for function in functions
+        }
+
+        def parameters(name: str, file: str) -> Sequence[Parameter] | None:
+            function = by_place.get((name, file))
+            if function is None:
+                return None
+            numbers = range(max(1, function.first_line - 1), function.first_line + LONGEST_DEFINITION_LINES)
+            wanted = [(file, number) for number in numbers]
+            for build in dict.fromkeys((built.record.build, self.build)):
+                texts = self.lab.builds.source_lines(build, wanted)
+                if texts:
+                    return parameters_of("\n".join(texts.get(line, "") for line in wanted), name)
+            return None
+
+        return parameters
+
+
+def _check(
+    opportunity: CaseOpportunity,
+    obstacle: str,
+    requests: int,
+    counted: ProbedCalls | None,
+    entries: Sequence[ProbedEntry],
+) -> ArgumentCheck:
+    check = ArgumentCheck(
+        detector=opportunity.detector,
+        function=opportunity.function,
+        file=opportunity.file,
+        method=ARGUMENT_METHOD,
+        requests=requests,
+        obstacle=obstacle,
+    )
+    if counted is None:
+        return check
+    if requests == 0 or counted.calls == 0:
+        return check.model_copy(update={"obstacle": NO_CALL if requests else NO_REQUEST})
+    calls_per_op, repeated_per_op = counted.calls / requests, counted.repeated / requests
+    supposed = supposition(opportunity)
+    assert supposed is not None
+    figures = {"calls_per_op": calls_per_op, "repeated_per_op": repeated_per_op}
+    return check.model_copy(update={**figures, "obstacle": _doubt(entries, supposed, repeated_per_op)})
+
+
+def _doubt(entries: Sequence[ProbedEntry], supposed: Supposition, repeated_per_op: float) -> str:
+    """Return why it is not known whether arguments were equal; nothing where it is."""
+    if any(entry.parameters is None for entry in entries):
+        # Registers that hold no argument differ by chance: equal ones prove that arguments are, others prove nothing.
+        return "" if supposed.is_confirmed_by(repeated_per_op) else UNKNOWN_PARAMETERS
+    if not all(sees_all(entry.parameters) for entry in entries):
+        return "" if supposed.is_refuted_by(repeated_per_op) else UNSEEN_PARAMETERS
+    return ""

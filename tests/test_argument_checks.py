@@ -1,0 +1,424 @@
+"""Arguments of calls that opportunities suppose to be equal: what is looked at, what is seen, what it comes to."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from call_graphs import FILE, call_graph
+from command_line import Zerolap
+from stored_run import a_measurement, record_trials, stored_run
+
+from zerolap.build import Builds, BuiltServer, Parameter, Program
+from zerolap.engines import ARGUMENT_METHOD, FunctionSymbol, PinnedTrial, ProbedCalls, ProbedEntry
+from zerolap.engines.argument_probes import ArgumentCounts
+from zerolap.engines.program_symbols import with_symbols
+from zerolap.explain import (
+    SourceFunction,
+    WeightedWork,
+    command_of,
+    ranked_opportunities,
+    supposition,
+    with_argument_checks,
+)
+from zerolap.host import TracingObstacle
+from zerolap.lab import Lab, checked_arguments, checked_opportunities, counted_version
+from zerolap.records import (
+    ArgumentCheck,
+    Build,
+    CaseOpportunity,
+    CountedWork,
+    EnvironmentMissing,
+    Estimate,
+    Opportunities,
+    OpportunityWeights,
+    RemovedCost,
+    TrialFailed,
+)
+from zerolap.store import Store
+
+TWICE = {"calls_per_op": 2.0, "calls_per_call": 2.0, "instructions_per_call": 400.0}
+IF_EQUAL = "; where the arguments are the same, once would do"
+
+
+def an_opportunity(detector: str = "repeated-calls", **fields: Any) -> CaseOpportunity:
+    fields = {
+        "function": "createStreamIDString",
+        "frames": ("xaddCommand", "addReplyStreamID", "createStreamIDString"),
+        "confidence": "medium",
+        "evidence": TWICE,
+        "text": f"is called twice{IF_EQUAL}",
+        **fields,
+    }
+    saved = Estimate(low=0.0, expected=400.0, high=400.0)
+    removed = RemovedCost(function="snprintf", file="libc.so.6", instructions_per_op=400.0, share=0.5)
+    return CaseOpportunity(
+        detector=detector,
+        file="t_stream.c",
+        category="command",
+        saved_instructions_per_op=saved,
+        removed=(removed,),
+        **fields,
+    )
+
+
+def a_check(repeated_per_op: float = 1.0, calls_per_op: float = 2.0, **fields: Any) -> ArgumentCheck:
+    return ArgumentCheck(
+        **{
+            "detector": "repeated-calls",
+            "function": "createStreamIDString",
+            "file": "t_stream.c",
+            "method": ARGUMENT_METHOD,
+            "requests": 500,
+            "calls_per_op": calls_per_op,
+            "repeated_per_op": repeated_per_op,
+            **fields,
+        }
+    )
+
+
+def work(*opportunities: CaseOpportunity, checks: Sequence[ArgumentCheck] = ()) -> CountedWork:
+    return CountedWork(
+        instructions_per_op=4000.0,
+        is_by_source=True,
+        functions=(),
+        categories={"other": 4000.0},
+        opportunities=opportunities,
+        argument_checks=tuple(checks),
+    )
+
+
+def checked(opportunity: CaseOpportunity, check: ArgumentCheck) -> CaseOpportunity:
+    (only,) = with_argument_checks(work(opportunity, checks=[check])).opportunities
+    return only
+
+
+# What an opportunity supposes, and what was seen says of it.
+
+
+@pytest.mark.parametrize(
+    ("opportunity", "repeated_per_op"),
+    [
+        (an_opportunity(), 1.0),
+        (an_opportunity(evidence=TWICE | {"calls_per_op": 6.0, "calls_per_call": 3.0}), 4.0),
+        (an_opportunity("repeated-checks", evidence={"calls_per_op": 301.0}), 300.0),
+        (an_opportunity("key-lookups", evidence={"lookups_per_op": 3.0, "keys_per_op": 1.0}), 2.0),
+    ],
+)
+def test_a_detector_supposes_so_many_calls_with_equal_arguments(
+    opportunity: CaseOpportunity, repeated_per_op: float
+) -> None:
+    supposed = supposition(opportunity)
+    assert supposed is not None
+    assert supposed.repeated_per_op == pytest.approx(repeated_per_op)
+
+
+@pytest.mark.parametrize(
+    "opportunity",
+    [
+        an_opportunity("costly-formatting"),
+        an_opportunity("a-plugin"),
+        # A plugin's detector may have any figures.
+        an_opportunity(evidence={}),
+        an_opportunity(evidence={"calls_per_op": 1.0, "calls_per_call": 0.0}),
+        an_opportunity("repeated-checks", evidence={"calls_per_op": 1.0}),
+    ],
+)
+def test_other_opportunities_suppose_nothing(opportunity: CaseOpportunity) -> None:
+    assert supposition(opportunity) is None
+
+
+def test_calls_of_inlined_functions_are_those_of_a_count_build() -> None:
+    calls = {"calls_without_inlining_per_op": 4.0, "calls_without_inlining_per_call": 2.0}
+    supposed = supposition(an_opportunity(evidence=calls))
+    assert supposed is not None
+    assert (supposed.repeated_per_op, supposed.of_count_build) == (2.0, True)
+    lookups = {"lookups_without_inlining_per_op": 4.0, "keys_without_inlining_per_op": 1.0}
+    supposed = supposition(an_opportunity("key-lookups", evidence=lookups))
+    assert supposed is not None
+    assert (supposed.repeated_per_op, supposed.of_count_build) == (3.0, True)
+
+
+def test_keys_are_those_that_tables_hash() -> None:
+    supposed = supposition(an_opportunity("key-lookups", evidence={"lookups_per_op": 3.0, "keys_per_op": 1.0}))
+    assert supposed is not None
+    names = ("dictSdsHash", "hashtableSdsHash", "dictSdsKeyHash", "dictSdsCaseHash", "siphash", "dictObjHash")
+    assert [name for name in names if supposed.functions.fullmatch(name)] == list(names[:3])
+
+
+def test_equal_arguments_leave_no_doubt() -> None:
+    opportunity = checked(an_opportunity(), a_check())
+    assert opportunity.confidence == "high"
+    assert opportunity.text == (
+        "is called twice; checked in 500 requests: of 2 calls in a request, 1 has the arguments of an earlier one"
+    )
+    assert opportunity.saved_instructions_per_op == an_opportunity().saved_instructions_per_op
+    figures = {"checked_requests": 500.0, "checked_calls_per_op": 2.0, "checked_repeated_per_op": 1.0}
+    assert opportunity.evidence == TWICE | figures
+
+
+def test_other_arguments_each_time_save_nothing() -> None:
+    opportunity = checked(an_opportunity(), a_check(0.0))
+    assert (opportunity.confidence, opportunity.saved_instructions_per_op.high) == ("low", 0.0)
+    assert opportunity.removed[0].instructions_per_op == 0.0
+    assert opportunity.text.endswith("of 2 calls in a request, 0 have the arguments of an earlier one")
+
+
+def test_equal_arguments_in_a_part_of_the_requests_save_that_part() -> None:
+    opportunity = checked(an_opportunity(), a_check(0.25))
+    assert (opportunity.confidence, opportunity.saved_instructions_per_op.expected) == ("medium", 100.0)
+    assert (opportunity.removed[0].instructions_per_op, opportunity.removed[0].share) == (100.0, 0.125)
+
+
+def test_more_repetitions_than_supposed_save_no_more() -> None:
+    opportunity = checked(an_opportunity(), a_check(3.0, 4.0))
+    assert (opportunity.confidence, opportunity.saved_instructions_per_op.expected) == ("high", 400.0)
+
+
+def test_what_cannot_be_seen_is_stated_and_changes_nothing() -> None:
+    opportunity = checked(an_opportunity(), a_check(obstacle="it was not called within its command"))
+    assert opportunity.text == f"is called twice{IF_EQUAL}; not checked: it was not called within its command"
+    assert opportunity.model_copy(update={"text": ""}) == an_opportunity(text="")
+
+
+def test_keys_are_read_as_keys() -> None:
+    lookups = an_opportunity("key-lookups", evidence={"lookups_per_op": 2.0, "keys_per_op": 1.0}, text="looks up")
+    opportunity = checked(lookups, a_check(detector="key-lookups"))
+    assert opportunity.text == (
+        "looks up; checked in 500 requests: of 2 keys that are hashed in a request, 1 has been hashed in it before"
+    )
+
+
+def test_a_check_is_of_its_opportunity_alone() -> None:
+    for other in ({"detector": "repeated-checks"}, {"function": "f"}, {"file": "g.c"}):
+        assert checked(an_opportunity(), a_check(0.0, **other)) == an_opportunity()
+
+
+def test_the_cases_that_were_looked_at_decide_how_sure_it_is() -> None:
+    seen = WeightedWork("xadd", ("XADD",), 0.5, with_argument_checks(work(an_opportunity(), checks=[a_check()])))
+    other = WeightedWork("xadd-maxlen", ("XADD",), 0.5, work(an_opportunity()))
+    (opportunity,) = ranked_opportunities([seen, other]).opportunities
+    assert opportunity.confidence == "high"
+    (unseen,) = ranked_opportunities([other]).opportunities
+    assert unseen.confidence == "medium"
+
+
+def test_a_command_is_the_first_of_the_functions_down_to_a_place() -> None:
+    assert command_of(an_opportunity()) == "xaddCommand"
+    # Of a long way, only the end is kept.
+    assert command_of(an_opportunity(frames=("addReply", "prepareClientToWrite"))) is None
+    assert command_of(an_opportunity(frames=())) is None
+
+
+# In a store, of whose build there is a program.
+
+COSTS = {"main": 100.0, "call": 200.0, "xCommand": 300.0, "prepareClientToWrite": 200.0}
+CALLS = {("main", "call"): 1.0, ("call", "xCommand"): 1.0, ("xCommand", "prepareClientToWrite"): 3.0}
+WEIGHTS = (OpportunityWeights(kind="equal"), {"hset": 1.0})
+SYMBOLS = {"xCommand": 0x1000, "prepareClientToWrite": 0x2000}
+
+
+@pytest.fixture
+def counted(store: Store) -> Store:
+    """A store with a counted case that checks its client three times."""
+    stored_run(store)
+    graph = store.blobs.put(call_graph(COSTS, CALLS).model_dump_json(by_alias=True).encode())
+    record_trials(store, "hset", "counted", [a_measurement(graph=graph)])
+    return store
+
+
+class Probes:
+    """Stands in for probes of bpftrace: counts what it is told, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.counts = ArgumentCounts(500, [ProbedCalls(1500, 1000)])
+        self.asked: list[tuple[list[str], list[list[ProbedEntry]]]] = []
+
+    def count(
+        self,
+        trial: PinnedTrial,
+        content: bytes,
+        commands: Sequence[FunctionSymbol],
+        functions: Sequence[Sequence[ProbedEntry]],
+    ) -> ArgumentCounts:
+        assert trial.directory.is_dir()
+        self.asked.append(([command.name for command in commands], [list(entries) for entries in functions]))
+        return self.counts
+
+
+@pytest.fixture
+def probes(monkeypatch: pytest.MonkeyPatch) -> Probes:
+    stand_in = Probes()
+    monkeypatch.setattr(checked_arguments, "count_repeated", stand_in.count)
+    monkeypatch.setattr(checked_arguments, "probing_obstacle", lambda: None)
+    monkeypatch.setattr(checked_arguments, "source_functions", lambda built: [])
+    return stand_in
+
+
+def keep_program(store: Store, monkeypatch: pytest.MonkeyPatch, symbols: Mapping[str, int], **fields: Any) -> None:
+    """Have the build of the run on this machine, with a program of these symbols."""
+    path = store.builds_directory.parent / "program"
+    program = Path(os.path.realpath("/bin/true")).read_bytes()
+    path.write_bytes(
+        with_symbols(program, {name: FunctionSymbol(name, address, 16, True) for name, address in symbols.items()})
+    )
+    record = Build(build="b-1", version="7.2.4", build_id="", flags="")
+    built = BuiltServer(record, Program(path, **fields))
+    monkeypatch.setattr(Builds, "find", lambda self, digest: built)
+    monkeypatch.setattr(Builds, "get", lambda self, digest: built)
+
+
+def look(store: Store, most: int = 10) -> Opportunities:
+    version = counted_version(store, None)
+    return checked_opportunities(version, WEIGHTS, Lab(store), "zerolap opportunities", most)
+
+
+def test_what_is_seen_is_kept_for_the_next_question(
+    counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_program(counted, monkeypatch, SYMBOLS)
+    assert "checked" not in look(counted, 0).opportunities[0].text
+    (opportunity,) = look(counted).opportunities
+    assert opportunity.text.endswith(
+        "checked in 500 requests: of 3 calls in a request, 2 have the arguments of an earlier one"
+    )
+    ((commands, functions),) = probes.asked
+    assert commands == ["xCommand"]
+    assert [[entry.symbol.address for entry in entries] for entries in functions] == [[SYMBOLS["prepareClientToWrite"]]]
+    # Neither without asking for it nor with is it looked at again.
+    assert look(counted, 0).opportunities == look(counted).opportunities == (opportunity,)
+    assert len(probes.asked) == 1
+
+
+def test_what_another_method_has_seen_is_looked_at_again(
+    counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_program(counted, monkeypatch, SYMBOLS)
+    look(counted)
+    monkeypatch.setattr(checked_arguments, "ARGUMENT_METHOD", ARGUMENT_METHOD + 1)
+    probes.counts = ArgumentCounts(400, [ProbedCalls(1200, 800)])
+    (opportunity,) = look(counted).opportunities
+    assert "checked in 400 requests" in opportunity.text
+    assert len(probes.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("counts", "reason"),
+    [
+        (ArgumentCounts(0, [ProbedCalls(0, 0)]), "its command was not called"),
+        (ArgumentCounts(500, [ProbedCalls(0, 0)]), "it was not called within its command"),
+        # Without its parameters, registers that hold no argument may differ.
+        (
+            ArgumentCounts(500, [ProbedCalls(1500, 700)]),
+            "its parameters are not known, and not all registers were equal",
+        ),
+    ],
+)
+def test_counts_that_prove_nothing_are_stated(
+    counts: ArgumentCounts, reason: str, counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_program(counted, monkeypatch, SYMBOLS)
+    probes.counts = counts
+    (opportunity,) = look(counted).opportunities
+    assert opportunity.text.endswith(f"; not checked: {reason}")
+    assert opportunity.confidence == "high"
+
+
+@pytest.mark.parametrize(
+    ("symbols", "reason"),
+    [
+        ({"xCommand": 0x1000}, "the program has no symbol of its name, as of a function that is inlined everywhere"),
+        (
+            SYMBOLS | {"prepareClientToWrite.lto_priv.0": 0x3000},
+            "several functions of the program have its name",
+        ),
+        ({"prepareClientToWrite": 0x2000}, "the function of its command is not known"),
+    ],
+)
+def test_what_has_no_place_in_the_program_is_stated(
+    symbols: Mapping[str, int], reason: str, counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_program(counted, monkeypatch, symbols)
+    (opportunity,) = look(counted).opportunities
+    assert opportunity.text.endswith(f"; not checked: {reason}")
+    assert probes.asked == []
+    assert look(counted, 0).opportunities == (opportunity,)
+
+
+def test_parameters_are_those_of_the_source(counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_program(counted, monkeypatch, SYMBOLS | {"prepareClientToWrite.constprop.0": 0x3000})
+    source = SourceFunction(FILE, "prepareClientToWrite", 10, 20)
+    monkeypatch.setattr(checked_arguments, "source_functions", lambda built: [source])
+    text = {(FILE, 10): "int prepareClientToWrite(client *c) {"}
+    monkeypatch.setattr(Builds, "source_lines", lambda self, digest, wanted: text)
+    look(counted)
+    ((_, functions),) = probes.asked
+    # A clone need not take them.
+    assert [entry.parameters for entry in functions[0]] == [(Parameter.HANDLE,), None]
+
+
+def test_a_failure_costs_the_case_and_no_more(counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_program(counted, monkeypatch, SYMBOLS)
+
+    def fail(*arguments: object) -> ArgumentCounts:
+        raise TrialFailed("bpftrace does not start", details="a line of its own")
+
+    monkeypatch.setattr(checked_arguments, "count_repeated", fail)
+    document = look(counted)
+    assert "Arguments of calls in hset could not be looked at: bpftrace does not start" in document.limits
+    assert "checked" not in document.opportunities[0].text
+    # It is tried again.
+    monkeypatch.setattr(checked_arguments, "count_repeated", probes.count)
+    assert "checked" in look(counted).opportunities[0].text
+
+
+def test_a_server_with_a_start_command_is_not_probed(
+    counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_program(counted, monkeypatch, SYMBOLS, arguments=("--loadmodule", "/a.so"))
+    assert any("the server was given with arguments" in limit for limit in look(counted).limits)
+    assert probes.asked == []
+
+
+def test_a_program_that_cannot_be_read_is_stated(
+    counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_program(counted, monkeypatch, SYMBOLS)
+    (counted.builds_directory.parent / "program").write_bytes(b"#!/bin/sh\n")
+    assert any("the program's symbols cannot be read" in limit for limit in look(counted).limits)
+
+
+def test_what_this_machine_lacks_is_stated_with_what_helps(
+    counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(EnvironmentMissing, match="is not on this machine"):
+        look(counted)
+    obstacle = TracingObstacle("bpftrace is not installed", "apt-get install bpftrace")
+    monkeypatch.setattr(checked_arguments, "probing_obstacle", lambda: obstacle)
+    with pytest.raises(EnvironmentMissing, match="bpftrace is not installed") as fault:
+        look(counted)
+    assert fault.value.hint == "apt-get install bpftrace"
+    # Without asking for it, nothing is needed.
+    assert len(look(counted, 0).opportunities) == 1
+
+
+def test_where_nothing_depends_on_arguments_nothing_is_needed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored_run(store)
+    calls = {("main", "call"): 1.0, ("call", "xCommand"): 1.0, ("xCommand", "snprintf"): 1.0}
+    costs = {"main": 100.0, "call": 200.0, "xCommand": 300.0, "snprintf": 900.0}
+    graph = store.blobs.put(call_graph(costs, calls).model_dump_json(by_alias=True).encode())
+    record_trials(store, "hset", "counted", [a_measurement(graph=graph)])
+    monkeypatch.setattr(checked_arguments, "probing_obstacle", lambda: pytest.fail("it was asked"))
+    assert [opportunity.detector for opportunity in look(store).opportunities] == ["costly-formatting"]
+
+
+def test_the_verb_ends_with_what_is_missing(zerolap: Zerolap, tmp_path: Path) -> None:
+    with Store.open(str(zerolap.store)) as store:
+        stored_run(store)
+        graph = store.blobs.put(call_graph(COSTS, CALLS).model_dump_json(by_alias=True).encode())
+        record_trials(store, "hset", "counted", [a_measurement(graph=graph)])
+    # Whatever this machine has, the build is not on it.
+    ended = zerolap("opportunities", "--check-arguments", "--store", zerolap.store)
+    ended.fails_with(3, "arguments cannot be looked at")
+    assert zerolap("opportunities", "--store", zerolap.store).code == 0
