@@ -120,14 +120,11 @@ def _filled(name: str, arguments: Sequence[str], filling: _Filling) -> _Value | 
         return None
     key, *further = arguments
     elements = 1.0 if per_element is None else max(len(further) / per_element, 1.0)
-    if KEY in key:
-        # The elements for one key are the same each time.
-        again = filling.times / filling.keys
-    else:
-        again = min(filling.times, filling.keys) if any(KEY in word for word in further) else 1.0
-    if name in APPENDING and KEY not in key:
-        again = filling.times
-    times = max(again, 1.0) if name in APPENDING or KEY not in key else 1.0
+    # To one key, and of these those that do not repeat the elements of another one.
+    requests = filling.times / filling.keys if KEY in key else filling.times
+    has_others = KEY not in key and any(KEY in word for word in further)
+    different = min(requests, filling.keys) if has_others else 1.0
+    times = max(requests, 1.0) if name in APPENDING else different
     return _Value(elements * times, _length(further, filling.data_bytes) * times)
 
 

@@ -4,8 +4,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from zerolap.explain import BUILT_IN_GROUP_DETECTORS, CaseGroup, GroupDetector, SizedCase, SizeGroup, size_groups
-from zerolap.explain import with_opportunities_of_group as with_those
+from zerolap.explain import (
+    BUILT_IN_GROUP_DETECTORS,
+    CaseGroup,
+    GroupDetector,
+    SizedCase,
+    SizeGroup,
+    size_groups,
+    with_opportunities_of_group,
+)
 from zerolap.lab.graph_search import SEARCH_REVISION, GraphSearch, detectors_of_plugins, faults_of_plugin
 from zerolap.records import Case, CaseOpportunity, CountedWork, EnvironmentMissing, GroupWork, digest_of
 from zerolap.store import CountedGraph, NotConductor
@@ -106,7 +113,7 @@ class GroupSearch:
         for group in self.groups(graphs):
             known = self.works.get(group.digest, GroupWork(opportunities={}))
             for case, opportunities in known.opportunities.items():
-                works[case] = with_those(works[case], opportunities)
+                works[case] = with_opportunities_of_group(works[case], opportunities)
         return works
 
 
