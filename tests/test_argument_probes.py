@@ -22,7 +22,7 @@ from zerolap.engines.argument_probes import (
 from zerolap.engines.bpftrace import attached
 from zerolap.engines.program_symbols import with_symbols
 from zerolap.engines.server_trial import PinnedTrial
-from zerolap.host import probing_obstacle
+from zerolap.host import probing_obstacle, tracing
 from zerolap.records import HEAD, Case, TrialFailed
 
 PATH = "/proc/1/fd/5"
@@ -150,6 +150,15 @@ def test_a_server_that_was_not_called_has_no_counts() -> None:
 def test_output_of_another_form_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         read_argument_counts(wrong, 1)
+
+
+def test_a_kernel_without_probes_is_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "tracing_obstacle", lambda root: None)
+    obstacle = probing_obstacle(tmp_path)
+    assert obstacle is not None
+    assert "CONFIG_UPROBE_EVENTS" in obstacle.remedy
+    (tmp_path / tracing.PROBES).mkdir(parents=True)
+    assert probing_obstacle(tmp_path) is None
 
 
 # In the kernel.
