@@ -194,7 +194,9 @@ class WorkRecords:
         """Record what a revision of the search has found in groups of cases, until the store is pruned."""
         self._keep(works, revision, has_build=has_build)
 
-    def _keep(self, works: Mapping[str, CountedWork] | Mapping[str, GroupWork], revision: str, *, has_build: bool) -> None:
+    def _keep(
+        self, works: Mapping[str, CountedWork] | Mapping[str, GroupWork], revision: str, *, has_build: bool
+    ) -> None:
         # No result changes: those who wait for one need not look again.
         with self._database.writing(is_change=False) as connection:
             for graph, work in works.items():
