@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { BuildVariant, ListedOpportunity } from "../../core/records.ts";
+import type { BuildVariant, Calibration, ListedOpportunity } from "../../core/records.ts";
 import {
   caseUrl,
   evidenceName,
@@ -15,7 +15,7 @@ import {
   variantName,
 } from "./opportunities.ts";
 
-const UNTESTED = { edits: 0, smallest_ratio: null, largest_ratio: null, uncounted_edits: 0 };
+const UNTESTED: Calibration = { edits: 0, smallest_ratio: null, largest_ratio: null, uncounted_edits: 0 };
 const ESTIMATE = { low: 0.0212, expected: 0.03, high: 0.04 };
 
 function opportunity(detector: string, ...commands: string[]): ListedOpportunity {
@@ -77,7 +77,7 @@ describe("words", () => {
   });
 
   it("state how far predictions were right for known edits", () => {
-    const texts = (of: Partial<typeof UNTESTED> & { smallest_ratio?: number; largest_ratio?: number }) => {
+    const texts = (of: Partial<Calibration>) => {
       const calibration = { ...UNTESTED, ...of };
       return [knownEditsText(calibration), knownEditsInShort(calibration)];
     };
