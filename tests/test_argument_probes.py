@@ -1,6 +1,7 @@
 """Probes of arguments: the program that bpftrace gets, what is read of its output, and real functions and servers."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -153,7 +154,9 @@ def test_output_of_another_form_is_refused(wrong: str) -> None:
 
 
 def test_a_kernel_without_probes_is_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "tracing_obstacle", lambda root: None)
+    monkeypatch.setattr(tracing, "version_of", lambda command: "0.17")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(tracing, "_refusal", lambda attempt: None)
     obstacle = probing_obstacle(tmp_path)
     assert obstacle is not None
     assert "CONFIG_UPROBE_EVENTS" in obstacle.remedy

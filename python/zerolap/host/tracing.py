@@ -1,4 +1,4 @@
-"""What is needed to trace the kernel's events by bpftrace, and what of it this machine lacks."""
+"""What is needed to trace the kernel's events and to probe programs by bpftrace, and what of it this machine lacks."""
 
 import os
 from collections.abc import Collection
@@ -19,6 +19,8 @@ FIRST_NAMESPACE: Final = 0xEFFFFFFC
 """The inode of the first PID namespace, which is the same on every kernel (`PROC_PID_INIT_INO`)."""
 PROBES: Final = "sys/bus/event_source/devices/uprobe"
 ATTEMPT: Final = "tracepoint:raw_syscalls:sys_enter { exit(); }"
+PROBING_ATTEMPT: Final = "interval:ms:1 { exit(); }"
+"""It needs no file of the kernel's, as probes do not."""
 ATTEMPT_SECONDS: Final = 20.0
 LONGEST_REASON: Final = 200
 
@@ -33,10 +35,9 @@ class TracingObstacle:
 
 def tracing_obstacle(root: Path = ROOT) -> TracingObstacle | None:
     """Return what keeps this process from tracing, or none; bpftrace is tried, which takes about half a second."""
-    if version_of(["bpftrace"]) is None:
-        return TracingObstacle("bpftrace is not installed", installs("bpftrace"))
-    if os.geteuid() != 0:
-        return TracingObstacle("bpftrace traces for root only", "sudo --preserve-env=PATH zerolap ...")
+    cannot_start = _cannot_start()
+    if cannot_start is not None:
+        return cannot_start
     if not any((root / directory).is_dir() for directory in EVENT_DIRECTORIES):
         return TracingObstacle(
             "the kernel's events cannot be read: tracefs is not mounted", "mount -t tracefs tracefs /sys/kernel/tracing"
@@ -47,20 +48,17 @@ def tracing_obstacle(root: Path = ROOT) -> TracingObstacle | None:
             f"the kernel does not have the events {', '.join(absent)}",
             "a kernel with CONFIG_FTRACE_SYSCALLS and CONFIG_BPF_EVENTS",
         )
-    if not _is_in_first_namespace(root):
-        return TracingObstacle(
-            "the kernel's events have other process ids than those seen here",
-            "outside of containers, or in one with --pid=host",
-        )
-    return _refusal()
+    return _has_other_ids(root) or _refusal(ATTEMPT)
 
 
 def probing_obstacle(root: Path = ROOT) -> TracingObstacle | None:
-    """Return what keeps this process from probing the functions of programs, or none."""
-    obstacle = tracing_obstacle(root)
-    if obstacle is None and not (root / PROBES).is_dir():
+    """Return what keeps this process from probing the functions of programs, or none; bpftrace is tried too."""
+    cannot_start = _cannot_start()
+    if cannot_start is not None:
+        return cannot_start
+    if not (root / PROBES).is_dir():
         return TracingObstacle("the kernel cannot probe programs", "a kernel with CONFIG_UPROBE_EVENTS")
-    return obstacle
+    return _has_other_ids(root) or _refusal(PROBING_ATTEMPT)
 
 
 def has_event(event: str, root: Path = ROOT) -> bool:
@@ -73,6 +71,23 @@ def events_of(candidates: Collection[str], root: Path = ROOT) -> frozenset[str]:
     return frozenset(event for event in candidates if has_event(event, root))
 
 
+def _cannot_start() -> TracingObstacle | None:
+    if version_of(["bpftrace"]) is None:
+        return TracingObstacle("bpftrace is not installed", installs("bpftrace"))
+    if os.geteuid() != 0:
+        return TracingObstacle("bpftrace traces for root only", "sudo --preserve-env=PATH zerolap ...")
+    return None
+
+
+def _has_other_ids(root: Path) -> TracingObstacle | None:
+    if _is_in_first_namespace(root):
+        return None
+    return TracingObstacle(
+        "the kernel's events have other process ids than those seen here",
+        "outside of containers, or in one with --pid=host",
+    )
+
+
 def _is_in_first_namespace(root: Path) -> bool:
     """Whether process ids are here what they are in the kernel; taken to be so where the kernel does not state it."""
     try:
@@ -81,9 +96,9 @@ def _is_in_first_namespace(root: Path) -> bool:
         return True
 
 
-def _refusal() -> TracingObstacle | None:
+def _refusal(attempt: str) -> TracingObstacle | None:
     """Try the least that has to work: a program at an event that happens at once."""
-    outcome = run(["bpftrace", "-e", ATTEMPT], seconds=ATTEMPT_SECONDS)
+    outcome = run(["bpftrace", "-e", attempt], seconds=ATTEMPT_SECONDS)
     if outcome is not None and outcome.succeeded:
         return None
     words = "it does not start" if outcome is None else outcome.last_words[:LONGEST_REASON]
