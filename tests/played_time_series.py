@@ -114,6 +114,8 @@ class PlayedTimeSeries:
 
     def _query(self, words: list[str]) -> object:
         pairs = [word.partition("=")[::2] for word in words]
+        if not all("=" in word for word in words):
+            return ValueError("ERR TSDB: failed parsing labels")
         if not all(name and value for name, value in pairs):
             return ValueError("ERR TSDB: please provide at least one matcher")
         return [
@@ -143,10 +145,9 @@ class PlayedTimeSeries:
         if len(words) < 3:
             return _wrong_arity("TS.ADD")
         key, time, value, *options = words
-        if not re.fullmatch(r"\d+", time, re.ASCII):
-            return ValueError("ERR TSDB: invalid timestamp, must be a nonnegative integer")
-        if not re.fullmatch(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?", value, re.ASCII):
-            return ValueError("ERR TSDB: invalid value")
+        refused = _refused_sample(time, value)
+        if refused is not None:
+            return refused
         if key not in self.keys:
             # All that follows the word is labels; the module reads them only where it makes a key.
             labels = options[options.index("LABELS") + 1 :] if "LABELS" in options else []
@@ -171,6 +172,16 @@ class PlayedTimeSeries:
         for score, member in zip(rest[::2], rest[1::2], strict=True):
             scores[member] = max(float(score), scores.get(member, float(score)))
         return len(rest) // 2
+
+
+def _refused_sample(time: str, value: str) -> ValueError | None:
+    if re.fullmatch(r"-\d+", time, re.ASCII):
+        return ValueError("ERR TSDB: invalid timestamp, must be a nonnegative integer")
+    if not re.fullmatch(r"\d+", time, re.ASCII):
+        return ValueError("ERR TSDB: invalid timestamp")
+    if not re.fullmatch(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?", value, re.ASCII):
+        return ValueError("ERR TSDB: invalid value")
+    return None
 
 
 def _wrong_arity(command: str) -> ValueError:

