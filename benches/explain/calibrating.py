@@ -30,8 +30,9 @@ def calibrate(edits: Sequence[KnownEdit]) -> None:
     data = KnownEdits(measured_by=MEASURED_BY, edits=rounded)
     DATA.write_text(data.model_dump_json(indent=2) + "\n", encoding="utf-8")
     _replace(OPPORTUNITIES, TABLE, table(rounded))
-    for detector in (*BUILT_IN_DETECTORS, *BUILT_IN_GROUP_DETECTORS):
-        _replace(DETECTORS / f"{detector.name}.md", PARAGRAPH, paragraph(detector.name, rounded))
+    names = [*(detector.name for detector in BUILT_IN_DETECTORS), *(group.name for group in BUILT_IN_GROUP_DETECTORS)]
+    for name in names:
+        _replace(DETECTORS / f"{name}.md", PARAGRAPH, paragraph(name, rounded))
 
 
 def table(edits: Sequence[KnownEdit]) -> str:

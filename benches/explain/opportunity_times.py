@@ -64,7 +64,7 @@ def _case(counted: tuple[Case, CallGraph], place: int) -> tuple[Case, bytes]:
 
 def _seconds() -> float:
     """Return how long it takes to ask once."""
-    command = [Path(sys.executable).with_name("zerolap"), "opportunities", "--store", PLACE]
+    command = [str(Path(sys.executable).with_name("zerolap")), "opportunities", "--store", str(PLACE)]
     began = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - began
