@@ -1,5 +1,7 @@
 //! What was given so far, and what it comes to.
 
+use std::time::Duration;
+
 use super::groups::amount::AmountDraft;
 use super::groups::commands::CommandsDraft;
 use super::groups::connections::ConnectionsDraft;
@@ -13,6 +15,9 @@ use super::needs::{CommandLine, Given};
 use super::warnings::Warnings;
 use super::{Arguments, Mode, UsageError};
 use zerolap_load_requests::{Command, Settings, Source};
+
+/// Length of a slot of the timeline where none is given.
+const USUAL_SLOT: Duration = Duration::from_millis(100);
 
 /// Values as given, by section of the table; the table's defaults, or none, where not.
 #[derive(Debug, Default)]
@@ -61,7 +66,7 @@ impl Draft {
             policy,
             listening,
             cpus: connections.cpus,
-            timeline: mode != Mode::Control,
+            timeline: (mode != Mode::Control).then_some(output.timeline_slot.unwrap_or(USUAL_SLOT)),
         };
         if let Some(conflict) = conflict(&settings, mode) {
             return Err(UsageError::Conflict(conflict));

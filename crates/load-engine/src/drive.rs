@@ -162,7 +162,7 @@ fn refuse_errors(settings: &Settings, outcome: &Outcome) -> Result<(), LoadError
 
 /// Sends each command once over one connection and fails at the first that the server answers with an error.
 fn check(settings: &Settings, watch: &Watch) -> Result<(), LoadError> {
-    let mut once = Settings { threads: 1, clients: 1, pipeline: 1, timeline: false, ..settings.clone() };
+    let mut once = Settings { threads: 1, clients: 1, pipeline: 1, timeline: None, ..settings.clone() };
     for command in &mut once.commands {
         command.ratio = command.ratio.min(1);
     }
@@ -189,7 +189,7 @@ fn prefill_settings(settings: &Settings) -> Result<Settings, LoadError> {
             source: Source::Template,
         }],
         policy: Policy::Lab,
-        timeline: false,
+        timeline: None,
         scan: None,
         server: Server { replica_reads: false, ..settings.server.clone() },
         ..settings.clone()

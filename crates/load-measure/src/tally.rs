@@ -155,7 +155,7 @@ impl Tally {
             // Made one by one, not cloned: fresh zeroed memory costs nothing until it is used.
             commands: settings.commands.iter().map(|command| CommandTally::new(command, settings)).collect(),
             schedule: work.pace.map(|_| ScheduleTally::default()),
-            timeline: settings.timeline.then(|| Timeline::new(commands, started_ns)),
+            timeline: settings.timeline.map(|slot| Timeline::new(commands, started_ns, slot)),
             ended_ns: started_ns,
             ..Self::default()
         }

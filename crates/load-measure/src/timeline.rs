@@ -1,14 +1,13 @@
-//! What happened in each tenth of a second; in a long run in each second, or in longer slots.
+//! What happened in each slot of time, such as a tenth of a second; in a long run in each second, or in longer slots.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::Histogram;
 use crate::command_tally::CommandTally;
 
-/// Length of a slot at first.
-const FIRST_SLOT_NS: u64 = 100_000_000;
-/// So many slots are kept: when they are full, neighbours are put together. Both lengths of a group divide it.
-const MOST_SLOTS: usize = 3600;
+/// Slots of the first length are kept for so long: then neighbours are put together. Groups of any length divide it.
+const FIRST_SLOTS_NS: u64 = 360_000_000_000;
 
 /// Slots of one thread, all starting at the same moment as those of the other threads.
 #[derive(Debug, Clone)]
@@ -17,8 +16,10 @@ pub struct Timeline {
     pub tracks: Vec<Track>,
     /// When the open slot ends.
     pub slot_end_ns: u64,
-    /// Length of a slot: 0.1, 0.2, 1, 2, 10, 20, 100 ... seconds.
+    /// Length of a slot: if it was 0.1 seconds at first, 0.2, 1, 2, 10, 20, 100 ... seconds.
     pub slot_ns: u64,
+    /// So many slots are kept: when they are full, neighbours are put together.
+    most_slots: usize,
 }
 
 /// The slots of one command.
@@ -58,11 +59,14 @@ pub struct Slot {
 }
 
 impl Timeline {
-    /// The timeline of so many commands; the first slot begins at `started_ns`.
+    /// The timeline of so many commands, in slots of a length that is a power of ten in nanoseconds; the first one
+    /// begins at `started_ns`.
     #[must_use]
-    pub fn new(commands: usize, started_ns: u64) -> Self {
+    pub fn new(commands: usize, started_ns: u64, slot: Duration) -> Self {
         let tracks = (0..commands).map(|_| Track::new()).collect();
-        Self { tracks, slot_end_ns: started_ns + FIRST_SLOT_NS, slot_ns: FIRST_SLOT_NS }
+        let slot_ns = u64::try_from(slot.as_nanos()).unwrap_or(FIRST_SLOTS_NS).max(1);
+        let most_slots = usize::try_from(FIRST_SLOTS_NS / slot_ns).unwrap_or(usize::MAX).max(1);
+        Self { tracks, slot_end_ns: started_ns + slot_ns, slot_ns, most_slots }
     }
 
     /// Closes all slots that have ended by `now_ns`; what the commands counted since belongs to the first of them.
@@ -77,7 +81,7 @@ impl Timeline {
         for (track, command) in self.tracks.iter_mut().zip(commands) {
             track.close(command);
         }
-        if self.tracks.iter().any(|track| track.slots.len() >= MOST_SLOTS) {
+        if self.tracks.iter().any(|track| track.slots.len() >= self.most_slots) {
             self.coarsen();
         }
         self.slot_end_ns += self.slot_ns;
@@ -94,7 +98,7 @@ impl Timeline {
 
     /// Gives all timelines, which began at the same moment, the longest slots that one of them has.
     pub fn even_out(timelines: &mut [Self]) {
-        let longest_ns = timelines.iter().map(|timeline| timeline.slot_ns).max().unwrap_or(FIRST_SLOT_NS);
+        let longest_ns = timelines.iter().map(|timeline| timeline.slot_ns).max().unwrap_or(0);
         for timeline in timelines {
             while timeline.slot_ns < longest_ns {
                 timeline.coarsen();
@@ -103,21 +107,10 @@ impl Timeline {
     }
 }
 
-impl Default for Timeline {
-    fn default() -> Self {
-        Self::new(0, 0)
-    }
-}
-
-/// How many slots of this length are put together: two tenths, then ten, then twenty, so that seconds stay whole.
-fn group_of(slot_ns: u64) -> usize {
-    let mut length_ns = FIRST_SLOT_NS;
-    let mut group = 2;
-    while length_ns < slot_ns {
-        length_ns *= group as u64;
-        group = if group == 2 { 5 } else { 2 };
-    }
-    group
+/// How many slots of this length are put together: two, then five, so that seconds stay whole.
+const fn group_of(slot_ns: u64) -> usize {
+    let is_power_of_ten = 10_u64.pow(slot_ns.ilog10()) == slot_ns;
+    if is_power_of_ten { 2 } else { 5 }
 }
 
 impl Track {
@@ -175,11 +168,16 @@ impl Slot {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use zerolap_resp::{Reply, ReplyKind};
 
-    use super::{FIRST_SLOT_NS, MOST_SLOTS, Slot, Timeline};
+    use super::{Slot, Timeline};
     use crate::Histogram;
     use crate::command_tally::CommandTally;
+
+    const TENTH: Duration = Duration::from_millis(100);
+    const TENTH_NS: u64 = 100_000_000;
 
     fn latencies(slots: &[Slot]) -> Histogram {
         let mut latencies = Histogram::default();
@@ -190,11 +188,11 @@ mod tests {
     }
 
     /// A timeline of one command that was answered once in each tenth of a second, for so long.
-    fn after(tenths: u64) -> (Timeline, CommandTally) {
+    fn after(tenths: u64, slot: Duration) -> (Timeline, CommandTally) {
         let mut commands = [CommandTally::default()];
-        let mut timeline = Timeline::new(1, 0);
+        let mut timeline = Timeline::new(1, 0, slot);
         for tenth in 0..tenths {
-            timeline.close_until(tenth * FIRST_SLOT_NS, &mut commands);
+            timeline.close_until(tenth * TENTH_NS, &mut commands);
             let reply =
                 Reply { kind: ReplyKind::Status, code: b"", text: b"", elements: 0, first: b"", is_zero: false };
             commands[0].count(&reply, 1000 + tenth);
@@ -209,25 +207,34 @@ mod tests {
         for (seconds, slot_ns) in
             [(300, 100_000_000), (400, 200_000_000), (1_000, 1_000_000_000), (4_000, 2_000_000_000)]
         {
-            let (timeline, command) = after(seconds * 10);
+            let (timeline, command) = after(seconds * 10, TENTH);
             assert_eq!(timeline.slot_ns, slot_ns, "{seconds} s");
             let slots = &timeline.tracks[0].slots;
-            assert!(slots.len() < MOST_SLOTS);
+            assert!(slots.len() < 3600);
             assert_eq!(slots.len() as u64, (seconds * 1_000_000_000).div_ceil(slot_ns));
             let (timed, all) = (latencies(slots), &command.latencies);
             assert_eq!((timed.count(), timed.sum_ns()), (seconds * 10, all.sum_ns()));
             assert_eq!((timed.minimum_ns(), timed.maximum_ns()), (all.minimum_ns(), all.maximum_ns()));
             assert!(timed.buckets().eq(all.buckets()));
-            let per_slot = slot_ns / FIRST_SLOT_NS;
+            let per_slot = slot_ns / TENTH_NS;
             assert!(slots.iter().rev().skip(1).all(|slot| latencies(std::slice::from_ref(slot)).count() == per_slot));
         }
     }
 
     #[test]
     fn timelines_of_all_threads_have_slots_of_one_length() {
-        let mut timelines = [after(100).0, after(10_000).0, after(3_700).0];
+        let mut timelines = [after(100, TENTH).0, after(10_000, TENTH).0, after(3_700, TENTH).0];
         Timeline::even_out(&mut timelines);
         assert!(timelines.iter().all(|timeline| timeline.slot_ns == 1_000_000_000));
         assert_eq!(timelines.map(|timeline| timeline.tracks[0].slots.len()), [10, 1000, 370]);
+    }
+
+    #[test]
+    fn shorter_slots_are_kept_as_long_and_seconds_stay_whole() {
+        for (seconds, slot_ns) in [(300, 10_000_000), (400, 20_000_000), (1_000, 100_000_000)] {
+            let (timeline, _) = after(seconds * 10, Duration::from_millis(10));
+            assert_eq!(timeline.slot_ns, slot_ns, "{seconds} s");
+            assert_eq!(latencies(&timeline.tracks[0].slots).count(), seconds * 10);
+        }
     }
 }

@@ -16,6 +16,9 @@ use zerolap_load_requests::{Plan, Settings};
 /// Name and version of the part that is not memtier's.
 pub const SCHEMA: &str = "zerolap.load/2";
 
+/// Length of a slot where there is no timeline.
+const USUAL_SLOT_NS: u64 = 100_000_000;
+
 /// A result with what it was made with: first in memtier's layout, then what memtier does not report.
 #[derive(Debug, Clone, Serialize)]
 pub struct Document {
@@ -116,7 +119,7 @@ impl LabRecord {
             },
             schedule: schedule.map(|(pace, tally)| ScheduleRecord::new(pace, outcome, tally)),
             client: ClientRecord::new(outcome),
-            timeline: TimelineRecord::new(last.map_or(&[], |run| &run.outcome.timelines)),
+            timeline: TimelineRecord::new(last.map_or(&[], |run| &run.outcome.timelines), report.slot_histograms),
             listeners: outcome.listeners.as_ref().map(|tally| ListenersRecord::new(settings, tally)),
             search: None,
             nodes: outcome.nodes.iter().map(NodeRecord::new).collect(),
@@ -182,15 +185,18 @@ struct SlotRecord {
     replies: u64,
     errors: u64,
     latency_us: Option<LatencyRecord>,
+    /// Lower edges and counts of the buckets that are not empty; only where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    histogram_ns: Option<Vec<(u64, u64)>>,
 }
 
 impl TimelineRecord {
-    fn new(timelines: &[Timeline]) -> Self {
+    fn new(timelines: &[Timeline], with_histograms: bool) -> Self {
         let tracks: Vec<&[Slot]> =
             timelines.iter().flat_map(|timeline| &timeline.tracks).map(|track| track.slots.as_slice()).collect();
         let slots = tracks.iter().map(|track| track.len()).max().unwrap_or(0);
         // Those of all threads have the same length.
-        let slot_ns = timelines.first().map_or_else(|| Timeline::default().slot_ns, |timeline| timeline.slot_ns);
+        let slot_ns = timelines.first().map_or(USUAL_SLOT_NS, |timeline| timeline.slot_ns);
         let slots = (0..slots).map(|index| {
             let mut latencies = Histogram::default();
             let (mut errors, mut lost) = (0, 0);
@@ -204,6 +210,7 @@ impl TimelineRecord {
                 replies: latencies.count() - lost,
                 errors,
                 latency_us: LatencyRecord::new(&latencies),
+                histogram_ns: with_histograms.then(|| latencies.buckets().collect()),
             }
         });
         Self { slot_seconds: slot_ns as f64 / 1e9, slots: slots.collect() }

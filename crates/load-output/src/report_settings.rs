@@ -16,6 +16,8 @@ pub struct ReportSettings {
     pub print_all_runs: bool,
     /// Whether commands with the same name are distinguished by their lines.
     pub breakdown_by_line: bool,
+    /// Whether each slot of the timeline has the distribution of its latencies.
+    pub slot_histograms: bool,
     /// Whether the settings are printed first.
     pub show_settings: bool,
     /// Whether a run does not show how far it is.

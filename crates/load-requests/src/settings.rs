@@ -48,8 +48,9 @@ pub struct Settings {
     pub listening: Option<Listening>,
     /// Processors of the threads, in turn; empty: any.
     pub cpus: Vec<usize>,
-    /// Whether what happens is also counted by tenths of a second.
-    pub timeline: bool,
+    /// Length of the slots of time by which what happens is also counted: a power of ten in nanoseconds. None: it is
+    /// not counted so.
+    pub timeline: Option<Duration>,
 }
 
 /// How ranges are split over connections, and what `allkeys` covers.

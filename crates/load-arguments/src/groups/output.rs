@@ -1,5 +1,7 @@
 //! What is written down.
 
+use std::time::Duration;
+
 use zerolap_load_output::ReportSettings;
 
 use crate::Mode;
@@ -48,6 +50,16 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         is_met: |line| matches!(line.mode, Mode::Once(plan) if plan.runs.get() > 1),
         otherwise: "there is only one run",
     }]),
+    Argument::value(
+        &["timeline-slot"],
+        &[],
+        "SECONDS",
+        "length of a slot of the timeline in the JSON: 0.001, 0.01 or 0.1; each slot then has a histogram of its \
+         latencies (default: 0.1, without histograms)",
+        |draft, text| put(&mut draft.output.timeline_slot, slot(text)),
+    )
+    .needs(&[Need::Condition { is_met: is_planned, otherwise: "with --control there is no timeline" }])
+    .own(),
     Argument::switch(&["show-config"], &[], "print the settings first, to standard error", |draft| {
         draft.output.show_settings = true;
     }),
@@ -70,6 +82,7 @@ pub(crate) struct OutputDraft {
     pub(crate) hide_histogram: bool,
     pub(crate) by_line: Preset<bool>,
     pub(crate) print_all_runs: bool,
+    pub(crate) timeline_slot: Option<Duration>,
     pub(crate) show_settings: bool,
     pub(crate) quiet: bool,
 }
@@ -83,6 +96,7 @@ impl OutputDraft {
             hide_histogram: self.hide_histogram,
             print_all_runs: self.print_all_runs,
             breakdown_by_line: *self.by_line.get(),
+            slot_histograms: self.timeline_slot.is_some(),
             show_settings: self.show_settings,
             quiet: self.quiet,
             warnings: warnings.into_sentences(),
@@ -93,6 +107,17 @@ impl OutputDraft {
 /// Whether the command line determines what is sent, not another program.
 fn is_planned(line: &CommandLine<'_>) -> bool {
     line.mode != Mode::Control
+}
+
+/// Length of a slot of which whole numbers make a second, also where slots are put together.
+fn slot(text: &str) -> Result<Duration, String> {
+    let milliseconds = match text {
+        "0.001" => 1,
+        "0.01" => 10,
+        "0.1" => 100,
+        _ => return Err("expected 0.001, 0.01 or 0.1".to_owned()),
+    };
+    Ok(Duration::from_millis(milliseconds))
 }
 
 /// Percentiles such as `50,99,99.9`, in the order given.

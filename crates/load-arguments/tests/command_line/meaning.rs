@@ -144,7 +144,7 @@ fn phases_come_from_the_command_line_unless_another_program_gives_them() {
     assert_eq!(plan.warm_up, Some(Duration::from_millis(1500)));
     assert_eq!((plan.work.amount, plan.runs.get()), (Amount::For(Duration::from_secs(3)), 4));
     let controlled = accept(&["--control"]);
-    assert_eq!((controlled.mode, controlled.settings.timeline), (Mode::Control, false));
+    assert_eq!((controlled.mode, controlled.settings.timeline), (Mode::Control, None));
 }
 
 #[test]
@@ -220,6 +220,17 @@ fn what_is_written_down_is_as_asked_for() {
     assert_eq!(report.percentiles, [99.99, 50.0]);
     assert!(report.hide_histogram && report.breakdown_by_line && report.print_all_runs && report.show_settings);
     assert_eq!(report.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn slots_of_the_timeline_have_histograms_where_their_length_is_given() {
+    let usual = accept(&["--command", "PING"]);
+    assert_eq!((usual.settings.timeline, usual.report.slot_histograms), (Some(Duration::from_millis(100)), false));
+    let short = accept(&["--command", "PING", "--timeline-slot", "0.01"]);
+    assert_eq!((short.settings.timeline, short.report.slot_histograms), (Some(Duration::from_millis(10)), true));
+    for wrong in ["0", "0.02", "1", "0.010", "x"] {
+        assert!(refusal(&["--timeline-slot", wrong]).contains("expected 0.001, 0.01 or 0.1"), "{wrong}");
+    }
 }
 
 #[test]

@@ -52,6 +52,7 @@ fn an_argument_without_effect_is_reported_with_the_reason() {
         ),
         (vec!["--cert", "c.pem"], "--cert has no effect: --tls is not given"),
         (vec!["--control", "--quiet"], "--quiet has no effect: with --control no progress is shown"),
+        (vec!["--control", "--timeline-slot", "0.01"], "--timeline-slot has no effect: with --control there is no"),
         (vec!["--print-all-runs"], "--print-all-runs has no effect: there is only one run"),
         (vec!["--control", "-o", "x"], "--out-file has no effect: with --control there is no summary"),
         (vec!["--ratio", "0:1", "-d", "3"], "--data-size has no effect: no command that is sent has __data__"),

@@ -40,6 +40,37 @@ fn a_stall_shows_as_slots_without_replies_and_then_one_with_a_long_reply() {
 }
 
 #[test]
+fn slots_of_a_given_length_have_histograms_that_add_up_to_the_whole() {
+    let server = Scripted::replying(|_, _| {
+        thread::sleep(Duration::from_millis(3));
+        "+OK\r\n".to_owned()
+    });
+    let arguments = ["-t", "1", "-c", "1", "-n", "40", "--command", "PING", "--timeline-slot", "0.01"];
+    let document = load(&server, &arguments);
+    let timeline = &document["lab"]["timeline"];
+    assert!((number(&timeline["slot_seconds"]) - 0.01).abs() < 1e-9);
+    let slots = timeline["slots"].as_array().expect("slots");
+    assert!(slots.len() >= 12, "{}", slots.len());
+    let buckets = |histogram: &Value| -> Vec<(usize, usize)> {
+        let pairs = histogram.as_array().expect("buckets").iter();
+        pairs.map(|pair| (count(&pair[0]), count(&pair[1]))).collect()
+    };
+    let mut together: Vec<(usize, usize)> = Vec::new();
+    for slot in slots {
+        let of_slot = buckets(&slot["histogram_ns"]);
+        assert_eq!(of_slot.iter().map(|bucket| bucket.1).sum::<usize>(), count(&slot["replies"]));
+        for (edge, more) in of_slot {
+            match together.iter_mut().find(|bucket| bucket.0 == edge) {
+                Some(bucket) => bucket.1 += more,
+                None => together.push((edge, more)),
+            }
+        }
+    }
+    together.sort_unstable();
+    assert_eq!(together, buckets(&document["lab"]["histogram_ns"]));
+}
+
+#[test]
 fn errors_are_told_by_slot_and_all_threads_are_together() {
     let server = Scripted::replying(|_, number| {
         thread::sleep(Duration::from_millis(10));
