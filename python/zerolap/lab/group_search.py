@@ -53,7 +53,8 @@ class GroupSearch:
     @property
     def detector_names(self) -> tuple[str, ...]:
         """The names of the detectors of cases and of groups, each once."""
-        return tuple(dict.fromkeys(detector.name for detector in (*self.search.detectors, *self.detectors)))
+        of_cases = [detector.name for detector in self.search.detectors]
+        return tuple(dict.fromkeys([*of_cases, *(detector.name for detector in self.detectors)]))
 
     def groups(self, graphs: Iterable[CountedGraph]) -> list[MeasuredGroup]:
         """Return the groups of the cases whose call graphs were looked through."""

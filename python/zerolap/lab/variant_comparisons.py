@@ -40,4 +40,4 @@ def _is_of_one_code(identity: str, store: Store) -> bool:
 
 
 def _side_of(comparison: Comparison, server: MeasuredServer) -> DrawnSide:
-    return BASE if comparison.base.build == server.build else HEAD
+    return "base" if comparison.base.build == server.build else "head"

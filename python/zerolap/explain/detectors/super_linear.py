@@ -72,7 +72,9 @@ class SuperLinear:
         opportunities: dict[str, list[CaseOpportunity]] = {}
         for way in _ways(group):
             growth = _lowest(way)
-            for sized in way.group.cases if growth is not None else ():
+            if growth is None:
+                continue
+            for sized in way.group.cases:
                 of_case = sized.evidence.worth_a_line([_opportunity(way, sized, growth)])
                 opportunities.setdefault(sized.case, []).extend(of_case)
         return opportunities
