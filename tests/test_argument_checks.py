@@ -213,15 +213,15 @@ def test_a_command_is_the_first_of_the_functions_down_to_a_place() -> None:
 
 # In a store, of whose build there is a program.
 
-COSTS = {"main": 100.0, "call": 200.0, "xCommand": 300.0, "prepareClientToWrite": 200.0}
-CALLS = {("main", "call"): 1.0, ("call", "xCommand"): 1.0, ("xCommand", "prepareClientToWrite"): 3.0}
+COSTS = {"main": 100.0, "call": 200.0, "xCommand": 300.0, "shouldPropagate": 200.0}
+CALLS = {("main", "call"): 1.0, ("call", "xCommand"): 1.0, ("xCommand", "shouldPropagate"): 3.0}
 WEIGHTS = (OpportunityWeights(kind="equal"), {"hset": 1.0})
-SYMBOLS = {"xCommand": 0x1000, "prepareClientToWrite": 0x2000}
+SYMBOLS = {"xCommand": 0x1000, "shouldPropagate": 0x2000}
 
 
 @pytest.fixture
 def counted(store: Store) -> Store:
-    """A store with a counted case that checks its client three times."""
+    """A store with a counted case that asks three times."""
     stored_run(store)
     graph = store.blobs.put(call_graph(COSTS, CALLS).model_dump_json(by_alias=True).encode())
     record_trials(store, "hset", "counted", [a_measurement(graph=graph)])
@@ -285,7 +285,7 @@ def test_what_is_seen_is_kept_for_the_next_question(
     )
     ((commands, functions),) = probes.asked
     assert commands == ["xCommand"]
-    assert [[entry.symbol.address for entry in entries] for entries in functions] == [[SYMBOLS["prepareClientToWrite"]]]
+    assert [[entry.symbol.address for entry in entries] for entries in functions] == [[SYMBOLS["shouldPropagate"]]]
     # Neither without asking for it nor with is it looked at again.
     assert look(counted, 0).opportunities == look(counted).opportunities == (opportunity,)
     assert len(probes.asked) == 1
@@ -330,10 +330,10 @@ def test_counts_that_prove_nothing_are_stated(
     [
         ({"xCommand": 0x1000}, "the program has no symbol of its name, as of a function that is inlined everywhere"),
         (
-            SYMBOLS | {"prepareClientToWrite.lto_priv.0": 0x3000},
+            SYMBOLS | {"shouldPropagate.lto_priv.0": 0x3000},
             "several functions of the program have its name",
         ),
-        ({"prepareClientToWrite": 0x2000}, "the function of its command is not known"),
+        ({"shouldPropagate": 0x2000}, "the function of its command is not known"),
     ],
 )
 def test_what_has_no_place_in_the_program_is_stated(
@@ -347,15 +347,29 @@ def test_what_has_no_place_in_the_program_is_stated(
 
 
 def test_parameters_are_those_of_the_source(counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_program(counted, monkeypatch, SYMBOLS | {"prepareClientToWrite.constprop.0": 0x3000})
-    source = SourceFunction(FILE, "prepareClientToWrite", 10, 20)
+    keep_program(counted, monkeypatch, SYMBOLS | {"shouldPropagate.constprop.0": 0x3000})
+    source = SourceFunction(FILE, "shouldPropagate", 10, 20)
     monkeypatch.setattr(checked_arguments, "source_functions", lambda built: [source])
-    text = {(FILE, 10): "int prepareClientToWrite(client *c) {"}
+    text = {(FILE, 10): "int shouldPropagate(int target) {"}
     monkeypatch.setattr(Builds, "source_lines", lambda self, digest, wanted: text)
     look(counted)
     ((_, functions),) = probes.asked
     # A clone need not take them.
-    assert [entry.parameters for entry in functions[0]] == [(Parameter.HANDLE,), None]
+    assert [entry.parameters for entry in functions[0]] == [(Parameter.SHORT_NUMBER,), None]
+
+
+def test_of_a_check_of_the_client_the_client_decides(
+    store: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored_run(store)
+    costs = {name.replace("shouldPropagate", "getClientType"): cost for name, cost in COSTS.items()}
+    calls = {(caller, callee.replace("shouldPropagate", "getClientType")): n for (caller, callee), n in CALLS.items()}
+    graph = store.blobs.put(call_graph(costs, calls).model_dump_json(by_alias=True).encode())
+    record_trials(store, "hset", "counted", [a_measurement(graph=graph)])
+    keep_program(store, monkeypatch, {"xCommand": 0x1000, "getClientType": 0x2000})
+    look(store)
+    ((_, functions),) = probes.asked
+    assert [entry.parameters for entry in functions[0]] == [(Parameter.HANDLE,)]
 
 
 def test_a_failure_costs_the_case_and_no_more(counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch) -> None:

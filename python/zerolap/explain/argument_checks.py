@@ -12,6 +12,8 @@ from zerolap.records import ArgumentCheck, CaseOpportunity, Confidence, CountedW
 
 KEY_HASH: Final = re.compile(r"\w*Sds(?:Key)?Hash")
 """The functions by which tables hash keys that are strings; they are called by a pointer, and so not inlined."""
+OF_CLIENT: Final = re.compile(r"[cC]lient")
+"""In the name of a check that takes a client, as its first argument."""
 ALL_OF: Final = 0.9
 NONE_OF: Final = 0.1
 """The parts of the supposed repetitions from which on all of them are seen, and up to which none is."""
@@ -23,13 +25,14 @@ REQUESTS, CALLS, REPEATED = "checked_requests", "checked_calls_per_op", "checked
 class Supposition:
     """What an opportunity supposes: so many calls per request of these functions have arguments of an earlier call.
 
-    With `of_keys`, the arguments are keys, which are the same wherever they lie. `of_count_build` states that a build
-    without inlining makes these calls.
+    With `of_keys`, the arguments are keys, which are the same wherever they lie; with `of_client`, it is the client as
+    the first argument that decides. `of_count_build` states that a build without inlining makes these calls.
     """
 
     functions: re.Pattern[str]
     repeated_per_op: float
     of_keys: bool = False
+    of_client: bool = False
     of_count_build: bool = False
 
     def seen_part(self, repeated_per_op: float) -> float:
@@ -54,12 +57,13 @@ def supposition(opportunity: CaseOpportunity) -> Supposition | None:
     def figure(name: str) -> float:
         return opportunity.evidence[counted_in(name, count_build=of_count_build)]
 
-    functions, of_keys = itself, False
+    functions, of_keys, of_client = itself, False, False
     try:
         match opportunity.detector:
             case RepeatedCalls.name:
                 repeated_per_op = figure("calls_per_op") * (1.0 - 1.0 / figure("calls_per_call"))
             case RepeatedChecks.name:
+                of_client = OF_CLIENT.search(opportunity.function) is not None
                 repeated_per_op = figure("calls_per_op") - 1.0
             case KeyLookups.name:
                 functions, of_keys = KEY_HASH, True
@@ -69,7 +73,9 @@ def supposition(opportunity: CaseOpportunity) -> Supposition | None:
     except (KeyError, ZeroDivisionError):
         # A detector of a plugin may have the name of one of the lab.
         return None
-    return Supposition(functions, repeated_per_op, of_keys, of_count_build) if repeated_per_op > 0 else None
+    if repeated_per_op <= 0:
+        return None
+    return Supposition(functions, repeated_per_op, of_keys, of_client, of_count_build)
 
 
 def command_of(opportunity: CaseOpportunity) -> str | None:

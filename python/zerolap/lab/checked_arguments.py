@@ -140,6 +140,8 @@ class _ProbedProgram:
         parameters = self.parameters(opportunity.function, opportunity.file)
         if parameters == ():
             return NO_PARAMETERS
+        if supposed.of_client:
+            parameters = (Parameter.HANDLE,)
         return [ProbedEntry(symbol, parameters if symbol.is_as_written else None) for symbol in symbols]
 
     def commands(self, opportunities: Collection[CaseOpportunity]) -> list[FunctionSymbol]:
