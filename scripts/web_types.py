@@ -14,7 +14,7 @@ from pydantic.json_schema import models_json_schema
 
 from zerolap.api.signing_in import SignedIn
 from zerolap.queries import QUERIES
-from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport
+from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport, SnapshotReport
 from zerolap.report.reading import WORDS
 
 Schema: TypeAlias = dict[str, Any]
@@ -32,6 +32,7 @@ HEADER = f"// The records of python/zerolap/records and queries, written by `{CO
 MODELS: tuple[type[BaseModel], ...] = (
     Comparison,
     RunReport,
+    SnapshotReport,
     Pictures,
     Metric,
     SignedIn,

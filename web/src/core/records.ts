@@ -43,6 +43,42 @@ export interface AnnotatedSide {
   lined_passes: number;
 }
 
+/**
+ * Another build of the same code that was faster, as measured: no prediction, and no part of any sum.
+ *
+ * `variant` is in the words of `--variant`; `flags`, `compiler` and `allocator` are those that took effect. `gain` is
+ * the mean over `commands`, each weighted equally. `improvements` and `losses` are the cases with confirmed changes
+ * of time, the largest first; `unchanged` and `undecided` count the others.
+ */
+export interface BuildVariant {
+  detector: "build-variants";
+  category: "build";
+  variant: string;
+  flags: string;
+  compiler: string;
+  allocator: string;
+  gain: Estimate;
+  commands: Array<CommandGain>;
+  improvements: Array<VariantCase>;
+  losses: Array<VariantCase>;
+  unchanged: number;
+  undecided: number;
+  comparisons: Array<string>;
+}
+
+/**
+ * How the savings of known edits compare with what their detector predicted.
+ *
+ * `edits` is the number of edits whose savings are counted; of these, `smallest_ratio` and `largest_ratio` are the
+ * measured saving as a multiple of the predicted one, null where there are none. `uncounted_edits` are the others.
+ */
+export interface Calibration {
+  edits: number;
+  smallest_ratio: number | null;
+  largest_ratio: number | null;
+  uncounted_edits: number;
+}
+
 /** A caller of the function, and its calls per request on each side. */
 export interface Caller {
   function: string;
@@ -197,6 +233,13 @@ export interface Check {
   limit: string;
 }
 
+/** What another build brings for a command: the mean over its cases, 0 for those that did not change. */
+export interface CommandGain {
+  command: string;
+  gain: Estimate;
+  cases: number;
+}
+
 /**
  * A commit in the histories that have it, those judged last first.
  *
@@ -342,7 +385,7 @@ export interface DrawnSlice {
   is_disturbed: boolean;
 }
 
-/** A predicted value with the bounds that it is expected in. */
+/** A value with the bounds that it is expected in. */
 export interface Estimate {
   low: number;
   expected: number;
@@ -360,6 +403,12 @@ export interface FactChange {
   name: string;
   before: string | null;
   after: string | null;
+}
+
+/** A size at which the sweep could not be carried out, and why. */
+export interface FailedSize {
+  size_bytes: number;
+  reason: string;
 }
 
 /**
@@ -388,9 +437,10 @@ export interface FalseAlarmCount {
  * why; `identity` whether both sides execute the same instructions, with the evidence. `instructions_per_op` includes
  * the function's callees, `self_instructions_per_op` does not; likewise the sampled times `cpu_ns_per_op` and
  * `self_cpu_ns_per_op`. `share_of_change` is the part of the case's total change that the finding explains; it is
- * negative for what counteracts it. `calls_per_op` is null for a function that is inlined. `parts` are what a culprit
- * consists of where that is more than the finding states: its share is what they come to, gains and losses set off.
- * `replaces` is the function that carried out the command before.
+ * negative for what counteracts it. `calls_per_op` is null for a function that is inlined, of which
+ * `calls_without_inlining_per_op` are the calls in the count build of each side, where there are both. `parts` are
+ * what a culprit consists of where that is more than the finding states: its share is what they come to, gains and
+ * losses set off. `replaces` is the function that carried out the command before.
  */
 export interface Finding {
   kind: "culprit" | "moved" | "diffuse" | "cause" | "limits" | "identity";
@@ -401,6 +451,7 @@ export interface Finding {
   instructions_per_op: PerSide | null;
   self_instructions_per_op: PerSide | null;
   calls_per_op: PerSide | null;
+  calls_without_inlining_per_op: PerSide | null;
   cpu_ns_per_op: PerSide | null;
   self_cpu_ns_per_op: PerSide | null;
   share_of_change: number | null;
@@ -574,6 +625,18 @@ export interface LeftOutCase {
   reason: string;
 }
 
+/**
+ * The least squares line of a metric over the resident memory of the server, by all repetitions of all sizes.
+ *
+ * `slope_per_gib` and `intercept` are in the metric's unit; `r2` is the share of its variance that the line explains.
+ */
+export interface LineFit {
+  slope_per_gib: number;
+  intercept: number;
+  r2: number;
+  repetitions: number;
+}
+
 /** What a side has of a line: its number there, null without samples, and its share of the function itself. */
 export interface LineShare {
   side: "base" | "head";
@@ -650,6 +713,7 @@ export interface ListedOpportunities {
   detectors: Array<string>;
   saved_share: number;
   opportunities: Array<ListedOpportunity>;
+  variants: Array<BuildVariant>;
   functions: Array<WeighedFunction>;
   categories: Array<WeighedCategory>;
   limits: Array<string>;
@@ -666,6 +730,7 @@ export interface ListedOpportunity {
   confidence: "high" | "medium" | "low";
   saved_share: Estimate;
   additional_share: number;
+  calibration: Calibration;
   cases: Array<OpportunityCase>;
   text: string;
   all_cases: number;
@@ -837,6 +902,17 @@ export interface MeasuredWorkload {
   dataset_keys: number | null;
   companions: number;
   config: Record<string, string>;
+}
+
+/**
+ * The median over repetitions, with the interval of order statistics that holds it with at least 93 %.
+ *
+ * With less than five repetitions there is no such interval: `low` and `high` are then the least and greatest value.
+ */
+export interface MedianEstimate {
+  median: number;
+  low: number;
+  high: number;
 }
 
 /**
@@ -1316,6 +1392,15 @@ export interface SeriesList {
   metrics: Array<string>;
 }
 
+/** A few milliseconds: when they begin, in seconds from the event on, the replies that came, and their latencies. */
+export interface SeriesSlot {
+  at_seconds: number;
+  replies: number;
+  p50_us: number | null;
+  p99_us: number | null;
+  max_us: number | null;
+}
+
 /**
  * What the comparison was asked to do; `min_effect` by engine, as a fraction.
  *
@@ -1364,6 +1449,77 @@ export interface Skipped {
   case: string;
   reason: "memory" | "unknown command" | "unsupported tool" | "arguments" | "topology";
   text: string;
+}
+
+/**
+ * One size of data under one load.
+ *
+ * `size_bytes` is the size that was asked for; `data_bytes` what the server reports to use once it is filled, null if
+ * it does not report it. `metrics` are the medians of the repetitions.
+ */
+export interface SnapshotPoint {
+  size_bytes: number;
+  data_bytes: number | null;
+  keys: number;
+  load: "open" | "closed";
+  metrics: Record<string, MedianEstimate>;
+  repetitions: Array<SnapshotRepetition>;
+}
+
+/** How a sweep is read: its headline, what was measured, what follows from it, and what to bear in mind. */
+export interface SnapshotReading {
+  headline: string;
+  subject: string;
+  sentences: Array<string>;
+  warnings: Array<string>;
+}
+
+/**
+ * One event under load: its metrics, by names with units, and the series of latencies around it.
+ *
+ * `checks` are of the machine; where one fails, and in what `warnings` state, figures are not the server's alone.
+ */
+export interface SnapshotRepetition {
+  began: string;
+  metrics: Record<string, number>;
+  checks: Array<Check>;
+  warnings: Array<string>;
+  series: Array<SeriesSlot>;
+}
+
+/**
+ * The document of a sweep over sizes of data.
+ *
+ * `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
+ * `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `reading` is null until it is written
+ * down.
+ */
+export interface SnapshotReport {
+  schema: "zerolap.snapshot/1";
+  created: string;
+  command_line: string;
+  server: MeasuredServer;
+  platform: Platform;
+  settings: SnapshotSettings;
+  machine_seconds: number;
+  points: Array<SnapshotPoint>;
+  fits: Record<string, LineFit>;
+  failed: Array<FailedSize>;
+  notes: Array<string>;
+  reading: SnapshotReading | null;
+}
+
+/** How a sweep was carried out; `rate_per_second` is that of the open loop. */
+export interface SnapshotSettings {
+  event: "bgsave" | "bgrewriteaof" | "replica" | "none";
+  sizes_bytes: Array<number>;
+  loads: Array<"open" | "closed">;
+  rate_per_second: number;
+  connections: number;
+  value_bytes: number;
+  repetitions: number;
+  slot_seconds: number;
+  seed: string;
 }
 
 /** A function in a stack, with the file that defines it and its binary. */
@@ -1688,6 +1844,20 @@ export interface TriggeredRequest {
 export interface Validity {
   valid: boolean;
   checks: Array<Check>;
+}
+
+/**
+ * A case whose time changed in another build, confirmed: `gain` is by how much that is faster, below 0 for a loss.
+ *
+ * It is the ratio of throughputs, or that of costs upside down, less 1. `metric` is what the verdict rests on, and
+ * `comparison` the id of the comparison that has it.
+ */
+export interface VariantCase {
+  case: string;
+  commands: Array<string>;
+  metric: string;
+  gain: Estimate;
+  comparison: string;
 }
 
 /**

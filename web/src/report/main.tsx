@@ -1,31 +1,50 @@
 import { render } from "preact";
 import { useMemo } from "preact/hooks";
 import { useLocalList } from "../core/cases/CaseList.tsx";
-import { type Drawings, documentIn, RUN_SCHEMA, UnreadableData } from "../core/cases/documents.ts";
+import {
+  type Drawings,
+  documentIn,
+  type MeasuredDocument,
+  RUN_SCHEMA,
+  SNAPSHOT_SCHEMA,
+  UnreadableData,
+} from "../core/cases/documents.ts";
 import { CaseDetails } from "../core/comparison/CaseDetails.tsx";
 import { ComparisonPage } from "../core/comparison/ComparisonPage.tsx";
 import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
 import type { CaseResult, Comparison, RunCase, RunReport } from "../core/records.ts";
 import { RunDetails } from "../core/run/RunDetails.tsx";
 import { RunPage } from "../core/run/RunPage.tsx";
+import { SnapshotPage } from "../core/snapshot/SnapshotPage.tsx";
 import { documentText, embeddedDrawings } from "./embedded.ts";
 import "../core/style.css";
 
 function Report() {
   const measured = useMemo(() => documentIn(documentText()), []);
   const { drawings, fault } = useMemo(readDrawings, []);
-  const isRun = measured.schema === RUN_SCHEMA;
-  document.title = `${isRun ? measured.server.name : `${measured.base.name} → ${measured.head.name}`} · Zerolap`;
+  document.title = `${subjectOf(measured)} · Zerolap`;
   return (
     <>
       {fault !== null && <p class="warning">{fault} The report is shown without charts and flame graphs.</p>}
-      {isRun ? (
-        <OfRun report={measured} drawings={drawings} />
-      ) : (
-        <OfComparison comparison={measured} drawings={drawings} />
-      )}
+      <Shown measured={measured} drawings={drawings} />
     </>
   );
+}
+
+/** What a document is about, for the title of the page. */
+function subjectOf(measured: MeasuredDocument): string {
+  return "server" in measured ? measured.server.name : `${measured.base.name} → ${measured.head.name}`;
+}
+
+function Shown({ measured, drawings }: { measured: MeasuredDocument; drawings: Drawings }) {
+  switch (measured.schema) {
+    case RUN_SCHEMA:
+      return <OfRun report={measured} drawings={drawings} />;
+    case SNAPSHOT_SCHEMA:
+      return <SnapshotPage report={measured} />;
+    default:
+      return <OfComparison comparison={measured} drawings={drawings} />;
+  }
 }
 
 function OfComparison({ comparison, drawings }: { comparison: Comparison; drawings: Drawings }) {

@@ -1,11 +1,12 @@
 /** The documents of comparisons and runs, read from JSON, and what is drawn of their cases. */
 
-import type { CasePictures, Comparison, RunReport } from "../records.ts";
+import type { CasePictures, Comparison, RunReport, SnapshotReport } from "../records.ts";
 import type { Sides, Stacks } from "../sides.ts";
 
 export const COMPARISON_SCHEMA: Comparison["schema"] = "zerolap.comparison/1";
 export const RUN_SCHEMA: RunReport["schema"] = "zerolap.run/1";
-const SCHEMAS: readonly string[] = [COMPARISON_SCHEMA, RUN_SCHEMA];
+export const SNAPSHOT_SCHEMA: SnapshotReport["schema"] = "zerolap.snapshot/1";
+const SCHEMAS: readonly string[] = [COMPARISON_SCHEMA, RUN_SCHEMA, SNAPSHOT_SCHEMA];
 
 /** A seed of 64 bits exceeds a number and is read as text; within strings quotes are escaped. */
 const SEED = /(?<!\\)"seed":(\d+)/;
@@ -27,7 +28,7 @@ export type CaseDrawings = Omit<CasePictures, "stacks"> & { stacks: StackSource 
 export type Drawings = ReadonlyMap<string, CaseDrawings>;
 
 /** The documents that can be shown. */
-export type MeasuredDocument = Comparison | RunReport;
+export type MeasuredDocument = Comparison | RunReport | SnapshotReport;
 
 /** Parses a document; throws `UnreadableData`. */
 export function documentIn(text: string): MeasuredDocument {

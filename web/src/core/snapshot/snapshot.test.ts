@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import type { MedianEstimate, SnapshotPoint, SnapshotReport } from "../records.ts";
+import {
+  cellOf,
+  GIB,
+  longestOf,
+  medianValues,
+  repetitionValues,
+  shownColumns,
+  sizeText,
+} from "./snapshot.ts";
+
+function estimate(value: number): MedianEstimate {
+  return { median: value, low: value / 2, high: value * 2 };
+}
+
+function point(gib: number, load: SnapshotPoint["load"], forks: number[]): SnapshotPoint {
+  return {
+    size_bytes: gib * GIB,
+    data_bytes: null,
+    keys: 1,
+    load,
+    metrics: {
+      resident_bytes: estimate(gib * GIB),
+      fork_us: estimate(forks[0] ?? 0),
+      throughput_lost: estimate(0.1),
+    },
+    repetitions: forks.map((fork_us) => ({
+      began: "",
+      metrics: { fork_us, resident_bytes: gib * GIB },
+      checks: [],
+      warnings: [],
+      series: [],
+    })),
+  };
+}
+
+const POINTS = [
+  point(1, "open", [25_000, 26_000]),
+  point(1, "closed", [24_000]),
+  point(4, "open", [100_000]),
+];
+const REPORT = { points: POINTS } as unknown as SnapshotReport;
+
+test("repetitions of the wanted loads are drawn over the memory", () => {
+  expect(repetitionValues(REPORT, "fork_us", ["open"])).toEqual([
+    [1, 25],
+    [1, 26],
+    [4, 100],
+  ]);
+  expect(repetitionValues(REPORT, "fork_us", ["open", "closed"])).toHaveLength(4);
+  expect(repetitionValues(REPORT, "cow_bytes", ["open"])).toEqual([]);
+  expect(medianValues(REPORT, "fork_us", "open")).toEqual([
+    [1, 25],
+    [4, 100],
+  ]);
+});
+
+test("slots without replies have no latency", () => {
+  const slot = { replies: 0, p50_us: null, p99_us: null };
+  const series = [
+    { ...slot, at_seconds: -0.01, max_us: 200 },
+    { ...slot, at_seconds: 0, max_us: null },
+    { ...slot, at_seconds: 0.01, max_us: 25_000 },
+  ];
+  expect(longestOf(series)).toEqual([
+    [-0.01, 0.2],
+    [0.01, 25],
+  ]);
+});
+
+test("the table has what was measured, with intervals", () => {
+  const columns = shownColumns(POINTS);
+  expect(columns.map(({ heading }) => heading)).toEqual(["fork, ms", "throughput lost"]);
+  const [fork, lost] = columns;
+  const [first] = POINTS;
+  if (fork === undefined || lost === undefined || first === undefined) {
+    throw new Error("two columns, and points");
+  }
+  expect(cellOf(first, fork)).toEqual({ text: "25", interval: "12.5 to 50" });
+  expect(cellOf({ ...first, metrics: {} }, lost)).toEqual({ text: "-", interval: "" });
+  expect(sizeText(GIB / 2)).toBe("512\u00a0MiB");
+  expect(sizeText(1.5 * GIB)).toBe("1.5\u00a0GiB");
+});

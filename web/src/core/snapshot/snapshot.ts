@@ -1,0 +1,85 @@
+/** The figures of a sweep over sizes of data, as they are drawn and listed. */
+
+import { count, share } from "../numbers.ts";
+import type { SeriesSlot, SnapshotPoint, SnapshotReport } from "../records.ts";
+
+export type Load = SnapshotPoint["load"];
+
+export const GIB = 2 ** 30;
+const MIB = 2 ** 20;
+const US_PER_MS = 1000;
+
+/** What one or several repetitions measured at a size: resident memory in GiB, and a figure. */
+export type SizedValue = [gib: number, value: number];
+
+/** A metric of each repetition under these loads, over the memory that the server had. */
+export function repetitionValues(report: SnapshotReport, metric: string, loads: Load[]): SizedValue[] {
+  return report.points
+    .filter(({ load }) => loads.includes(load))
+    .flatMap(({ repetitions }) => repetitions)
+    .flatMap(({ metrics }): SizedValue[] => {
+      const [resident, value] = [metrics.resident_bytes, metrics[metric]];
+      return resident === undefined || value === undefined ? [] : [[resident / GIB, value / US_PER_MS]];
+    })
+    .sort(([left], [right]) => left - right);
+}
+
+/** The median of a metric in each point under a load, over the median memory. */
+export function medianValues(report: SnapshotReport, metric: string, load: Load): SizedValue[] {
+  return report.points
+    .filter((point) => point.load === load)
+    .flatMap(({ metrics }): SizedValue[] => {
+      const [resident, value] = [metrics.resident_bytes, metrics[metric]];
+      return resident === undefined || value === undefined
+        ? []
+        : [[resident.median / GIB, value.median / US_PER_MS]];
+    });
+}
+
+/** The longest latency in milliseconds of each slot around an event in which replies came; seconds are from the event. */
+export function longestOf(series: SeriesSlot[]): [seconds: number, milliseconds: number][] {
+  return series.flatMap(({ at_seconds, max_us }): [number, number][] =>
+    max_us === null ? [] : [[at_seconds, max_us / US_PER_MS]],
+  );
+}
+
+/** A size of data, which stays on one line: `512 MiB`, `1.5 GiB`. */
+export function sizeText(bytes: number): string {
+  return bytes >= GIB ? `${count(bytes / GIB)}\u00a0GiB` : `${count(bytes / MIB)}\u00a0MiB`;
+}
+
+interface FigureColumn {
+  heading: string;
+  metric: string;
+  write: (value: number) => string;
+}
+
+const milliseconds = (value: number) => count(value / US_PER_MS);
+
+/** The columns of the table. */
+export const COLUMNS: FigureColumn[] = [
+  { heading: "fork, ms", metric: "fork_us", write: milliseconds },
+  { heading: "longest pause, ms", metric: "longest_pause_us", write: milliseconds },
+  { heading: "p99 during, ms", metric: "during_p99_us", write: milliseconds },
+  { heading: "p99.9 during, ms", metric: "during_p99_9_us", write: milliseconds },
+  { heading: "p99.9 outside, ms", metric: "outside_p99_9_us", write: milliseconds },
+  { heading: "event, s", metric: "event_seconds", write: count },
+  { heading: "copied, MiB", metric: "cow_bytes", write: (value) => count(value / MIB) },
+  { heading: "throughput lost", metric: "throughput_lost", write: share },
+  { heading: "normal after, s", metric: "seconds_until_normal", write: count },
+];
+
+/** The columns of which any point has a value. */
+export function shownColumns(points: SnapshotPoint[]): FigureColumn[] {
+  return COLUMNS.filter(({ metric }) => points.some(({ metrics }) => metrics[metric] !== undefined));
+}
+
+/** A cell of the table, and the interval of its median in words. */
+export function cellOf(point: SnapshotPoint, column: FigureColumn): { text: string; interval: string } {
+  const estimate = point.metrics[column.metric];
+  if (estimate === undefined) {
+    return { text: count(null), interval: "" };
+  }
+  const { median, low, high } = estimate;
+  return { text: column.write(median), interval: `${column.write(low)} to ${column.write(high)}` };
+}
