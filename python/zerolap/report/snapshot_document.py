@@ -50,13 +50,13 @@ def snapshot_markdown(report: SnapshotReport) -> str:
             point.load,
             *(
                 f"{latency(point, OUTSIDE, metric)} {ARROW} {latency(point, DURING, metric)}"
-                for _, metric in LATENCY_COLUMNS
+                for _, metric, _ in LATENCY_COLUMNS
             ),
         ]
         for point in points
     ]
     pause_headings = ["data", "resident GiB", "load", *(column.header for column in columns)]
-    latency_headings = ["data", "load", *(header for header, _ in LATENCY_COLUMNS)]
+    latency_headings = ["data", "load", *(header for header, _, _ in LATENCY_COLUMNS)]
     parts = [
         f"**{prose(snapshot_headline(report))}**",
         prose(snapshot_server_line(report)),

@@ -39,12 +39,13 @@ FIGURE_COLUMNS: Final = (
     FigureColumn("normal after s", "seconds_until_normal", dispensable=1),
 )
 LATENCY_COLUMNS: Final = (
-    ("p50", "p50_us"),
-    ("p99", "p99_us"),
-    ("p99.9", "p99_9_us"),
-    ("p99.99", "p99_99_us"),
-    ("max", "max_us"),
+    ("p50", "p50_us", 1),
+    ("p99", "p99_us", 0),
+    ("p99.9", "p99_9_us", 0),
+    ("p99.99", "p99_99_us", 2),
+    ("max", "max_us", 0),
 )
+"""Header and metric of each percentile; where a terminal is narrow, the one with the highest number goes first."""
 DURING, OUTSIDE = "during", "outside"
 
 

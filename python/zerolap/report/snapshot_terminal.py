@@ -62,6 +62,7 @@ def _latencies(points: Sequence[SnapshotPoint]) -> list[Column]:
             header,
             [f"{latency(point, OUTSIDE, metric)} {ARROW} {latency(point, DURING, metric)}" for point in points],
             right=True,
+            dispensable=dispensable,
         )
-        for header, metric in LATENCY_COLUMNS
+        for header, metric, dispensable in LATENCY_COLUMNS
     ]

@@ -91,6 +91,8 @@ def server_limits(directory: Path, servers: int = 1) -> Limits:
 
 def shown_bytes(count: int) -> str:
     """Return a number of bytes with its unit."""
+    if count >= 100 * GIB:
+        return f"{count / GIB:,.0f} GiB"
     return f"{count / GIB:.3g} GiB" if count >= GIB else f"{count / (1 << 20):.3g} MiB"
 
 
