@@ -7,6 +7,7 @@ made as often as in the count build, whose instructions are not even recorded.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -122,14 +123,14 @@ def _works(graph: CallGraph, functions: SourceFunctions, called: Collection[Func
 
 
 def _together(
-    executed: Mapping[_Pair, _Edge], counted: Mapping[_Pair, _Edge], of_count_build: Collection[FunctionKey]
+    executed: Mapping[_Pair, _Edge], counted: Mapping[_Pair, _Edge], of_count_build: AbstractSet[FunctionKey]
 ) -> dict[_Pair, _Edge]:
     """Return the calls of the count build, and those of functions that only the server's build has.
 
     A call by a function that both builds have, but that only the server's build makes so, is one of a function that is
     inlined there: the count build has it at that function.
     """
-    edges = {pair: edge for pair, edge in executed.items() if not of_count_build.issuperset(pair)}
+    edges = {pair: edge for pair, edge in executed.items() if not of_count_build >= {*pair}}
     for pair, edge in counted.items():
         known = executed.get(pair)
         edges[pair] = known if known is not None and is_same_number(known.calls, edge.calls) else edge
@@ -173,9 +174,7 @@ def _graph_of(works: Mapping[FunctionKey, _Work], edges: Mapping[_Pair, _Edge], 
         )
         for (caller, callee), edge in edges.items()
     ]
-    return CallGraph(
-        schema_=whole.schema_, files=list(files), totals=whole.totals, functions=functions, edges=graph_edges
-    )
+    return whole.model_copy(update={"files": list(files), "functions": functions, "edges": graph_edges})
 
 
 def _estimate_costs(index: CallIndex) -> None:
