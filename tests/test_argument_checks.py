@@ -351,7 +351,7 @@ def test_parameters_are_those_of_the_source(counted: Store, probes: Probes, monk
     source = SourceFunction(FILE, "shouldPropagate", 10, 20)
     monkeypatch.setattr(checked_arguments, "source_functions", lambda built: [source])
     text = {(FILE, 10): "int shouldPropagate(int target) {"}
-    monkeypatch.setattr(Builds, "source_lines", lambda self, digest, wanted: text)
+    monkeypatch.setattr(Builds, "source_lines", lambda self, digest, wanted, archives: text)
     look(counted)
     ((_, functions),) = probes.asked
     # A clone need not take them.

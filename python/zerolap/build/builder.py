@@ -46,7 +46,7 @@ from zerolap.sandbox import (
     scratch_directory,
 )
 from zerolap.sandbox import confined_reading as reading
-from zerolap.store import Blobs
+from zerolap.store import BlobDamaged, Blobs
 
 PROGRAM, RECORD, OBJECTS, CONFINED, ARCHIVE = "server", "build.json", "objects", "confined", "archive"
 KEPT_OBJECTS = 16
@@ -54,6 +54,7 @@ KEPT_OBJECTS = 16
 KEPT_TREES = 6
 """The same of trees, of some 110 MB each: a history builds commits far apart, and each begins with the nearest."""
 WORK_PREFIX, READY_PREFIX = "w-", "k-"
+SOURCE_PREFIX = "zerolap-source-"
 CONTINUED, ANEW, SOURCE = "continued", "anew", "source"
 """Directories of a build. Debug information names earlier ones: crates/profile/src/source_root.rs knows these names."""
 KEPT_MODE = 0o755
@@ -135,9 +136,26 @@ class Builds:
                     return digest
         return None
 
-    def source_lines(self, digest: str, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
-        """Return the text of lines of a build's source, by file and number; nothing where the source is not here."""
-        return source_lines(self.directory / digest, wanted)
+    def source_lines(
+        self, digest: str, wanted: Iterable[tuple[str, int]], archives: Blobs | None = None
+    ) -> dict[tuple[str, int], str]:
+        """Return the text of lines of a build's source, by file and number; nothing where the source is not here.
+
+        With `archives`, it is unpacked from there where the tree of the build is gone.
+        """
+        wanted = list(wanted)
+        texts = source_lines(self.directory / digest, wanted)
+        archive = None if texts or archives is None else self.archive_of(digest)
+        if archives is None or archive is None:
+            return texts
+        with scratch_directory(SOURCE_PREFIX) as directory:
+            (directory / TREE).mkdir()
+            source = ArchiveSource(name=digest, form="tree", content="", archive=archive)
+            try:
+                unpack_source(source, archives, directory / TREE)
+            except (BlobDamaged, UsageError):
+                return {}
+            return source_lines(directory, wanted)
 
     def relinking(self, digest: str) -> Relinking:
         """Return how placements of a build are linked, or why there are none."""

@@ -18,7 +18,7 @@ from zerolap.engines import (
     function_symbols,
     sees_all,
 )
-from zerolap.explain import SourceFunction, Supposition, command_of, supposition
+from zerolap.explain import Supposition, command_of, supposition
 from zerolap.host import probing_obstacle
 from zerolap.lab.lab import Lab
 from zerolap.lab.reasons import source_functions
@@ -120,9 +120,11 @@ class _ProbedProgram:
     content: bytes
     symbols: Mapping[str, Sequence[FunctionSymbol]]
     is_count_build: bool
-    parameters: Callable[[str, str], Sequence[Parameter] | None]
+    first_lines: Mapping[tuple[str, str], int]
 
-    def entries(self, opportunity: CaseOpportunity, supposed: Supposition) -> Sequence[ProbedEntry] | str:
+    def entries(
+        self, opportunity: CaseOpportunity, supposed: Supposition, parameters: Sequence[Parameter] | None
+    ) -> Sequence[ProbedEntry] | str:
         """Return where calls enter the functions of an opportunity, or why they cannot be looked at."""
         if supposed.of_count_build and not self.is_count_build:
             return NO_COUNT_BUILD
@@ -137,8 +139,7 @@ class _ProbedProgram:
             return NO_SYMBOL
         if ambiguous(symbols):
             return SEVERAL
-        parameters = self.parameters(opportunity.function, opportunity.file)
-        if parameters == ():
+        if parameters is not None and not parameters:
             return NO_PARAMETERS
         if supposed.of_client:
             parameters = (Parameter.HANDLE,)
@@ -168,12 +169,14 @@ class _Checker:
         """Return what is seen of the arguments in a case; raises `TrialFailed`."""
         program = self._program(job.count_builds.get(graph.side))
         commands = program.commands(work.opportunities)
+        parameters = self._parameters(program, opportunities)
         obstacles: dict[int, str] = {}
         probed: dict[int, Sequence[ProbedEntry]] = {}
         for index, opportunity in enumerate(opportunities):
             supposed = supposition(opportunity)
             assert supposed is not None
-            entries = program.entries(opportunity, supposed) if commands else NO_COMMAND
+            known = parameters.get((opportunity.function, opportunity.file))
+            entries = program.entries(opportunity, supposed, known) if commands else NO_COMMAND
             if isinstance(entries, str):
                 obstacles[index] = entries
             elif sum(map(len, probed.values())) + len(entries) <= MOST_PROBED:
@@ -217,34 +220,38 @@ class _Checker:
                 symbols = function_symbols(content)
             except (FileRefused, ValueError) as fault:
                 raise TrialFailed(f"the program's symbols cannot be read: {fault}") from fault
-            parameters = self._parameters(built)
-            self._programs[here] = _ProbedProgram(built, content, symbols, has_count_build, parameters)
+            self._programs[here] = _ProbedProgram(built, content, symbols, has_count_build, _first_lines(built))
         return self._programs[here]
 
-    def _parameters(self, built: BuiltServer) -> Callable[[str, str], Sequence[Parameter] | None]:
-        """Return a function that returns the parameters of a function of a file; none where they are not known."""
-        try:
-            functions = source_functions(built)
-        except (OSError, ValueError):
-            # Without debug information, registers are compared as they are.
-            functions = []
-        by_place: dict[tuple[str, str], SourceFunction] = {
-            (function.name, function.file): function for function in functions
+    def _parameters(
+        self, program: _ProbedProgram, opportunities: Sequence[CaseOpportunity]
+    ) -> dict[tuple[str, str], Sequence[Parameter] | None]:
+        """Return the parameters of functions by name and file, where their definitions are known."""
+        places = {(opportunity.function, opportunity.file) for opportunity in opportunities}
+        definitions = {
+            (name, file): [(file, first + number) for number in range(-1, LONGEST_DEFINITION_LINES)]
+            for (name, file), first in program.first_lines.items()
+            if (name, file) in places
+        }
+        wanted = [line for lines in definitions.values() for line in lines]
+        builds, archives = self.lab.builds, self.lab.store.blobs
+        # Either build is of this source; what is left of it may be there of one of them alone.
+        texts = builds.source_lines(program.built.record.build, wanted, archives) if wanted else {}
+        if not texts and program.is_count_build:
+            texts = builds.source_lines(self.build, wanted, archives)
+        return {
+            place: parameters_of("\n".join(texts.get(line, "") for line in lines), place[0])
+            for place, lines in definitions.items()
         }
 
-        def parameters(name: str, file: str) -> Sequence[Parameter] | None:
-            function = by_place.get((name, file))
-            if function is None:
-                return None
-            numbers = range(max(1, function.first_line - 1), function.first_line + LONGEST_DEFINITION_LINES)
-            wanted = [(file, number) for number in numbers]
-            for build in dict.fromkeys((built.record.build, self.build)):
-                texts = self.lab.builds.source_lines(build, wanted)
-                if texts:
-                    return parameters_of("\n".join(texts.get(line, "") for line in wanted), name)
-            return None
 
-        return parameters
+def _first_lines(built: BuiltServer) -> dict[tuple[str, str], int]:
+    """Return the lines that name the functions of a build, by name and file."""
+    try:
+        return {(function.name, function.file): function.first_line for function in source_functions(built)}
+    except (OSError, ValueError):
+        # Without debug information, registers are compared as they are.
+        return {}
 
 
 def _check(
