@@ -129,6 +129,20 @@ def test_both_sides_of_a_comparison_have_their_calls(zerolap: Zerolap, toy: ToyS
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
+def test_a_reason_states_how_often_an_inlined_function_is_called(zerolap: Zerolap, toy: ToySource) -> None:
+    longer = "word ^= word >> 27;\n    word *= 0x94d049bb133111ebULL;\n    return word ^ (word >> 31);"
+    head = toy.changed(("server.h", "return word ^ (word >> 27);", longer))
+    common = ["toy-get", "--count-build", *arguments(toy, zerolap.store)]
+    case = zerolap("compare", toy.first, head, *common).document()["cases"][0]
+    (reason,) = [finding for finding in case["findings"] if finding["kind"] == "culprit"]
+    assert (reason["function"], reason["calls_per_op"]) == ("mix_word", None)
+    # Once for each byte of a value.
+    assert reason["calls_without_inlining_per_op"] == pytest.approx({"base": 40.0, "head": 40.0}, rel=0.01)
+    assert reason["text"].endswith(f"It is called 40 times per request {LABEL}.")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("valgrind")
 def test_a_server_that_does_something_else_without_inlining_fails(zerolap: Zerolap, toy: ToySource) -> None:
     looks_up = "    struct slice *value = table_find(arguments[1]);"
     other = '#ifdef __NO_INLINE__\n    return add_error(client, "other");\n#endif\n'

@@ -39,7 +39,7 @@ PASSED_OVER: Final[frozenset[Category]] = frozenset(
 )
 """Kinds of functions that are called with other arguments each time, or have a detector of their own."""
 EACH_A_PART: Final = re.compile(
-    r"_?addReply\w*|_writeToClient\w*|lp(?:Next|Prev|Get\w*|First|Seek|Append\w*|Insert\w*|Skip|Validate\w*)|zip\w+|quicklist\w+"
+    r"_?addReply\w*|_writeToClient\w*|lp(?:AssertValid\w*|Next|Prev|Get\w*|First|Seek|Append\w*|Insert\w*|Skip|Validate\w*)|zip\w+|quicklist\w+"
     r"|dict(?:Next|Release\w*|Resize\w*|Rehash\w*|Sds\w+|Enc\w+|Gen\w*|Obj\w+)|siphash\w*|hashtable\w*|_dict\w+|hdr_\w+|counts_\w+"
     r"|ll2string|string2\w+|get\w+FromObject\w*|rewriteClient\w*|luaH?_?[A-Z]\w*|lua_\w+|rax\w+|notifyKeyspaceEvent|signalModifiedKey"
     r"|_?prepareClientToWrite\w*|clientHasPendingReplies|getClientType\w*|digits10|sdigits10|\w*[cC]ompare\w*|\w*[hH]ash(?:Function)?"
@@ -81,7 +81,7 @@ class RepeatedCalls:
 
     name = "repeated-calls"
     purpose = "the same function called again for one request, perhaps with the same arguments"
-    revision = 1
+    revision = 2
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return what is called repeatedly, but for what only is because its callers are.
