@@ -1,7 +1,7 @@
 """How snapshots are measured on this machine: `make bench-snapshots`.
 
 One sweep of BGSAVE over the usual sizes, under both loads. Sizes in bytes as arguments replace the usual ones, which
-the file states.
+the file states. The whole document is written to `.bench/snapshots-sweep.json`.
 """
 
 import statistics
@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from benches.comparing import SERVER, empty_store
-from benches.figures import Figure, show_figures, write_figures
+from benches.figures import DIRECTORY, Figure, show_figures, write_figures
 from zerolap import open_store
 from zerolap.build import resolve
 from zerolap.lab import Lab, SnapshotRequest, snapshot
 from zerolap.records import RequestedServer, SnapshotLoad, SnapshotPoint, SnapshotRepetition, SnapshotReport
+from zerolap.report import snapshot_json
 
 REPETITIONS: Final = 5
 RATE_PER_SECOND: Final = 5000
@@ -103,7 +104,9 @@ def tail_of(report: SnapshotReport, load: SnapshotLoad) -> list[float]:
 def main() -> None:
     """Measure, print and write."""
     sizes = [int(word) for word in sys.argv[1:]] or None
-    figures = figures_of(sweep(sizes, empty_store("snapshots")))
+    report = sweep(sizes, empty_store("snapshots"))
+    DIRECTORY.joinpath("snapshots-sweep.json").write_text(snapshot_json(report))
+    figures = figures_of(report)
     print(f"written to {write_figures('snapshots', figures)}", file=sys.stderr)
     show_figures(figures)
 

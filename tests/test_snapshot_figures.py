@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from made_snapshots import report
 from report_page import embedded
 from rich.console import Console
 
@@ -13,16 +14,7 @@ from zerolap.errors import EnvironmentMissing, TrialFailed
 from zerolap.judge import line_fit, median_estimate
 from zerolap.lab import Room, fitting_sizes
 from zerolap.load import LatencySummary, LoadSeries, LoadSlot, read_series
-from zerolap.records import (
-    FailedSize,
-    MeasuredServer,
-    MedianEstimate,
-    Platform,
-    SnapshotPoint,
-    SnapshotRepetition,
-    SnapshotReport,
-    SnapshotSettings,
-)
+from zerolap.records import SnapshotReport
 from zerolap.report import show_snapshot, snapshot_html, snapshot_json, snapshot_markdown
 
 MS = 1_000_000
@@ -238,61 +230,6 @@ def test_slots_are_read_from_the_load_generators_document() -> None:
 def test_a_load_that_failed_has_no_series(changes: dict[str, object], message: str) -> None:
     with pytest.raises(TrialFailed, match=message):
         read_series(load_document(**changes))
-
-
-def report(event: str = "bgsave") -> SnapshotReport:
-    """A document of two sizes and both loads, with a hostile name."""
-
-    def point(size: int, load: str, pause_us: float, warnings: list[str]) -> SnapshotPoint:
-        metrics = {"fork_us": pause_us, "longest_pause_us": pause_us * 1.05, "resident_bytes": size * 1.08}
-        metrics |= {f"{part}_{name}_us": 100.0 for part in ("during", "outside") for name in ("p50", "p99", "max")}
-        metrics |= {"during_p99_9_us": pause_us if load == "open" else 500.0, "throughput_lost": 0.125}
-        repetition = SnapshotRepetition(began="2026-11-25T20:00:00Z", metrics=metrics, warnings=warnings, series=[])
-        estimates = {name: MedianEstimate(median=value, low=value, high=value) for name, value in metrics.items()}
-        return SnapshotPoint.model_validate(
-            {
-                "size_bytes": size,
-                "data_bytes": size,
-                "keys": 1000,
-                "load": load,
-                "metrics": estimates,
-                "repetitions": [repetition],
-            }
-        )
-
-    points = [
-        point(size, load, pause, ["thread 0 was busy"] if load == "closed" else [])
-        for size, pause in ((GIB, 25_000.0), (4 * GIB, 100_000.0))
-        for load in ("open", "closed")
-    ]
-    fit = line_fit([GIB, 4 * GIB], [25_000, 100_000])
-    assert fit is not None
-    return SnapshotReport(
-        schema="zerolap.snapshot/1",
-        created="2026-11-25T20:00:00Z",
-        command_line="zerolap snapshot x",
-        server=MeasuredServer(
-            name="evil\x1b[31m|@name", commit=None, version="7.0.15", build="b-1", build_id="", flags=""
-        ),
-        platform=Platform(name="host", fingerprint="f", cpu="cpu", cores=2, kernel="6.1"),
-        settings=SnapshotSettings.model_validate(
-            {
-                "event": event,
-                "sizes_bytes": [GIB, 4 * GIB],
-                "loads": ["open", "closed"],
-                "rate_per_second": 5000,
-                "connections": 50,
-                "value_bytes": 1000,
-                "repetitions": 1,
-                "slot_seconds": 0.01,
-                "seed": 1,
-            }
-        ),
-        machine_seconds=100,
-        points=points,
-        fits={"fork_us": fit},
-        failed=[FailedSize(size_bytes=8 * GIB, reason="the server died")],
-    )
 
 
 def test_a_terminal_shows_the_pauses_and_what_was_noticed() -> None:

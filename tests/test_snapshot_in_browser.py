@@ -1,0 +1,28 @@
+"""The page of a sweep of snapshots in a browser."""
+
+from pathlib import Path
+
+from made_snapshots import report
+from playwright.sync_api import Browser, expect
+from waiting import PATIENCE_SECONDS
+
+from zerolap.report import snapshot_html
+
+
+def test_the_page_has_its_pictures_and_its_table(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "snapshot.html"
+    file.write_text(snapshot_html(report()))
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.set_default_timeout(1000 * PATIENCE_SECONDS)
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.goto(file.as_uri())
+    expect(page.get_by_role("heading", level=1)).to_have_text("BGSAVE: fork of 25 ms at 1 GiB to 100 ms at 4 GiB")
+    charts = page.locator("figure svg[role=img]")
+    expect(charts).to_have_count(5)
+    expect(charts.first).to_have_attribute("aria-label", "Fork: 25 ms at 1.08 GiB, 100 ms at 4.32 GiB")
+    expect(page.locator("tbody tr")).to_have_count(4)
+    expect(page.get_by_text("8 GiB failed: the server died")).to_be_visible()
+    page.close()
+    assert faults == []
