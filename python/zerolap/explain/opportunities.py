@@ -88,13 +88,13 @@ class _Remaining:
 
     def saved(self, case: str, opportunity: CaseOpportunity) -> float:
         """Return the instructions per request that an opportunity still saves."""
-        whole = sum(removed.instructions_per_op for removed in opportunity.removed)
-        left = sum(
-            removed.instructions_per_op * self.parts.get((case, (removed.function, removed.file)), 1.0)
-            for removed in opportunity.removed
-        )
+        taken = 0.0
+        for removed in opportunity.removed:
+            left = self.parts.get((case, (removed.function, removed.file)))
+            if left is not None:
+                taken += removed.instructions_per_op * (1.0 - left)
         expected = opportunity.saved_instructions_per_op.expected
-        return expected if whole <= 0 else expected - min(whole - left, expected)
+        return expected - min(taken, expected)
 
     def take(self, case: str, opportunity: CaseOpportunity) -> None:
         """Make use of an opportunity."""
@@ -224,20 +224,20 @@ def _sum_of(estimates: Iterable[Estimate]) -> Estimate:
 
 def _opportunity(rank: int, group: _Group, additional: float, known_edits: Sequence[KnownEdit]) -> Opportunity:
     detector, function, file = group.place
-    members = sorted(group.members, key=lambda member: -member[0].saved_share(member[1]).expected)
-    shares = [of_case.saved_share(opportunity).times(of_case.weight) for of_case, opportunity in members]
-    largest = members[0][1]
+    parts = [(of_case.saved_share(opportunity), of_case, opportunity) for of_case, opportunity in group.members]
+    parts.sort(key=lambda part: -part[0].expected)
+    largest = parts[0][2]
     return Opportunity(
         rank=rank,
         detector=detector,
         function=function,
         file=file,
         category=largest.category,
-        confidence=_confidence([opportunity for _, opportunity in members]),
-        saved_share=_sum_of(shares),
+        confidence=_confidence([opportunity for _, _, opportunity in parts]),
+        saved_share=_sum_of(share.times(of_case.weight) for share, of_case, _ in parts),
         additional_share=additional,
         calibration=calibration_of(detector, known_edits),
-        cases=tuple(_case(of_case, opportunity) for of_case, opportunity in members),
+        cases=tuple(_case(share, of_case, opportunity) for share, of_case, opportunity in parts),
         text=largest.text,
     )
 
@@ -248,8 +248,7 @@ def _confidence(of_cases: Sequence[CaseOpportunity]) -> Confidence:
     return max((opportunity.confidence for opportunity in checked or of_cases), key=CONFIDENCES.index)
 
 
-def _case(of_case: WeightedWork, opportunity: CaseOpportunity) -> OpportunityCase:
-    part = of_case.saved_share(opportunity)
+def _case(part: Estimate, of_case: WeightedWork, opportunity: CaseOpportunity) -> OpportunityCase:
     return OpportunityCase(
         case=of_case.case,
         commands=of_case.commands,

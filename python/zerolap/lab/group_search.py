@@ -44,6 +44,7 @@ class GroupSearch:
     cases: Mapping[str, Case]
     detectors: Sequence[GroupDetector]
     works: dict[str, GroupWork] = field(default_factory=dict)
+    _grouped: dict[frozenset[CountedGraph], list[MeasuredGroup]] = field(default_factory=dict)
 
     @property
     def revision(self) -> str:
@@ -58,7 +59,14 @@ class GroupSearch:
 
     def groups(self, graphs: Iterable[CountedGraph]) -> list[MeasuredGroup]:
         """Return the groups of the cases whose call graphs were looked through."""
-        by_case = {graph.case: graph for graph in graphs if self._is_searched(graph)}
+        searched = [graph for graph in graphs if self._is_searched(graph)]
+        known = frozenset(searched)
+        if known not in self._grouped:
+            self._grouped[known] = self._groups_of(searched)
+        return self._grouped[known]
+
+    def _groups_of(self, graphs: Iterable[CountedGraph]) -> list[MeasuredGroup]:
+        by_case = {graph.case: graph for graph in graphs}
         parts = {case: self.search.works[graph.graph].reply_parts_per_op for case, graph in by_case.items()}
         grouped = size_groups({case: self.cases[case] for case in by_case}, parts)
         return [MeasuredGroup(group, {case: by_case[case] for case in group.sizes}) for group in grouped]
