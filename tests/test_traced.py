@@ -11,7 +11,7 @@ from engine_place import job_of, measured, place_in
 from machine import failed_by_the_server
 
 from zerolap.engines import bpftrace, missing_for_sampling, perf, traced
-from zerolap.engines.bpftrace import BLOCK_IO, Tracer, read_traced_counts, tracing_program
+from zerolap.engines.bpftrace import BLOCK_IO, FORK, Tracer, read_traced_counts, tracing_program
 from zerolap.engines.system_call_names import system_call_names
 from zerolap.engines.traced import Traced, traced_case, traced_metrics, traced_stacks
 from zerolap.host import tracing_obstacle
@@ -132,6 +132,17 @@ def test_a_map_that_is_full_may_have_dropped_keys_and_is_refused(full: str) -> N
     assert read_traced_counts(output(**{full: dict.fromkeys(keys[1:], 1)}), []).calls
     with pytest.raises(ValueError, match=f"@{full} has all 4,096 keys"):
         read_traced_counts(output(**{full: dict.fromkeys(keys, 1)}), [])
+
+
+@pytest.mark.usefixtures("on_x86_64")
+def test_system_calls_of_forked_processes_are_apart() -> None:
+    written = output(forked={"4712": 1}, forked_calls={f"{WRITE}": 20}, forked_ns={f"{WRITE}": 4_000_000})
+    case = traced_case(read_traced_counts(written, [FORK]), {}, 1000)
+    (forked,) = [call for call in case.calls if call.thread == "(forked processes)"]
+    assert (forked.call, forked.calls_per_op, forked.ns_per_op) == ("write", 0.02, 4000.0)
+    program = tracing_program(4711, 42, NAMES, [FORK])
+    assert "pid != 4711" in program
+    assert "forked" not in tracing_program(4711, 42, NAMES, [])
 
 
 @pytest.mark.usefixtures("on_x86_64")

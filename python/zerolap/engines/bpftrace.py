@@ -34,13 +34,15 @@ MOST_KEYS: Final = 4096
 LARGEST: Final = 2**63
 
 BLOCK_IO: Final = "block/block_rq_issue"
-OPTIONAL_EVENTS: Final = (BLOCK_IO,)
+FORK: Final = "sched/sched_process_fork"
+OPTIONAL_EVENTS: Final = (BLOCK_IO, FORK)
 
 BEGINS, ENDS = "sched_get_priority_max", "sched_get_priority_min"
 """The system calls by which a thread marks a window: they only return a constant, and nothing else here makes them."""
 
 OF_THREADS: Final = ("off_ns", "off", "queue_ns", "queued", "faults", "block_io")
 OF_CALLS: Final = ("calls", "call_ns")
+OF_FORKED: Final = ("forked_calls", "forked_ns")
 OF_WINDOWS: Final = ("begun", "ended")
 
 _COUNTING: Final = """\
@@ -104,14 +106,38 @@ tracepoint:block:block_rq_issue /pid == {process} && @on == 1/
 }}
 """
 
+_FORKED: Final = """
+tracepoint:sched:sched_process_fork
+{{
+  if (pid == {process} || @forked[(uint64)pid] == 1) {{ @forked[(uint64)args->child_pid] = 1; }}
+}}
+
+tracepoint:raw_syscalls:sys_enter /@on == 1 && pid != {process}/
+{{
+  $thread = (uint64)tid;
+  if (@forked[(uint64)pid] == 1) {{
+    @forked_calls[(uint64)args->id] = count();
+    @entered[$thread] = nsecs;
+  }}
+}}
+
+tracepoint:raw_syscalls:sys_exit /@on == 1 && pid != {process}/
+{{
+  $entered = @entered[(uint64)tid];
+  if (@forked[(uint64)pid] == 1 && $entered >= @since) {{ @forked_ns[(uint64)args->id] = sum(nsecs - $entered); }}
+}}
+"""
+"""A new thread is reported as a fork too, but no process ever has its number while it runs."""
+
 
 @dataclass(frozen=True)
 class TracedCounts:
     """What was counted within the windows, summed over them.
 
     `calls` and `call_ns` are by thread and number of the system call; those that are under way at the end of a window
-    are in `calls` only. The others are by thread: how often it was `off` a processor and for how long, how often it was
-    `queued` until it got one and for how long, page faults, block I/O; `block_io` is none where the kernel does not
+    are in `calls` only. `forked_calls` and `forked_ns` are those of processes that the process forks while it is
+    traced, by number alone. The others are by thread: how often it was `off` a processor and for how long, how often it
+    was `queued` until it got one and for how long, page faults, block I/O; `block_io` is none where the kernel does not
     report it.
     """
 
@@ -123,6 +149,8 @@ class TracedCounts:
     queue_ns: Mapping[int, int] = field(default_factory=dict)
     faults: Mapping[int, int] = field(default_factory=dict)
     block_io: Mapping[int, int] | None = None
+    forked_calls: Mapping[int, int] = field(default_factory=dict)
+    forked_ns: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def threads(self) -> set[int]:
@@ -137,7 +165,7 @@ def tracing_program(process: int, marking: int, names: Mapping[int, str], events
     `names` are the system calls by number, `events` the optional events that the kernel has.
     """
     numbers = {name: number for number, name in names.items()}
-    parts = [_COUNTING, *([_BLOCK_IO] if BLOCK_IO in events else [])]
+    parts = [_COUNTING, *([_BLOCK_IO] if BLOCK_IO in events else []), *([_FORKED] if FORK in events else [])]
     return "".join(parts).format(process=process, marking=marking, begins=numbers[BEGINS], ends=numbers[ENDS])
 
 
@@ -174,12 +202,13 @@ def read_traced_counts(output: str, events: Collection[str]) -> TracedCounts:
     by_thread = {name: counts_by_number(maps.get(name, {})) for name in OF_THREADS}
     if BLOCK_IO not in events:
         del by_thread["block_io"]
-    return TracedCounts(calls, call_ns, **by_thread)
+    forked_calls, forked_ns = (counts_by_number(maps.get(name, {})) for name in OF_FORKED)
+    return TracedCounts(calls, call_ns, **by_thread, forked_calls=forked_calls, forked_ns=forked_ns)
 
 
 def counts_by_number(values: object) -> dict[int, int]:
     """Return the counts of a map by its keys, which are numbers; raises `ValueError` for another map."""
-    return {int(key): value for key, value in _entries(values, r"\d{1,10}")}
+    return {int(key): value for key, value in _entries(values, r"\d{1,20}")}
 
 
 def _by_call(values: object) -> dict[tuple[int, int], int]:

@@ -57,6 +57,7 @@ RECORDED_SECONDS = 0.3
 SLICES_AT_ONCE = 20
 """A slice is so many times as long as a timed one: what is under way at its ends is not counted in full."""
 ENDED_THREAD: Final = "(ended thread)"
+FORKED: Final = "(forked processes)"
 EVENTS: Final[Mapping[TracedEvent, str]] = {"system calls": "raw_syscalls:sys_enter", "switches": "sched:sched_switch"}
 """What stacks are recorded of, by perf's names."""
 WANTED_SAMPLES = 4000
@@ -207,7 +208,10 @@ def traced_metrics(counts: TracedCounts, requests: int, main_thread: int) -> dic
 
 
 def traced_case(counts: TracedCounts, thread_names: Mapping[int, str], requests: int) -> TracedCase:
-    """Return what was counted over so many requests, by the names of threads; those that ended meanwhile have none."""
+    """Return what was counted over so many requests, by the names of threads; those that ended meanwhile have none.
+
+    Processes that the server has forked are one thread here, of which there are system calls alone.
+    """
 
     def name_of(thread: int) -> str:
         return thread_names.get(thread, ENDED_THREAD)[:LONGEST_TRACED_NAME]
@@ -218,6 +222,9 @@ def traced_case(counts: TracedCounts, thread_names: Mapping[int, str], requests:
     for counted, by_call in ((counts.calls, number), (counts.call_ns, ns)):
         for (thread, call), value in counted.items():
             by_call[name_of(thread), calls.get(call, f"system call {call}")] += value
+    for counted_of_forked, by_call in ((counts.forked_calls, number), (counts.forked_ns, ns)):
+        for call, value in counted_of_forked.items():
+            by_call[FORKED, calls.get(call, f"system call {call}")] += value
     of_calls = [
         TracedCall(thread=thread, call=call, calls_per_op=value / requests, ns_per_op=ns[thread, call] / requests)
         for (thread, call), value in number.most_common(MOST_TRACED_CALLS)
