@@ -63,7 +63,7 @@ def _case(counted: tuple[Case, CallGraph], place: int) -> tuple[Case, bytes]:
 
 
 def _seconds() -> float:
-    """Return how long it takes to ask once."""
+    """Return how long it takes to ask once, from the start of the process to its end."""
     command = [str(Path(sys.executable).with_name("zerolap")), "opportunities", "--store", str(PLACE)]
     began = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
