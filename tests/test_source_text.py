@@ -1,11 +1,16 @@
 """The text of source lines in the tree that a build has left."""
 
+import io
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from zerolap.build import Builds, source_text
+from zerolap.build import ARCHIVE_LIMITS, Builds, source_text
+from zerolap.build.tar import pack_tar
+from zerolap.records import Build
+from zerolap.store.blobs import open_blobs
 
 
 @pytest.fixture
@@ -31,6 +36,23 @@ def test_lines_have_their_text_without_control_characters(tree: Path) -> None:
         ("dict.c", 3): f"{mark} {mark} third{mark}[31m",
         ("deps/sds.c", 1): "of a library",
     }
+
+
+def test_a_source_whose_tree_is_gone_is_read_from_its_archive(tree: Path, tmp_path: Path) -> None:
+    blobs, packed = open_blobs(None, tmp_path / "blobs"), io.BytesIO()
+    pack_tar(tree, packed, ARCHIVE_LIMITS)
+    archive = blobs.put(packed.getvalue())
+    shutil.rmtree(tree)
+    builds = Builds(tree.parent.parent)
+    assert builds.source_lines("b-1", [("dict.c", 1)], blobs) == {}
+    (tree.parent / "build.json").write_text(Build(build="b-1", version="1", build_id="", flags="").model_dump_json())
+    (tree.parent / "server").touch()
+    builds.note_archive("b-1", archive)
+    assert builds.source_lines("b-1", [("dict.c", 1)], blobs) == {("dict.c", 1): "first"}
+    assert builds.source_lines("b-1", [("dict.c", 1)]) == {}
+    for wrong in (blobs.put(b"no tar"), "0" * 64, "no digest"):
+        builds.note_archive("b-1", wrong)
+        assert builds.source_lines("b-1", [("dict.c", 1)], blobs) == {}
 
 
 def test_lines_and_files_that_are_not_there_have_none(tree: Path) -> None:

@@ -153,7 +153,8 @@ class Builds:
             source = ArchiveSource(name=digest, form="tree", content="", archive=archive)
             try:
                 unpack_source(source, archives, directory / TREE)
-            except (BlobDamaged, UsageError):
+            except (BlobDamaged, UsageError, ValueError):
+                # The note of the archive may be damaged too.
                 return {}
             return source_lines(directory, wanted)
 
