@@ -6,7 +6,7 @@ from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
 from zerolap.host.probes.programs import installs, version_of
 from zerolap.host.readings import ROOT, read_number, run
-from zerolap.host.tracing import tracing_obstacle
+from zerolap.host.tracing import probing_obstacle, tracing_obstacle
 
 NOT_PERMITTED = "not permitted"
 _NO_COUNTS = "no counted trials: nothing can be screened, and verdicts have no reasons"
@@ -72,10 +72,12 @@ def processor_counters(root: Path = ROOT, counters: HardwareCounters | None = No
 
 
 def bpftrace() -> Diagnosis:
-    """Whether bpftrace works, which traces the kernel."""
+    """Whether bpftrace works, which traces the kernel and probes programs; for probes, less is needed."""
     cost = "no traced trials: no system calls by thread, no time off the processor, no delays of the scheduler"
     obstacle = tracing_obstacle()
     if obstacle is not None:
+        if probing_obstacle() is not None:
+            cost += "; arguments of calls cannot be checked"
         return missing("bpftrace", obstacle.reason, cost, obstacle.remedy)
     return fine("bpftrace", version_of(["bpftrace"]) or "works")
 
