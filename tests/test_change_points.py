@@ -120,11 +120,11 @@ def test_what_chance_makes_of_many_series_is_no_event() -> None:
     level = 0.01
     chance: list[SeriesChanges] = []
     for seed in range(1000, 2000):
-        found = series_changes(series(noise(seed, 100), str(seed)), level)
+        found = series_changes(series(noise(seed, 300), str(seed)), level)
         if found.changes and found.changes[0].p > 0.002:
             chance.append(found)
             break
-    flat = [series_changes(series([0.0] * 100, str(number))) for number in range(100)]
+    flat = [series_changes(series([0.0] * 300, str(number))) for number in range(100)]
     assert commit_events(chance, horizon=100)
     assert commit_events([*chance, *flat], horizon=100) == []
 

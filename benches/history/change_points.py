@@ -13,6 +13,8 @@ from zerolap.judge import SeriesChanges, history_changes, series_changes
 REPETITIONS: Final = 1000
 POINTS: Final = 365
 """Commits of a year, one a day."""
+SHORT: Final = (12, 20, 32, 50, 100)
+"""Points of series whose noise and correlation are not known well."""
 MARGIN: Final = 3
 """A step is seen where a change of its direction is within so many commits of it."""
 FAR_FROM_ZERO: Final = 1000.0
@@ -49,6 +51,17 @@ def flat_alarm_max() -> Figure:
         answered = _otava(series)
         theirs = None if answered is None else [len(found) for found in answered]
         outcomes.append(Outcomes(noise, [_alarms(series_changes(levels_of(values))) for values in series], theirs))
+    return _figure(max(each.rate for each in outcomes), "share of flat series", outcomes)
+
+
+def flat_alarm_short() -> Figure:
+    """Measure how often a short series without a change has one, under each kind of noise; the worst is the figure."""
+    outcomes = []
+    for points in SHORT:
+        for noise, draw in NOISES.items():
+            series = [draw(seeded("short", noise, points, number), points) for number in range(REPETITIONS)]
+            alarms = [_alarms(series_changes(levels_of(values))) for values in series]
+            outcomes.append(Outcomes(f"{points} points, {noise}", alarms))
     return _figure(max(each.rate for each in outcomes), "share of flat series", outcomes)
 
 
@@ -217,6 +230,7 @@ def _share(counts: Sequence[int]) -> float:
 
 FIGURES: Final[Mapping[str, Callable[[], Figure]]] = {
     "flat_alarm_max": flat_alarm_max,
+    "flat_alarm_short": flat_alarm_short,
     "power_2sigma": power_2sigma,
     "last_point_spike": last_point_spike,
     "layout_residue": layout_residue,

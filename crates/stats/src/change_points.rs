@@ -3,7 +3,7 @@
 //! The series is cut where that lowers the sum of the points' losses by more than a penalty. The loss is the squared
 //! residual in units of the point's variance, and bounded: a wild point costs no more than nine (Fearnhead & Rigaill
 //! 2019), so no single or double spike is a change, not even as the last point. The penalty is the gain that a series
-//! without a change reaches with the probability `level`, from simulated series ([`thresholds`]); it grows by the
+//! without a change reaches with at most the probability `level`, from simulated series ([`thresholds`]); it grows by the
 //! long-run factor of correlated noise, and by what the caller adds for a commit: without end where the code is identical.
 //!
 //! The result is a function of the whole series. [`ChangeSearch`] keeps what it needs to go on with a new point, and
@@ -80,7 +80,7 @@ pub struct ChangePoint {
     pub interval: (f64, f64),
     /// By how much the change lowers the sum of losses, over the long-run factor; of two that are one stretch, each half.
     pub gain: f64,
-    /// Probability that a series of this length without a change has a gain so large somewhere.
+    /// Probability, at most, that a series of this length without a change has a gain so large somewhere.
     pub p: f64,
     /// A step, or part of a ramp.
     pub kind: Kind,
@@ -140,8 +140,8 @@ struct Terms {
 }
 
 impl ChangeSearch {
-    /// An empty series. A flat one has a change with the probability `level`. Where variances are known, noise is not
-    /// taken as less than they say, but may be more.
+    /// An empty series. A flat one of independent points has a change with at most the probability `level`. Where
+    /// variances are known, noise is not taken as less than they say, but may be more.
     ///
     /// # Errors
     ///
