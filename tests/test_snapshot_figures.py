@@ -14,8 +14,9 @@ from zerolap.errors import EnvironmentMissing, TrialFailed
 from zerolap.judge import line_fit, median_estimate
 from zerolap.lab import Room, fitting_sizes
 from zerolap.load import LatencySummary, LoadSeries, LoadSlot, read_series
-from zerolap.records import SnapshotReport
+from zerolap.records import MedianEstimate, SnapshotReport
 from zerolap.report import show_snapshot, snapshot_html, snapshot_json, snapshot_markdown
+from zerolap.report.snapshot_reading import FIGURE_COLUMNS, figure
 
 MS = 1_000_000
 SLOT_NS = 10 * MS
@@ -243,6 +244,13 @@ def test_a_terminal_shows_the_pauses_and_what_was_noticed() -> None:
     assert "note: 1 GiB, closed loop, 1 of 1 repetition: thread 0 was busy" in text
     assert "12.5 %" in text
     assert "\x1b[31m" not in text
+
+
+def test_a_loss_that_rounds_to_none_has_no_sign() -> None:
+    [point, *_] = report().points
+    [lost] = [column for column in FIGURE_COLUMNS if column.is_share]
+    none = MedianEstimate(median=-0.0002, low=-0.001, high=0.001)
+    assert figure(point.model_copy(update={"metrics": {"throughput_lost": none}}), lost) == "0.0 %"
 
 
 def test_markdown_has_both_tables_and_no_foreign_markup() -> None:

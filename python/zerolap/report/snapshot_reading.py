@@ -124,7 +124,8 @@ def figure(point: SnapshotPoint, column: FigureColumn) -> str:
     if estimate is None:
         return NO_VALUE
     if column.is_share:
-        return share(estimate.median)
+        # Without the sign of a loss that rounds to none.
+        return share(round(estimate.median, 3) + 0.0)
     scaled = scaled_estimate(estimate, column.divisor)
     if not column.with_interval:
         return count(scaled.median)
