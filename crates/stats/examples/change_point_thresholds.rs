@@ -38,7 +38,7 @@ fn main() {
 }
 
 fn table(name: &str, known_variances: bool, longest: usize) -> Result<String, ChangeError> {
-    let mut rows = format!("const {name}: Table = [\n");
+    let mut rows = vec![format!("const {name}: Table = [")];
     let mut shorter = [LEAST_GAIN; TAILS.len()];
     for points in LENGTHS.into_iter().filter(|&points| points <= longest) {
         let count = (POINTS / points).min(MOST_SERIES);
@@ -52,9 +52,10 @@ fn table(name: &str, known_variances: bool, longest: usize) -> Result<String, Ch
             shorter = correlated;
         }
         let row = thresholds.map(|threshold| format!("{:?}", (threshold * 100.0).round() / 100.0)).join(", ");
-        rows += &format!("    [{row}], // {points}\n");
+        rows.push(format!("    [{row}], // {points}"));
     }
-    Ok(rows + "];")
+    rows.push("];".to_owned());
+    Ok(rows.join("\n"))
 }
 
 /// The thresholds of correlated series: those of the autoregression that gains most.
