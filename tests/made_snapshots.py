@@ -29,7 +29,9 @@ def report(event: str = "bgsave") -> SnapshotReport:
         metrics |= {f"{part}_{name}_us": 100.0 for part in ("during", "outside") for name in ("p50", "p99", "max")}
         metrics |= {"during_p99_9_us": pause_us if load == "open" else 500.0, "throughput_lost": 0.125}
         repetition = SnapshotRepetition(began="2026-11-25T20:00:00Z", metrics=metrics, warnings=warnings, series=SERIES)
-        estimates = {name: MedianEstimate(median=value, low=value, high=value) for name, value in metrics.items()}
+        estimates = {
+            name: MedianEstimate(median=value, low=0.9 * value, high=1.1 * value) for name, value in metrics.items()
+        }
         return SnapshotPoint.model_validate(
             {
                 "size_bytes": size,

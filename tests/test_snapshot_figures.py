@@ -256,7 +256,7 @@ def test_a_loss_that_rounds_to_none_has_no_sign() -> None:
 def test_markdown_has_both_tables_and_no_foreign_markup() -> None:
     text = snapshot_markdown(report())
     assert "| data | resident GiB | load | fork ms | longest pause ms | throughput lost |" in text
-    assert "| 4 GiB | 4.32 | open | 100 (100 to 100) | 105 (105 to 105) | 12.5 % |" in text
+    assert "| 4 GiB | 4.32 | open | 100 (90 to 110) | 105 (94.5 to 115.5) | 12.5 % |" in text
     assert "`" in text.splitlines()[2]
     assert "\x1b" not in text
 

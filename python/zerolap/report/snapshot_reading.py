@@ -127,7 +127,7 @@ def figure(point: SnapshotPoint, column: FigureColumn) -> str:
         # Without the sign of a loss that rounds to none.
         return share(round(estimate.median, 3) + 0.0)
     scaled = scaled_estimate(estimate, column.divisor)
-    if not column.with_interval:
+    if not column.with_interval or scaled.low == scaled.high:
         return count(scaled.median)
     return f"{count(scaled.median)} ({count(scaled.low)} to {count(scaled.high)})"
 
