@@ -36,7 +36,9 @@ def test_wrong_usage_is_refused_at_once(zerolap: Zerolap, words: list[str], mess
 
 def test_data_that_does_not_fit_is_refused_before_anything_is_started(zerolap: Zerolap) -> None:
     ended = zerolap("snapshot", "redis-server", "--sizes", "64MiB,900TiB")
-    ended.fails_with(3, "921,600 GiB of data needs 1,843,200 GiB of memory", "hint: give smaller ones, such as --sizes ")
+    ended.fails_with(
+        3, "921,600 GiB of data needs 1,843,200 GiB of memory", "hint: give smaller ones, such as --sizes "
+    )
     zerolap.leaves_nothing()
 
 
