@@ -275,9 +275,10 @@ def test_builds_ahead_end_with_an_interrupted_history(source: ToySource, zerolap
     asked = asked_of(source, "toy-get")
     with open_store(zerolap.store) as store:
         measurer = InterruptedMeasurer(Lab(store))
-        with pytest.raises(Interrupted):
+        with pytest.raises(Interrupted) as stopped:
             Filling(asked, FillOptions(engines=("counted",)), Lab(store), measurer).fill()
     assert measurer.ended == [True]
+    assert stopped.value.hint == "the same command goes on"
 
 
 # What is measured together

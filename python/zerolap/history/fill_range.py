@@ -24,6 +24,7 @@ from zerolap.records import (
     Build,
     BuildFailed,
     Case,
+    Interrupted,
     Note,
     Request,
     RequestedServer,
@@ -344,9 +345,14 @@ class Filling:
         return {"topic": topic, "trigger": "history", "priority": "backfill"}
 
     def _carry_out(self, position: int, measure: Callable[[], object]) -> None:
-        """Measure; a commit that does not build, or whose trials fail, fails alone."""
+        """Measure; a commit that does not build, or whose trials fail, fails alone.
+
+        Who is interrupted goes on with all of it, and not with the request of this commit alone.
+        """
         try:
             measure()
+        except Interrupted as stopped:
+            raise Interrupted(stopped.message, hint="the same command goes on") from stopped
         except (BuildFailed, TrialFailed) as fault:
             self._note_failure(position, fault.message)
 
