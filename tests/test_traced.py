@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,15 @@ MAIN, BACKGROUND = 100, 101
 READ, WRITE, FUTEX, UNKNOWN = 0, 1, 202, 9999
 NAMES = system_call_names("x86_64")
 NUMBERS = {name: number for number, name in NAMES.items()}
+OVERLOOKS_A_SIGNAL = """
+import signal, sys, time
+seen = []
+signal.signal(signal.SIGINT, lambda *_: sys.exit(0) if seen else seen.append(1))
+print(sys.argv[1], flush=True)
+while True:
+    time.sleep(0.01)
+"""
+"""Not a shell script: a shell that was started in the background ignores SIGINT, and cannot trap it."""
 
 COUNTED: dict[str, Any] = {
     "@begun": 2,
@@ -312,8 +322,9 @@ def test_a_bpftrace_that_overlooks_a_signal_is_interrupted_again(
     monkeypatch.setattr(bpftrace, "INTERRUPT_SECONDS", 0.1)
     data, log = tmp_path / "data", tmp_path / "log"
     data.write_text(output())
-    overlooks = 'trap "trap \'exit 0\' INT" INT; echo "$0"; while :; do sleep 0.01; done'
-    with launch(["sh", "-c", overlooks, bpftrace.READY], environment=os.environ, output=log) as child:
+    with launch(
+        [sys.executable, "-c", OVERLOOKS_A_SIGNAL, bpftrace.READY], environment=os.environ, output=log
+    ) as child:
         tracer = Tracer(child, data, [])
         tracer.wait_until_ready()
         assert tracer.counts().calls[MAIN, READ] == 1000
