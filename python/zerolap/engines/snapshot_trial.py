@@ -168,9 +168,12 @@ class SnapshotServer:
             end_ns = time.monotonic_ns()
             return EventMoments(begin_ns, end_ns, end_ns)
         if self._event == "replica":
+            before = self._full_synchronisations()
             self._deployment.attach_replicas()
             self._wait_for_child()
             end_ns = time.monotonic_ns()
+            if before is not None and self._full_synchronisations() == before:
+                raise self._server.failure("the replica was attached without a full synchronisation")
             # When the server forks for a replica is not known to others.
             return EventMoments(begin_ns, end_ns, end_ns)
         self._server.command(COMMANDS[self._event])
@@ -181,6 +184,10 @@ class SnapshotServer:
         if status != "ok":
             raise self._server.failure(f"`{COMMANDS[self._event]}` failed")
         return EventMoments(begin_ns, pause_end_ns, max(end_ns, pause_end_ns))
+
+    def _full_synchronisations(self) -> int | None:
+        """Return how many the server has carried out; none if it does not report them."""
+        return number_in(self._server.info("stats"), "sync_full")
 
     def _wait_for_child(self) -> Mapping[str, str]:
         """Wait until the server reports no child, and return what it reports of its last one."""
