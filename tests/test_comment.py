@@ -218,6 +218,10 @@ def test_what_is_unsure_while_cases_are_measured_is_not_reported_yet() -> None:
     assert "unsure" not in text
 
 
+def test_a_comment_names_its_commits_before_an_agent_has_come() -> None:
+    assert f"{BASE_COMMIT[:12]}...{HEAD_COMMIT[:12]}" in comment_markdown(a_state())
+
+
 def test_a_push_after_the_label_waits_for_a_permitted_person() -> None:
     reason = "a permitted person has to set the label again, for this commit"
     assert headline(needs_approval=reason) == f"**Not measured: {reason}**"

@@ -47,6 +47,11 @@ def harmless(source: ToySource, text: str = "nothing") -> str:
     return source.commit(text)
 
 
+def not_built_yet(source: ToySource) -> str:
+    """Return a commit whose build does not end by itself, so that it is measured until that is cancelled."""
+    return source.changed(("Makefile", "\t$(CC) $(FINAL_CFLAGS)", "\tsleep 3600\n\t$(CC) $(FINAL_CFLAGS)"))
+
+
 def documents(source: ToySource) -> str:
     """Return a commit that no server is built from."""
     source.git("checkout", "--quiet", "--force", source.first)
@@ -79,7 +84,7 @@ def test_a_label_leads_to_a_comment_and_a_status(scene: Scene) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("valgrind")
 def test_a_push_supersedes_what_runs(scene: Scene) -> None:
-    first = regressing(scene.source)
+    first = not_built_yet(scene.source)
     scene.open_pull_request(first)
     scene.start()
     assert scene.label(first) == 202
@@ -146,7 +151,7 @@ def test_a_command_measures_the_cases_that_it_names(scene: Scene) -> None:
 
 
 def test_a_command_cancels(scene: Scene) -> None:
-    head = harmless(scene.source)
+    head = not_built_yet(scene.source)
     scene.open_pull_request(head)
     scene.start()
     assert scene.label(head) == 202
@@ -312,7 +317,7 @@ def _require(condition: bool) -> None:
 
 
 def test_a_comment_that_was_removed_meanwhile_is_written_again(scene: Scene) -> None:
-    head = harmless(scene.source)
+    head = not_built_yet(scene.source)
     scene.open_pull_request(head)
     scene.start()
     assert scene.label(head) == 202

@@ -54,7 +54,7 @@ def _blocks(content: _Content, detail: Detail) -> Iterator[str]:
     yield from reason_lines(rows, content.reasons, state.commits, detail)
     yield from _acknowledgements(state.acknowledgements, detail)
     yield from _platforms(state, detail)
-    if state.platforms:
+    if not state.needs_approval or state.platforms:
         label = f", for the label {code(state.label, detail.name)}" if state.label else ""
         yield _compared(state.commits) + label
     yield from everything_else(state, rows, detail)
