@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from zerolap.explain import Evidence, SourceFunction, explain_change
-from zerolap.records import CallGraph, Changes, FileChange, Finding, Hunk
+from zerolap.explain import Evidence, explain_change
+from zerolap.records import CallGraph, Changes, FileChange, Finding, Hunk, SourceFunction
 
 FILE = "server.c"
 LINES = {"main": 1, "command": 100, "format": 200, "reply": 300, "helper": 400, "lookup": 500}

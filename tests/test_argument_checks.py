@@ -15,7 +15,6 @@ from zerolap.engines import ARGUMENT_METHOD, FunctionSymbol, PinnedTrial, Probed
 from zerolap.engines.argument_probes import ArgumentCounts
 from zerolap.engines.program_symbols import with_symbols
 from zerolap.explain import (
-    SourceFunction,
     WeightedWork,
     command_of,
     ranked_opportunities,
@@ -23,7 +22,8 @@ from zerolap.explain import (
     with_argument_checks,
 )
 from zerolap.host import TracingObstacle
-from zerolap.lab import Lab, checked_arguments, checked_opportunities, counted_version
+from zerolap.lab import Lab, checked_arguments, checked_opportunities
+from zerolap.opportunities import counted_version
 from zerolap.records import (
     ArgumentCheck,
     Build,
@@ -34,6 +34,7 @@ from zerolap.records import (
     Opportunities,
     OpportunityWeights,
     RemovedCost,
+    SourceFunction,
     TrialFailed,
 )
 from zerolap.store import Store

@@ -11,12 +11,11 @@ from stored_run import RESOLVED, RUN, SPEC, a_measurement, record_trials, stored
 from toy_server import CASES, ToySource
 
 from zerolap.build import parse_variant
-from zerolap.explain import SourceFunction, SourceFunctions
-from zerolap.lab import Lab
-from zerolap.lab.graph_search import GraphSearch, all_detectors
+from zerolap.explain import SourceFunctions
 from zerolap.lab.planner import Planner
 from zerolap.lab.results import Results
-from zerolap.records import HEAD, CallCounts, CallGraph, TrialDone, digest_of
+from zerolap.opportunities.graph_search import GraphSearch, all_detectors
+from zerolap.records import HEAD, CallCounts, CallGraph, SourceFunction, TrialDone, digest_of
 from zerolap.store import Store
 
 CHECKS = """\
@@ -198,7 +197,7 @@ def test_call_counts_that_are_stored_later_are_taken_into_account(
     monkeypatch.setattr(GraphSearch, "_functions", functions)
 
     def search() -> GraphSearch:
-        return GraphSearch(None, all_detectors(), {"get-100B": ["GET"]}, Lab(store))
+        return GraphSearch("", all_detectors(), {"get-100B": ["GET"]}, store)
 
     stored_run(store)
     record_trials(store, "get-100B", "counted", [a_measurement(graph=store.blobs.put(planted_graph()))])

@@ -17,10 +17,10 @@ from call_graphs import (
     times_called,
 )
 
-from zerolap.explain import Evidence, SourceFunction, explain_change
+from zerolap.explain import Evidence, explain_change
 from zerolap.explain.blame import assign_blame
 from zerolap.explain.cost_graph import CostGraph, Edge
-from zerolap.records import Changes
+from zerolap.records import Changes, SourceFunction
 
 COSTS = {"main": 100.0, "command": 200.0, "format": 300.0}
 CALLS = {("main", "command"): 1.0, ("command", "format"): 1.0}

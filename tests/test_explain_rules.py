@@ -3,8 +3,8 @@
 import pytest
 from call_graphs import FILE, LINES, call_graph, changed_in, culprits, definitions, explained, hunk_at
 
-from zerolap.explain import Evidence, SourceFunction, explain_change
-from zerolap.records import CallGraph, Changes, FileChange, Finding
+from zerolap.explain import Evidence, explain_change
+from zerolap.records import CallGraph, Changes, FileChange, Finding, SourceFunction
 
 HEADER = "shared.h"
 MIX = SourceFunction(HEADER, "mix", 10, 20)

@@ -8,11 +8,11 @@ import pytest
 from stored_opportunities import counted_run, run_of_many_cases
 
 from zerolap.build import Builds
-from zerolap.explain import CaseEvidence, SourceFunction, case_work
-from zerolap.lab import Lab, counted_version, opportunities_in_time, version_opportunities
-from zerolap.lab.graph_search import KEPT_AT_ONCE
-from zerolap.lab.opportunities_in_time import AT_ONCE
-from zerolap.records import CaseOpportunity, Opportunities, OpportunityWeights
+from zerolap.explain import CaseEvidence, case_work
+from zerolap.opportunities import counted_version, opportunities_in_time, version_opportunities
+from zerolap.opportunities.graph_search import KEPT_AT_ONCE
+from zerolap.opportunities.opportunities_in_time import AT_ONCE
+from zerolap.records import CaseOpportunity, Opportunities, OpportunityWeights, SourceFunction
 from zerolap.store import NotConductor, Store
 
 EQUAL = OpportunityWeights(kind="equal")
@@ -24,12 +24,12 @@ def weights(store: Store) -> Given:
 
 
 def opportunities(store: Store) -> Opportunities:
-    return version_opportunities(counted_version(store, None), weights(store), Lab(store), "zerolap opportunities")
+    return version_opportunities(counted_version(store, None), weights(store), store, "zerolap opportunities")
 
 
 def in_no_time(store: Store) -> tuple[Opportunities, tuple[str, ...]]:
     """Return the opportunities that are known when no more is looked through than has to be."""
-    return opportunities_in_time(counted_version(store, None), weights(store), Lab(store), 0.0)
+    return opportunities_in_time(counted_version(store, None), weights(store), store, 0.0)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         looked_through.append(functions.are_known)
         return case_work(graph, functions, *further)
 
-    monkeypatch.setattr("zerolap.lab.graph_search.case_work", counting)
+    monkeypatch.setattr("zerolap.opportunities.graph_search.case_work", counting)
     return looked_through
 
 
@@ -59,7 +59,7 @@ def build(monkeypatch: pytest.MonkeyPatch) -> BuildAnswers:
             return functions
 
         monkeypatch.setattr(Builds, "find", lambda builds, digest: object())
-        monkeypatch.setattr("zerolap.lab.graph_search.source_functions", read)
+        monkeypatch.setattr("zerolap.build.source_functions", read)
 
     return answers
 
@@ -114,7 +114,7 @@ def test_an_error_of_the_lab_is_not_reported_as_a_graph_that_cannot_be_read(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted_run(store)
-    monkeypatch.setattr("zerolap.lab.graph_search.BUILT_IN_DETECTORS", (Mistaken(),))
+    monkeypatch.setattr("zerolap.opportunities.graph_search.BUILT_IN_DETECTORS", (Mistaken(),))
     with pytest.raises(ValueError, match="an error of the lab"):
         opportunities(store)
 
@@ -125,7 +125,7 @@ def test_cases_with_the_same_graph_wait_together(store: Store) -> None:
     first, *others, last = version.graphs
     twin = dataclasses.replace(first, graph=last.graph)
     version = dataclasses.replace(version, graphs=[*others, twin, last])
-    document, waiting = opportunities_in_time(version, weights(store), Lab(store), 0.0)
+    document, waiting = opportunities_in_time(version, weights(store), store, 0.0)
     assert len(document.cases) == AT_ONCE
     assert set(waiting) == {twin.case, last.case}
 

@@ -12,7 +12,7 @@ from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trial
 
 from zerolap.explain import CaseEvidence, WeightedWork, command_weights, costly_functions, gain, ranked_opportunities
 from zerolap.explain.categories import category_of
-from zerolap.lab import Lab, counted_version, version_opportunities
+from zerolap.opportunities import counted_version, version_opportunities
 from zerolap.plugins import PluginFault
 from zerolap.records import (
     HEAD,
@@ -231,7 +231,7 @@ def record_counted(store: Store, result: str, case: Case, graph: CallGraph) -> N
 
 def found(store: Store, by_case: Mapping[str, float], **options: Any) -> Opportunities:
     version = counted_version(store, None, **options)
-    return version_opportunities(version, (EQUAL, by_case), Lab(store), "zerolap opportunities")
+    return version_opportunities(version, (EQUAL, by_case), store, "zerolap opportunities")
 
 
 def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +247,7 @@ def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypa
         "The build of all cases is not on this machine, or has no debug information: what is inlined counts as part "
         "of the function that it is inlined into.",
     )
-    monkeypatch.setattr("zerolap.lab.graph_search.case_work", None)
+    monkeypatch.setattr("zerolap.opportunities.graph_search.case_work", None)
     again = found(store, {"get-100B": 1.0, "hset": 1.0})
     assert again.opportunities == document.opportunities
 
@@ -351,7 +351,7 @@ def test_what_was_measured_in_another_way_is_left_out(differing: str, either_sto
     record_counted(store, later.id, case, counted_graph(3.0))
     version = counted_version(store, later.id, everywhere=True)
     assert ([(one.case, one.result) for one in version.graphs], version.left_out) == ([(case.name, later.id)], 1)
-    document = version_opportunities(version, (EQUAL, {case.name: 1.0}), Lab(store), "zerolap opportunities")
+    document = version_opportunities(version, (EQUAL, {case.name: 1.0}), store, "zerolap opportunities")
     assert document.limits[0].startswith("Left out: 1 further case of the same build")
 
 
@@ -384,8 +384,8 @@ class Failing:
 
 def test_a_detector_of_a_plugin_that_fails_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     counted_run(store)
-    monkeypatch.setattr("zerolap.lab.graph_search.plugin_names", lambda group: ["failing"])
-    monkeypatch.setattr("zerolap.lab.graph_search.load_plugin", lambda group, name, interface: Failing())
+    monkeypatch.setattr("zerolap.opportunities.graph_search.plugin_names", lambda group: ["failing"])
+    monkeypatch.setattr("zerolap.opportunities.graph_search.load_plugin", lambda group, name, interface: Failing())
     with pytest.raises(PluginFault, match="the detector `failing` of a plugin fails: KeyError: 'GET'"):
         found(store, {"get-100B": 1.0, "hset": 1.0})
 

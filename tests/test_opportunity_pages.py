@@ -14,7 +14,7 @@ from stored_opportunities import HOSTILE, counted_run, planted_graph, run_of_man
 from stored_run import RUN, a_measurement, record_trials, stored_run
 
 from zerolap.explain import BUILT_IN_DETECTORS, Detector
-from zerolap.lab.opportunities_in_time import AT_ONCE
+from zerolap.opportunities.opportunities_in_time import AT_ONCE
 from zerolap.queries import opportunity_list
 from zerolap.store import Store
 

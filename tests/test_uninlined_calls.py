@@ -9,7 +9,6 @@ from zerolap.explain import (
     BUILT_IN_DETECTORS,
     CaseEvidence,
     Detector,
-    SourceFunction,
     SourceFunctions,
     case_evidence,
     case_work,
@@ -18,7 +17,7 @@ from zerolap.explain import (
 from zerolap.explain.detectors.key_lookups import KeyLookups
 from zerolap.explain.detectors.repeated_calls import RepeatedCalls
 from zerolap.explain.detectors.repeated_checks import RepeatedChecks
-from zerolap.records import CallCounts, CallGraph, CaseOpportunity, Finding, PerSide
+from zerolap.records import CallCounts, CallGraph, CaseOpportunity, Finding, PerSide, SourceFunction
 
 Calls = Mapping[tuple[str, str], float]
 COMMAND = {("main", "call"): 1.0, ("call", "xCommand"): 1.0}

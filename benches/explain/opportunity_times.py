@@ -18,7 +18,7 @@ from stored_opportunities import run_of_many_cases
 from benches.explain.planted_waste import STORE, comparisons
 from benches.figures import DIRECTORY, Figure
 from zerolap import open_store
-from zerolap.lab import counted_version
+from zerolap.opportunities import counted_version
 from zerolap.records import CallGraph, Case
 
 PLACE: Final = DIRECTORY / "explain" / "opportunities-store"

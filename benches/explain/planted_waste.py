@@ -21,7 +21,7 @@ from benches.figures import DIRECTORY, Figure
 from benches.truth.edited import Edited
 from zerolap import Options, load_cases, open_store
 from zerolap.cases import core_suite
-from zerolap.lab import Lab, counted_version, version_opportunities
+from zerolap.opportunities import counted_version, version_opportunities
 from zerolap.records import DrawnSide, KnownEdit, Opportunity, OpportunityCase, OpportunityWeights
 
 PLACE: Final = DIRECTORY / "explain"
@@ -203,7 +203,7 @@ def _ranked(identity: str, side: DrawnSide, case: str) -> list[Ranked]:
     with open_store(STORE) as opened:
         version = counted_version(opened, identity, side=side)
         weights = OpportunityWeights(kind="equal"), {graph.case: float(graph.case == case) for graph in version.graphs}
-        document = version_opportunities(version, weights, Lab(opened), "benches.explain")
+        document = version_opportunities(version, weights, opened, "benches.explain")
     of_case = [
         (opportunity, of) for opportunity in document.opportunities for of in opportunity.cases if of.case == case
     ]

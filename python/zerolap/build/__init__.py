@@ -7,6 +7,7 @@ from zerolap.build.archive import LIMITS as ARCHIVE_LIMITS
 from zerolap.build.archive import pack_source, unpack_source
 from zerolap.build.artifact import pack_build, unpack_build
 from zerolap.build.build_differences import BuildDifferences, build_differences
+from zerolap.build.build_functions import source_functions
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
 from zerolap.build.commit_range import BRANCH, RANGE, RangedCommit, commits_of
 from zerolap.build.function_parameters import LONGEST_DEFINITION_LINES, Parameter, parameters_of
@@ -49,6 +50,7 @@ __all__ = [
     "resolve",
     "run_git",
     "setting_arguments",
+    "source_functions",
     "spec_of",
     "tools_of",
     "unpack_build",

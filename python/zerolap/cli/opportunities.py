@@ -12,7 +12,7 @@ from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
-    from zerolap.lab import CountedVersion
+    from zerolap.opportunities import CountedVersion
     from zerolap.records import OpportunityWeights
 
 app = typer.Typer(rich_markup_mode="rich")
@@ -84,16 +84,21 @@ def opportunities(
     # Records refer to no others in cycles: to look for some takes longer than to rank hundreds of cases.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     from zerolap.cli.output import write_opportunities
-    from zerolap.lab import Lab, checked_opportunities, counted_version
+    from zerolap.opportunities import counted_version, version_opportunities
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown)
     with Store.open_to_read(store) as results, _progress(quiet=quiet) as listen:
         version = counted_version(results, identity, side=side, everywhere=everywhere)
         stated = _weights(weights, version)
-        lab = Lab(results, sandbox=options.sandbox_policy(unsafe_no_sandbox))
-        most_checked = limit if check_arguments else 0
-        document = checked_opportunities(version, stated, lab, options.command_line(context), most_checked, listen)
+        words = options.command_line(context)
+        if check_arguments:
+            from zerolap.lab import Lab, checked_opportunities
+
+            lab = Lab(results, sandbox=options.sandbox_policy(unsafe_no_sandbox))
+            document = checked_opportunities(version, stated, lab, words, limit, listen)
+        else:
+            document = version_opportunities(version, stated, results, words, listen)
     write_opportunities(document, limit, json=json, markdown=markdown, quiet=quiet)
 
 

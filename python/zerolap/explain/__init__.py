@@ -1,7 +1,7 @@
 """Finds why a case changed, and what one version could do without; reads no clock, file or process."""
 
 from zerolap.explain.argument_checks import Supposition, command_of, supposition, with_argument_checks
-from zerolap.explain.attribution import SourceFunction, SourceFunctions
+from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.build_variants import DETECTOR as BUILD_VARIANTS
 from zerolap.explain.build_variants import VariantComparison, build_variants, differ_as_builds
 from zerolap.explain.calibration import calibration_of
@@ -50,7 +50,6 @@ __all__ = [
     "Saving",
     "SizeGroup",
     "SizedCase",
-    "SourceFunction",
     "SourceFunctions",
     "Structure",
     "Structures",

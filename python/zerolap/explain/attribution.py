@@ -8,29 +8,9 @@ one calls something else in each.
 
 import bisect
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, sums
-from zerolap.records import CallGraph, GraphFunction
-
-
-@dataclass(frozen=True)
-class SourceFunction:
-    """A definition in the source: file, name and lines."""
-
-    file: str
-    name: str
-    first_line: int
-    last_line: int
-
-    @property
-    def key(self) -> FunctionKey:
-        """Name and file."""
-        return self.name, self.file
-
-    def holds(self, file: str, line: int) -> bool:
-        """Whether the line lies in the definition."""
-        return file == self.file and self.first_line <= line <= self.last_line
+from zerolap.records import CallGraph, GraphFunction, SourceFunction
 
 
 class SourceFunctions:

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from zerolap.explain.attribution import SourceFunction, SourceFunctions
+from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
-from zerolap.records import Changes, FileChange, Hunk
+from zerolap.records import Changes, FileChange, Hunk, SourceFunction
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.explain.attribution import SourceFunction, SourceFunctions, cost_graph
+from zerolap.explain.attribution import SourceFunctions, cost_graph
 from zerolap.explain.changed_lines import DifferingLines
 from zerolap.explain.contraction import without_detours
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, sums
 from zerolap.explain.handlers import exchanged_handlers
 from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import find_renames
-from zerolap.records import CallGraph, Changes, PerSide
+from zerolap.records import CallGraph, Changes, PerSide, SourceFunction
 
 FEWEST_CALLS = 1e-3
 """Calls per request below which a change in their number is none."""

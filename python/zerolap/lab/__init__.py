@@ -5,7 +5,6 @@ from zerolap.lab.checked_arguments import checked_opportunities
 from zerolap.lab.execution import Execution, Plan, recorded_results
 from zerolap.lab.lab import BUILDERS, Lab, with_builds
 from zerolap.lab.local import compare, resume, run, run_unless
-from zerolap.lab.opportunities_in_time import opportunities_in_time
 from zerolap.lab.picture_data import latency_points, read_case_pictures, read_pictures, read_run_pictures
 from zerolap.lab.platforms import LocalPlatform, PlatformAway, PlatformView
 from zerolap.lab.reasons import Explainer
@@ -15,13 +14,11 @@ from zerolap.lab.selection import KnownAbilities, StartableServer
 from zerolap.lab.snapshot_sizes import Room, fitting_sizes
 from zerolap.lab.snapshot_sweep import SnapshotRequest, snapshot
 from zerolap.lab.stored import read_comparison, read_run
-from zerolap.lab.version_opportunities import CountedVersion, counted_version, version_opportunities
 from zerolap.lab.worker import Worker
 
 __all__ = [
     "BUILDERS",
     "CheckRequest",
-    "CountedVersion",
     "Execution",
     "Explainer",
     "KnownAbilities",
@@ -41,12 +38,10 @@ __all__ = [
     "checked_opportunities",
     "compare",
     "comparison_request",
-    "counted_version",
     "fitting_sizes",
     "latency_points",
     "new_id",
     "on_platforms",
-    "opportunities_in_time",
     "read_case_pictures",
     "read_comparison",
     "read_pictures",
@@ -59,6 +54,5 @@ __all__ = [
     "run_unless",
     "snapshot",
     "specs_of",
-    "version_opportunities",
     "with_builds",
 ]

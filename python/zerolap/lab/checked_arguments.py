@@ -1,10 +1,9 @@
 """Looks at arguments that opportunities suppose to be equal: servers run once more, under probes, nothing is timed."""
 
-import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from zerolap.build import LONGEST_DEFINITION_LINES, BuiltServer, Parameter, parameters_of
+from zerolap.build import LONGEST_DEFINITION_LINES, BuiltServer, Parameter, parameters_of, source_functions
 from zerolap.engines import (
     ARGUMENT_METHOD,
     LARGEST_PROGRAM_BYTES,
@@ -21,8 +20,7 @@ from zerolap.engines import (
 from zerolap.explain import Supposition, command_of, supposition
 from zerolap.host import probing_obstacle
 from zerolap.lab.lab import Lab
-from zerolap.lab.reasons import source_functions
-from zerolap.lab.version_opportunities import CountedVersion, ranked_version, searched_version
+from zerolap.opportunities import CountedVersion, ranked_version, searched_version
 from zerolap.records import (
     ArgumentCheck,
     CaseOpportunity,
@@ -61,7 +59,7 @@ def checked_opportunities(
     looked at again. `listen` is told what is done, how much of it is done, and of how much. Raises as
     `version_opportunities` does, and `EnvironmentMissing` if arguments cannot be looked at here.
     """
-    of_groups = searched_version(version, lab, functools.partial(listen, "looking through call graphs"))
+    of_groups = searched_version(version, lab.store, listen)
     document = ranked_version(version, weights, of_groups, command_line)
     search = of_groups.search
     works = of_groups.works_of_cases(version.graphs)

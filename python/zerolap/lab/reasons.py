@@ -5,14 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zerolap import _core
-from zerolap.build import BuiltServer, changes_between
+from zerolap.build import BuiltServer, changes_between, source_functions
 from zerolap.explain import (
     BuildFacts,
     Evidence,
     SampledFunction,
     SampledPass,
     SampledSide,
-    SourceFunction,
     Structure,
     Structures,
     explain_build,
@@ -28,7 +27,18 @@ from zerolap.judge import CHANGED, CaseAnswers
 from zerolap.lab.lab import Lab
 from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
 from zerolap.lab.unmeasured import not_measured
-from zerolap.records import BASE, HEAD, METRICS, CallCounts, CallGraph, Changes, Finding, Measurement, Verdict
+from zerolap.records import (
+    BASE,
+    HEAD,
+    METRICS,
+    CallCounts,
+    CallGraph,
+    Changes,
+    Finding,
+    Measurement,
+    SourceFunction,
+    Verdict,
+)
 from zerolap.sandbox import confined_reading as reading
 from zerolap.store import BlobDamaged, Blobs
 
@@ -177,12 +187,6 @@ def _sampled_pass(stacks: bytes) -> SampledPass:
         functions[name, file] = seen.plus(SampledFunction(own, inclusive))
         samples += own
     return SampledPass(samples, functions)
-
-
-def source_functions(server: BuiltServer) -> list[SourceFunction]:
-    """Return the functions in a build's debug information; none without. Raises `OSError`, `UnreadableFile`."""
-    functions = reading.source_functions(str(server.program.path), server.record.source_root)
-    return [SourceFunction(file, name, first, last) for file, name, first, last in functions]
 
 
 def _facts_of(server: BuiltServer) -> BuildFacts:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from zerolap.explain import command_weights
 from zerolap.history import case_weights
-from zerolap.lab import CountedVersion, Lab, counted_version, opportunities_in_time
+from zerolap.opportunities import CountedVersion, counted_version, opportunities_in_time
 from zerolap.plugins import PluginFault
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.sampled_cases import MOST_RESULTS, ProfiledResult, profiled_result
@@ -106,7 +106,7 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
         raise UsageError(f"the store holds no results of {wanted}")
     version = counted_version(store, wanted, side=parameters.side, everywhere=parameters.everywhere)
     try:
-        document, waiting = opportunities_in_time(version, _weights(parameters, version), Lab(store), EXAMINING_SECONDS)
+        document, waiting = opportunities_in_time(version, _weights(parameters, version), store, EXAMINING_SECONDS)
     except PluginFault as fault:
         raise UsageError(fault.message, hint=fault.hint) from fault
     return OpportunityList(

@@ -178,6 +178,7 @@ from zerolap.records.snapshot import (
     SnapshotReport,
     SnapshotSettings,
 )
+from zerolap.records.source_function import SourceFunction
 from zerolap.records.spread import Spread, StartRatio
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
@@ -397,6 +398,7 @@ __all__ = [
     "SnapshotReport",
     "SnapshotSettings",
     "Source",
+    "SourceFunction",
     "SourceLine",
     "Spread",
     "StackFrame",

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from zerolap import __version__, _core
-from zerolap.build import BuiltServer
 from zerolap.explain import (
     BUILT_IN_DETECTORS,
     CaseEvidence,
@@ -18,11 +17,12 @@ from zerolap.explain import (
     case_evidence,
     case_work,
 )
-from zerolap.lab.lab import Lab
-from zerolap.lab.reasons import source_functions
 from zerolap.plugins import DETECTORS, PluginFault, load_plugin, plugin_names
 from zerolap.records import ArgumentCheck, CallCounts, CallGraph, CaseOpportunity, CountedWork, EnvironmentMissing
-from zerolap.store import BlobDamaged, CountedGraph, NotConductor
+from zerolap.store import BlobDamaged, CountedGraph, NotConductor, Store
+
+if TYPE_CHECKING:
+    from zerolap.build import BuiltServer
 
 SEARCH_REVISION: Final = f"{__version__}, 6"
 """Of what a search returns besides the detectors, which have revisions of their own."""
@@ -37,13 +37,14 @@ KEPT_AT_ONCE: Final = 50
 class GraphSearch:
     """Looks through the call graphs of one version; `commands` are those of each case.
 
-    `works` is what is known of call graphs, by their digests; `limits` state what cannot be read, and why.
+    `digest` is that of its build. `works` is what is known of call graphs, by their digests; `limits` state what cannot
+    be read, and why.
     """
 
-    build: BuiltServer | None
+    digest: str
     detectors: Sequence[Detector]
     commands: Mapping[str, Sequence[str]]
-    lab: Lab
+    store: Store
     works: dict[str, CountedWork] = field(default_factory=dict)
     limits: list[str] = field(default_factory=list)
 
@@ -58,8 +59,8 @@ class GraphSearch:
         What is known without the build is looked for anew where that can be read now.
         """
         by_digest = {graph.graph: graph for graph in graphs}
-        self._take(by_digest, needs_build=self.build is not None)
-        if self.build is not None and not by_digest.keys() <= self.works.keys() and self._functions is None:
+        self._take(by_digest, needs_build=True)
+        if not by_digest.keys() <= self.works.keys() and not self.has_functions:
             # Looking through them again without the build's debug information would show no more.
             self._take(by_digest, needs_build=False)
         return [graph for digest, graph in by_digest.items() if digest not in self.works]
@@ -67,7 +68,7 @@ class GraphSearch:
     def _take(self, by_digest: Mapping[str, CountedGraph], *, needs_build: bool) -> None:
         """Take what is kept of call graphs, if it was found with the same calls of a count build, or with none too."""
         missing = list(by_digest.keys() - self.works.keys())
-        kept = self.lab.store.work.kept(missing, self.revision, needs_build=needs_build)
+        kept = self.store.work.kept(missing, self.revision, needs_build=needs_build)
         counts = {digest: graph.call_counts or "" for digest, graph in by_digest.items()}
         self.works |= {digest: work for digest, work in kept.items() if work.call_counts == counts[digest]}
 
@@ -109,6 +110,14 @@ class GraphSearch:
         others = [old for old in work.argument_checks if (old.detector, old.function, old.file) not in places]
         self._keep({digest: work.model_copy(update={"argument_checks": (*others, *checks)})})
 
+    @cached_property
+    def build(self) -> "BuiltServer | None":
+        """The build; none where it is not on this machine."""
+        # Only what is not kept yet needs it, and builds take longer to import than most answers to read.
+        from zerolap.build import Builds
+
+        return Builds(self.store.builds_directory).find(self.digest)
+
     @property
     def has_functions(self) -> bool:
         """Whether the build's debug information could be read."""
@@ -119,6 +128,8 @@ class GraphSearch:
         """Those of the build; none where it is not at hand, or where its debug information cannot be read."""
         if self.build is None:
             return None
+        from zerolap.build import source_functions
+
         try:
             return SourceFunctions(source_functions(self.build))
         except (OSError, ValueError) as fault:
@@ -127,7 +138,7 @@ class GraphSearch:
 
     def _recorded(self, graph: CountedGraph) -> tuple[CallGraph, ExecutedKinds | None, CallCounts | None] | None:
         """Return what a trial has recorded of a case; none where it cannot be read, which is a limit."""
-        blobs = self.lab.store.blobs
+        blobs = self.store.blobs
         try:
             counted = CallGraph.model_validate_json(blobs.get(graph.graph))
             counts = None
@@ -145,7 +156,7 @@ class GraphSearch:
             return None
         kinds: tuple[dict[str, float], dict[str, float]] = ({}, {})
         beginnings = [*LOCKED, *STRING_STORES]
-        counts = _core.executed_beginning_with(self.lab.store.blobs.get(graph.executed), beginnings)
+        counts = _core.executed_beginning_with(self.store.blobs.get(graph.executed), beginnings)
         for function, beginning, times in counts:
             of_kind = kinds[0 if beginning < len(LOCKED) else 1]
             of_kind[function] = of_kind.get(function, 0.0) + times
@@ -155,7 +166,7 @@ class GraphSearch:
         self.works |= new
         # The answer stands, though who may only read, or is not the conductor any more, has to look for it again.
         with suppress(EnvironmentMissing, NotConductor):
-            self.lab.store.work.keep(new, self.revision, has_build=self._functions is not None)
+            self.store.work.keep(new, self.revision, has_build=self._functions is not None)
 
 
 def _reason(fault: BlobDamaged | ValueError) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from zerolap.lab.group_search import GroupSearch, MeasuredGroup
-from zerolap.lab.lab import Lab
-from zerolap.lab.version_opportunities import CountedVersion, ranked_version, search_of
+from zerolap.opportunities.group_search import GroupSearch, MeasuredGroup
+from zerolap.opportunities.version_opportunities import CountedVersion, ranked_version, search_of
 from zerolap.records import Opportunities, OpportunityWeights
+from zerolap.store import Store
 
 AT_ONCE: Final = 8
 """Call graphs between two looks at the clock."""
@@ -17,7 +17,7 @@ AT_ONCE: Final = 8
 def opportunities_in_time(
     version: CountedVersion,
     weights: tuple[OpportunityWeights, Mapping[str, float]],
-    lab: Lab,
+    store: Store,
     seconds: float,
 ) -> tuple[Opportunities, tuple[str, ...]]:
     """Return the opportunities of a version, and its cases of which time was up before they were looked through.
@@ -26,7 +26,7 @@ def opportunities_in_time(
     again comes to an end. Raises as `version_opportunities` does.
     """
     ends = time.monotonic() + seconds
-    of_groups = search_of(version, lab)
+    of_groups = search_of(version, store)
     search = of_groups.search
     waiting = search.take_kept(version.graphs)
     least = len(search.works) + AT_ONCE

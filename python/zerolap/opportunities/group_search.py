@@ -13,7 +13,7 @@ from zerolap.explain import (
     size_groups,
     with_opportunities_of_group,
 )
-from zerolap.lab.graph_search import SEARCH_REVISION, GraphSearch, detectors_of_plugins, faults_of_plugin
+from zerolap.opportunities.graph_search import SEARCH_REVISION, GraphSearch, detectors_of_plugins, faults_of_plugin
 from zerolap.records import Case, CaseOpportunity, CountedWork, EnvironmentMissing, GroupWork, digest_of
 from zerolap.store import CountedGraph, NotConductor
 
@@ -77,11 +77,10 @@ class GroupSearch:
 
     def take_kept(self, groups: Sequence[MeasuredGroup]) -> list[MeasuredGroup]:
         """Take what is kept of groups, and return the others, as `GraphSearch.take_kept` does."""
-        kept, digests = self.search.lab.store.work.kept_groups, [group.digest for group in groups]
-        has_build = self.search.build is not None
-        self.works |= kept(digests, self.revision, needs_build=has_build)
+        kept, digests = self.search.store.work.kept_groups, [group.digest for group in groups]
+        self.works |= kept(digests, self.revision, needs_build=True)
         missing = [digest for digest in digests if digest not in self.works]
-        if has_build and missing and not self.search.has_functions:
+        if missing and not self.search.has_functions:
             self.works |= kept(missing, self.revision)
         return [group for group in groups if group.digest not in self.works]
 
@@ -114,7 +113,7 @@ class GroupSearch:
         # The answer stands, though who may only read, or is not the conductor any more, has to look for it again.
         with suppress(EnvironmentMissing, NotConductor):
             has_build = self.search.has_functions
-            self.search.lab.store.work.keep_groups({group.digest: work}, self.revision, has_build=has_build)
+            self.search.store.work.keep_groups({group.digest: work}, self.revision, has_build=has_build)
 
     def works_of_cases(self, graphs: Sequence[CountedGraph]) -> dict[str, CountedWork]:
         """Return what is known of cases by name, with what detectors report of their groups."""

@@ -1,5 +1,6 @@
 """What could be optimised in one version of a server, from the call graphs that a store holds of it."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,11 +14,10 @@ from zerolap.explain import (
     ranked_opportunities,
     with_argument_checks,
 )
-from zerolap.lab.graph_search import GraphSearch, all_detectors
-from zerolap.lab.group_search import GroupSearch, all_group_detectors
-from zerolap.lab.known_edits import known_edits
-from zerolap.lab.lab import Lab
-from zerolap.lab.variant_comparisons import version_variants
+from zerolap.opportunities.graph_search import GraphSearch, all_detectors
+from zerolap.opportunities.group_search import GroupSearch, all_group_detectors
+from zerolap.opportunities.known_edits import known_edits
+from zerolap.opportunities.variant_comparisons import version_variants
 from zerolap.records import (
     BASE,
     Case,
@@ -92,34 +92,35 @@ def _described(store: Store, identity: str, side: DrawnSide) -> tuple[MeasuredSe
 def version_opportunities(
     version: CountedVersion,
     weights: tuple[OpportunityWeights, Mapping[str, float]],
-    lab: Lab,
+    store: Store,
     command_line: str,
-    listen: Callable[[int, int], None] = lambda done, expected: None,
+    listen: Callable[[str, int, int], None] = lambda activity, done, expected: None,
 ) -> Opportunities:
     """Return what could be optimised in a version; `weights` are stated, and given by case.
 
-    What is found in a call graph is kept in the store, as far as that can be written to. `listen` is told how many of
-    the others are done, and of how many. Raises `UsageError` where no call graph can be read, and
-    `PluginFault`.
+    What is found in a call graph is kept in the store, as far as that can be written to. `listen` is told what is done
+    with the others, how many of them are done, and of how many. Raises `UsageError` where no call graph can be read,
+    and `PluginFault`.
     """
-    return ranked_version(version, weights, searched_version(version, lab, listen), command_line)
+    return ranked_version(version, weights, searched_version(version, store, listen), command_line)
 
 
-def searched_version(version: CountedVersion, lab: Lab, listen: Callable[[int, int], None]) -> GroupSearch:
+def searched_version(version: CountedVersion, store: Store, listen: Callable[[str, int, int], None]) -> GroupSearch:
     """Return a search that has looked through the call graphs of a version, alone and in groups, as far as needed.
 
     `listen` is told as by `version_opportunities`. Raises `PluginFault`.
     """
-    of_groups = search_of(version, lab)
-    of_groups.search.look_through(of_groups.search.take_kept(version.graphs), listen)
-    of_groups.look_through(of_groups.take_kept(of_groups.groups(version.graphs)), listen)
+    of_groups = search_of(version, store)
+    looking = functools.partial(listen, "looking through call graphs")
+    of_groups.search.look_through(of_groups.search.take_kept(version.graphs), looking)
+    of_groups.look_through(of_groups.take_kept(of_groups.groups(version.graphs)), looking)
     return of_groups
 
 
-def search_of(version: CountedVersion, lab: Lab) -> GroupSearch:
+def search_of(version: CountedVersion, store: Store) -> GroupSearch:
     """Return a search of the call graphs of a version and of groups of them by all detectors; raises `PluginFault`."""
     commands = {name: case.verbs for name, case in version.cases.items()}
-    search = GraphSearch(lab.builds.find(version.server.build), all_detectors(), commands, lab)
+    search = GraphSearch(version.server.build, all_detectors(), commands, store)
     return GroupSearch(search, version.cases, all_group_detectors())
 
 
@@ -168,7 +169,7 @@ def ranked_version(
         detectors=(*of_groups.detector_names, BUILD_VARIANTS),
         saved_share=ranked.saved_share,
         opportunities=ranked.opportunities,
-        variants=tuple(version_variants(version.server, version.platform, search.lab.store)),
+        variants=tuple(version_variants(version.server, version.platform, search.store)),
         functions=tuple(costly_functions(works)[:MOST_LISTED]),
         categories=tuple(costly_categories(works)),
         limits=(*search.limits, *_limits(works, version)),
