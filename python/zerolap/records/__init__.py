@@ -165,8 +165,11 @@ from zerolap.records.series import SeriesKey
 from zerolap.records.server import ServerSpec
 from zerolap.records.skipped import Skipped, SkipReason
 from zerolap.records.snapshot import (
+    SNAPSHOT_RULES,
     SNAPSHOT_SCHEMA,
     FailedSize,
+    HugePages,
+    KeptRepetition,
     LineFit,
     MedianEstimate,
     SeriesSlot,
@@ -177,6 +180,8 @@ from zerolap.records.snapshot import (
     SnapshotRepetition,
     SnapshotReport,
     SnapshotSettings,
+    SnapshotSide,
+    SnapshotVerdicts,
 )
 from zerolap.records.source_function import SourceFunction
 from zerolap.records.spread import Spread, StartRatio
@@ -247,6 +252,7 @@ __all__ = [
     "RUN_TABLE",
     "SCRIPTS",
     "SHORT_COMMIT",
+    "SNAPSHOT_RULES",
     "SNAPSHOT_SCHEMA",
     "STANDALONE",
     "TRACED_METRICS",
@@ -335,6 +341,7 @@ __all__ = [
     "HistoryLedger",
     "HistoryPoint",
     "HistorySeries",
+    "HugePages",
     "Hunk",
     "ImportedPoint",
     "ImportedSeries",
@@ -343,6 +350,7 @@ __all__ = [
     "JobFailed",
     "JobFinished",
     "JobStarted",
+    "KeptRepetition",
     "KeyRange",
     "Keys",
     "KnownEdit",
@@ -397,6 +405,8 @@ __all__ = [
     "SnapshotRepetition",
     "SnapshotReport",
     "SnapshotSettings",
+    "SnapshotSide",
+    "SnapshotVerdicts",
     "Source",
     "SourceFunction",
     "SourceLine",

@@ -7,7 +7,9 @@ from pydantic import Field, FiniteFloat
 from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
 from zerolap.records.measurement import Check
+from zerolap.records.metric import MetricRule
 from zerolap.records.platform import Platform
+from zerolap.records.verdict import Verdict
 
 SNAPSHOT_SCHEMA: Final = "zerolap.snapshot/1"
 
@@ -15,6 +17,14 @@ SnapshotEvent: TypeAlias = Literal["bgsave", "bgrewriteaof", "replica", "none"]
 """What makes the server fork: a command, a replica that is attached, or nothing, for comparison."""
 SnapshotLoad: TypeAlias = Literal["open", "closed"]
 """Requests that are due at a fixed rate, or that are sent when a reply has come."""
+HugePages: TypeAlias = Literal["always", "never"]
+"""Whether the memory of a server lies in transparent huge pages."""
+
+SNAPSHOT_RULES: Final = tuple(
+    MetricRule(name=name, engine="snapshot", answer="time", decides="never", less_is_better=True)
+    for name in ("fork_us", "longest_pause_us", "during_p99_9_us", "event_seconds", "cow_bytes")
+)
+"""The metrics of a repetition on which sweeps of several sides have verdicts."""
 
 
 class MedianEstimate(Record):
@@ -63,19 +73,47 @@ class SnapshotRepetition(Record):
     series: list[SeriesSlot]
 
 
+class SnapshotSide(Record):
+    """One of several servers or settings that a sweep measures beside each other; the first is the base of verdicts.
+
+    `name` is base or head for two servers, else what was varied, such as `io-threads=4`. `huge_pages` is null where
+    server and kernel decide on them. `fits` are its lines, as those of the report.
+    """
+
+    name: str
+    server: MeasuredServer
+    huge_pages: HugePages | None = None
+    fits: dict[str, LineFit] = {}
+
+
 class SnapshotPoint(Record):
     """One size of data under one load.
 
     `size_bytes` is the size that was asked for; `data_bytes` what the server reports to use once it is filled, null if
-    it does not report it. `metrics` are the medians of the repetitions.
+    it does not report it. `metrics` are the medians of the repetitions. `side` is the name of its side, empty where
+    there is one alone; repetitions of the same place in the points of two sides are a pair.
     """
 
+    side: str = ""
     size_bytes: int
     data_bytes: int | None
     keys: int
     load: SnapshotLoad
     metrics: dict[str, MedianEstimate]
     repetitions: list[SnapshotRepetition]
+
+
+class SnapshotVerdicts(Record):
+    """What a sweep concludes of a side, beside its base, at a size and under a load, for each of `SNAPSHOT_RULES`.
+
+    A metric that a side did not report has no verdict; fewer than two pairs have none.
+    """
+
+    base: str
+    head: str
+    size_bytes: int
+    load: SnapshotLoad
+    verdicts: list[Verdict]
 
 
 class FailedSize(Record):
@@ -86,7 +124,11 @@ class FailedSize(Record):
 
 
 class SnapshotSettings(Record):
-    """How a sweep was carried out; `rate_per_second` is that of the open loop."""
+    """How a sweep was carried out; `rate_per_second` is that of the open loop.
+
+    `min_effect` is the smallest change that matters, as a fraction, and `q` the share of false ones among the changes
+    that is accepted; both are null without verdicts.
+    """
 
     event: SnapshotEvent
     sizes_bytes: list[int]
@@ -97,6 +139,8 @@ class SnapshotSettings(Record):
     repetitions: int
     slot_seconds: float
     seed: int
+    min_effect: float | None = None
+    q: float | None = None
 
 
 class SnapshotReading(Record):
@@ -112,7 +156,8 @@ class SnapshotReport(Record):
     """The document of a sweep over sizes of data.
 
     `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
-    `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `reading` is null until it is written down.
+    `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `sides` is empty where one server was
+    measured in one way, else `fits` is, and `server` is the last of them. `reading` is null until it is written down.
     """
 
     schema_: str = Field(default=SNAPSHOT_SCHEMA, alias="schema", serialization_alias="schema")
@@ -124,6 +169,31 @@ class SnapshotReport(Record):
     machine_seconds: float
     points: list[SnapshotPoint]
     fits: dict[str, LineFit] = {}
+    sides: list[SnapshotSide] = []
+    verdicts: list[SnapshotVerdicts] = []
     failed: list[FailedSize] = []
     notes: list[str] = []
     reading: SnapshotReading | None = None
+
+
+class KeptRepetition(Record):
+    """A repetition of a sweep that has not ended, as it is kept until then.
+
+    `number` counts the repetitions of a size, side and load from 0; `seed` is that of the sweep; `seconds` is the
+    machine time of the sweep until then.
+    """
+
+    seed: int
+    side: str
+    size_bytes: int
+    load: SnapshotLoad
+    number: int
+    keys: int
+    data_bytes: int | None
+    seconds: float
+    repetition: SnapshotRepetition
+
+    @property
+    def place(self) -> tuple[int, str, SnapshotLoad, int]:
+        """Which of the repetitions of a sweep it is."""
+        return self.size_bytes, self.side, self.load, self.number
