@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from call_graphs import call_graph, definitions
+from call_graphs import LINES, call_graph, definitions
 
 from zerolap.explain import CaseEvidence, SourceFunctions
 from zerolap.explain.call_index import CallIndex
@@ -52,3 +52,30 @@ def test_memory_that_is_cleared_by_a_library() -> None:
     (opportunity,) = ZeroedMemory().detect(evidence(memset=200.0))
     assert (opportunity.function, opportunity.evidence) == ("getCommand", {"instructions_per_op": 200.0})
     assert ZeroedMemory().detect(evidence(memset=20.0)) == []
+
+
+def test_memory_that_an_inlined_function_clears_for_several_callers_is_added_up() -> None:
+    costs = {"main": 500.0, "command": 400.0, "reply": 300.0, "memset": 200.0}
+    calls = {("main", "command"): 1.0, ("main", "reply"): 1.0, ("command", "memset"): 1.0, ("reply", "memset"): 1.0}
+    graph = call_graph(costs, calls)
+    library = [
+        function.model_copy(update={"object": "libc.so.6"}) if function.name == "memset" else function
+        for function in graph.functions
+    ]
+    clears = graph.model_copy(
+        update={
+            "functions": library,
+            "edges": [
+                edge.model_copy(update={"lines": [(0, LINES["format"] + 1, edge.calls)]})
+                if graph.functions[edge.callee].name == "memset"
+                else edge
+                for edge in graph.edges
+            ],
+        }
+    )
+    functions = SourceFunctions(definitions("main", "command", "reply", "format"))
+    (opportunity,) = ZeroedMemory().detect(CaseEvidence(CallIndex(clears, functions)))
+    assert (opportunity.function, opportunity.evidence) == ("format", {"instructions_per_op": 400.0})
+    # The way down passes a function that it is inlined into.
+    assert opportunity.frames[0] == "main"
+    assert opportunity.frames[-1] == "format"

@@ -1,6 +1,7 @@
 """Memory that is cleared for each request, such as a large array on the stack that only a rare path uses."""
 
 import re
+from dataclasses import dataclass, field
 from typing import Final
 
 from zerolap.explain.categories import category_of
@@ -22,23 +23,34 @@ class ZeroedMemory:
 
     name = "zeroed-memory"
     purpose = "large buffers that are cleared for each request"
-    revision = 1
+    revision = 2
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions that clear memory by repeated stores of their own, or by a library's function."""
         return evidence.worth_a_line(
-            _opportunity(evidence, function, costs, sum(costs.values()))
-            for function, costs in _clearing(evidence).items()
+            _opportunity(evidence, function, clearing) for function, clearing in _clearing(evidence).items()
         )
 
 
-def _clearing(evidence: CaseEvidence) -> dict[FunctionKey, dict[FunctionKey, float]]:
-    """Return by function of the server what clearing costs, and which functions carry it out."""
-    clearing: dict[FunctionKey, dict[FunctionKey, float]] = {}
+@dataclass
+class _Clearing:
+    """What clearing costs a function, by the function that carries it out; `holder` is one that it is inlined into."""
+
+    costs: dict[FunctionKey, float] = field(default_factory=dict)
+    holder: FunctionKey | None = None
+
+    def add(self, function: FunctionKey, instructions: float) -> None:
+        """Add instructions of the function that carries it out."""
+        self.costs[function] = self.costs.get(function, 0.0) + instructions
+
+
+def _clearing(evidence: CaseEvidence) -> dict[FunctionKey, _Clearing]:
+    """Return what clearing costs by function of the server."""
+    clearing: dict[FunctionKey, _Clearing] = {}
     for name, stores in evidence.string_stores.items():
         function = evidence.function_named(name)
         if function is not None and stores >= FEWEST_STORES and category_of(*function) != "allocation":
-            clearing.setdefault(function, {})[function] = stores
+            clearing.setdefault(function, _Clearing()).add(function, stores)
     for callee, callers in evidence.index.callers.items():
         if CLEARS.fullmatch(callee[0]) is None or evidence.index.is_of_program(callee):
             continue
@@ -46,17 +58,17 @@ def _clearing(evidence: CaseEvidence) -> dict[FunctionKey, dict[FunctionKey, flo
             is_large = calls.calls > 0 and calls.instructions_per_call >= DEAREST_CALL
             owner = evidence.index.owner(calls)
             if is_large and evidence.index.is_of_program(caller) and category_of(*owner) != "allocation":
-                clearing.setdefault(owner, {})[callee] = calls.instructions
+                of_owner = clearing.setdefault(owner, _Clearing(holder=caller))
+                of_owner.add(callee, calls.instructions)
     return clearing
 
 
-def _opportunity(
-    evidence: CaseEvidence, function: FunctionKey, costs: dict[FunctionKey, float], instructions: float
-) -> CaseOpportunity:
+def _opportunity(evidence: CaseEvidence, function: FunctionKey, clearing: _Clearing) -> CaseOpportunity:
+    instructions = sum(clearing.costs.values())
     return evidence.opportunity(
         ZeroedMemory.name,
-        CodePlace(function),
-        Saving(costs, PART),
+        CodePlace(function, clearing.holder),
+        Saving(clearing.costs, PART),
         confidence="medium",
         evidence={"instructions_per_op": instructions},
         text=f"clears memory for {figure(instructions)} instructions per request; where what is cleared is written "
