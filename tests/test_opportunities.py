@@ -200,6 +200,12 @@ def test_categories(name: str, file: str, category: str) -> None:
     assert category_of(name, file) == category
 
 
+def test_no_pattern_is_held_against_the_whole_of_a_long_name() -> None:
+    assert category_of("f", "a/" * 90 + "networking.c") == "reply"
+    assert category_of("f", "a/" * 100 + "networking.c") == "other"
+    assert category_of("x" * 200 + "Command", "networking.c") == "reply"
+
+
 # In a store.
 
 COSTS = {"main": 100.0, "call": 200.0, "xCommand": 300.0, "addReplyDouble": 50.0, "snprintf": 950.0}

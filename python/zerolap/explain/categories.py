@@ -8,6 +8,7 @@ import functools
 import re
 from typing import Final
 
+from zerolap.explain.cost_graph import LONGEST_NAME
 from zerolap.records import Category
 
 _NAMES: Final[tuple[tuple[Category, str], ...]] = (
@@ -118,9 +119,17 @@ _LUA: Final = re.compile(
 MOST_REMEMBERED: Final = 20_000
 
 
-@functools.lru_cache(MOST_REMEMBERED)
 def category_of(name: str, file: str) -> Category:
-    """Return what a function works at; `file` is that of its definition, or the name of its program or library."""
+    """Return what a function works at, by the beginnings of its name and file.
+
+    `file` is that of its definition, or the name of its program or library.
+    """
+    # Some patterns take the square of the length of a file's name.
+    return _category_of(name[:LONGEST_NAME], file[:LONGEST_NAME])
+
+
+@functools.lru_cache(MOST_REMEMBERED)
+def _category_of(name: str, file: str) -> Category:
     for category, pattern in _BY_NAME:
         if pattern.fullmatch(name):
             return category

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 FunctionKey = tuple[str, str]
 """Name and file of a source function; the object's name where the file is not known."""
+LONGEST_NAME: Final = 200
+"""Of a function or file, where it is shown or patterns are held against it: code under test chooses both."""
 _Key = TypeVar("_Key")
 
 

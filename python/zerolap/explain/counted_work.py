@@ -7,9 +7,8 @@ from typing import Final, TypeVar
 from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.call_index import CallIndex
 from zerolap.explain.categories import category_of
-from zerolap.explain.cost_graph import sums
+from zerolap.explain.cost_graph import LONGEST_NAME, sums
 from zerolap.explain.detectors import CaseEvidence, Detector
-from zerolap.explain.detectors.detector import LONGEST_NAME
 from zerolap.explain.reply_parts import reply_parts
 from zerolap.explain.uninlined_calls import uninlined_index
 from zerolap.records import (
@@ -134,9 +133,9 @@ def _categories(index: CallIndex) -> dict[Category, float]:
     """Return the instructions by what the functions in whose lines they stand work at."""
     categories: dict[Category, float] = {}
     for (name, file), node in index.costs.nodes.items():
-        _add(categories, category_of(name[:LONGEST_NAME], file[:LONGEST_NAME]), node.body)
+        _add(categories, category_of(name, file), node.body)
         for (inlined_name, inlined_file), cost in node.inlined.items():
-            _add(categories, category_of(inlined_name[:LONGEST_NAME], inlined_file[:LONGEST_NAME]), cost)
+            _add(categories, category_of(inlined_name, inlined_file), cost)
     return categories
 
 

@@ -9,7 +9,7 @@ from typing import Final, Protocol, runtime_checkable
 from zerolap.explain.blame import is_same_number
 from zerolap.explain.call_index import CallIndex, Calls, Line
 from zerolap.explain.categories import category_of
-from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.cost_graph import LONGEST_NAME, FunctionKey
 from zerolap.explain.text import figure, listing
 from zerolap.records import NO_SAVING, CaseOpportunity, Confidence, Estimate, RemovedCost
 
@@ -20,8 +20,6 @@ MOST_LINES: Final = 20
 MOST_REMOVED: Final = 20
 SMALLEST_REMOVED: Final = 0.02
 """The part of a saving from which on a function is kept with it."""
-LONGEST_NAME: Final = 200
-"""Of a function: names of C++ templates have no bound."""
 OF_COUNT_BUILD: Final = {True: " (calls counted in a build without inlining)", False: ""}
 """What follows a number of calls in a sentence, by whether a count build has it."""
 
