@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from zerolap import _core
+from zerolap.engines import program_symbols
 from zerolap.engines.program_symbols import (
     HEADER,
     SECTION,
+    SYMBOL,
     FunctionSymbol,
     NoProgram,
     ambiguous,
@@ -120,6 +122,28 @@ def test_any_sections_are_read_within_the_file(program: bytes) -> None:
         changed = bytearray(whole)
         SECTION.pack_into(changed, sections_at + 2 * SECTION.size, *fields)
         assert set(function_symbols(bytes(changed))) <= {"f"}
+
+
+def with_two_tables(program: bytes) -> bytes:
+    """Return the program with its table of four symbols as two sections, of two symbols each."""
+    header = list(HEADER.unpack_from(program))
+    sections_at, sections = header[6], header[12]
+    assert len(program) == sections_at + sections * SECTION.size
+    fields = list(SECTION.unpack_from(program, sections_at + 2 * SECTION.size))
+    assert fields[5] == 4 * SYMBOL.size
+    halves = [[*fields[:4], fields[4] + place * SYMBOL.size, 2 * SYMBOL.size, *fields[6:]] for place in (0, 2)]
+    header[12] += 1
+    kept = program[HEADER.size : sections_at + 2 * SECTION.size]
+    return HEADER.pack(*header) + kept + b"".join(SECTION.pack(*half) for half in halves)
+
+
+def test_the_symbols_of_all_tables_are_bounded_together(program: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = with_symbols(program, {name: a_symbol(name, 0x1000 + place) for place, name in enumerate("fgh")})
+    two = with_two_tables(whole)
+    assert list(function_symbols(two)) == ["f", "g", "h"]
+    # The first symbol of a file is none.
+    monkeypatch.setattr(program_symbols, "MOST_SYMBOLS", 3)
+    assert list(function_symbols(two)) == ["f", "g"]
 
 
 def test_the_interpreter_of_this_test_is_read() -> None:

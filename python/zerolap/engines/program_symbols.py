@@ -12,6 +12,7 @@ from typing import Final
 
 LARGEST_PROGRAM_BYTES: Final = 512 << 20
 MOST_SYMBOLS: Final = 1 << 20
+"""Of all tables together: the sections of a hostile file may be one table many times."""
 MOST_SECTIONS: Final = 1_000
 MOST_SEGMENTS: Final = 64
 LONGEST_SYMBOL: Final = 200
@@ -67,14 +68,19 @@ def function_symbols(program: bytes) -> dict[str, list[FunctionSymbol]]:
 
 
 def _symbols(program: bytes) -> Iterator[tuple[str, int, int]]:
-    """Yield name, address and size of the functions in all tables of symbols; raises `NoProgram`."""
-    sections = list(_sections(program))
+    """Yield name, address and size of the functions in all tables of symbols, `MOST_SYMBOLS` in all.
+
+    Raises `NoProgram`.
+    """
+    sections, content = list(_sections(program)), memoryview(program)
+    left = MOST_SYMBOLS
     for _, kind, _, _, offset, size_bytes, texts, _, _, entry_bytes in sections:
         if kind not in (SYMBOLS_KIND, DYNAMIC_SYMBOLS_KIND) or entry_bytes != SYMBOL.size or texts >= len(sections):
             continue
         names_from, names_bytes = sections[texts][4], sections[texts][5]
-        names = program[names_from : names_from + names_bytes]
-        table = program[offset : offset + min(size_bytes, MOST_SYMBOLS * SYMBOL.size)]
+        names = content[names_from : names_from + names_bytes]
+        table = content[offset : offset + min(size_bytes, left * SYMBOL.size)]
+        left -= len(table) // SYMBOL.size
         for name_at, info, _, section, address, symbol_bytes in SYMBOL.iter_unpack(
             table[: len(table) - len(table) % SYMBOL.size]
         ):
