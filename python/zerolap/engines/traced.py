@@ -107,7 +107,7 @@ def trace(trial: EngineTrial, source_root: str) -> tuple[Measurement, TracedCase
             work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)
             slices, counts = _counted(side, work, trial)
             names = thread_names(side.processes[0])
-            traced = traced_case(counts, names, sum(one.result.requests for one in slices))
+            traced = traced_case(counts, names, sum(part.result.requests for part in slices))
             missing = missing_for_sampling()
             if missing is None:
                 traced = _with_stacks(traced, counts, side, work, trial, source_root)
@@ -179,12 +179,12 @@ def _run_for(seconds: float, side: TimedSide, work: SliceWork) -> list[Slice]:
 def _evaluate(
     trial: EngineTrial, slices: Sequence[Slice], counts: TracedCounts, filled: Sequence[Check], *, main_thread: int
 ) -> Measurement:
-    requests = sum(one.result.requests for one in slices)
+    requests = sum(part.result.requests for part in slices)
     calls = sum(counts.calls.values())
     checks = [
         *filled,
-        *reply_checks(trial.case, [one.result for one in slices]),
-        executed_check(trial.case, requests, sum(one.executed for one in slices)),
+        *reply_checks(trial.case, [part.result for part in slices]),
+        executed_check(trial.case, requests, sum(part.executed for part in slices)),
         Check(check="traced_calls", ok=calls > 0, value=float(calls), limit="> 0"),
     ]
     metrics = traced_metrics(counts, requests, main_thread)

@@ -38,13 +38,13 @@ def traced_sides(trials: Trials | None, blobs: Blobs) -> TracedSides | None:
 
 def traced_side(passes: Sequence[Measurement], blobs: Blobs) -> TracedSide | None:
     """Return what passes recorded: means over them; none where there are none."""
-    recorded = [one for one in passes if one.traced is not None]
+    recorded = [measured for measured in passes if measured.traced is not None]
     if not recorded:
         return None
     values = {
-        name: [one.metrics[name] for one in recorded]
+        name: [measured.metrics[name] for measured in recorded]
         for name in recorded[0].metrics
-        if name in TRACED_METRICS and all(name in one.metrics for one in recorded)
+        if name in TRACED_METRICS and all(name in measured.metrics for measured in recorded)
     }
     return TracedSide(
         metrics={
@@ -57,7 +57,7 @@ def traced_side(passes: Sequence[Measurement], blobs: Blobs) -> TracedSide | Non
 
 def _readable(recorded: Sequence[Measurement], blobs: Blobs) -> TracedCase:
     """Return what is recorded of the passes that can be read; a pass that cannot is not one without calls."""
-    cases = [_read(one, blobs) for one in recorded]
+    cases = [_read(measured, blobs) for measured in recorded]
     readable = [case for case in cases if case is not None]
     together = merged(readable)
     return together if len(readable) == len(cases) else together.model_copy(update={"no_stacks": UNREADABLE})
@@ -75,12 +75,12 @@ def merged(passes: Sequence[TracedCase]) -> TracedCase:
     calls: dict[tuple[str, str], list[TracedCall]] = {}
     threads: dict[str, list[TracedThread]] = {}
     stacks: dict[TracedEvent, list[TracedStacks]] = {}
-    for one in passes:
-        for call in one.calls:
+    for traced in passes:
+        for call in traced.calls:
             calls.setdefault((call.thread, call.call), []).append(call)
-        for thread in one.threads:
+        for thread in traced.threads:
             threads.setdefault(thread.thread, []).append(thread)
-        for of_pass in one.stacks:
+        for of_pass in traced.stacks:
             stacks.setdefault(of_pass.event, []).append(of_pass)
     of_calls = [_mean_call(of_call, len(passes)) for of_call in calls.values()]
     of_threads = [_mean_thread(of_thread, len(passes)) for of_thread in threads.values()]
@@ -88,39 +88,39 @@ def merged(passes: Sequence[TracedCase]) -> TracedCase:
         threads=sorted(of_threads, key=lambda thread: -thread.off_per_op)[:MOST_TRACED_THREADS],
         calls=sorted(of_calls, key=lambda call: -call.calls_per_op)[:MOST_TRACED_CALLS],
         stacks=[_merged_stacks(event, of_event) for event, of_event in stacks.items()],
-        no_stacks=next((one.no_stacks for one in passes if one.no_stacks is not None), None),
+        no_stacks=next((traced.no_stacks for traced in passes if traced.no_stacks is not None), None),
     )
 
 
 def _mean_call(of_call: Sequence[TracedCall], passes: int) -> TracedCall:
     return of_call[0].model_copy(
         update={
-            "calls_per_op": sum(one.calls_per_op for one in of_call) / passes,
-            "ns_per_op": sum(one.ns_per_op for one in of_call) / passes,
+            "calls_per_op": sum(call.calls_per_op for call in of_call) / passes,
+            "ns_per_op": sum(call.ns_per_op for call in of_call) / passes,
         }
     )
 
 
 def _mean_thread(of_thread: Sequence[TracedThread], passes: int) -> TracedThread:
-    block_io = [one.block_io_per_op for one in of_thread if one.block_io_per_op is not None]
+    block_io = [thread.block_io_per_op for thread in of_thread if thread.block_io_per_op is not None]
     return TracedThread(
         thread=of_thread[0].thread,
-        threads=max(one.threads for one in of_thread),
-        off_per_op=sum(one.off_per_op for one in of_thread) / passes,
-        off_ns_per_op=sum(one.off_ns_per_op for one in of_thread) / passes,
-        queue_ns_per_op=sum(one.queue_ns_per_op for one in of_thread) / passes,
-        faults_per_op=sum(one.faults_per_op for one in of_thread) / passes,
+        threads=max(thread.threads for thread in of_thread),
+        off_per_op=sum(thread.off_per_op for thread in of_thread) / passes,
+        off_ns_per_op=sum(thread.off_ns_per_op for thread in of_thread) / passes,
+        queue_ns_per_op=sum(thread.queue_ns_per_op for thread in of_thread) / passes,
+        faults_per_op=sum(thread.faults_per_op for thread in of_thread) / passes,
         block_io_per_op=sum(block_io) / passes if block_io else None,
     )
 
 
 def _merged_stacks(event: TracedEvent, passes: Sequence[TracedStacks]) -> TracedStacks:
-    samples = sum(one.samples for one in passes)
+    samples = sum(of_pass.samples for of_pass in passes)
     counted: dict[tuple[str, tuple[str, ...]], float] = {}
-    for one in passes:
-        for stack in one.stacks:
+    for of_pass in passes:
+        for stack in of_pass.stacks:
             key = (stack.thread, tuple(stack.frames))
-            counted[key] = counted.get(key, 0.0) + stack.share * one.samples
+            counted[key] = counted.get(key, 0.0) + stack.share * of_pass.samples
     most = sorted(counted.items(), key=lambda counts: -counts[1])[:MOST_TRACED_STACKS]
     stacks = [
         TracedStack(thread=thread, frames=list(frames), share=min(1.0, number / samples))

@@ -44,11 +44,14 @@ def opportunities_markdown(document: Opportunities, limit: int) -> str:
         parts.append(table(headings, [_variant_row(variant) for variant in document.variants]))
         parts.append(bullets(map(_variant_item, document.variants)))
     parts.append(
-        table(["work", "of all"], [[one.category, share(one.share)] for one in document.categories], numbers=(1,))
+        table(["work", "of all"], [[of.category, share(of.share)] for of in document.categories], numbers=(1,))
     )
     functions = [
-        [code(one.function), code(one.file), share(one.self_share), share(one.share), f"{one.cases:,}"]
-        for one in document.functions[:limit]
+        [
+            *(code(function.function), code(function.file), share(function.self_share), share(function.share)),
+            f"{function.cases:,}",
+        ]
+        for function in document.functions[:limit]
     ]
     if functions:
         headings = ["function", "file", "itself", "with calls", "cases over 1 %"]

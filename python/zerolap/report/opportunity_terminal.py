@@ -43,8 +43,8 @@ def show_opportunities(document: Opportunities, console: Console, limit: int) ->
     lines.line(("where the instructions go", "bold"))
     lines.table(
         [
-            Column("work", [one.category for one in document.categories]),
-            Column("of all", [share(one.share) for one in document.categories], right=True),
+            Column("work", [of.category for of in document.categories]),
+            Column("of all", [share(of.share) for of in document.categories], right=True),
         ]
     )
     _show_functions(lines, document, limit)
@@ -112,11 +112,11 @@ def _show_functions(lines: Lines, document: Opportunities, limit: int) -> None:
     lines.line(("functions that cost most over all cases", "bold"))
     lines.table(
         [
-            Column("function", [one_line(one.function) for one in functions]),
-            Column("itself", [share(one.self_share) for one in functions], right=True),
-            Column("with calls", [share(one.share) for one in functions], right=True),
-            Column("cases over 1 %", [f"{one.cases:,}" for one in functions], right=True, dispensable=1),
-            Column("work", [one.category for one in functions], dispensable=3),
-            Column("file", [one_line(one.file) for one in functions], dispensable=2),
+            Column("function", [one_line(function.function) for function in functions]),
+            Column("itself", [share(function.self_share) for function in functions], right=True),
+            Column("with calls", [share(function.share) for function in functions], right=True),
+            Column("cases over 1 %", [f"{function.cases:,}" for function in functions], right=True, dispensable=1),
+            Column("work", [function.category for function in functions], dispensable=3),
+            Column("file", [one_line(function.file) for function in functions], dispensable=2),
         ]
     )
