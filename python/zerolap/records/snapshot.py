@@ -9,6 +9,7 @@ from zerolap.records.build import MeasuredServer
 from zerolap.records.measurement import Check
 from zerolap.records.metric import MetricRule
 from zerolap.records.platform import Platform
+from zerolap.records.snapshot_trace import SnapshotTrace, SnapshotTraceReading
 from zerolap.records.verdict import Verdict
 
 SNAPSHOT_SCHEMA: Final = "zerolap.snapshot/1"
@@ -150,6 +151,7 @@ class SnapshotReading(Record):
     subject: str
     sentences: list[str]
     warnings: list[str]
+    traces: list[SnapshotTraceReading] = []
 
 
 class SnapshotReport(Record):
@@ -157,7 +159,8 @@ class SnapshotReport(Record):
 
     `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
     `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `sides` is empty where one server was
-    measured in one way, else `fits` is, and `server` is the last of them. `reading` is null until it is written down.
+    measured in one way, else `fits` is, and `server` is the last of them. `traces` are of events that were traced apart.
+    `reading` is null until it is written down.
     """
 
     schema_: str = Field(default=SNAPSHOT_SCHEMA, alias="schema", serialization_alias="schema")
@@ -171,6 +174,7 @@ class SnapshotReport(Record):
     fits: dict[str, LineFit] = {}
     sides: list[SnapshotSide] = []
     verdicts: list[SnapshotVerdicts] = []
+    traces: list[SnapshotTrace] = []
     failed: list[FailedSize] = []
     notes: list[str] = []
     reading: SnapshotReading | None = None
