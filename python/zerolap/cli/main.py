@@ -1,6 +1,7 @@
 """The entry point of the command line: finds the verb, prints errors once, and maps them to exit codes."""
 
 import errno
+import gc
 import importlib
 import io
 import os
@@ -16,6 +17,9 @@ from typer.core import TyperCommand, TyperGroup
 from zerolap import __version__
 from zerolap.cli.verbs import VERBS
 from zerolap.errors import EnvironmentMissing, Interrupted, UsageError, ZerolapError
+
+OBJECTS_BETWEEN_COLLECTIONS = 100_000
+"""Few records refer to each other in cycles: to look for cycles as often as by default takes longer than many verbs."""
 
 
 class LazyVerbs(TyperGroup):
@@ -79,6 +83,7 @@ class _Stop:
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     for stream in (sys.stdout, sys.stderr):
         # A character that the terminal's encoding lacks must not lose the report.
         if isinstance(stream, io.TextIOWrapper):
@@ -90,6 +95,8 @@ def main() -> None:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, stop)
     code = _run()
+    # The process ends: what refers to each other in cycles need not be found first.
+    gc.freeze()
     sys.exit(Interrupted.exit_code if stop.asked else code)
 
 

@@ -1,6 +1,5 @@
 """`zerolap opportunities`: what to optimise next, over all cases."""
 
-import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -49,7 +48,6 @@ Examples:
 """
 
 BY_COMMAND = "command"
-OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 
 @app.command(help=HELP)
@@ -81,8 +79,6 @@ def opportunities(
     quiet: options.Quiet = False,
 ) -> None:
     """Find opportunities, and write them."""
-    # Records refer to no others in cycles: to look for some takes longer than to rank hundreds of cases.
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     from zerolap.cli.output import write_opportunities
     from zerolap.opportunities import counted_version, version_opportunities
     from zerolap.store import Store

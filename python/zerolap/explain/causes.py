@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from zerolap.judge import deciding_time
 from zerolap.records import METRICS, Finding, Verdict
 
 CHANGED = ("regression", "improvement")
@@ -26,6 +25,9 @@ def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
     bursts = _in_bursts(by_metric.get("cpu_ns_per_op"), by_metric.get("whole_cpu_ns_per_op"))
     if bursts is not None:
         return Finding(kind="cause", rank=0, text=bursts)
+    # Judging takes a while to import, which what one version could do without does not need.
+    from zerolap.judge import deciding_time
+
     time = deciding_time(verdicts)
     served = _served_against(time, by_metric.get("ops_per_sec"))
     if served is not None:

@@ -1,5 +1,6 @@
 """What a save in the background costs, for programs, a browser and a pull request."""
 
+from zerolap.byte_counts import shown_bytes
 from zerolap.records import SnapshotReport
 from zerolap.report.format import ARROW
 from zerolap.report.html import page_html
@@ -18,7 +19,6 @@ from zerolap.report.snapshot_reading import (
     snapshot_warnings,
     with_snapshot_reading,
 )
-from zerolap.sandbox import shown_bytes
 
 
 def snapshot_json(report: SnapshotReport) -> str:

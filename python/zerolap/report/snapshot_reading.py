@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.byte_counts import shown_bytes
 from zerolap.records import MedianEstimate, SnapshotPoint, SnapshotReading, SnapshotRepetition, SnapshotReport
 from zerolap.report.format import COMMIT_DIGITS, NO_VALUE, count, counted, one_line, share
 from zerolap.report.reading import failed_check
-from zerolap.sandbox import shown_bytes
 
 EVENTS: Final = {
     "bgsave": "BGSAVE",

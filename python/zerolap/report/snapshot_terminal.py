@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from zerolap.byte_counts import shown_bytes
 from zerolap.records import SnapshotPoint, SnapshotReport
 from zerolap.report.format import ARROW, duration
 from zerolap.report.lines import Column, Lines
@@ -20,7 +21,6 @@ from zerolap.report.snapshot_reading import (
     snapshot_server_line,
     snapshot_warnings,
 )
-from zerolap.sandbox import shown_bytes
 
 
 def show_snapshot(report: SnapshotReport, console: Console) -> None:

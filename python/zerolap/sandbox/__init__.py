@@ -1,5 +1,6 @@
 """The sandbox of code under test: a private network, no access to files of the lab, limits, an end with the lab."""
 
+from zerolap.byte_counts import shown_bytes
 from zerolap.sandbox import confined_reading
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
 from zerolap.sandbox.confinement import (
@@ -17,7 +18,6 @@ from zerolap.sandbox.limits import (
     build_limits,
     descendants,
     server_limits,
-    shown_bytes,
     used_bytes,
 )
 from zerolap.sandbox.network import network_missing, private_network

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap.byte_counts import GIB
 from zerolap.sandbox.untrusted_files import walk
 
-GIB = 1 << 30
 BUILD_SHARE_OF_MEMORY = 0.8
 SERVER_SHARE_OF_MEMORY = 0.9
 SHARE_OF_FREE_DISK = 0.9
@@ -87,13 +87,6 @@ def server_limits(directory: Path, servers: int = 1) -> Limits:
         processes=SERVER_PROCESSES,
         disk_bytes=_share_of_free_disk(directory),
     )
-
-
-def shown_bytes(count: int) -> str:
-    """Return a number of bytes with its unit."""
-    if count >= 100 * GIB:
-        return f"{count / GIB:,.0f} GiB"
-    return f"{count / GIB:.3g} GiB" if count >= GIB else f"{count / (1 << 20):.3g} MiB"
 
 
 def used_bytes(directories: Iterable[Path], enough_bytes: int) -> int:

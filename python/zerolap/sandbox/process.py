@@ -14,11 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from zerolap.byte_counts import shown_bytes
 from zerolap.records import EnvironmentMissing, Interrupted
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
 from zerolap.sandbox.confinement import Confinement, Network, available, open_command, require_sandbox, tied_command
 from zerolap.sandbox.control_group import ControlGroup, usable_parents
-from zerolap.sandbox.limits import NO_LIMITS, LimitReached, Limits, descendants, resident_bytes, shown_bytes, used_bytes
+from zerolap.sandbox.limits import NO_LIMITS, LimitReached, Limits, descendants, resident_bytes, used_bytes
 from zerolap.sandbox.system_calls import system_call_filter
 
 STOP_SECONDS = 10
