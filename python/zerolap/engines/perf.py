@@ -129,11 +129,14 @@ class PerfRecorder:
 
 
 @contextlib.contextmanager
-def recording(process: int, event: str, data: Path, apart: int | None = None) -> Iterator[PerfRecorder]:
+def recording(
+    process: int, event: str, data: Path, apart: int | None = None, *, of_main_thread: str | None = None
+) -> Iterator[PerfRecorder]:
     """Have perf ready to record all threads of a process into `data`; it ends with the context.
 
-    With `apart`, it records the stack of one of so many events, up to `MOST_EVENT_BYTES`. Raises `EnvironmentMissing`
-    if there is no perf.
+    With `apart`, it records the stack of one of so many events, up to `MOST_EVENT_BYTES`. With `of_main_thread`, it
+    records the main thread alone, without what that forks, and the events that meet this condition on their fields.
+    Raises `EnvironmentMissing` if there is no perf.
     """
     is_limited = apart is not None
     orders, answers = data.with_suffix(".orders"), data.with_suffix(".answers")
@@ -142,7 +145,11 @@ def recording(process: int, event: str, data: Path, apart: int | None = None) ->
     if apart is None and event == "cycles":
         apart = CYCLES_APART
     spacing = ["--freq", str(FREQUENCY_HZ)] if apart is None else ["--count", str(apart)]
-    command = ["perf", "record", "--event", event, *spacing, "--pid", str(process)]
+    command = ["perf", "record", "--event", event, *spacing]
+    if of_main_thread is None:
+        command += ["--pid", str(process)]
+    else:
+        command += ["--filter", of_main_thread, "--tid", str(process), "--no-inherit"]
     command += ["--call-graph", f"dwarf,{STACK_BYTES}", "--delay", "-1", "--control", f"fifo:{orders},{answers}"]
     # Its thread for events of BPF programs, which end up in no stack, is looked after once a second: perf ends as late.
     # It would read the build ids of the programs, which code under test has written, outside of any sandbox.

@@ -159,8 +159,8 @@ class SnapshotReport(Record):
 
     `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
     `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `sides` is empty where one server was
-    measured in one way, else `fits` is, and `server` is the last of them. `traces` are of events that were traced apart.
-    `reading` is null until it is written down.
+    measured in one way, else `fits` is, and `server` is the last of them. `traces` are of events that
+    were traced apart. `reading` is null until it is written down.
     """
 
     schema_: str = Field(default=SNAPSHOT_SCHEMA, alias="schema", serialization_alias="schema")
