@@ -9,11 +9,11 @@ from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
+    from zerolap.lab import Factor
     from zerolap.records import SnapshotEvent, SnapshotLoad
 
 MOST_REPETITIONS = 100
 SMALLEST_SIZE = 1 << 20
-FAILED = 4
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -22,6 +22,10 @@ HELP = f"""{VERBS["snapshot"]}
 SERVER is a binary, a source tree, a revision with --repo, or a program on the PATH. It is started and filled once for \
 each size; then an event makes it fork several times, at random moments under load. It reports the time of the fork, \
 the longest pause that a client saw, latencies outside of the event and during it, and how the fork grows with the data.
+
+With --base or --vary, servers or settings are measured beside each other, with a start of each for every repetition, \
+and there are verdicts on fork, pause, p99.9, duration and copied memory. The same command goes on with a sweep that \
+was interrupted or killed.
 
 Examples:
 
@@ -33,7 +37,9 @@ Examples:
 
     zerolap snapshot redis-server --event replica --load open --rate 20000
 
-    zerolap snapshot redis-server --config disable-thp=no --markdown -
+    zerolap snapshot redis-server --sizes 1GiB --vary io-threads=1,4 --vary transparent-huge-pages=never,always
+
+    zerolap snapshot 8.0 --base 7.2 --repo ~/redis --fail-on regression --markdown -
 """
 
 
@@ -68,12 +74,26 @@ def snapshot(
         int,
         typer.Option(help="Events for each size and load.", min=1, max=MOST_REPETITIONS, metavar="N"),
     ] = 5,
+    base: Annotated[
+        str | None,
+        typer.Option(help="A second server, that SERVER is compared with at each size.", metavar="SERVER"),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Values of a server setting, of variant or of transparent-huge-pages that are compared with the first "
+            "one; can be given several times.",
+            metavar="KEY=A,B",
+        ),
+    ] = None,
+    min_effect: Annotated[str, typer.Option(help="Smallest relevant change, for verdicts.", metavar="SIZE")] = "10%",
     repo: options.Repo = None,
     config: options.Config = None,
     variant: options.VariantWords = None,
     json: options.Json = None,
     html: options.Html = None,
     markdown: options.Markdown = None,
+    fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = None,
@@ -84,6 +104,7 @@ def snapshot(
 
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
+    from zerolap.cli.exit_code import snapshot_exit_code
     from zerolap.cli.output import write_snapshot
     from zerolap.lab import Lab, SnapshotRequest
     from zerolap.lab import snapshot as sweep
@@ -91,12 +112,20 @@ def snapshot(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
-    request = SnapshotRequest(
-        server=RequestedServer(
-            source=resolve(server, repo),
+    _check_gate(fail_on, has_sides=base is not None or vary is not None)
+
+    def requested(name: str) -> RequestedServer:
+        return RequestedServer(
+            source=resolve(name, repo),
             variant=options.variant(variant).name,
             config=options.server_settings(config),
-        ),
+        )
+
+    request = SnapshotRequest(
+        server=requested(server),
+        base=None if base is None else requested(base),
+        factors=[_factor(words) for words in vary or []],
+        min_effect=_min_effect(min_effect),
         event=_event(event),
         sizes_bytes=None if sizes is None else _sizes(sizes),
         loads=_loads(load),
@@ -104,12 +133,46 @@ def snapshot(
         connections=connections,
         repetitions=repetitions,
         seed=secrets.randbits(63) if seed is None else seed,
+        is_seed_drawn=seed is None,
         command_line=options.command_line(context),
     )
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
         report = sweep(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
     write_snapshot(report, json=json, markdown=markdown, html=html, quiet=quiet)
-    raise typer.Exit(FAILED if report.failed else 0)
+    raise typer.Exit(snapshot_exit_code(report, fail_on))
+
+
+def _check_gate(fail_on: options.FailOn, *, has_sides: bool) -> None:
+    """Raise `UsageError` where a sweep has no verdicts of the kind that `--fail-on` looks at."""
+    from zerolap.errors import UsageError
+
+    if fail_on is options.FailOn.WORK:
+        raise UsageError("`--fail-on work`: a sweep has no verdicts on work", hint="write --fail-on regression")
+    if fail_on is not options.FailOn.NEVER and not has_sides:
+        raise UsageError("`--fail-on` needs something to compare with", hint="give --base SERVER or --vary KEY=A,B")
+
+
+def _factor(text: str) -> "Factor":
+    """Return what is varied, such as `io-threads=1,4`; raises `UsageError`."""
+    from zerolap.errors import UsageError
+    from zerolap.lab import Factor
+
+    key, _, values = text.partition("=")
+    words = [word.strip() for word in values.split(",")]
+    if not key.strip() or not all(words):
+        raise UsageError(f"`--vary {text}` is not valid", hint="write --vary io-threads=1,4")
+    return Factor(key.strip(), words)
+
+
+def _min_effect(text: str) -> float:
+    """Return the smallest relevant change as a fraction; raises `UsageError`."""
+    from zerolap.errors import UsageError
+
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(%?)", text.strip())
+    effect = 0.0 if match is None else float(match[1]) / (100 if match[2] else 1)
+    if not 0 < effect < 1:
+        raise UsageError(f"`--min-effect {text}` is not a change between 0 and 100 %", hint="write --min-effect 10%")
+    return effect
 
 
 def _sizes(text: str) -> list[int]:

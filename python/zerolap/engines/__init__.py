@@ -14,6 +14,13 @@ from zerolap.engines.engine import (
     filled_server,
     trials_of,
 )
+from zerolap.engines.huge_pages import VARIABLES as HUGE_PAGE_VARIABLES
+from zerolap.engines.huge_pages import (
+    huge_page_settings,
+    require_huge_pages,
+    require_huge_pages_possible,
+    visible_setting,
+)
 from zerolap.engines.perf import missing_for_sampling
 from zerolap.engines.program_symbols import LARGEST_PROGRAM_BYTES, FunctionSymbol, ambiguous, function_symbols
 from zerolap.engines.registry import COMPARING, LOADED, TRACED, engine_named, rules_of_plugins
@@ -35,6 +42,7 @@ from zerolap.engines.traced import TRACED_PASSES
 __all__ = [
     "ARGUMENT_METHOD",
     "COMPARING",
+    "HUGE_PAGE_VARIABLES",
     "LARGEST_PROGRAM_BYTES",
     "LOADED",
     "MOST_PROBED",
@@ -69,11 +77,15 @@ __all__ = [
     "filled_server",
     "filled_snapshot_server",
     "function_symbols",
+    "huge_page_settings",
     "missing_for_sampling",
+    "require_huge_pages",
+    "require_huge_pages_possible",
     "rules_of_plugins",
     "seconds_until_normal",
     "sees_all",
     "snapshot_case",
     "snapshot_topology",
     "trials_of",
+    "visible_setting",
 ]

@@ -33,10 +33,14 @@ class ServerTrial:
 
 @dataclass(frozen=True)
 class PinnedTrial(ServerTrial):
-    """A trial whose server and clients have processors of their own; `environment` are variables of its servers."""
+    """A trial whose server and clients have processors of their own.
+
+    `environment` are variables of its servers, `read_only` further paths that these can read.
+    """
 
     pinning: Pinning
     environment: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    read_only: Sequence[Path] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ def deployed(trial: PinnedTrial, topology: Topology, port: MachinePort | None = 
     logs = trial.directory / "logs"
     logs.mkdir()
     processors = ",".join(map(str, trial.pinning.server))
-    launched = Launch(["taskset", "--cpu-list", processors], trial.environment, port=port)
+    launched = Launch(["taskset", "--cpu-list", processors], trial.environment, trial.read_only, port=port)
     with deploy(
         topology,
         trial.program,

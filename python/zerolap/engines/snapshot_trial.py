@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.engines.huge_pages import require_huge_pages
 from zerolap.engines.server_trial import PinnedTrial, deployed, filled
 from zerolap.engines.snapshot_figures import STARTING_NS, EventMoments, event_metrics
 from zerolap.host import watch
 from zerolap.load import NS_PER_SECOND, OpenEndedLoad, Target, open_ended_load, timed_arguments
 from zerolap.records import (
     Case,
+    HugePages,
     Keys,
     SnapshotEvent,
     SnapshotLoad,
@@ -25,7 +27,15 @@ from zerolap.records import (
     TrialFailed,
     now,
 )
-from zerolap.server import Deployment, RunningServer, named_death, number_in, read_resident_bytes, read_total_ns
+from zerolap.server import (
+    Deployment,
+    RunningServer,
+    named_death,
+    number_in,
+    read_huge_page_bytes,
+    read_resident_bytes,
+    read_total_ns,
+)
 
 VALUE_BYTES: Final = 1000
 """With its header a value fills a size class of the allocator, 1024 bytes."""
@@ -138,7 +148,7 @@ class SnapshotServer:
         arguments = [*timed_arguments(self._trial.case.client, seed, self._trial.pinning.client), *load.arguments]
         result = self._trial.directory / "load.json"
         self._wait_for_child()
-        resident = read_resident_bytes(self._server.process)
+        memory = self._memory_metrics()
         with (
             named_death(*(node.server for node in self._deployment.nodes)),
             open_ended_load(self._deployment.reach, arguments, self._trial.load_log, result) as running,
@@ -151,7 +161,7 @@ class SnapshotServer:
                 time.sleep(TAIL_SECONDS)
             series = running.end()
         self._clear_up()
-        metrics = {**event_metrics(series, happened), **reported, "resident_bytes": float(resident)}
+        metrics = {**event_metrics(series, happened), **reported, **memory}
         return SnapshotRepetition(
             began=began,
             metrics=metrics,
@@ -159,6 +169,18 @@ class SnapshotServer:
             warnings=[*series.warnings, *kept_rate_warnings(load, metrics["outside_ops_per_sec"])],
             series=series.around(happened.begin_ns, SLOTS_BEFORE, SLOTS_AFTER),
         )
+
+    def require_huge_pages(self, wanted: HugePages) -> None:
+        """Raise `TrialFailed` if the memory of the server does not lie in pages of the kind that was wanted."""
+        process = self._server.process
+        require_huge_pages(wanted, read_huge_page_bytes(process), read_resident_bytes(process))
+
+    def _memory_metrics(self) -> dict[str, float]:
+        """Return the memory of the server, and how much of it lies in huge pages, where the kernel shows that."""
+        process = self._server.process
+        huge_bytes = read_huge_page_bytes(process)
+        in_huge_pages = {} if huge_bytes is None else {"huge_page_bytes": float(huge_bytes)}
+        return {"resident_bytes": float(read_resident_bytes(process)), **in_huge_pages}
 
     def _event_happens(self) -> EventMoments:
         """Have the event happen, and wait for its end; raises `TrialFailed` if the server refuses it, or it fails."""

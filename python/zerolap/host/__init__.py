@@ -4,7 +4,7 @@ from zerolap.host.diagnosis import Diagnosis, State
 from zerolap.host.disturbance import DISTURBANCES, Disturbance, watch
 from zerolap.host.examination import DOCTOR_SCHEMA, doctor, doctor_json
 from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
-from zerolap.host.machine_settings import available_bytes
+from zerolap.host.machine_settings import available_bytes, huge_pages
 from zerolap.host.neighbours import Neighbours, watch_neighbours
 from zerolap.host.noise import MachineTimes, Noise, measure_noise, noise_between, read_counters, stolen_seconds
 from zerolap.host.pinning import Pinning, Sharing, choose_pinning
@@ -35,6 +35,7 @@ __all__ = [
     "events_of",
     "fingerprint",
     "hardware_counters",
+    "huge_pages",
     "measure_noise",
     "noise_between",
     "probing_obstacle",

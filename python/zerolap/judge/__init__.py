@@ -40,6 +40,7 @@ from zerolap.judge.levels import BOUNDS_95, Contrast, Level, Levels, levels_of
 from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
 from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
 from zerolap.judge.snapshot_estimates import line_fit, median_estimate
+from zerolap.judge.snapshot_verdicts import SNAPSHOT_MIN_EFFECT, SnapshotPairs, judge_snapshots
 from zerolap.judge.time_drift import TimeDrift, budget_answer, time_drift
 from zerolap.judge.timed_verdicts import (
     TimedPair,
@@ -78,6 +79,7 @@ __all__ = [
     "PLUGIN_MIN_EFFECT",
     "REPORTED",
     "SEARCH_LEVEL",
+    "SNAPSHOT_MIN_EFFECT",
     "Batching",
     "BisectedCommit",
     "Bisection",
@@ -103,6 +105,7 @@ __all__ = [
     "SeriesChanges",
     "SeriesLevels",
     "SeriesSearch",
+    "SnapshotPairs",
     "TimeDrift",
     "TimedPair",
     "UnadjustedVerdict",
@@ -123,6 +126,7 @@ __all__ = [
     "is_rare_change",
     "judge_blocks",
     "judge_identical",
+    "judge_snapshots",
     "judge_timed",
     "levels_of",
     "line_fit",

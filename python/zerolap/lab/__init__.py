@@ -11,6 +11,8 @@ from zerolap.lab.reasons import Explainer
 from zerolap.lab.requests import Options, SubmissionOptions, comparison_request, new_id, on_platforms, run_request
 from zerolap.lab.resolving import KnownPlatform, specs_of
 from zerolap.lab.selection import KnownAbilities, StartableServer
+from zerolap.lab.snapshot_points import points_of, verdicts_of
+from zerolap.lab.snapshot_sides import Factor, SweepSide, sides_of
 from zerolap.lab.snapshot_sizes import Room, fitting_sizes
 from zerolap.lab.snapshot_sweep import SnapshotRequest, snapshot
 from zerolap.lab.stored import read_comparison, read_run
@@ -21,6 +23,7 @@ __all__ = [
     "CheckRequest",
     "Execution",
     "Explainer",
+    "Factor",
     "KnownAbilities",
     "KnownPlatform",
     "Lab",
@@ -33,6 +36,7 @@ __all__ = [
     "SnapshotRequest",
     "StartableServer",
     "SubmissionOptions",
+    "SweepSide",
     "Worker",
     "check",
     "checked_opportunities",
@@ -42,6 +46,7 @@ __all__ = [
     "latency_points",
     "new_id",
     "on_platforms",
+    "points_of",
     "read_case_pictures",
     "read_comparison",
     "read_pictures",
@@ -52,7 +57,9 @@ __all__ = [
     "run",
     "run_request",
     "run_unless",
+    "sides_of",
     "snapshot",
     "specs_of",
+    "verdicts_of",
     "with_builds",
 ]

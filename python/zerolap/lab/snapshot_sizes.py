@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import psutil
-
 from zerolap.engines import WRITTEN_FILES, snapshot_topology
+from zerolap.host import available_bytes
 from zerolap.records import EnvironmentMissing, SnapshotEvent
 from zerolap.sandbox import server_limits, shown_bytes
 
@@ -35,7 +34,7 @@ class Room:
     def here(cls, event: SnapshotEvent) -> "Room":
         """Return what there is now on this machine, in the directory for temporary files."""
         directory = Path(tempfile.gettempdir())
-        memory_bytes = int(psutil.virtual_memory().available * SPARED_SHARE)
+        memory_bytes = int(available_bytes() * SPARED_SHARE)
         of_server = server_limits(directory, snapshot_topology(event).nodes).memory_bytes
         disk_bytes = int(shutil.disk_usage(directory).free * SPARED_SHARE)
         return cls(memory_bytes, memory_bytes if of_server is None else of_server, disk_bytes, directory)

@@ -1,57 +1,65 @@
-"""The sweep of `zerolap snapshot`: a server filled with more and more data, and what its forks cost under load."""
+"""The sweep of `zerolap snapshot`: servers filled with more and more data, and what their forks cost under load."""
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
+from zerolap import __version__
 from zerolap.build import Builder, BuiltServer, measured_server, parse_variant
+from zerolap.byte_counts import shown_bytes
 from zerolap.engines import (
+    HUGE_PAGE_VARIABLES,
     TRIAL_PREFIX,
     VALUE_BYTES,
     PinnedTrial,
     SnapshotLoadSettings,
-    SnapshotServer,
     filled_snapshot_server,
+    huge_page_settings,
+    require_huge_pages_possible,
     snapshot_case,
     snapshot_topology,
+    visible_setting,
 )
-from zerolap.host import Pinning, Processors, choose_pinning, fingerprint, read_processors
-from zerolap.judge import line_fit, median_estimate
+from zerolap.host import Pinning, Processors, choose_pinning, fingerprint, huge_pages, read_processors
+from zerolap.judge import SNAPSHOT_MIN_EFFECT, Q
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import sandbox_notes
+from zerolap.lab.snapshot_points import fits_of, points_of, verdicts_of
+from zerolap.lab.snapshot_sides import Factor, SweepSide, sides_of
 from zerolap.lab.snapshot_sizes import Room, fitting_sizes
 from zerolap.load import SLOT_SECONDS
 from zerolap.records import (
     EndpointSource,
     FailedSize,
     Interrupted,
-    LineFit,
-    MedianEstimate,
+    KeptRepetition,
     Note,
+    Platform,
     Progress,
     RequestedServer,
     ServerSpec,
     SnapshotEvent,
     SnapshotLoad,
-    SnapshotPoint,
-    SnapshotRepetition,
     SnapshotReport,
     SnapshotSettings,
+    SnapshotSide,
     TrialFailed,
     UsageError,
+    digest_of,
     now,
 )
-from zerolap.sandbox import remove_abandoned, shown_bytes
-
-FORK: Final = "fork_us"
-PAUSE: Final = "longest_pause_us"
+from zerolap.sandbox import remove_abandoned
+from zerolap.store import KeptSweep
 
 
 @dataclass(frozen=True)
 class SnapshotRequest:
-    """What a sweep is to measure; without `sizes_bytes` as many of the usual sizes as fit."""
+    """What a sweep is to measure; without `sizes_bytes` as many of the usual sizes as fit.
+
+    `base` is a second server, or `factors` are varied; verdicts are on changes of at least `min_effect`. With
+    `is_seed_drawn` nobody chose the seed, so that an unfinished sweep of the same goes on with its own.
+    """
 
     server: RequestedServer
     event: SnapshotEvent
@@ -62,27 +70,39 @@ class SnapshotRequest:
     repetitions: int
     seed: int
     command_line: str
+    base: RequestedServer | None = None
+    factors: Sequence[Factor] = ()
+    min_effect: float = SNAPSHOT_MIN_EFFECT
+    is_seed_drawn: bool = False
+
+    def digest(self, builds: Sequence[str], sides: Sequence[SweepSide], platform: Platform) -> str:
+        """Return what is equal for sweeps that measure the same on the same machine, whatever their seed."""
+        of_sides = [
+            f"{build} {side.server.config} {side.huge_pages}" for build, side in zip(builds, sides, strict=True)
+        ]
+        sizes = "usual" if self.sizes_bytes is None else str(sorted(set(self.sizes_bytes)))
+        numbers = f"{self.rate_per_second} {self.connections} {self.repetitions}"
+        where = (__version__, platform.fingerprint, platform.kernel)
+        return digest_of(*where, self.event, sizes, ",".join(self.loads), numbers, *of_sides)
 
 
 def snapshot(request: SnapshotRequest, lab: Lab) -> SnapshotReport:
-    """Carry out a sweep, and return its document.
+    """Carry out a sweep, or go on with an unfinished one of the same, and return its document.
 
     A size at which a server fails is reported as such, and the others go on. Raises `UsageError` for a server that
-    cannot be started, `EnvironmentMissing` where memory or disk space does not suffice, `BuildFailed`, `TrialFailed`
-    if no size could be measured, and `Interrupted` once the user stops it.
+    cannot be started, `EnvironmentMissing` where memory or disk space does not suffice, `BuildFailed`, `RequestBusy`
+    while another process carries out the same, `TrialFailed` if no size could be measured, and `Interrupted` once the
+    user stops it; the repetitions that have ended are kept then, as after a kill.
     """
-    source = request.server.source
-    if isinstance(source, EndpointSource):
-        raise UsageError(
-            f"`{source.name}` is a running server: a sweep starts, fills and stops its own",
-            hint="give a binary, a source tree or a revision",
-        )
-    began = time.monotonic()
+    sides = sides_of(request.server, request.base, request.factors)
+    for side in sides:
+        _require_startable(side)
     remove_abandoned(TRIAL_PREFIX)
     sizes, left_out = fitting_sizes(request.sizes_bytes, request.event, Room.here(request.event))
     notes = [*sandbox_notes(), *left_out]
     for note in notes:
         lab.listen(Note(text=note))
+    platform = fingerprint()
     try:
         with lab.cancellation.current():
             builder = Builder(
@@ -90,112 +110,234 @@ def snapshot(request: SnapshotRequest, lab: Lab) -> SnapshotReport:
                 lambda name: lab.listen(Progress(activity="building", subject=name)),
                 lab.sandbox,
             )
-            built = builder.build(source, parse_variant(request.server.variant))
-            points, failed = _Sweep(request, built, sizes, lab).carry_out()
+            built = {side.name: builder.build(side.server.source, parse_variant(side.server.variant)) for side in sides}
+            builds = [server.record.build for server in built.values()]
+            with lab.store.sweep(request.digest(builds, sides, platform)) as kept:
+                sweep = _Sweep(request, sides, built, sizes, kept, lab)
+                failed = sweep.carry_out()
+                kept.end()
     except (KeyboardInterrupt, Interrupted):
         lab.cancellation.cancel()
-        raise Interrupted("interrupted; a sweep keeps nothing") from None
+        raise Interrupted(
+            "interrupted; the repetitions that have ended are kept", hint="the same command goes on"
+        ) from None
+    return _document(request, sweep, failed, platform, [*notes, *sweep.notes])
+
+
+def _require_startable(side: SweepSide) -> None:
+    """Raise `UsageError` for a running server, `EnvironmentMissing` if it cannot have the pages that are wanted."""
+    source = side.server.source
+    if isinstance(source, EndpointSource):
+        raise UsageError(
+            f"`{source.name}` is a running server: a sweep starts, fills and stops its own",
+            hint="give a binary, a source tree or a revision",
+        )
+    if side.huge_pages is not None:
+        require_huge_pages_possible(side.huge_pages, huge_pages())
+
+
+def _document(
+    request: SnapshotRequest, sweep: "_Sweep", failed: Sequence[FailedSize], platform: Platform, notes: Sequence[str]
+) -> SnapshotReport:
+    names = [side.name for side in sweep.sides]
+    failed_sizes = {failure.size_bytes for failure in failed}
+    measured = [size for size in sweep.sizes if size not in failed_sizes]
+    points = points_of(sweep.repetitions, measured, names, request.loads)
+    fits = {name: fits_of([point for point in points if point.side == name]) for name in names}
+    servers = {
+        side.name: measured_server(sweep.built[side.name].record, side.server.source, dict(side.server.config))
+        for side in sweep.sides
+    }
+    of_sides = [
+        SnapshotSide(name=side.name, server=servers[side.name], huge_pages=side.huge_pages, fits=fits[side.name])
+        for side in sweep.sides
+        if side.name
+    ]
+    is_judged = len(names) > 1
     return SnapshotReport(
         schema="zerolap.snapshot/1",
         created=now(),
         command_line=request.command_line,
-        server=measured_server(built.record, source, dict(request.server.config)),
-        platform=fingerprint(),
+        server=servers[names[-1]],
+        platform=platform,
         settings=SnapshotSettings(
             event=request.event,
-            sizes_bytes=sizes,
+            sizes_bytes=list(sweep.sizes),
             loads=list(request.loads),
             rate_per_second=request.rate_per_second,
             connections=request.connections,
             value_bytes=VALUE_BYTES,
             repetitions=request.repetitions,
             slot_seconds=SLOT_SECONDS,
-            seed=request.seed,
+            seed=sweep.seed,
+            min_effect=request.min_effect if is_judged else None,
+            q=Q if is_judged else None,
         ),
-        machine_seconds=time.monotonic() - began,
+        machine_seconds=sweep.seconds,
         points=points,
-        fits=fits_of(points),
-        failed=failed,
-        notes=notes,
+        fits={} if of_sides else fits[""],
+        sides=of_sides,
+        verdicts=verdicts_of(points, names, request.min_effect) if is_judged else [],
+        failed=list(failed),
+        notes=list(notes),
     )
 
 
+@dataclass(frozen=True)
+class _Start:
+    """One start of a side at a size, and its repetitions: their numbers, each with a load."""
+
+    size_bytes: int
+    side: SweepSide
+    repetitions: Sequence[tuple[int, SnapshotLoadSettings]]
+
+
 class _Sweep:
-    """The sizes of a sweep, one after the other."""
+    """The sizes of a sweep, one after the other, from where an earlier process has left it.
 
-    def __init__(self, request: SnapshotRequest, built: BuiltServer, sizes: Sequence[int], lab: Lab) -> None:
+    All that is random comes from the seed and from what it is for, so that it is the same if the sweep is interrupted,
+    and for all sides.
+    """
+
+    def __init__(
+        self,
+        request: SnapshotRequest,
+        sides: Sequence[SweepSide],
+        built: Mapping[str, BuiltServer],
+        sizes: Sequence[int],
+        kept: KeptSweep,
+        lab: Lab,
+    ) -> None:
+        if kept.repetitions and not request.is_seed_drawn and kept.repetitions[0].seed != request.seed:
+            kept.begin_anew()
+        self.sides, self.built, self.sizes = sides, built, sizes
+        self.seed = kept.repetitions[0].seed if kept.repetitions else request.seed
+        self.notes: list[str] = []
         self._request = request
-        self._built = built
-        self._sizes = sizes
+        self._kept = kept
         self._lab = lab
-        self._random = random.Random(request.seed)
-        self._done = 0
+        self._given_up = 0
+        self._began = time.monotonic() - (kept.repetitions[-1].seconds if kept.repetitions else 0.0)
 
-    def carry_out(self) -> tuple[list[SnapshotPoint], list[FailedSize]]:
-        """Measure all sizes; raises `TrialFailed` if none could be measured."""
-        points: list[SnapshotPoint] = []
+    @property
+    def repetitions(self) -> Sequence[KeptRepetition]:
+        """All that have ended, also those of an earlier process."""
+        return self._kept.repetitions
+
+    @property
+    def seconds(self) -> float:
+        """The machine time until now; of an earlier process that until its last repetition had ended."""
+        return time.monotonic() - self._began
+
+    @property
+    def _per_size(self) -> int:
+        return len(self.sides) * len(self._request.loads) * self._request.repetitions
+
+    def carry_out(self) -> list[FailedSize]:
+        """Measure all sizes, and return those that failed; raises `TrialFailed` if all did."""
+        if self.repetitions:
+            before = f"{len(self.repetitions)} of {len(self.sizes) * self._per_size} repetitions"
+            self._lab.listen(Note(text=f"continuing a sweep that was not finished; {before} are recorded"))
+            self.notes.append(f"{before} had ended when the sweep was interrupted; the others are of other starts")
         failed: list[FailedSize] = []
         fault: TrialFailed | None = None
         self._advance("")
-        for number, size in enumerate(self._sizes, 1):
+        for size in self.sizes:
             try:
-                points += self._measure(size)
+                for start in self._starts(size):
+                    self._carry_out(start)
             except TrialFailed as failure:
                 self._lab.cancellation.require_going_on()
                 fault = failure
                 failed.append(FailedSize(size_bytes=size, reason=failure.message))
                 self._lab.listen(Note(text=f"{shown_bytes(size)}: {failure.message}"))
-            self._done = number * len(self._request.loads) * self._request.repetitions
-        if fault is not None and not points:
+                self._given_up += self._per_size - sum(kept.size_bytes == size for kept in self.repetitions)
+        if fault is not None and len(failed) == len(self.sizes):
             raise fault
-        return points, failed
+        return failed
 
-    def _measure(self, size: int) -> list[SnapshotPoint]:
-        """Fill a server, and carry out the repetitions of all loads in turn."""
-        request = self._request
-        loads = [SnapshotLoadSettings(load, request.rate_per_second) for load in request.loads]
-        done: dict[SnapshotLoad, list[SnapshotRepetition]] = {load: [] for load in request.loads}
-        with self._lab.place.trial_directory() as directory:
-            trial = PinnedTrial(
-                self._built.program,
-                self._server_spec(),
-                snapshot_case(size, request.connections),
-                self._random.getrandbits(32),
-                directory,
-                snapshot_pinning(read_processors()),
-            )
-            with filled_snapshot_server(trial, request.event) as server:
-                keys, data_bytes = server.keys, server.data_bytes
-                for _ in range(request.repetitions):
-                    for load in loads:
-                        done[load.load].append(self._repetition(server, load, size))
-        return [
-            SnapshotPoint(
-                size_bytes=size,
-                data_bytes=data_bytes,
-                keys=keys,
-                load=load,
-                metrics=medians_of(repetitions),
-                repetitions=repetitions,
-            )
-            for load, repetitions in done.items()
-        ]
+    def _starts(self, size: int) -> Iterator[_Start]:
+        """Yield the starts that are left: one for all repetitions, or, of several sides, one of each for each of them.
 
-    def _repetition(self, server: SnapshotServer, load: SnapshotLoadSettings, size: int) -> SnapshotRepetition:
-        self._lab.cancellation.require_going_on()
-        repetition = server.repetition(load, self._random)
-        self._done += 1
-        self._advance(shown_bytes(size))
-        return repetition
+        The sides are in a random order each time, so that a drift of the machine hits all of them alike.
+        """
+        numbers = range(self._request.repetitions)
+        loads = [SnapshotLoadSettings(load, self._request.rate_per_second) for load in self._request.loads]
+        done = {kept.place for kept in self.repetitions}
+        for together in [numbers] if len(self.sides) == 1 else [[number] for number in numbers]:
+            for side in self._random("order", size, together[0]).sample(self.sides, len(self.sides)):
+                left = [
+                    (number, load)
+                    for number in together
+                    for load in loads
+                    if (size, side.name, load.load, number) not in done
+                ]
+                if left:
+                    yield _Start(size, side, left)
 
-    def _server_spec(self) -> ServerSpec:
+    def _carry_out(self, start: _Start) -> None:
+        """Start and fill a server, and carry out its repetitions; raises `TrialFailed` with the name of its side."""
+        side, size = start.side, start.size_bytes
+        data = self._random("data", size, 0 if len(self.sides) == 1 else start.repetitions[0][0])
+        try:
+            with self._lab.place.trial_directory() as directory:
+                trial = PinnedTrial(
+                    self.built[side.name].program,
+                    self._server_spec(side),
+                    snapshot_case(size, self._request.connections),
+                    data.getrandbits(32),
+                    directory,
+                    snapshot_pinning(read_processors()),
+                    environment={} if side.huge_pages is None else HUGE_PAGE_VARIABLES[side.huge_pages],
+                    read_only=visible_setting(),
+                )
+                self._repeat(start, trial)
+        except TrialFailed as failure:
+            if not side.name:
+                raise
+            raise failure.of(side.name) from failure
+
+    def _repeat(self, start: _Start, trial: PinnedTrial) -> None:
+        side, size = start.side, start.size_bytes
+        with filled_snapshot_server(trial, self._request.event) as server:
+            if side.huge_pages is not None:
+                server.require_huge_pages(side.huge_pages)
+            keys, data_bytes = server.keys, server.data_bytes
+            for number, load in start.repetitions:
+                self._lab.cancellation.require_going_on()
+                repetition = server.repetition(load, self._random(load.load, size, number))
+                self._kept.keep(
+                    KeptRepetition(
+                        seed=self.seed,
+                        side=side.name,
+                        size_bytes=size,
+                        load=load.load,
+                        number=number,
+                        keys=keys,
+                        data_bytes=data_bytes,
+                        seconds=self.seconds,
+                        repetition=repetition,
+                    )
+                )
+                self._advance(shown_bytes(size))
+
+    def _server_spec(self, side: SweepSide) -> ServerSpec:
+        config = {**huge_page_settings(side.huge_pages, huge_pages()), **side.server.config}
         topology = snapshot_topology(self._request.event)
-        return ServerSpec(build=self._built.record.build, topology=topology, config=self._request.server.config)
+        return ServerSpec(build=self.built[side.name].record.build, topology=topology, config=config)
+
+    def _random(self, purpose: str, size: int, number: int) -> random.Random:
+        """Return the source of randomness for something at a size and a repetition."""
+        return random.Random(f"{self.seed} {purpose} {size} {number}")
 
     def _advance(self, subject: str) -> None:
-        points = len(self._sizes) * len(self._request.loads)
-        expected = points * self._request.repetitions
-        progress = Progress(activity="measuring", subject=subject, cases=points, done=self._done, expected=expected)
+        progress = Progress(
+            activity="measuring",
+            subject=subject,
+            cases=len(self.sizes) * len(self.sides) * len(self._request.loads),
+            done=len(self.repetitions) + self._given_up,
+            expected=len(self.sizes) * self._per_size,
+        )
         self._lab.listen(progress)
 
 
@@ -209,31 +351,3 @@ def snapshot_pinning(machine: Processors) -> Pinning:
     numbers = tuple(processor.number for processor in machine.processors)
     others = tuple(number for number in numbers if number not in pinning.client)
     return Pinning(others if len(others) > 1 else numbers, pinning.client, pinning.sharing, pinning.oversubscribed)
-
-
-def medians_of(repetitions: Sequence[SnapshotRepetition]) -> dict[str, MedianEstimate]:
-    """Return the median of each metric that all repetitions have, with its interval."""
-    common = [name for name in repetitions[0].metrics if all(name in one.metrics for one in repetitions)]
-    return {name: median_estimate([one.metrics[name] for one in repetitions]) for name in common}
-
-
-def fits_of(points: Sequence[SnapshotPoint]) -> dict[str, LineFit]:
-    """Return the lines of fork and pause over the resident memory, as far as several sizes show one."""
-    wanted: dict[str, tuple[str, Callable[[SnapshotPoint], bool]]] = {
-        FORK: (FORK, lambda _: True),
-        f"open_{PAUSE}": (PAUSE, lambda point: point.load == "open"),
-        f"closed_{PAUSE}": (PAUSE, lambda point: point.load == "closed"),
-    }
-    fits = {}
-    for name, (metric, is_wanted) in wanted.items():
-        measured = [
-            (repetition.metrics["resident_bytes"], repetition.metrics[metric])
-            for point in points
-            if is_wanted(point)
-            for repetition in point.repetitions
-            if metric in repetition.metrics
-        ]
-        fit = line_fit([size for size, _ in measured], [value for _, value in measured])
-        if fit is not None:
-            fits[name] = fit
-    return fits

@@ -21,6 +21,7 @@ from zerolap.report.reading import Word, failed_check
 from zerolap.report.run_markdown import run_markdown
 from zerolap.report.snapshot_document import snapshot_html, snapshot_json, snapshot_markdown
 from zerolap.report.snapshot_terminal import show_snapshot
+from zerolap.report.snapshot_verdict_rows import snapshot_gate_sentence
 from zerolap.report.terminal import show_comparison, show_run
 from zerolap.report.terminal_check import show_check
 from zerolap.report.version_table_document import version_table_json, version_table_markdown
@@ -68,6 +69,7 @@ __all__ = [
     "show_shares",
     "show_snapshot",
     "show_version_table",
+    "snapshot_gate_sentence",
     "snapshot_html",
     "snapshot_json",
     "snapshot_markdown",

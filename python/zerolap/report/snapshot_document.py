@@ -4,7 +4,7 @@ from zerolap.byte_counts import shown_bytes
 from zerolap.records import SnapshotReport
 from zerolap.report.format import ARROW
 from zerolap.report.html import page_html
-from zerolap.report.markdown import bullets, prose, table
+from zerolap.report.markdown import bullets, code, prose, table
 from zerolap.report.snapshot_reading import (
     DURING,
     FIGURE_COLUMNS,
@@ -19,6 +19,7 @@ from zerolap.report.snapshot_reading import (
     snapshot_warnings,
     with_snapshot_reading,
 )
+from zerolap.report.snapshot_verdict_rows import verdict_rows
 
 
 def snapshot_json(report: SnapshotReport) -> str:
@@ -32,11 +33,13 @@ def snapshot_html(report: SnapshotReport) -> str:
 
 
 def snapshot_markdown(report: SnapshotReport) -> str:
-    """Return the headline, the table of pauses, that of latencies, and what was noticed as Markdown."""
+    """Return the headline, verdicts, the table of pauses, that of latencies, and what was noticed as Markdown."""
     points = report.points
+    has_sides = any(point.side for point in points)
     columns = [column for column in FIGURE_COLUMNS if any(column.metric in point.metrics for point in points)]
     pauses = [
         [
+            *([code(point.side)] if has_sides else []),
             shown_bytes(point.size_bytes),
             measured_size(point),
             point.load,
@@ -46,6 +49,7 @@ def snapshot_markdown(report: SnapshotReport) -> str:
     ]
     latencies = [
         [
+            *([code(point.side)] if has_sides else []),
             shown_bytes(point.size_bytes),
             point.load,
             *(
@@ -55,16 +59,29 @@ def snapshot_markdown(report: SnapshotReport) -> str:
         ]
         for point in points
     ]
-    pause_headings = ["data", "resident GiB", "load", *(column.header for column in columns)]
-    latency_headings = ["data", "load", *(header for header, _, _ in LATENCY_COLUMNS)]
+    servers = ["server"] if has_sides else []
+    shift = len(servers)
+    pause_headings = [*servers, "data", "resident GiB", "load", *(column.header for column in columns)]
+    latency_headings = [*servers, "data", "load", *(header for header, _, _ in LATENCY_COLUMNS)]
     parts = [
         f"**{prose(snapshot_headline(report))}**",
         prose(snapshot_server_line(report)),
-        table(pause_headings, pauses, numbers={1, *range(3, len(pause_headings))}),
+        *_verdict_table(report),
+        table(pause_headings, pauses, numbers={1 + shift, *range(3 + shift, len(pause_headings))}),
         f"Latency in ms, outside of the event {ARROW} during it:",
-        table(latency_headings, latencies, numbers=range(2, len(latency_headings))),
+        table(latency_headings, latencies, numbers=range(2 + shift, len(latency_headings))),
     ]
     remarks = [*snapshot_sentences(report), *snapshot_warnings(report)]
     if remarks:
         parts.append(bullets(map(prose, remarks)))
     return "\n\n".join(parts) + "\n"
+
+
+def _verdict_table(report: SnapshotReport) -> list[str]:
+    """Return the table of verdicts; nothing where there are none."""
+    rows = [
+        [code(row.pair), row.data, row.load, row.metric, row.values, row.change, row.interval, row.word]
+        for row in verdict_rows(report)
+    ]
+    headings = ["compared", "data", "load", "metric", "values", "change", "interval", "verdict"]
+    return [table(headings, rows, numbers=range(4, 7))] if rows else []

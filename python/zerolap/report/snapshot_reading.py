@@ -4,9 +4,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.byte_counts import shown_bytes
-from zerolap.records import MedianEstimate, SnapshotPoint, SnapshotReading, SnapshotRepetition, SnapshotReport
+from zerolap.records import (
+    BASE,
+    LineFit,
+    MeasuredServer,
+    MedianEstimate,
+    SnapshotPoint,
+    SnapshotReading,
+    SnapshotRepetition,
+    SnapshotReport,
+)
 from zerolap.report.format import COMMIT_DIGITS, NO_VALUE, count, counted, one_line, share
-from zerolap.report.reading import failed_check
+from zerolap.report.reading import failed_check, word_counts
 
 EVENTS: Final = {
     "bgsave": "BGSAVE",
@@ -61,9 +70,13 @@ def with_snapshot_reading(report: SnapshotReport) -> SnapshotReport:
 
 
 def snapshot_headline(report: SnapshotReport) -> str:
-    """Write what the event costs: the pause at the least and the greatest size, and how it grows."""
+    """Write what the event costs: the verdicts, or else the pause at the least and the greatest size."""
     event = EVENTS[report.settings.event]
-    of_one_load = [point for point in report.points if point.load == report.points[0].load]
+    if report.verdicts:
+        words = word_counts(verdict.verdict for place in report.verdicts for verdict in place.verdicts)
+        return f"{event}: {words}"
+    first = report.points[0]
+    of_one_load = [point for point in report.points if (point.load, point.side) == (first.load, first.side)]
     ends = of_one_load if len(of_one_load) == 1 else [of_one_load[0], of_one_load[-1]]
     forks = all("fork_us" in point.metrics for point in ends)
     name, metric = ("fork", "fork_us") if forks else ("longest pause", "longest_pause_us")
@@ -73,13 +86,12 @@ def snapshot_headline(report: SnapshotReport) -> str:
 
 def snapshot_sentences(report: SnapshotReport) -> list[str]:
     """Write how the fork grows with the data, and what a closed loop does not show at the greatest size."""
-    sentences = []
-    fit = report.fits.get("fork_us")
-    if fit is not None:
-        grows = f"the fork takes {fit.slope_per_gib / 1000:.1f} ms more for each GiB of resident memory"
-        sentences.append(f"{grows} (r² {fit.r2:.3f}, {counted(fit.repetitions, 'repetition', 'repetitions')})")
+    fits = {"": report.fits} if not report.sides else {f"{side.name}: ": side.fits for side in report.sides}
+    sentences = [
+        f"{one_line(name)}{_growth(of_side['fork_us'])}" for name, of_side in fits.items() if "fork_us" in of_side
+    ]
     last = {point.load: point for point in report.points}
-    if report.settings.event != "none" and "open" in last and "closed" in last:
+    if report.settings.event != "none" and not report.sides and "open" in last and "closed" in last:
         opened, closed = (latency(last[load], DURING, "p99_9_us") for load in ("open", "closed"))
         at = shown_bytes(last["open"].size_bytes)
         sentences.append(
@@ -89,15 +101,35 @@ def snapshot_sentences(report: SnapshotReport) -> list[str]:
     return sentences
 
 
+def _growth(fit: LineFit) -> str:
+    grows = f"the fork takes {fit.slope_per_gib / 1000:.1f} ms more for each GiB of resident memory"
+    return f"{grows} (r² {fit.r2:.3f}, {counted(fit.repetitions, 'repetition', 'repetitions')})"
+
+
 def snapshot_server_line(report: SnapshotReport) -> str:
-    """Write which server it is, where it was measured, and how."""
-    server, settings = report.server, report.settings
-    commit = f" at {one_line(server.commit)[:COMMIT_DIGITS]}" if server.commit else ""
-    version = f" {one_line(server.version)}" if server.version else ""
+    """Write which servers they are, where they were measured, and how."""
+    settings = report.settings
     load = f"SET of {settings.value_bytes:,} bytes on {counted(settings.connections, 'connection', 'connections')}"
     rate = f", open loop at {settings.rate_per_second:,} requests a second" if "open" in settings.loads else ""
     repetitions = counted(settings.repetitions, "repetition", "repetitions")
-    return f"{one_line(server.name)}{commit}{version} on {one_line(report.platform.name)}; {load}{rate}; {repetitions}"
+    return f"{_servers(report)} on {one_line(report.platform.name)}; {load}{rate}; {repetitions}"
+
+
+def _servers(report: SnapshotReport) -> str:
+    """Write the server, base and head, or the servers that what was varied comes to, each once."""
+    if not report.sides:
+        return _described(report.server, with_settings=True)
+    if report.sides[0].name == BASE:
+        return ", ".join(f"{side.name} {_described(side.server, with_settings=True)}" for side in report.sides)
+    return ", ".join(dict.fromkeys(_described(side.server, with_settings=False) for side in report.sides))
+
+
+def _described(server: MeasuredServer, *, with_settings: bool) -> str:
+    commit = f" at {one_line(server.commit)[:COMMIT_DIGITS]}" if server.commit else ""
+    version = f" {one_line(server.version)}" if server.version else ""
+    config = server.config if with_settings else {}
+    settings = "".join(f" {one_line(f'{name}={value}')}" for name, value in config.items())
+    return f"{one_line(server.name)}{commit}{version}{settings}"
 
 
 def snapshot_warnings(report: SnapshotReport) -> list[str]:
@@ -107,7 +139,8 @@ def snapshot_warnings(report: SnapshotReport) -> list[str]:
         warned = [words for words in map(repetition_warnings, point.repetitions) if words]
         if warned:
             of_all = f"{len(warned)} of {counted(len(point.repetitions), 'repetition', 'repetitions')}"
-            where = f"{shown_bytes(point.size_bytes)}, {point.load} loop, {of_all}"
+            side = f", {one_line(point.side)}" if point.side else ""
+            where = f"{shown_bytes(point.size_bytes)}{side}, {point.load} loop, {of_all}"
             warnings.append(f"{where}: {one_line(warned[0][0])}")
     return [*warnings, *map(one_line, report.notes)]
 

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from zerolap.byte_counts import shown_bytes
 from zerolap.records import SnapshotPoint, SnapshotReport
-from zerolap.report.format import ARROW, duration
+from zerolap.report.format import ARROW, duration, one_line
 from zerolap.report.lines import Column, Lines
 from zerolap.report.snapshot_reading import (
     DURING,
@@ -21,14 +21,19 @@ from zerolap.report.snapshot_reading import (
     snapshot_server_line,
     snapshot_warnings,
 )
+from zerolap.report.snapshot_verdict_rows import VerdictRow, verdict_rows
+from zerolap.report.terminal import SIGNS
 
 
 def show_snapshot(report: SnapshotReport, console: Console) -> None:
-    """Write the headline, the table of pauses, that of latencies, and what was noticed."""
+    """Write the headline, verdicts, the table of pauses, that of latencies, and what was noticed."""
     lines = Lines(console)
     lines.line((snapshot_headline(report), "bold"))
     lines.line((snapshot_server_line(report), "dim"))
     lines.blank()
+    if report.verdicts:
+        lines.table(_verdicts(verdict_rows(report)))
+        lines.blank()
     lines.table([*_places(report.points, resident=True), *_figures(report.points)])
     lines.blank()
     lines.line(("latency in ms, outside of the event ", "bold"), (f"{ARROW} during it", "bold"))
@@ -41,8 +46,24 @@ def show_snapshot(report: SnapshotReport, console: Console) -> None:
         lines.line(("note: ", "yellow"), warning)
 
 
+def _verdicts(rows: Sequence[VerdictRow]) -> list[Column]:
+    marks = [(f"{SIGNS[row.word][0]} {row.word}", SIGNS[row.word][1]) for row in rows]
+    return [
+        Column("compared", [row.pair for row in rows]),
+        Column("data", [row.data for row in rows]),
+        Column("load", [row.load for row in rows]),
+        Column("metric", [row.metric for row in rows]),
+        Column("values", [row.values for row in rows], right=True, dispensable=1),
+        Column("change", [row.change for row in rows], right=True),
+        Column("interval", [row.interval for row in rows], right=True, dispensable=2),
+        Column("verdict", marks),
+    ]
+
+
 def _places(points: Sequence[SnapshotPoint], *, resident: bool) -> list[Column]:
     columns = [Column("data", [shown_bytes(point.size_bytes) for point in points])]
+    if any(point.side for point in points):
+        columns.insert(0, Column("server", [one_line(point.side) for point in points]))
     if resident:
         columns.append(Column("resident GiB", [measured_size(point) for point in points], right=True, dispensable=5))
     return [*columns, Column("load", [point.load for point in points])]

@@ -7,7 +7,7 @@ from zerolap.server.deployment import Deployment, Reach, deploy
 from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
 from zerolap.server.machine_port import MachinePort, open_port
 from zerolap.server.node import Node, NodeLaunch
-from zerolap.server.resident_memory import read_resident_bytes
+from zerolap.server.resident_memory import read_huge_page_bytes, read_resident_bytes
 from zerolap.server.running_server import Launch, RunningServer, first_dead, named_death, start
 from zerolap.server.statistics import ServerStatistics, StatisticsReader, SummedStatistics, rows_of
 from zerolap.server.threads import (
@@ -54,6 +54,7 @@ __all__ = [
     "read_command_statistics",
     "read_cpu_times",
     "read_demands_ns",
+    "read_huge_page_bytes",
     "read_resident_bytes",
     "read_total_ns",
     "rows_of",

@@ -1,8 +1,14 @@
 """The memory of a server's process."""
 
+import re
+from pathlib import Path
+from typing import Final
+
 import psutil
 
 from zerolap.records import TrialFailed
+
+HUGE_PAGES: Final = re.compile(r"^AnonHugePages:\s+(\d+) kB$", re.MULTILINE)
 
 
 def read_resident_bytes(process: int) -> int:
@@ -11,3 +17,12 @@ def read_resident_bytes(process: int) -> int:
         return int(psutil.Process(process).memory_info().rss)
     except psutil.NoSuchProcess as gone:
         raise TrialFailed("the server's process is gone") from gone
+
+
+def read_huge_page_bytes(process: int) -> int | None:
+    """Return how much memory of a process lies in transparent huge pages; none if the kernel does not show it."""
+    try:
+        found = HUGE_PAGES.search(Path(f"/proc/{process}/smaps_rollup").read_text())
+    except OSError:
+        return None
+    return None if found is None else int(found[1]) * 1024

@@ -41,6 +41,7 @@ from zerolap.store.kept_series import (
     SeriesFilter,
     VersionedSeries,
 )
+from zerolap.store.kept_sweep import KeptSweep
 from zerolap.store.measured_values import MeasuredValue, MeasuredValues, TrialGroup, TrialSeries
 from zerolap.store.platform_records import (
     DecidedCase,
@@ -115,6 +116,7 @@ __all__ = [
     "KeptHistory",
     "KeptPoints",
     "KeptSeries",
+    "KeptSweep",
     "KeptVersion",
     "KnownAgent",
     "ListedRequest",

@@ -45,6 +45,7 @@ from zerolap.store.fleet import FleetRecords
 from zerolap.store.history_records import HistoryRecords
 from zerolap.store.imported_records import ImportedRecords
 from zerolap.store.kept_histories import KeptHistories
+from zerolap.store.kept_sweep import KeptSweep, kept_sweep
 from zerolap.store.measured_values import MeasuredValues
 from zerolap.store.platform_records import PlatformRecords
 from zerolap.store.recorded_requests import RecordedRequest
@@ -144,6 +145,13 @@ class Store:
     def builds_directory(self) -> Path:
         """The directory of builds on this machine."""
         return self._database.directory / "builds"
+
+    def sweep(self, digest: str) -> AbstractContextManager[KeptSweep]:
+        """Open what is kept on this machine of a sweep that has not ended; raises `RequestBusy`, `EnvironmentMissing`.
+
+        The digest is of all that it measures.
+        """
+        return kept_sweep(self._database.directory / "sweeps", digest)
 
     def database_bytes(self) -> int:
         """Return what the database takes; raises `EnvironmentMissing`."""

@@ -1,0 +1,91 @@
+"""Verdicts on what a snapshot costs, of two sides that were started in turns: a pair of starts is a sample."""
+
+import itertools
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, get_args
+
+from zerolap import _core
+from zerolap.judge.verdict_rule import Change, Q, UnadjustedVerdict, adjusted, detectable_change, interval, look
+from zerolap.judge.wild_starts import bounded
+from zerolap.records import SNAPSHOT_RULES, MetricRule, SnapshotLoad, Verdict
+
+SNAPSHOT_MIN_EFFECT: Final = 0.1
+"""The smallest change that matters unless another is given: longest pauses of equal servers differ by some percent."""
+RESOLUTION: Final = 0.001
+"""As a standard deviation of a pair's log ratio: a tenth of a percent of a fork of some milliseconds."""
+FEWEST_PAIRS: Final = 2
+WHOLE_ERROR: Final = 1.0
+"""The share of the error that a look has which is the only one."""
+
+
+@dataclass(frozen=True)
+class SnapshotPairs:
+    """The metrics of the repetitions of both sides at one size under one load; those of the same index are a pair."""
+
+    load: SnapshotLoad
+    base: Sequence[Mapping[str, float]]
+    head: Sequence[Mapping[str, float]]
+
+    def values(self, metric: str) -> list[tuple[float, float]]:
+        """Return the values of base and head by pair; nothing where one is missing or has no logarithm."""
+        values = [
+            (base.get(metric, 0.0), head.get(metric, 0.0)) for base, head in zip(self.base, self.head, strict=True)
+        ]
+        return values if all(base > 0 and head > 0 for base, head in values) else []
+
+
+def judge_snapshots(places: Sequence[SnapshotPairs], min_effect: float, q: float = Q) -> list[list[Verdict]]:
+    """Return the verdicts of each place on the metrics of `SNAPSHOT_RULES` that both sides reported throughout.
+
+    The change is that of the mean logarithm, in which single starts are bounded. Its variance is moderated by those of
+    the other places of its load (Smyth 2004, as for timed starts). There is one look, after all repetitions. Places and
+    metrics are adjusted for together.
+    """
+    judged: list[list[UnadjustedVerdict]] = [[] for _ in places]
+    for rule, load in itertools.product(SNAPSHOT_RULES, get_args(SnapshotLoad)):
+        measured = {str(index): place.values(rule.name) for index, place in enumerate(places) if place.load == load}
+        pairs = {index: values for index, values in measured.items() if len(values) >= FEWEST_PAIRS}
+        changes = bounded({index: [math.log(head / base) for base, head in values] for index, values in pairs.items()})
+        variances = [found for sample in changes.values() if (found := _core.sample_variance(sample)) is not None]
+        prior = _core.fit_prior(variances)
+        for index, sample in changes.items():
+            judged[int(index)].append(_judged(rule, pairs[index], sample, prior, min_effect, q))
+    return adjusted(judged, q)
+
+
+def _judged(
+    rule: MetricRule,
+    pairs: Sequence[tuple[float, float]],
+    changes: Sequence[float],
+    prior: tuple[float, float] | None,
+    min_effect: float,
+    q: float,
+) -> UnadjustedVerdict:
+    change_at = partial(_change_at, changes, prior)
+    word, found = look(rule, change_at, WHOLE_ERROR, min_effect, q)
+    detectable_at = partial(detectable_change, change_at, WHOLE_ERROR, min_effect)
+    centre = math.exp(statistics.fmean(math.log(base * head) / 2 for base, head in pairs))
+    verdict = Verdict(
+        metric=rule.name,
+        engine=rule.engine,
+        verdict=word,
+        base=centre / math.sqrt(1 + found.change),
+        head=centre * math.sqrt(1 + found.change),
+        change=found.change,
+        low=found.low,
+        high=found.high,
+        q=None,
+        samples=len(pairs),
+        pairs=len(pairs),
+        min_effect=min_effect,
+        detectable=detectable_at(q),
+    )
+    return UnadjustedVerdict(verdict, found.p, detectable_at, partial(interval, change_at, WHOLE_ERROR))
+
+
+def _change_at(changes: Sequence[float], prior: tuple[float, float] | None, confidence: float) -> Change:
+    return Change.of(_core.moderated_change(list(changes), prior, RESOLUTION, confidence))
