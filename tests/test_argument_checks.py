@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from call_graphs import FILE, call_graph
 from command_line import Zerolap
-from stored_run import a_measurement, record_trials, stored_run
+from stored_run import RUN, a_measurement, record_trials, stored_run
 
 from zerolap.build import Builds, BuiltServer, Parameter, Program
 from zerolap.engines import ARGUMENT_METHOD, FunctionSymbol, PinnedTrial, ProbedCalls, ProbedEntry
@@ -220,12 +220,17 @@ WEIGHTS = (OpportunityWeights(kind="equal"), {"hset": 1.0})
 SYMBOLS = {"xCommand": 0x1000, "shouldPropagate": 0x2000}
 
 
+def count_of(store: Store, costs: Mapping[str, float], calls: Mapping[tuple[str, str], float]) -> None:
+    """Record a run with a counted case whose requests execute this."""
+    stored_run(store)
+    graph = store.blobs.put(call_graph(costs, calls).model_dump_json(by_alias=True).encode())
+    record_trials(store, "hset", "counted", [a_measurement(graph=graph)])
+
+
 @pytest.fixture
 def counted(store: Store) -> Store:
     """A store with a counted case that asks three times."""
-    stored_run(store)
-    graph = store.blobs.put(call_graph(COSTS, CALLS).model_dump_json(by_alias=True).encode())
-    record_trials(store, "hset", "counted", [a_measurement(graph=graph)])
+    count_of(store, COSTS, CALLS)
     return store
 
 
@@ -233,7 +238,7 @@ class Probes:
     """Stands in for probes of bpftrace: counts what it is told, and keeps what it was asked."""
 
     def __init__(self) -> None:
-        self.counts = ArgumentCounts(500, [ProbedCalls(1500, 1000)])
+        self.counts = [ArgumentCounts(500, [ProbedCalls(1500, 1000)], 500)]
         self.asked: list[tuple[list[str], list[list[ProbedEntry]]]] = []
 
     def count(
@@ -245,7 +250,7 @@ class Probes:
     ) -> ArgumentCounts:
         assert trial.directory.is_dir()
         self.asked.append(([command.name for command in commands], [list(entries) for entries in functions]))
-        return self.counts
+        return self.counts.pop(0) if len(self.counts) > 1 else self.counts[0]
 
 
 @pytest.fixture
@@ -266,6 +271,7 @@ def keep_program(store: Store, monkeypatch: pytest.MonkeyPatch, symbols: Mapping
     )
     record = Build(build="b-1", version="7.2.4", build_id="", flags="")
     built = BuiltServer(record, Program(path, **fields))
+    (store.builds_directory / RUN.server.build).mkdir(parents=True, exist_ok=True)
     monkeypatch.setattr(Builds, "find", lambda self, digest: built)
     monkeypatch.setattr(Builds, "get", lambda self, digest: built)
 
@@ -298,20 +304,43 @@ def test_what_another_method_has_seen_is_looked_at_again(
     keep_program(counted, monkeypatch, SYMBOLS)
     look(counted)
     monkeypatch.setattr(checked_arguments, "ARGUMENT_METHOD", ARGUMENT_METHOD + 1)
-    probes.counts = ArgumentCounts(400, [ProbedCalls(1200, 800)])
+    probes.counts = [ArgumentCounts(400, [ProbedCalls(1200, 800)], 400)]
     (opportunity,) = look(counted).opportunities
     assert "checked in 400 requests" in opportunity.text
     assert len(probes.asked) == 2
 
 
+def know_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the source of the build at hand, with the definition of the check."""
+    source = SourceFunction(FILE, "shouldPropagate", 10, 20)
+    monkeypatch.setattr(checked_arguments, "source_functions", lambda built: [source])
+    text = {(FILE, 10): "int shouldPropagate(int target) {"}
+    monkeypatch.setattr(Builds, "source_lines", lambda self, digest, wanted, archives: text)
+
+
+def test_calls_are_stated_per_request_of_any_command_of_the_case(
+    counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_program(counted, monkeypatch, SYMBOLS)
+    know_parameters(monkeypatch)
+    # Another command of the case is not probed, as no opportunity lies in it.
+    probes.counts = [ArgumentCounts(250, [ProbedCalls(750, 500)], 500)]
+    (opportunity,) = look(counted).opportunities
+    assert opportunity.text.endswith(
+        "checked in 500 requests: of 1.5 calls in a request, 1 has the arguments of an earlier one"
+    )
+    # As many are supposed to be repeated as there are calls beyond one: two.
+    assert opportunity.confidence == "medium"
+
+
 @pytest.mark.parametrize(
     ("counts", "reason"),
     [
-        (ArgumentCounts(0, [ProbedCalls(0, 0)]), "its command was not called"),
-        (ArgumentCounts(500, [ProbedCalls(0, 0)]), "it was not called within its command"),
+        (ArgumentCounts(0, [ProbedCalls(0, 0)], 500), "its command was not called"),
+        (ArgumentCounts(500, [ProbedCalls(0, 0)], 500), "it was not called within its command"),
         # Without its parameters, registers that hold no argument may differ.
         (
-            ArgumentCounts(500, [ProbedCalls(1500, 700)]),
+            ArgumentCounts(500, [ProbedCalls(1500, 700)], 500),
             "its parameters are not known, and not all registers were equal",
         ),
     ],
@@ -320,7 +349,7 @@ def test_counts_that_prove_nothing_are_stated(
     counts: ArgumentCounts, reason: str, counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep_program(counted, monkeypatch, SYMBOLS)
-    probes.counts = counts
+    probes.counts = [counts]
     (opportunity,) = look(counted).opportunities
     assert opportunity.text.endswith(f"; not checked: {reason}")
     assert opportunity.confidence == "high"
@@ -347,12 +376,42 @@ def test_what_has_no_place_in_the_program_is_stated(
     assert look(counted, 0).opportunities == (opportunity,)
 
 
+CHECKS = ("shouldPropagate", "getClientType")
+TWO_CHECKS = (
+    COSTS | {"getClientType": 200.0},
+    CALLS | {("xCommand", "getClientType"): 3.0},
+    SYMBOLS | {"getClientType": 0x3000},
+)
+
+
+@pytest.mark.parametrize(("most_probed", "passes"), [(1, [1, 1]), (2, [2])])
+def test_functions_that_do_not_fit_one_pass_are_looked_at_in_several(
+    most_probed: int, passes: list[int], store: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs, calls, symbols = TWO_CHECKS
+    count_of(store, costs, calls)
+    keep_program(store, monkeypatch, symbols)
+    monkeypatch.setattr(checked_arguments, "MOST_PROBED", most_probed)
+    probes.counts = [ArgumentCounts(500, [ProbedCalls(1500, 1000)] * number, 500) for number in passes]
+    document = look(store)
+    assert [len(functions) for _, functions in probes.asked] == passes
+    assert {opportunity.function for opportunity in document.opportunities} == set(CHECKS)
+    assert all("checked in 500 requests" in opportunity.text for opportunity in document.opportunities)
+
+
+def test_a_function_with_more_entries_than_fit_a_pass_is_stated(
+    counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_program(counted, monkeypatch, SYMBOLS | {"shouldPropagate.constprop.0": 0x3000})
+    monkeypatch.setattr(checked_arguments, "MOST_PROBED", 1)
+    (opportunity,) = look(counted).opportunities
+    assert "; not checked: the program has more than" in opportunity.text
+    assert probes.asked == []
+
+
 def test_parameters_are_those_of_the_source(counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch) -> None:
     keep_program(counted, monkeypatch, SYMBOLS | {"shouldPropagate.constprop.0": 0x3000})
-    source = SourceFunction(FILE, "shouldPropagate", 10, 20)
-    monkeypatch.setattr(checked_arguments, "source_functions", lambda built: [source])
-    text = {(FILE, 10): "int shouldPropagate(int target) {"}
-    monkeypatch.setattr(Builds, "source_lines", lambda self, digest, wanted, archives: text)
+    know_parameters(monkeypatch)
     look(counted)
     ((_, functions),) = probes.asked
     # A clone need not take them.
@@ -362,11 +421,9 @@ def test_parameters_are_those_of_the_source(counted: Store, probes: Probes, monk
 def test_of_a_check_of_the_client_the_client_decides(
     store: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stored_run(store)
     costs = {name.replace("shouldPropagate", "getClientType"): cost for name, cost in COSTS.items()}
     calls = {(caller, callee.replace("shouldPropagate", "getClientType")): n for (caller, callee), n in CALLS.items()}
-    graph = store.blobs.put(call_graph(costs, calls).model_dump_json(by_alias=True).encode())
-    record_trials(store, "hset", "counted", [a_measurement(graph=graph)])
+    count_of(store, costs, calls)
     keep_program(store, monkeypatch, {"xCommand": 0x1000, "getClientType": 0x2000})
     look(store)
     ((_, functions),) = probes.asked
@@ -419,20 +476,16 @@ def test_what_this_machine_lacks_is_stated_with_what_helps(
 
 
 def test_where_nothing_depends_on_arguments_nothing_is_needed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    stored_run(store)
     calls = {("main", "call"): 1.0, ("call", "xCommand"): 1.0, ("xCommand", "snprintf"): 1.0}
     costs = {"main": 100.0, "call": 200.0, "xCommand": 300.0, "snprintf": 900.0}
-    graph = store.blobs.put(call_graph(costs, calls).model_dump_json(by_alias=True).encode())
-    record_trials(store, "hset", "counted", [a_measurement(graph=graph)])
+    count_of(store, costs, calls)
     monkeypatch.setattr(checked_arguments, "probing_obstacle", lambda: pytest.fail("it was asked"))
     assert [opportunity.detector for opportunity in look(store).opportunities] == ["costly-formatting"]
 
 
 def test_the_verb_ends_with_what_is_missing(zerolap: Zerolap, tmp_path: Path) -> None:
     with Store.open(str(zerolap.store)) as store:
-        stored_run(store)
-        graph = store.blobs.put(call_graph(COSTS, CALLS).model_dump_json(by_alias=True).encode())
-        record_trials(store, "hset", "counted", [a_measurement(graph=graph)])
+        count_of(store, COSTS, CALLS)
     # Whatever this machine has, the build is not on it.
     ended = zerolap("opportunities", "--check-arguments", "--store", zerolap.store)
     ended.fails_with(3, "arguments cannot be looked at")

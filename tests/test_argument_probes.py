@@ -123,7 +123,7 @@ def output(**maps: Any) -> str:
 
 def test_counts_are_read_by_function() -> None:
     seen = {str(place): -(2**62) for place in range(PLACES)}
-    written = output(requests=500, calls={"0": 1000, "1": 7}, repeated={"0": 500}, seen=seen, depth={"12": 0})
+    written = output(commands=500, calls={"0": 1000, "1": 7}, repeated={"0": 500}, seen=seen, depth={"12": 0})
     assert read_argument_counts(written, 3) == ArgumentCounts(
         500, [ProbedCalls(1000, 500), ProbedCalls(7, 0), ProbedCalls(0, 0)]
     )
@@ -138,9 +138,9 @@ def test_a_server_that_was_not_called_has_no_counts() -> None:
     [
         "not JSON",
         "[]",
-        output(requests="5"),
-        output(requests=-1),
-        output(requests={"0": 1}),
+        output(commands="5"),
+        output(commands=-1),
+        output(commands={"0": 1}),
         output(calls={"0,1": 1}),
         output(calls={"x": 1}),
         output(calls={"0": 1.5}),
@@ -265,7 +265,7 @@ def test_a_server_is_probed_while_it_answers_its_case(
             [[ProbedEntry(symbol, None) for symbol in symbols["lookupKey"]]],
         )
     assert counts.requests >= 500
-    assert counts.functions[0].calls == counts.requests
+    assert counts.functions[0].calls == counts.commands == counts.requests
     assert counts.functions[0].repeated == 0
 
 

@@ -25,7 +25,7 @@ from zerolap.load import SliceResult, Target, counted_arguments, load_program
 from zerolap.records import Case, TrialFailed
 from zerolap.server import named_death
 
-METHOD: Final = 1
+METHOD: Final = 2
 """Raised when the same server would get other counts."""
 MOST_PROBED: Final = 32
 """Entries of functions in one pass, and as many of commands."""
@@ -52,7 +52,7 @@ uprobe:{path}:{label} /pid == {process}/
 {{
   $thread = (uint64)tid;
   $depth = @depth[$thread];
-  if ($depth == 0) {{ @request[$thread] = nsecs; @requests = count(); }}
+  if ($depth == 0) {{ @request[$thread] = nsecs; @commands = count(); }}
   @depth[$thread] = $depth + 1;
 }}
 
@@ -102,10 +102,14 @@ class ProbedCalls:
 
 @dataclass(frozen=True)
 class ArgumentCounts:
-    """What was counted over so many requests, by the place of the function among those that were probed."""
+    """What was counted: how often commands were carried out, and calls by the place of the function among the probed.
 
-    requests: int
+    Meanwhile so many `requests` were sent, those of commands that are not probed among them.
+    """
+
+    commands: int
     functions: Sequence[ProbedCalls]
+    requests: int = 0
 
 
 def sees_all(parameters: Sequence[Parameter] | None) -> bool:
@@ -205,7 +209,7 @@ def read_argument_counts(output: str, functions: int) -> ArgumentCounts:
     maps = read_maps(output)
     calls, repeated = (counts_by_number(maps.get(name, {})) for name in ("calls", "repeated"))
     return ArgumentCounts(
-        count_of(maps.get("requests", 0)),
+        count_of(maps.get("commands", 0)),
         [ProbedCalls(calls.get(index, 0), repeated.get(index, 0)) for index in range(functions)],
     )
 
@@ -242,7 +246,7 @@ def count_repeated(
         counts = _counts(probes, len(functions))
         data.beside.require_running()
     _require_replies(trial.case, slices)
-    return counts
+    return replace(counts, requests=sum(part.requests for part in slices))
 
 
 @contextlib.contextmanager

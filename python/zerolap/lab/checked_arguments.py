@@ -36,6 +36,7 @@ from zerolap.store import CountedGraph
 
 NO_SYMBOL = "the program has no symbol of its name, as of a function that is inlined everywhere"
 SEVERAL = "several functions of the program have its name"
+TOO_MANY = f"the program has more than {MOST_PROBED} copies of it"
 NO_PARAMETERS = "it has no parameters"
 UNKNOWN_PARAMETERS = "its parameters are not known, and not all registers were equal"
 UNSEEN_PARAMETERS = "not all of its arguments are in registers that are read"
@@ -177,35 +178,39 @@ class _Checker:
             entries = program.entries(opportunity, supposed, known) if commands else NO_COMMAND
             if isinstance(entries, str):
                 obstacles[index] = entries
-            elif sum(map(len, probed.values())) + len(entries) <= MOST_PROBED:
+            elif len(entries) > MOST_PROBED:
+                obstacles[index] = TOO_MANY
+            else:
                 probed[index] = entries
-        counted: dict[int, ProbedCalls] = {}
-        requests = 0
-        if probed:
-            if program.built.program.arguments:
-                raise TrialFailed(START_COMMAND)
-            requests, counted = self._counted(job, graph, program, commands, probed)
+        if probed and program.built.program.arguments:
+            raise TrialFailed(START_COMMAND)
+        seen: dict[int, _Seen] = {}
+        for of_pass in _in_passes(probed):
+            seen |= self._seen(job, graph, program, commands, of_pass)
         return [
-            _check(opportunity, obstacles.get(index, ""), requests, counted.get(index), probed.get(index, ()))
+            _check(opportunity, obstacles.get(index, ""), seen.get(index))
             for index, opportunity in enumerate(opportunities)
-            if index in obstacles or index in counted
         ]
 
-    def _counted(
+    def _seen(
         self,
         job: TrialsJob,
         graph: CountedGraph,
         program: _ProbedProgram,
         commands: Sequence[FunctionSymbol],
         probed: Mapping[int, Sequence[ProbedEntry]],
-    ) -> tuple[int, dict[int, ProbedCalls]]:
+    ) -> "dict[int, _Seen]":
+        """Return what is seen in one pass of the functions of opportunities, by the place of the opportunity."""
         place, server = self.lab.place, job.servers[graph.side]
         with place.trial_directory() as directory:
             trial = PinnedTrial(
                 program.built.program, server, job.case, job.blocks[0].seed, directory, place.pinning(job)
             )
             counts = count_repeated(trial, program.content, commands[:MOST_PROBED], list(probed.values()))
-        return counts.requests, dict(zip(probed, counts.functions, strict=True))
+        return {
+            index: _Seen(counts.requests, counts.commands, calls, entries)
+            for (index, entries), calls in zip(probed.items(), counts.functions, strict=True)
+        }
 
     def _program(self, count_build: str | None) -> _ProbedProgram:
         """Return the count build, in which nothing is inlined, where it is here; else the version's build."""
@@ -252,30 +257,56 @@ def _first_lines(built: BuiltServer) -> dict[tuple[str, str], int]:
         return {}
 
 
-def _check(
-    opportunity: CaseOpportunity,
-    obstacle: str,
-    requests: int,
-    counted: ProbedCalls | None,
-    entries: Sequence[ProbedEntry],
-) -> ArgumentCheck:
+@dataclass(frozen=True)
+class _Seen:
+    """The calls of an opportunity's functions, which have these entries, in so many requests of a pass.
+
+    `commands` is how often those of the requests' commands were called that are probed.
+    """
+
+    requests: int
+    commands: int
+    calls: ProbedCalls
+    entries: Sequence[ProbedEntry]
+
+
+def _in_passes(probed: Mapping[int, Sequence[ProbedEntry]]) -> list[dict[int, Sequence[ProbedEntry]]]:
+    """Return the functions of opportunities in passes of at most `MOST_PROBED` entries, of which each has no more."""
+    passes: list[dict[int, Sequence[ProbedEntry]]] = []
+    room = 0
+    for index, entries in probed.items():
+        if len(entries) > room:
+            passes.append({})
+            room = MOST_PROBED
+        passes[-1][index] = entries
+        room -= len(entries)
+    return passes
+
+
+def _check(opportunity: CaseOpportunity, obstacle: str, seen: _Seen | None) -> ArgumentCheck:
     check = ArgumentCheck(
         detector=opportunity.detector,
         function=opportunity.function,
         file=opportunity.file,
         method=ARGUMENT_METHOD,
-        requests=requests,
         obstacle=obstacle,
     )
-    if counted is None:
+    if seen is None:
         return check
-    if requests == 0 or counted.calls == 0:
-        return check.model_copy(update={"obstacle": NO_CALL if requests else NO_REQUEST})
-    calls_per_op, repeated_per_op = counted.calls / requests, counted.repeated / requests
+    requests, calls = seen.requests, seen.calls
+    if calls.calls == 0:
+        return check.model_copy(update={"requests": requests, "obstacle": NO_CALL if seen.commands else NO_REQUEST})
+    repeated_per_op = calls.repeated / requests
     supposed = supposition(opportunity)
     assert supposed is not None
-    figures = {"calls_per_op": calls_per_op, "repeated_per_op": repeated_per_op}
-    return check.model_copy(update={**figures, "obstacle": _doubt(entries, supposed, repeated_per_op)})
+    return check.model_copy(
+        update={
+            "requests": requests,
+            "calls_per_op": calls.calls / requests,
+            "repeated_per_op": repeated_per_op,
+            "obstacle": _doubt(seen.entries, supposed, repeated_per_op),
+        }
+    )
 
 
 def _doubt(entries: Sequence[ProbedEntry], supposed: Supposition, repeated_per_op: float) -> str:
