@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from zerolap.build import ARCHIVE_LIMITS, Builds, source_text
 from zerolap.build.tar import pack_tar
 from zerolap.records import Build
+from zerolap.sandbox import scratch
+from zerolap.store import Blobs
 from zerolap.store.blobs import open_blobs
 
 
@@ -38,21 +41,49 @@ def test_lines_have_their_text_without_control_characters(tree: Path) -> None:
     }
 
 
-def test_a_source_whose_tree_is_gone_is_read_from_its_archive(tree: Path, tmp_path: Path) -> None:
-    blobs, packed = open_blobs(None, tmp_path / "blobs"), io.BytesIO()
+def archived(tree: Path, blobs: Blobs) -> str:
+    """Put the tree of a build into an archive in place of its directory, and return the archive's digest."""
+    packed = io.BytesIO()
     pack_tar(tree, packed, ARCHIVE_LIMITS)
-    archive = blobs.put(packed.getvalue())
     shutil.rmtree(tree)
+    return blobs.put(packed.getvalue())
+
+
+def make_known(build: Path) -> None:
+    """Have a build on this machine, with a program."""
+    record = Build(build=build.name, version="1", build_id="", flags="")
+    (build / "build.json").write_text(record.model_dump_json())
+    (build / "server").touch()
+
+
+def test_a_source_whose_tree_is_gone_is_read_from_its_archive(tree: Path, tmp_path: Path) -> None:
+    blobs = open_blobs(None, tmp_path / "blobs")
+    archive = archived(tree, blobs)
     builds = Builds(tree.parent.parent)
     assert builds.source_lines("b-1", [("dict.c", 1)], blobs) == {}
-    (tree.parent / "build.json").write_text(Build(build="b-1", version="1", build_id="", flags="").model_dump_json())
-    (tree.parent / "server").touch()
+    make_known(tree.parent)
     builds.note_archive("b-1", archive)
     assert builds.source_lines("b-1", [("dict.c", 1)], blobs) == {("dict.c", 1): "first"}
     assert builds.source_lines("b-1", [("dict.c", 1)]) == {}
     for wrong in (blobs.put(b"no tar"), "0" * 64, "no digest"):
         builds.note_archive("b-1", wrong)
         assert builds.source_lines("b-1", [("dict.c", 1)], blobs) == {}
+
+
+def test_what_a_killed_process_has_unpacked_of_an_archive_is_removed(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    left = temporary / "zerolap-source-killed"
+    left.mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr(scratch, "YOUNG_SECONDS", -1)
+    blobs = open_blobs(None, tmp_path / "blobs")
+    builds = Builds(tree.parent.parent)
+    make_known(tree.parent)
+    builds.note_archive("b-1", archived(tree, blobs))
+    assert builds.source_lines("b-1", [("dict.c", 1)], blobs) == {("dict.c", 1): "first"}
+    assert list(temporary.iterdir()) == []
 
 
 def test_lines_and_files_that_are_not_there_have_none(tree: Path) -> None:

@@ -148,6 +148,7 @@ class Builds:
         archive = None if texts or archives is None else self.archive_of(digest)
         if archives is None or archive is None:
             return texts
+        remove_abandoned(SOURCE_PREFIX)
         with scratch_directory(SOURCE_PREFIX) as directory:
             (directory / TREE).mkdir()
             source = ArchiveSource(name=digest, form="tree", content="", archive=archive)
