@@ -30,6 +30,8 @@ Examples:
 
     zerolap compare HEAD~1 HEAD 'set-*' --repo ~/redis --engine counted,timed,traced
 
+    zerolap compare HEAD~1 HEAD --repo ~/redis --engine counted --count-build
+
     zerolap compare HEAD~1 HEAD --repo ~/redis --wait 5m
 
     zerolap compare --each-commit 7.2.3..7.2.4 'get-*' --repo ~/redis
