@@ -233,6 +233,20 @@ export interface Check {
   limit: string;
 }
 
+/** A system call of the child's main thread in all of its life. */
+export interface ChildCall {
+  call: string;
+  calls: number;
+  ns: number;
+}
+
+/** A system call of the child, when it began after the fork did, and how long it took; null if it did not return. */
+export interface ChildStep {
+  call: string;
+  at_ns: number;
+  ns: number | null;
+}
+
 /** What another build brings for a command: the mean over its cases, 0 for those that did not change. */
 export interface CommandGain {
   command: string;
@@ -560,6 +574,32 @@ export interface FleetState {
 }
 
 /**
+ * What the parent does while its child works that need not be done then, or not by the thread that answers.
+ *
+ * `share_of_pause` is the part of the pause that its calls took, null where no end of the pause was seen. `frames` is
+ * the most frequent stack of the call that took most of the time, from the leaf to the root.
+ */
+export interface ForkFinding {
+  kind: "files" | "memory" | "waiting";
+  calls: number;
+  ns: number;
+  ns_in_pause: number;
+  share_of_pause: number | null;
+  frames: Array<string>;
+  text: string;
+}
+
+/**
+ * A part of the fork.
+ *
+ * All but `off the processor` are estimated: the time on the processor, by the share of its samples.
+ */
+export interface ForkPart {
+  part: "page tables" | "memory areas" | "other" | "off the processor";
+  ns: number;
+}
+
+/**
  * A function's own instructions, calls and sampled time per request, each null if it was not measured.
  *
  * `share` is its part of the case's sampled time, or of the instructions if the case was not sampled.
@@ -609,6 +649,12 @@ export interface JobFailure {
   hint: string;
   log: string;
   is_cut: boolean;
+}
+
+/** A function of the kernel, and in which share of the samples of the fork it ran itself. */
+export interface KernelFunction {
+  function: string;
+  share: number;
 }
 
 /** How many requests were answered within a range of microseconds. */
@@ -1040,6 +1086,30 @@ export interface Overview {
   fleet: FleetHealth;
 }
 
+/** Page faults of a kind, of all threads of the parent and of the child, between the fork and the child's exit. */
+export interface PageFaultCounts {
+  kind: "copy on write" | "first write" | "first read" | "other" | "any";
+  parent: number;
+  child: number;
+}
+
+/**
+ * A system call of the parent's main thread between the fork and the child's exit.
+ *
+ * `target` is the file that it is of, as the server named it, null for calls of no file. `in_pause` and `ns_in_pause`
+ * are those before the thread waited for requests again; `stacks` the most frequent ones.
+ */
+export interface ParentCall {
+  call: string;
+  target: string | null;
+  calls: number;
+  ns: number;
+  longest_ns: number;
+  in_pause: number;
+  ns_in_pause: number;
+  stacks: Array<TracedStack>;
+}
+
 /**
  * A part of a finding: a function that changed the cost by so many instructions per request, itself or by calls.
  *
@@ -1455,9 +1525,11 @@ export interface Skipped {
  * One size of data under one load.
  *
  * `size_bytes` is the size that was asked for; `data_bytes` what the server reports to use once it is filled, null if
- * it does not report it. `metrics` are the medians of the repetitions.
+ * it does not report it. `metrics` are the medians of the repetitions. `side` is the name of its side, empty where
+ * there is one alone; repetitions of the same place in the points of two sides are a pair.
  */
 export interface SnapshotPoint {
+  side: string;
   size_bytes: number;
   data_bytes: number | null;
   keys: number;
@@ -1472,6 +1544,7 @@ export interface SnapshotReading {
   subject: string;
   sentences: Array<string>;
   warnings: Array<string>;
+  traces: Array<SnapshotTraceReading>;
 }
 
 /**
@@ -1491,8 +1564,9 @@ export interface SnapshotRepetition {
  * The document of a sweep over sizes of data.
  *
  * `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
- * `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `reading` is null until it is written
- * down.
+ * `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `sides` is empty where one server was
+ * measured in one way, else `fits` is, and `server` is the last of them. `traces` are of events that were traced
+ * apart. `reading` is null until it is written down.
  */
 export interface SnapshotReport {
   schema: "zerolap.snapshot/1";
@@ -1504,12 +1578,20 @@ export interface SnapshotReport {
   machine_seconds: number;
   points: Array<SnapshotPoint>;
   fits: Record<string, LineFit>;
+  sides: Array<SnapshotSide>;
+  verdicts: Array<SnapshotVerdicts>;
+  traces: Array<SnapshotTrace>;
   failed: Array<FailedSize>;
   notes: Array<string>;
   reading: SnapshotReading | null;
 }
 
-/** How a sweep was carried out; `rate_per_second` is that of the open loop. */
+/**
+ * How a sweep was carried out; `rate_per_second` is that of the open loop.
+ *
+ * `min_effect` is the smallest change that matters, as a fraction, and `q` the share of false ones among the changes
+ * that is accepted; both are null without verdicts.
+ */
 export interface SnapshotSettings {
   event: "bgsave" | "bgrewriteaof" | "replica" | "none";
   sizes_bytes: Array<number>;
@@ -1520,6 +1602,73 @@ export interface SnapshotSettings {
   repetitions: number;
   slot_seconds: number;
   seed: string;
+  min_effect: number | null;
+  q: number | null;
+}
+
+/**
+ * One of several servers or settings that a sweep measures beside each other; the first is the base of verdicts.
+ *
+ * `name` is base or head for two servers, else what was varied, such as `io-threads=4`. `huge_pages` is null where
+ * server and kernel decide on them. `fits` are its lines, as those of the report.
+ */
+export interface SnapshotSide {
+  name: string;
+  server: MeasuredServer;
+  huge_pages: "always" | "never" | null;
+  fits: Record<string, LineFit>;
+}
+
+/**
+ * One event that was traced, apart from the measured ones, as tracing takes time.
+ *
+ * `fork_ns` is the system call in the parent; `pause_ns` is from its beginning until the main thread waits for
+ * requests again, null if that was not seen; `child_ns` is from its beginning until the child's exit. `fork_samples`
+ * is the number of samples by which the fork is divided. `page_table_bytes` and `memory_areas` are those of the
+ * server before the event, null where the kernel does not report them. `no_stacks` is why stacks are missing.
+ */
+export interface SnapshotTrace {
+  side: string;
+  size_bytes: number;
+  began: string;
+  fork_ns: number;
+  fork_samples: number;
+  fork_parts: Array<ForkPart>;
+  fork_functions: Array<KernelFunction>;
+  page_table_bytes: number | null;
+  memory_areas: number | null;
+  pause_ns: number | null;
+  child_ns: number;
+  calls: Array<ParentCall>;
+  time_off: Array<TimeOff>;
+  faults: Array<PageFaultCounts>;
+  child_steps: Array<ChildStep>;
+  child_calls: Array<ChildCall>;
+  findings: Array<ForkFinding>;
+  no_stacks: string | null;
+}
+
+/** How a trace is read; foreign names are on one line, without what would steer a terminal. */
+export interface SnapshotTraceReading {
+  title: string;
+  headline: string;
+  findings: Array<string>;
+  tables: Array<TraceTable>;
+  stacks: Array<TraceStack>;
+  notes: Array<string>;
+}
+
+/**
+ * What a sweep concludes of a side, beside its base, at a size and under a load, for each of `SNAPSHOT_RULES`.
+ *
+ * A metric that a side did not report has no verdict; fewer than two pairs have none.
+ */
+export interface SnapshotVerdicts {
+  base: string;
+  head: string;
+  size_bytes: number;
+  load: "open" | "closed";
+  verdicts: Array<Verdict>;
 }
 
 /** A function in a stack, with the file that defines it and its binary. */
@@ -1656,6 +1805,29 @@ export interface Summary {
   unsure: number;
   invalid: number;
   machine_seconds: number;
+}
+
+/** How often and how long the main thread was off its processor; `queue_ns` is when it could have run. */
+export interface TimeOff {
+  reason: "waiting for requests" | "in a system call" | "elsewhere";
+  times: number;
+  ns: number;
+  queue_ns: number;
+}
+
+/** A stack as it is read: what it is of, how frequent it is there, and its functions from the leaf to the root. */
+export interface TraceStack {
+  call: string;
+  share: string;
+  frames: string;
+}
+
+/** A table of what was traced, as all reports show it: the first `names` columns are names. */
+export interface TraceTable {
+  heading: string;
+  columns: Array<string>;
+  rows: Array<Array<string>>;
+  names: number;
 }
 
 /**

@@ -3,35 +3,50 @@
 import { linear } from "../charts/axes.ts";
 import { ChartFrame } from "../charts/ChartFrame.tsx";
 import { count } from "../numbers.ts";
+import type { SideName } from "../sides.ts";
 import type { SizedValue } from "./snapshot.ts";
+
+/** What is drawn of a side. */
+export interface SideValues {
+  side: SideName;
+  repetitions: SizedValue[];
+  medians: SizedValue[];
+}
 
 interface Properties {
   title: string;
   /** What is measured, with its unit. */
   label: string;
-  repetitions: SizedValue[];
-  medians: SizedValue[];
+  /** One side, or base and head. */
+  sides: SideValues[];
 }
 
 /** Each repetition as a point, and a line through the medians of the sizes; both axes begin at 0. */
-export function SizeChart({ title, label, repetitions, medians }: Properties) {
-  if (repetitions.length === 0) {
+export function SizeChart({ title, label, sides }: Properties) {
+  const points = sides
+    .flatMap(({ side, repetitions }) => repetitions.map((value) => ({ side, value })))
+    .sort((left, right) => left.value[0] - right.value[0]);
+  if (points.length === 0) {
     return null;
   }
-  const values = repetitions.map(([, value]) => value);
+  const name = (side: SideName) => (sides.length > 1 ? `${side} ` : "");
+  const medians = ({ side, medians: values }: SideValues) =>
+    name(side) + values.map(([gib, value]) => `${count(value)} ms at ${count(gib)} GiB`).join(", ");
   return (
     <ChartFrame
       title={title}
-      summary={`${title}: ${medians.map(([gib, value]) => `${count(value)} ms at ${count(gib)} GiB`).join(", ")}`}
-      horizontal={linear([0, ...repetitions.map(([gib]) => gib)], count)}
-      vertical={linear([0, ...values], count)}
+      summary={`${title}: ${sides.map(medians).join("; ")}`}
+      horizontal={linear([0, ...points.map(({ value: [gib] }) => gib)], count)}
+      vertical={linear([0, ...points.map(({ value: [, value] }) => value)], count)}
       labels={{ horizontal: "resident memory, GiB", vertical: label }}
-      sides={["head"]}
+      sides={sides.map(({ side }) => side)}
       readout={{
-        at: repetitions.map(([gib]) => gib),
+        at: points.map(({ value: [gib] }) => gib),
         text: (place) => {
-          const point = repetitions[place];
-          return point === undefined ? "" : `${count(point[0])} GiB: ${count(point[1])} ms`;
+          const point = points[place];
+          return point === undefined
+            ? ""
+            : `${name(point.side)}${count(point.value[0])} GiB: ${count(point.value[1])} ms`;
         },
       }}
     >
@@ -40,12 +55,12 @@ export function SizeChart({ title, label, repetitions, medians }: Properties) {
           const { x, y } = locate(gib, value);
           return `${x.toFixed(1)} ${y.toFixed(1)}`;
         };
-        return (
-          <g class="head">
-            <path class="points" d={repetitions.map((point) => `M${written(point)}h0`).join("")} />
-            {medians.length > 1 && <path class="line" d={`M${medians.map(written).join("L")}`} />}
+        return sides.map((drawn) => (
+          <g key={drawn.side} class={drawn.side}>
+            <path class="points" d={drawn.repetitions.map((point) => `M${written(point)}h0`).join("")} />
+            {drawn.medians.length > 1 && <path class="line" d={`M${drawn.medians.map(written).join("L")}`} />}
           </g>
-        );
+        ));
       }}
     </ChartFrame>
   );

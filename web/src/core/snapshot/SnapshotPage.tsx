@@ -2,12 +2,16 @@
 
 import { CopyButton } from "../CopyButton.tsx";
 import { Notes, ServerName } from "../cases/facts.tsx";
-import { counted, duration } from "../numbers.ts";
+import { OutcomeMark } from "../cases/OutcomeMark.tsx";
+import { change, counted, duration, interval } from "../numbers.ts";
 import type { SnapshotReport } from "../records.ts";
 import { EventChart } from "./EventChart.tsx";
 import { SizeChart } from "./SizeChart.tsx";
 import {
   cellOf,
+  drawnNames,
+  drawnTogether,
+  judgedCells,
   type Load,
   longestOf,
   medianValues,
@@ -22,6 +26,7 @@ export function SnapshotPage({ report }: { report: SnapshotReport }) {
   return (
     <>
       <Headline report={report} />
+      {report.verdicts.length > 0 && <Verdicts report={report} />}
       <Charts report={report} />
       <Points report={report} />
       <Reproduction report={report} />
@@ -30,17 +35,21 @@ export function SnapshotPage({ report }: { report: SnapshotReport }) {
 }
 
 function Headline({ report }: { report: SnapshotReport }) {
-  const { reading, server } = report;
+  const { reading } = report;
+  const sides = report.sides.length > 0 ? report.sides : [{ name: "", server: report.server }];
   return (
     <header>
-      <p class="sides">
-        <ServerName server={server} lab={undefined} />{" "}
-        {Object.entries(server.config).map(([setting, value]) => (
-          <code key={setting}>
-            {setting}={value}{" "}
-          </code>
-        ))}
-      </p>
+      {sides.map(({ name, server }) => (
+        <p class="sides" key={name}>
+          {name !== "" && <strong>{name} </strong>}
+          <ServerName server={server} lab={undefined} />{" "}
+          {Object.entries(server.config).map(([setting, value]) => (
+            <code key={setting}>
+              {setting}={value}{" "}
+            </code>
+          ))}
+        </p>
+      ))}
       <h1>{reading?.headline ?? "Snapshots"}</h1>
       <p class="quiet">{reading?.subject}</p>
       <ul>
@@ -60,42 +69,107 @@ function Charts({ report }: { report: SnapshotReport }) {
     <section>
       <h2>Over sizes of data</h2>
       <div class="pictures">
-        {first !== undefined && (
-          <SizeChart
-            title="Fork"
-            label="fork, ms"
-            repetitions={repetitionValues(report, "fork_us", loads)}
-            medians={medianValues(report, "fork_us", first)}
-          />
-        )}
-        {loads.map((load) => (
-          <SizeChart
-            key={load}
-            title={`Longest latency during the event, ${LOADS[load]}`}
-            label="longest latency, ms"
-            repetitions={repetitionValues(report, "during_max_us", [load])}
-            medians={medianValues(report, "during_max_us", load)}
-          />
-        ))}
+        {drawnTogether(report.sides).flatMap((drawn) => {
+          const names = drawnNames(drawn);
+          const valuesOf = (metric: string, of: Load[], load: Load) =>
+            drawn.map(({ side, name }) => ({
+              side,
+              repetitions: repetitionValues(report, metric, of, name),
+              medians: medianValues(report, metric, load, name),
+            }));
+          return [
+            first !== undefined && (
+              <SizeChart
+                key={`fork ${names}`}
+                title={`Fork${names}`}
+                label="fork, ms"
+                sides={valuesOf("fork_us", loads, first)}
+              />
+            ),
+            ...loads.map((load) => (
+              <SizeChart
+                key={`${load} ${names}`}
+                title={`Longest latency during the event, ${LOADS[load]}${names}`}
+                label="longest latency, ms"
+                sides={valuesOf("during_max_us", [load], load)}
+              />
+            )),
+          ];
+        })}
       </div>
       <h2>Around one event at the greatest size</h2>
       <div class="pictures">
-        {loads.map((load) => {
-          const point = report.points.filter((one) => one.load === load).at(-1);
-          return (
-            <EventChart
-              key={load}
-              title={`Longest latency of each hundredth of a second, ${LOADS[load]}`}
-              points={longestOf(point?.repetitions[0]?.series ?? [])}
-            />
-          );
-        })}
+        {(report.sides.length > 0 ? report.sides : [{ name: "" }]).flatMap(({ name }) =>
+          loads.map((load) => {
+            const point = report.points.filter((one) => one.load === load && one.side === name).at(-1);
+            return (
+              <EventChart
+                key={`${load} ${name}`}
+                title={`Longest latency of each hundredth of a second, ${LOADS[load]}${name && `, ${name}`}`}
+                points={longestOf(point?.repetitions[0]?.series ?? [])}
+              />
+            );
+          }),
+        )}
       </div>
     </section>
   );
 }
 
-function Points({ report: { points } }: { report: SnapshotReport }) {
+function Verdicts({ report: { verdicts } }: { report: SnapshotReport }) {
+  return (
+    <section>
+      <h2>Verdicts</h2>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">compared</th>
+              <th scope="col">data</th>
+              <th scope="col">load</th>
+              <th scope="col">metric</th>
+              <th scope="col" class="number">
+                values
+              </th>
+              <th scope="col" class="number">
+                change
+              </th>
+              <th scope="col" class="number">
+                interval
+              </th>
+              <th scope="col">verdict</th>
+            </tr>
+          </thead>
+          <tbody>
+            {verdicts.flatMap((place) =>
+              place.verdicts.map((verdict) => {
+                const { label, values } = judgedCells(verdict);
+                return (
+                  <tr key={`${place.head} ${place.size_bytes} ${place.load} ${verdict.metric}`}>
+                    <th scope="row">
+                      {place.base} → {place.head}
+                    </th>
+                    <td>{sizeText(place.size_bytes)}</td>
+                    <td>{place.load}</td>
+                    <td>{label}</td>
+                    <td class="number">{values}</td>
+                    <td class="number">{change(verdict.change)}</td>
+                    <td class="number">{interval(verdict.low, verdict.high)}</td>
+                    <td>
+                      <OutcomeMark outcome={verdict.verdict} />
+                    </td>
+                  </tr>
+                );
+              }),
+            )}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Points({ report: { points, sides } }: { report: SnapshotReport }) {
   const columns = shownColumns(points);
   return (
     <section>
@@ -104,6 +178,7 @@ function Points({ report: { points } }: { report: SnapshotReport }) {
         <table>
           <thead>
             <tr>
+              {sides.length > 0 && <th scope="col">server</th>}
               <th scope="col">data</th>
               <th scope="col">load</th>
               {columns.map(({ heading }) => (
@@ -115,7 +190,8 @@ function Points({ report: { points } }: { report: SnapshotReport }) {
           </thead>
           <tbody>
             {points.map((point) => (
-              <tr key={`${point.size_bytes} ${point.load}`}>
+              <tr key={`${point.size_bytes} ${point.side} ${point.load}`}>
+                {sides.length > 0 && <td>{point.side}</td>}
                 <th scope="row">{sizeText(point.size_bytes)}</th>
                 <td>{point.load}</td>
                 {columns.map((column) => {

@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
-import type { MedianEstimate, SnapshotPoint, SnapshotReport } from "../records.ts";
+import type { MedianEstimate, SnapshotPoint, SnapshotReport, Verdict } from "../records.ts";
 import {
   cellOf,
+  drawnNames,
+  drawnTogether,
   GIB,
+  judgedCells,
   longestOf,
   medianValues,
   repetitionValues,
@@ -14,8 +17,9 @@ function estimate(value: number): MedianEstimate {
   return { median: value, low: value / 2, high: value * 2 };
 }
 
-function point(gib: number, load: SnapshotPoint["load"], forks: number[]): SnapshotPoint {
+function point(gib: number, load: SnapshotPoint["load"], forks: number[], side = ""): SnapshotPoint {
   return {
+    side,
     size_bytes: gib * GIB,
     data_bytes: null,
     keys: 1,
@@ -54,6 +58,34 @@ test("repetitions of the wanted loads are drawn over the memory", () => {
     [1, 25],
     [4, 100],
   ]);
+});
+
+test("each side is drawn beside the base, the only one alone", () => {
+  expect(drawnTogether([])).toEqual([[{ side: "head", name: "" }]]);
+  expect(drawnNames(drawnTogether([])[0] ?? [])).toBe("");
+  const [servers] = drawnTogether([{ name: "base" }, { name: "head" }]);
+  expect(drawnNames(servers ?? [])).toBe("");
+  const varied = drawnTogether([
+    { name: "io-threads=1" },
+    { name: "io-threads=2" },
+    { name: "io-threads=4" },
+  ]);
+  expect(varied.map(drawnNames)).toEqual([
+    ", io-threads=1 and io-threads=2",
+    ", io-threads=1 and io-threads=4",
+  ]);
+});
+
+test("values are those of one side", () => {
+  const points = [point(1, "open", [25_000], "base"), point(1, "open", [20_000], "head")];
+  const report = { points } as unknown as SnapshotReport;
+  expect(repetitionValues(report, "fork_us", ["open"], "head")).toEqual([[1, 20]]);
+  expect(medianValues(report, "fork_us", "open", "base")).toEqual([[1, 25]]);
+});
+
+test("values of verdicts have the unit of their metric", () => {
+  const verdict = { metric: "cow_bytes", base: 2 * 2 ** 20, head: null } as Verdict;
+  expect(judgedCells(verdict)).toEqual({ label: "copied, MiB", values: "2 → -" });
 });
 
 test("slots without replies have no latency", () => {

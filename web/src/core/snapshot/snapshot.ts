@@ -1,7 +1,8 @@
 /** The figures of a sweep over sizes of data, as they are drawn and listed. */
 
 import { count, share } from "../numbers.ts";
-import type { SeriesSlot, SnapshotPoint, SnapshotReport } from "../records.ts";
+import type { SeriesSlot, SnapshotPoint, SnapshotReport, Verdict } from "../records.ts";
+import type { SideName } from "../sides.ts";
 
 export type Load = SnapshotPoint["load"];
 
@@ -12,10 +13,39 @@ const US_PER_MS = 1000;
 /** What one or several repetitions measured at a size: resident memory in GiB, and a figure. */
 export type SizedValue = [gib: number, value: number];
 
-/** A metric of each repetition under these loads, over the memory that the server had. */
-export function repetitionValues(report: SnapshotReport, metric: string, loads: Load[]): SizedValue[] {
+/** A side of a sweep, and as what it is drawn; its name is empty where it is the only one. */
+export interface DrawnSide {
+  side: SideName;
+  name: string;
+}
+
+/** The sides that are drawn in one chart: each beside the base, or the only one. */
+export function drawnTogether(sides: { name: string }[]): DrawnSide[][] {
+  const [base, ...others] = sides.map(({ name }) => name);
+  if (base === undefined || others.length === 0) {
+    return [[{ side: "head", name: base ?? "" }]];
+  }
+  return others.map((name) => [
+    { side: "base", name: base },
+    { side: "head", name },
+  ]);
+}
+
+/** What a chart's title names its sides by; base and head are in its legend. */
+export function drawnNames(drawn: DrawnSide[]): string {
+  const names = drawn.filter(({ side, name }) => name !== "" && name !== side).map(({ name }) => name);
+  return names.length === 0 ? "" : `, ${names.join(" and ")}`;
+}
+
+/** A metric of each repetition of a side under these loads, over the memory that the server had. */
+export function repetitionValues(
+  report: SnapshotReport,
+  metric: string,
+  loads: Load[],
+  name = "",
+): SizedValue[] {
   return report.points
-    .filter(({ load }) => loads.includes(load))
+    .filter(({ load, side }) => loads.includes(load) && side === name)
     .flatMap(({ repetitions }) => repetitions)
     .flatMap(({ metrics }): SizedValue[] => {
       const [resident, value] = [metrics.resident_bytes, metrics[metric]];
@@ -24,10 +54,10 @@ export function repetitionValues(report: SnapshotReport, metric: string, loads: 
     .sort(([left], [right]) => left - right);
 }
 
-/** The median of a metric in each point under a load, over the median memory. */
-export function medianValues(report: SnapshotReport, metric: string, load: Load): SizedValue[] {
+/** The median of a metric in each point of a side under a load, over the median memory. */
+export function medianValues(report: SnapshotReport, metric: string, load: Load, name = ""): SizedValue[] {
   return report.points
-    .filter((point) => point.load === load)
+    .filter((point) => point.load === load && point.side === name)
     .flatMap(({ metrics }): SizedValue[] => {
       const [resident, value] = [metrics.resident_bytes, metrics[metric]];
       return resident === undefined || value === undefined
@@ -82,4 +112,20 @@ export function cellOf(point: SnapshotPoint, column: FigureColumn): { text: stri
   }
   const { median, low, high } = estimate;
   return { text: column.write(median), interval: `${column.write(low)} to ${column.write(high)}` };
+}
+
+/** How the metrics with verdicts are written: a label with the unit, and by what values are divided. */
+const JUDGED: Record<string, { label: string; divisor: number }> = {
+  fork_us: { label: "fork, ms", divisor: US_PER_MS },
+  longest_pause_us: { label: "longest pause, ms", divisor: US_PER_MS },
+  during_p99_9_us: { label: "p99.9 during, ms", divisor: US_PER_MS },
+  event_seconds: { label: "event, s", divisor: 1 },
+  cow_bytes: { label: "copied, MiB", divisor: MIB },
+};
+
+/** The metric of a verdict with its unit, and its values on both sides. */
+export function judgedCells({ metric, base, head }: Verdict): { label: string; values: string } {
+  const { label, divisor } = JUDGED[metric] ?? { label: metric, divisor: 1 };
+  const written = (value: number | null) => count(value === null ? null : value / divisor);
+  return { label, values: `${written(base)} → ${written(head)}` };
 }
