@@ -39,6 +39,8 @@ Examples:
 
     zerolap snapshot redis-server --sizes 1GiB --vary io-threads=1,4 --vary transparent-huge-pages=never,always
 
+    zerolap snapshot redis-server --sizes 1GiB --trace --html snapshot.html
+
     zerolap snapshot 8.0 --base 7.2 --repo ~/redis --fail-on regression --markdown -
 """
 
@@ -86,6 +88,14 @@ def snapshot(
             metavar="KEY=A,B",
         ),
     ] = None,
+    trace: Annotated[
+        bool,
+        typer.Option(
+            "--trace",
+            help="Trace one more event at the greatest size: the fork by part, the server's system calls with their "
+            "stacks until its child has exited, the child. Needs bpftrace and root.",
+        ),
+    ] = False,
     min_effect: Annotated[str, typer.Option(help="Smallest relevant change, for verdicts.", metavar="SIZE")] = "10%",
     repo: options.Repo = None,
     config: options.Config = None,
@@ -134,6 +144,7 @@ def snapshot(
         repetitions=repetitions,
         seed=secrets.randbits(63) if seed is None else seed,
         is_seed_drawn=seed is None,
+        is_traced=trace,
         command_line=options.command_line(context),
     )
     with Store.open(store) as results, Bar(quiet=quiet) as bar:

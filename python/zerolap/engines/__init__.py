@@ -27,6 +27,7 @@ from zerolap.engines.registry import COMPARING, LOADED, TRACED, engine_named, ru
 from zerolap.engines.sampled import PASSES
 from zerolap.engines.server_trial import PinnedTrial, deployed
 from zerolap.engines.snapshot_figures import EventMoments, event_metrics, seconds_until_normal
+from zerolap.engines.snapshot_trace import TracedServer, require_snapshot_tracing, trace_snapshot
 from zerolap.engines.snapshot_trial import (
     VALUE_BYTES,
     WRITTEN_FILES,
@@ -66,6 +67,7 @@ __all__ = [
     "ProbedEntry",
     "SnapshotLoadSettings",
     "SnapshotServer",
+    "TracedServer",
     "ambiguous",
     "count_repeated",
     "counted_part",
@@ -81,11 +83,13 @@ __all__ = [
     "missing_for_sampling",
     "require_huge_pages",
     "require_huge_pages_possible",
+    "require_snapshot_tracing",
     "rules_of_plugins",
     "seconds_until_normal",
     "sees_all",
     "snapshot_case",
     "snapshot_topology",
+    "trace_snapshot",
     "trials_of",
     "visible_setting",
 ]

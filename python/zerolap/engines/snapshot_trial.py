@@ -130,6 +130,11 @@ class SnapshotServer:
         return load.used_ns() + sum(read_total_ns(node.process) for node in self._deployment.nodes)
 
     @property
+    def process(self) -> int:
+        """The process id of the server."""
+        return self._server.process
+
+    @property
     def keys(self) -> int:
         """The number of keys that it holds."""
         return self._server.count_keys()
@@ -145,14 +150,9 @@ class SnapshotServer:
         Raises `TrialFailed` if the server, the load generator or the save fails.
         """
         began, seed = now(), moments.getrandbits(32)
-        arguments = [*timed_arguments(self._trial.case.client, seed, self._trial.pinning.client), *load.arguments]
-        result = self._trial.directory / "load.json"
         self._wait_for_child()
         memory = self._memory_metrics()
-        with (
-            named_death(*(node.server for node in self._deployment.nodes)),
-            open_ended_load(self._deployment.reach, arguments, self._trial.load_log, result) as running,
-        ):
+        with self._loaded(load, seed) as running:
             with watch(lambda: self._used_ns(running), self._processors) as disturbance:
                 time.sleep(STARTING_NS / NS_PER_SECOND + CALM_SECONDS + moments.uniform(0, MOST_RANDOM_SECONDS))
                 running.require_running()
@@ -169,6 +169,30 @@ class SnapshotServer:
             warnings=[*series.warnings, *kept_rate_warnings(load, metrics["outside_ops_per_sec"])],
             series=series.around(happened.begin_ns, SLOTS_BEFORE, SLOTS_AFTER),
         )
+
+    def event_under_load(
+        self, load: SnapshotLoadSettings, seed: int, around: contextlib.AbstractContextManager[object]
+    ) -> None:
+        """Have an event happen under load, within a context, without measuring it; raises `TrialFailed`."""
+        self._wait_for_child()
+        with self._loaded(load, seed) as running:
+            time.sleep(STARTING_NS / NS_PER_SECOND)
+            running.require_running()
+            with around:
+                self._event_happens()
+            running.end()
+        self._clear_up()
+
+    @contextlib.contextmanager
+    def _loaded(self, load: SnapshotLoadSettings, seed: int) -> Iterator[OpenEndedLoad]:
+        """Put load on the server, which is named where it dies meanwhile."""
+        arguments = [*timed_arguments(self._trial.case.client, seed, self._trial.pinning.client), *load.arguments]
+        result = self._trial.directory / "load.json"
+        with (
+            named_death(*(node.server for node in self._deployment.nodes)),
+            open_ended_load(self._deployment.reach, arguments, self._trial.load_log, result) as running,
+        ):
+            yield running
 
     def require_huge_pages(self, wanted: HugePages) -> None:
         """Raise `TrialFailed` if the memory of the server does not lie in pages of the kind that was wanted."""

@@ -21,6 +21,7 @@ from zerolap.explain.detectors import BUILT_IN as BUILT_IN_DETECTORS
 from zerolap.explain.detectors import BUILT_IN_OF_GROUPS as BUILT_IN_GROUP_DETECTORS
 from zerolap.explain.detectors import CaseEvidence, CaseGroup, CodePlace, Detector, GroupDetector, Saving, SizedCase
 from zerolap.explain.findings import explain_change
+from zerolap.explain.fork_findings import fork_findings
 from zerolap.explain.opportunities import (
     WeightedWork,
     command_weights,
@@ -71,6 +72,7 @@ __all__ = [
     "explain_layout",
     "explain_placement",
     "explain_times",
+    "fork_findings",
     "gain",
     "ranked_opportunities",
     "size_groups",

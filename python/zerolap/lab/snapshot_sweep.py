@@ -1,6 +1,8 @@
 """The sweep of `zerolap snapshot`: servers filled with more and more data, and what their forks cost under load."""
 
+import contextlib
 import random
+import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,23 +16,28 @@ from zerolap.engines import (
     VALUE_BYTES,
     PinnedTrial,
     SnapshotLoadSettings,
+    TracedServer,
     filled_snapshot_server,
     huge_page_settings,
     require_huge_pages_possible,
+    require_snapshot_tracing,
     snapshot_case,
     snapshot_topology,
+    trace_snapshot,
     visible_setting,
 )
+from zerolap.explain import fork_findings
 from zerolap.host import Pinning, Processors, choose_pinning, fingerprint, huge_pages, read_processors
 from zerolap.judge import SNAPSHOT_MIN_EFFECT, Q
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import sandbox_notes
-from zerolap.lab.snapshot_points import fits_of, points_of, verdicts_of
+from zerolap.lab.snapshot_points import FORK, fits_of, points_of, verdicts_of
 from zerolap.lab.snapshot_sides import Factor, SweepSide, sides_of
 from zerolap.lab.snapshot_sizes import Room, fitting_sizes
 from zerolap.load import SLOT_SECONDS
 from zerolap.records import (
     EndpointSource,
+    EnvironmentMissing,
     FailedSize,
     Interrupted,
     KeptRepetition,
@@ -44,6 +51,7 @@ from zerolap.records import (
     SnapshotReport,
     SnapshotSettings,
     SnapshotSide,
+    SnapshotTrace,
     TrialFailed,
     UsageError,
     digest_of,
@@ -58,7 +66,8 @@ class SnapshotRequest:
     """What a sweep is to measure; without `sizes_bytes` as many of the usual sizes as fit.
 
     `base` is a second server, or `factors` are varied; verdicts are on changes of at least `min_effect`. With
-    `is_seed_drawn` nobody chose the seed, so that an unfinished sweep of the same goes on with its own.
+    `is_seed_drawn` nobody chose the seed, so that an unfinished sweep of the same goes on with its own. With
+    `is_traced` an event of each side is traced at the greatest size, apart from those that are measured.
     """
 
     server: RequestedServer
@@ -74,6 +83,7 @@ class SnapshotRequest:
     factors: Sequence[Factor] = ()
     min_effect: float = SNAPSHOT_MIN_EFFECT
     is_seed_drawn: bool = False
+    is_traced: bool = False
 
     def digest(self, builds: Sequence[str], sides: Sequence[SweepSide], platform: Platform) -> str:
         """Return what is equal for sweeps that measure the same on the same machine, whatever their seed."""
@@ -97,6 +107,8 @@ def snapshot(request: SnapshotRequest, lab: Lab) -> SnapshotReport:
     sides = sides_of(request.server, request.base, request.factors)
     for side in sides:
         _require_startable(side)
+    if request.is_traced:
+        _require_traceable(request.event)
     remove_abandoned(TRIAL_PREFIX)
     sizes, left_out = fitting_sizes(request.sizes_bytes, request.event, Room.here(request.event))
     notes = [*sandbox_notes(), *left_out]
@@ -115,13 +127,15 @@ def snapshot(request: SnapshotRequest, lab: Lab) -> SnapshotReport:
             with lab.store.sweep(request.digest(builds, sides, platform)) as kept:
                 sweep = _Sweep(request, sides, built, sizes, kept, lab)
                 failed = sweep.carry_out()
+                traces = sweep.traced(failed) if request.is_traced else []
                 kept.end()
     except (KeyboardInterrupt, Interrupted):
         lab.cancellation.cancel()
         raise Interrupted(
             "interrupted; the repetitions that have ended are kept", hint="the same command goes on"
         ) from None
-    return _document(request, sweep, failed, platform, [*notes, *sweep.notes])
+    document = _document(request, sweep, failed, platform, [*notes, *sweep.notes])
+    return document.model_copy(update={"traces": traces})
 
 
 def _require_startable(side: SweepSide) -> None:
@@ -134,6 +148,13 @@ def _require_startable(side: SweepSide) -> None:
         )
     if side.huge_pages is not None:
         require_huge_pages_possible(side.huge_pages, huge_pages())
+
+
+def _require_traceable(event: SnapshotEvent) -> None:
+    """Raise `UsageError` for an event at which nothing forks, `EnvironmentMissing` where no fork can be traced."""
+    if event == "none":
+        raise UsageError("`--trace` with `--event none`: nothing forks", hint="write --event bgsave")
+    require_snapshot_tracing()
 
 
 def _document(
@@ -277,25 +298,66 @@ class _Sweep:
 
     def _carry_out(self, start: _Start) -> None:
         """Start and fill a server, and carry out its repetitions; raises `TrialFailed` with the name of its side."""
-        side, size = start.side, start.size_bytes
-        data = self._random("data", size, 0 if len(self.sides) == 1 else start.repetitions[0][0])
+        data = self._random("data", start.size_bytes, 0 if len(self.sides) == 1 else start.repetitions[0][0])
+        with self._trial(start.side, start.size_bytes, data.getrandbits(32)) as trial:
+            self._repeat(start, trial)
+
+    @contextlib.contextmanager
+    def _trial(self, side: SweepSide, size: int, seed: int) -> Iterator[PinnedTrial]:
+        """Give a trial of a side in a directory of its own; raises `TrialFailed` with the name of the side."""
         try:
             with self._lab.place.trial_directory() as directory:
-                trial = PinnedTrial(
+                yield PinnedTrial(
                     self.built[side.name].program,
                     self._server_spec(side),
                     snapshot_case(size, self._request.connections),
-                    data.getrandbits(32),
+                    seed,
                     directory,
                     snapshot_pinning(read_processors()),
                     environment={} if side.huge_pages is None else HUGE_PAGE_VARIABLES[side.huge_pages],
                     read_only=visible_setting(),
                 )
-                self._repeat(start, trial)
         except TrialFailed as failure:
             if not side.name:
                 raise
             raise failure.of(side.name) from failure
+
+    def traced(self, failed: Sequence[FailedSize]) -> list[SnapshotTrace]:
+        """Trace an event of each side at the greatest size that was measured; one that cannot be traced is a note."""
+        size = max(set(self.sizes) - {failure.size_bytes for failure in failed})
+        traces = []
+        for number, side in enumerate(self.sides):
+            self._lab.cancellation.require_going_on()
+            progress = Progress(
+                activity="tracing", subject=shown_bytes(size), cases=1, done=number, expected=len(self.sides)
+            )
+            self._lab.listen(progress)
+            try:
+                traces.append(self._trace(side, size))
+            except (TrialFailed, EnvironmentMissing) as failure:
+                self._lab.cancellation.require_going_on()
+                self.notes.append(f"{shown_bytes(size)} was not traced: {failure.message}")
+                self._lab.listen(Note(text=self.notes[-1]))
+        return traces
+
+    def _trace(self, side: SweepSide, size: int) -> SnapshotTrace:
+        request, seeds = self._request, self._random("trace", size, 0)
+        load = SnapshotLoadSettings(request.loads[0], request.rate_per_second)
+        built = self.built[side.name].record
+        forks_us = [
+            kept.repetition.metrics[FORK]
+            for kept in self.repetitions
+            if (kept.side, kept.size_bytes) == (side.name, size) and FORK in kept.repetition.metrics
+        ]
+        with (
+            self._trial(side, size, seeds.getrandbits(32)) as trial,
+            filled_snapshot_server(trial, request.event) as server,
+        ):
+            traced = TracedServer(server, trial, built.source_root, size, side.name)
+            trace = trace_snapshot(
+                traced, load, seeds.getrandbits(32), statistics.median(forks_us) if forks_us else None
+            )
+        return trace.model_copy(update={"findings": fork_findings(trace)})
 
     def _repeat(self, start: _Start, trial: PinnedTrial) -> None:
         side, size = start.side, start.size_bytes

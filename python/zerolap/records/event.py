@@ -12,7 +12,7 @@ from zerolap.records.trial import Side
 
 EVENT_SCHEMA: Final = "zerolap.event/1"
 
-Activity: TypeAlias = Literal["building", "counting", "timing", "sampling", "measuring"]
+Activity: TypeAlias = Literal["building", "counting", "timing", "sampling", "measuring", "tracing"]
 
 
 class _Event(Record):

@@ -1,0 +1,412 @@
+"""What bpftrace records of one fork of a server: the fork by part, and both processes until the child has exited.
+
+The program finds the fork and its end by itself, in the kernel: nothing has to be marked from outside. It is the first
+fork of the main thread that makes a process, not a thread. As in `bpftrace`, all that it records are tables of bounded
+size, and no file of the server is read.
+
+The fork is divided by samples of the kernel's stack: that works on every kernel that can be traced, where probes of its
+functions need kprobes or a list of functions that many kernels do not give.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from zerolap.engines.bpftrace import count_of, counts_by_number, read_maps
+from zerolap.records import MOST_CHILD_STEPS, ForkPartName, PageFaultKind, TimeOffReason
+
+NEW_TASK: Final = "task/task_newtask"
+EXIT: Final = "sched/sched_process_exit"
+FORK_EVENTS: Final = (NEW_TASK, EXIT)
+"""What is needed beside the events of `tracing_obstacle`."""
+FAULT_EVENTS: Final = ("exceptions/page_fault_user", "exceptions/page_fault_kernel")
+"""On x86; elsewhere page faults have no kinds."""
+
+FORKS: Final = ("fork", "vfork", "clone", "clone3")
+WAITS: Final = (
+    *("epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6"),
+    *("io_uring_enter", "io_getevents", "io_pgetevents"),
+)
+"""By which servers wait for requests: the pause lasts until the first of these calls after the fork."""
+OF_FILES: Final = ("write", "writev", "pwrite64", "pwritev", "pwritev2", "fsync", "fdatasync", "sync_file_range")
+"""Calls whose first argument is a descriptor, and that are told apart by it where it is one of a file."""
+OPENS: Final = ("open", "openat", "openat2", "creat")
+SHARES_MEMORY: Final = 0x100
+"""`CLONE_VM`: threads, and processes that are about to execute another program."""
+
+MOST_FILES: Final = 16
+NO_FILE: Final = 0xFFFFFFFF
+FEWEST_HZ, MOST_HZ = 97, 4999
+WANTED_SAMPLES: Final = 1500
+MOST_SAMPLES: Final = 4000
+"""Each can have a stack of its own: no more than fit bpftrace's tables."""
+STACK_DEPTH: Final = 32
+
+PAGE_TABLES: Final = frozenset(
+    {
+        *("copy_page_range", "copy_p4d_range", "copy_pud_range", "copy_pmd_range", "copy_pte_range"),
+        *("copy_huge_pud", "copy_huge_pmd", "copy_hugetlb_page_range"),
+    }
+)
+MEMORY_AREAS: Final = frozenset({"copy_mm", "dup_mm", "dup_mmap", "vm_area_dup", "anon_vma_fork", "anon_vma_clone"})
+"""Functions of the kernel; those that are static are inlined in some versions, so that callers are listed too."""
+FAULT_KINDS: Final[Mapping[int, PageFaultKind]] = {
+    0: "first read",
+    1: "other",
+    2: "first write",
+    3: "copy on write",
+    4: "any",
+}
+"""By the lowest bits of the error code of x86: a page that is present, a write (`enum x86_pf_error_code`)."""
+ANY_FAULT: Final = 4
+TIMES_OFF: Final[Mapping[int, TimeOffReason]] = {0: "elsewhere", 1: "in a system call", 2: "waiting for requests"}
+
+_TRACING: Final = """\
+tracepoint:raw_syscalls:sys_enter /pid == {process}/
+{{
+  $call = (uint64)args->id;
+  $descriptor = (uint64)args->args[0];
+  if ($call == {close}) {{ delete(@file[$descriptor]); }}
+  if (tid == {process} && @ended == 0) {{
+    @entered = nsecs;
+    @inside = (uint64)1;
+    if (@child == 0 && ({is_fork})) {{
+      @forking = (uint64)1;
+      @began = nsecs;
+      @fork_off = (uint64)0;
+    }}
+    @target = (uint64){no_file};
+    if (({is_of_file}) && (@file[$descriptor] == 1 || {is_known_file})) {{ @target = $descriptor; }}
+    if (@on == 1) {{
+      if ({is_wait}) {{
+        @inside = (uint64)2;
+        if (@phase == 0) {{
+          @phase = (uint64)1;
+          @pause = nsecs - @began;
+        }}
+      }}
+      @calls[@phase, $call, @target] = count();
+    }}
+  }}
+}}
+
+tracepoint:raw_syscalls:sys_exit /pid == {process}/
+{{
+  $call = (uint64)args->id;
+  if (({is_open}) && args->ret >= 0) {{ @file[(uint64)args->ret] = (uint64)1; }}
+  if (tid == {process}) {{
+    @inside = (uint64)0;
+    if (@on == 1 && @entered >= @since) {{
+      $taken = nsecs - @entered;
+      @call_ns[@phase, $call, @target] = sum($taken);
+      @longest[$call, @target] = max($taken);
+    }}
+    if (@forking == 1) {{
+      @forking = (uint64)0;
+      if (@child > 0) {{
+        @fork_ns = nsecs - @began;
+        @since = nsecs;
+        if (@ended == 0) {{ @on = (uint64)1; }}
+      }}
+    }}
+  }}
+}}
+
+tracepoint:task:task_newtask /tid == {process}/
+{{
+  if (@forking == 1 && @child == 0 && ((uint64)args->clone_flags & {shares_memory}) == 0) {{
+    @child = (uint64)args->pid;
+  }}
+}}
+
+tracepoint:sched:sched_process_exit /@child > 0/
+{{
+  if ((uint64)tid == @child && @ended == 0) {{
+    @ended = nsecs;
+    @child_ns = nsecs - @began;
+    @on = (uint64)0;
+  }}
+}}
+
+profile:hz:{hz} /tid == {process}/
+{{
+  if (@forking == 1 && @sampled < {most_samples}) {{
+    @sampled = @sampled + 1;
+    @fork_stacks[kstack({depth})] = count();
+  }}
+}}
+
+tracepoint:sched:sched_wakeup /args->pid == {process}/
+{{
+  if (@went > 0) {{ @woken = nsecs; }}
+}}
+
+tracepoint:sched:sched_switch
+{{
+  if ((@on == 1 || @forking == 1) && args->next_pid == {process} && @went > 0) {{
+    $off = nsecs - @went;
+    if (@forking == 1) {{
+      @fork_off = @fork_off + $off;
+    }} else {{
+      @off[@went_from] = count();
+      @off_ns[@went_from] = sum($off);
+      if (@woken >= @went) {{ @queue_ns[@went_from] = sum(nsecs - @woken); }}
+    }}
+    @went = (uint64)0;
+  }}
+  if ((@on == 1 || @forking == 1) && tid == {process}) {{
+    @went = nsecs;
+    @went_from = @inside;
+    @woken = (uint64)0;
+    if ((args->prev_state & 255) == 0) {{ @woken = nsecs; }}
+  }}
+}}
+
+tracepoint:raw_syscalls:sys_enter /@child > 0/
+{{
+  if ((uint64)tid == @child && @ended == 0) {{
+    $call = (uint64)args->id;
+    $step = @steps;
+    if ($step < {most_steps}) {{
+      @step[$step] = $call;
+      @step_at[$step] = nsecs - @began;
+    }}
+    @steps = $step + 1;
+    @child_entered = nsecs;
+    @child_calls[$call] = count();
+  }}
+}}
+
+tracepoint:raw_syscalls:sys_exit /@child > 0/
+{{
+  if ((uint64)tid == @child && @ended == 0 && @steps > 0) {{
+    $step = @steps - 1;
+    $taken = nsecs - @child_entered;
+    @child_call_ns[(uint64)args->id] = sum($taken);
+    if ($step < {most_steps}) {{ @step_ns[$step] = $taken; }}
+  }}
+}}
+"""
+
+_FAULT: Final = """
+tracepoint:{event} /@child > 0/
+{{
+  if (pid == {process} && @on == 1) {{ @faults[(uint64)args->error_code & 3] = count(); }}
+  if ((uint64)pid == @child && @ended == 0) {{ @child_faults[(uint64)args->error_code & 3] = count(); }}
+}}
+"""
+
+_ANY_FAULT: Final = """
+software:page-faults:1 /@child > 0/
+{{
+  if (pid == {process} && @on == 1) {{ @faults[(uint64){kind}] = count(); }}
+  if ((uint64)pid == @child && @ended == 0) {{ @child_faults[(uint64){kind}] = count(); }}
+}}
+"""
+
+
+@dataclass
+class CallCounts:
+    """The calls of a system call with the same target, and those before the end of the pause; times in nanoseconds."""
+
+    calls: int = 0
+    ns: int = 0
+    longest_ns: int = 0
+    in_pause: int = 0
+    ns_in_pause: int = 0
+
+
+@dataclass(frozen=True)
+class OffCounts:
+    """How often a thread was off its processor, for how long, and how much of that it could have run."""
+
+    times: int
+    ns: int
+    queue_ns: int
+
+
+@dataclass(frozen=True)
+class StepCounts:
+    """A system call of the child by number, when it began after the fork did, and how long it took if it returned."""
+
+    number: int
+    at_ns: int
+    ns: int | None
+
+
+@dataclass(frozen=True)
+class ForkCounts:
+    """What was recorded; times are in nanoseconds, system calls are numbers.
+
+    `fork_ns` is none if no fork of the main thread was seen, `child_ns` if the child did not exit. `calls` are those of
+    the main thread by number and descriptor of the file, none for calls of no file. `stacks` are functions of the
+    kernel from the leaf to the root, with the samples of the fork.
+    """
+
+    fork_ns: int | None
+    fork_off_ns: int
+    pause_ns: int | None
+    child_ns: int | None
+    stacks: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    calls: Mapping[tuple[int, int | None], CallCounts] = field(default_factory=dict)
+    off: Mapping[TimeOffReason, OffCounts] = field(default_factory=dict)
+    faults: Mapping[PageFaultKind, int] = field(default_factory=dict)
+    child_faults: Mapping[PageFaultKind, int] = field(default_factory=dict)
+    steps: Sequence[StepCounts] = ()
+    child_calls: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+    def parts_ns(self) -> dict[ForkPartName, int]:
+        """Return the time of each part of the fork, those on the processor by their shares of the samples."""
+        samples = sum(self.stacks.values())
+        by_part: dict[ForkPartName, int] = {"page tables": 0, "memory areas": 0, "other": 0}
+        for frames, number in self.stacks.items():
+            by_part[_part_of(frames)] += number
+        on_ns = max(0, (self.fork_ns or 0) - self.fork_off_ns)
+        shares = {part: number / samples for part, number in by_part.items()} if samples else {}
+        parts: dict[ForkPartName, int] = {part: round(on_ns * share) for part, share in shares.items()}
+        return parts | {"off the processor": self.fork_off_ns}
+
+
+def sampling_rate_hz(fork_seconds: float) -> int:
+    """Return how often to sample, so that a fork that takes about so long has enough samples, and not too many."""
+    return max(FEWEST_HZ, min(MOST_HZ, int(WANTED_SAMPLES / max(fork_seconds, 1e-6))))
+
+
+def fork_program(
+    process: int, names: Mapping[int, str], files: Collection[int], hz: int, events: Collection[str]
+) -> str:
+    """Return the program for the main thread of `process`.
+
+    `names` are the system calls by number, `files` the descriptors that are of files when it begins, of which no more
+    than `MOST_FILES` are known to it; `events` those of `FAULT_EVENTS` that the kernel has.
+    """
+    numbers = {name: number for number, name in names.items()}
+
+    def is_one_of(calls: Iterable[str]) -> str:
+        return _any("$call", [numbers[call] for call in calls if call in numbers])
+
+    text = _TRACING.format(
+        process=process,
+        close=numbers["close"],
+        is_fork=is_one_of(FORKS),
+        is_wait=is_one_of(WAITS),
+        is_of_file=is_one_of(OF_FILES),
+        is_open=is_one_of(OPENS),
+        is_known_file=_any("$descriptor", sorted(files)[:MOST_FILES]),
+        no_file=NO_FILE,
+        shares_memory=SHARES_MEMORY,
+        hz=hz,
+        most_samples=MOST_SAMPLES,
+        depth=STACK_DEPTH,
+        most_steps=MOST_CHILD_STEPS,
+    )
+    faults = [
+        _FAULT.format(event=event.replace("/", ":"), process=process) for event in FAULT_EVENTS if event in events
+    ]
+    return "".join([text, *(faults or [_ANY_FAULT.format(process=process, kind=ANY_FAULT)])])
+
+
+def _any(variable: str, values: Sequence[int]) -> str:
+    return " || ".join(f"{variable} == {value}" for value in values) or "0 == 1"
+
+
+def read_fork_counts(output: str) -> ForkCounts:
+    """Return what was recorded, from what bpftrace wrote; raises `ValueError` for anything else."""
+    maps = read_maps(output)
+    has_child = count_of(maps.get("child", 0)) > 0
+    return ForkCounts(
+        fork_ns=_positive(maps, "fork_ns"),
+        fork_off_ns=count_of(maps.get("fork_off", 0)) if has_child else 0,
+        pause_ns=_positive(maps, "pause"),
+        child_ns=_positive(maps, "child_ns"),
+        stacks=_stacks(maps.get("fork_stacks", {})) if has_child else {},
+        calls=_calls(maps),
+        off=_times_off(maps),
+        faults=_faults(maps.get("faults", {})),
+        child_faults=_faults(maps.get("child_faults", {})),
+        steps=_steps(maps),
+        child_calls=_child_calls(maps),
+    )
+
+
+def _positive(maps: Mapping[str, Any], name: str) -> int | None:
+    return count_of(maps.get(name, 0)) or None
+
+
+def _calls(maps: Mapping[str, Any]) -> dict[tuple[int, int | None], CallCounts]:
+    calls: dict[tuple[int, int | None], CallCounts] = defaultdict(CallCounts)
+    for (phase, number, descriptor), value in _by_numbers(maps.get("calls", {}), 3):
+        counts = calls[_place(number, descriptor)]
+        counts.calls += value
+        counts.in_pause += value if phase == 0 else 0
+    for (phase, number, descriptor), value in _by_numbers(maps.get("call_ns", {}), 3):
+        counts = calls[_place(number, descriptor)]
+        counts.ns += value
+        counts.ns_in_pause += value if phase == 0 else 0
+    for (number, descriptor), value in _by_numbers(maps.get("longest", {}), 2):
+        calls[_place(number, descriptor)].longest_ns = value
+    return dict(calls)
+
+
+def _place(number: int, descriptor: int) -> tuple[int, int | None]:
+    return number, None if descriptor == NO_FILE else descriptor
+
+
+def _times_off(maps: Mapping[str, Any]) -> dict[TimeOffReason, OffCounts]:
+    times, ns, queue_ns = (counts_by_number(maps.get(name, {})) for name in ("off", "off_ns", "queue_ns"))
+    return {
+        reason: OffCounts(times.get(number, 0), ns.get(number, 0), queue_ns.get(number, 0))
+        for number, reason in TIMES_OFF.items()
+        if number in times
+    }
+
+
+def _faults(values: object) -> dict[PageFaultKind, int]:
+    counts = counts_by_number(values)
+    if unknown := counts.keys() - FAULT_KINDS.keys():
+        raise ValueError(f"`{min(unknown)}` is no kind of page fault")
+    return {FAULT_KINDS[number]: value for number, value in counts.items()}
+
+
+def _steps(maps: Mapping[str, Any]) -> list[StepCounts]:
+    numbers, at_ns, ns = (counts_by_number(maps.get(name, {})) for name in ("step", "step_at", "step_ns"))
+    return [StepCounts(numbers[step], at_ns.get(step, 0), ns.get(step)) for step in sorted(numbers)]
+
+
+def _child_calls(maps: Mapping[str, Any]) -> dict[int, tuple[int, int]]:
+    calls, ns = (counts_by_number(maps.get(name, {})) for name in ("child_calls", "child_call_ns"))
+    return {number: (value, ns.get(number, 0)) for number, value in calls.items()}
+
+
+def _by_numbers(values: object, parts: int) -> list[tuple[tuple[int, ...], int]]:
+    """Return the entries of a map whose keys are so many numbers; raises `ValueError` for another map."""
+    if not isinstance(values, dict):
+        raise ValueError("a map has another form")
+    form = re.compile(",".join([r"\d{1,20}"] * parts), re.ASCII)
+    for key in values:
+        if form.fullmatch(key) is None:
+            raise ValueError(f"a map has the key `{key[:80]}`")
+    return [(tuple(map(int, key.split(","))), count_of(value)) for key, value in values.items()]
+
+
+def _stacks(values: object) -> dict[tuple[str, ...], int]:
+    if not isinstance(values, dict):
+        raise ValueError("a map has another form")
+    stacks: dict[tuple[str, ...], int] = defaultdict(int)
+    for key, value in values.items():
+        stacks[tuple(map(_function, key.split()))] += count_of(value)
+    return dict(stacks)
+
+
+def _function(frame: str) -> str:
+    """Return the function of a frame such as `copy_pte_range.isra.0+123`, by its name in the source."""
+    return frame.partition("+")[0].partition(".")[0]
+
+
+def _part_of(frames: Iterable[str]) -> ForkPartName:
+    functions = set(frames)
+    if functions & PAGE_TABLES:
+        return "page tables"
+    return "memory areas" if functions & MEMORY_AREAS else "other"
