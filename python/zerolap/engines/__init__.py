@@ -27,7 +27,6 @@ from zerolap.engines.registry import COMPARING, LOADED, TRACED, engine_named, ru
 from zerolap.engines.sampled import PASSES
 from zerolap.engines.server_trial import PinnedTrial, deployed
 from zerolap.engines.snapshot_figures import EventMoments, event_metrics, seconds_until_normal
-from zerolap.engines.snapshot_trace import TracedServer, require_snapshot_tracing, trace_snapshot
 from zerolap.engines.snapshot_trial import (
     VALUE_BYTES,
     WRITTEN_FILES,
@@ -39,6 +38,7 @@ from zerolap.engines.snapshot_trial import (
 )
 from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
 from zerolap.engines.traced import TRACED_PASSES
+from zerolap.engines.traced_fork import TracedServer, require_snapshot_tracing, trace_snapshot
 
 __all__ = [
     "ARGUMENT_METHOD",

@@ -208,7 +208,7 @@ software:page-faults:1 /@child > 0/
 
 
 @dataclass
-class CallCounts:
+class TimedCalls:
     """The calls of a system call with the same target, and those before the end of the pause; times in nanoseconds."""
 
     calls: int = 0
@@ -250,7 +250,7 @@ class ForkCounts:
     pause_ns: int | None
     child_ns: int | None
     stacks: Mapping[tuple[str, ...], int] = field(default_factory=dict)
-    calls: Mapping[tuple[int, int | None], CallCounts] = field(default_factory=dict)
+    calls: Mapping[tuple[int, int | None], TimedCalls] = field(default_factory=dict)
     off: Mapping[TimeOffReason, OffCounts] = field(default_factory=dict)
     faults: Mapping[PageFaultKind, int] = field(default_factory=dict)
     child_faults: Mapping[PageFaultKind, int] = field(default_factory=dict)
@@ -335,8 +335,8 @@ def _positive(maps: Mapping[str, Any], name: str) -> int | None:
     return count_of(maps.get(name, 0)) or None
 
 
-def _calls(maps: Mapping[str, Any]) -> dict[tuple[int, int | None], CallCounts]:
-    calls: dict[tuple[int, int | None], CallCounts] = defaultdict(CallCounts)
+def _calls(maps: Mapping[str, Any]) -> dict[tuple[int, int | None], TimedCalls]:
+    calls: dict[tuple[int, int | None], TimedCalls] = defaultdict(TimedCalls)
     for (phase, number, descriptor), value in _by_numbers(maps.get("calls", {}), 3):
         counts = calls[_place(number, descriptor)]
         counts.calls += value

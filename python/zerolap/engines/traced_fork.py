@@ -20,8 +20,8 @@ from zerolap.engines.fork_program import (
     FORK_EVENTS,
     FORKS,
     WAITS,
-    CallCounts,
     ForkCounts,
+    TimedCalls,
     fork_program,
     read_fork_counts,
     sampling_rate_hz,
@@ -203,7 +203,7 @@ class _Recorded(contextlib.AbstractContextManager["_Recorded"]):
                 self.reasons[place] = str(reached)
 
 
-def recorded_places(calls: Mapping[Place, CallCounts]) -> list[Place]:
+def recorded_places(calls: Mapping[Place, TimedCalls]) -> list[Place]:
     """Return the calls whose stacks are worth a recording: those that answer requests last, then by their time."""
 
     def answers(place: Place) -> bool:
