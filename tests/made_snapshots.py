@@ -1,8 +1,10 @@
 """A made-up sweep of snapshots, for tests of its reports."""
 
 from zerolap.judge import line_fit
+from zerolap.lab import points_of, verdicts_of
 from zerolap.records import (
     FailedSize,
+    KeptRepetition,
     MeasuredServer,
     MedianEstimate,
     Platform,
@@ -11,6 +13,7 @@ from zerolap.records import (
     SnapshotRepetition,
     SnapshotReport,
     SnapshotSettings,
+    SnapshotSide,
 )
 
 GIB = 1 << 30
@@ -76,3 +79,43 @@ def report(event: str = "bgsave") -> SnapshotReport:
         fits={"fork_us": fit},
         failed=[FailedSize(size_bytes=8 * GIB, reason="the server died")],
     )
+
+
+def report_of_sides(names: tuple[str, ...] = ("base", "head"), factor: float = 0.5) -> SnapshotReport:
+    """Return a document of several sides at two sizes, with verdicts; each side forks by a factor of the last one."""
+    single = report()
+    kept = [
+        KeptRepetition(
+            seed=1,
+            side=name,
+            size_bytes=size,
+            load="open",
+            number=number,
+            keys=1000,
+            data_bytes=size,
+            seconds=1.0,
+            repetition=_repetition(size, factor**place, number),
+        )
+        for size in (GIB, 4 * GIB)
+        for place, name in enumerate(names)
+        for number in range(5)
+    ]
+    points = points_of(kept, (GIB, 4 * GIB), names, ("open",))
+    settings = single.settings.model_copy(update={"loads": ["open"], "repetitions": 5, "min_effect": 0.1, "q": 0.01})
+    changes = {
+        "points": points,
+        "settings": settings,
+        "fits": {},
+        "failed": [],
+        "sides": [SnapshotSide(name=name, server=single.server) for name in names],
+        "verdicts": verdicts_of(points, names, 0.1),
+    }
+    return single.model_copy(update=changes)
+
+
+def _repetition(size: int, factor: float, number: int) -> SnapshotRepetition:
+    """Return a repetition that differs a little from the others; p99.9 is the same on all sides."""
+    pause = size / GIB * 25_000 * factor * (1 + 0.01 * (number % 3))
+    metrics = {"fork_us": pause, "longest_pause_us": pause * 1.05, "during_p99_9_us": 900.0 + number % 2}
+    metrics |= {"event_seconds": 1.0, "cow_bytes": 0.0, "resident_bytes": size * 1.08}
+    return SnapshotRepetition(began="2026-11-25T20:00:00Z", metrics=metrics, series=SERIES)

@@ -9,7 +9,8 @@ from command_line import Zerolap, stop
 from waiting import wait_until
 
 from zerolap.engines import TRIAL_PREFIX
-from zerolap.records import SnapshotReport
+from zerolap.host import huge_pages
+from zerolap.records import KeptRepetition, SnapshotReport
 from zerolap.sandbox import remove_abandoned, scratch
 
 SMALL = ("--sizes", "32MiB,64MiB", "--rate", "1000", "--connections", "4", "--repetitions", "1", "--seed", "7")
@@ -26,6 +27,14 @@ ALWAYS = {"longest_pause_us", "event_seconds", "throughput_lost", "during_p99_us
         (["redis-server", "--sizes", "12"], "`--sizes 12` is not a size of data"),
         (["redis-server", "--sizes", "1KiB"], "is not a size of data"),
         (["redis-server", "--sizes", ","], "names no size"),
+        (["redis-server", "--vary", "io-threads"], "`--vary io-threads` is not valid"),
+        (["redis-server", "--vary", "io-threads=1,"], "is not valid"),
+        (["redis-server", "--vary", "transparent-huge-pages=yes,no"], "transparent-huge-pages=yes` is not valid"),
+        (["redis-server", "--vary", "hz=1,2", "--base", "redis-server"], "`--base` and `--vary` both name"),
+        (["redis-server", "--base", "tcp://127.0.0.1:1"], "is a running server"),
+        (["redis-server", "--min-effect", "0%", "--vary", "hz=1,2"], "is not a change"),
+        (["redis-server", "--fail-on", "regression"], "`--fail-on` needs something to compare with"),
+        (["redis-server", "--fail-on", "work", "--vary", "hz=1,2"], "no verdicts on work"),
         (["no-such-server"], "names no server"),
     ],
 )
@@ -102,17 +111,118 @@ def test_a_server_that_cannot_save_fails_with_its_log(zerolap: Zerolap) -> None:
     zerolap.leaves_nothing()
 
 
+VARIED = ("--sizes", "16MiB", "--rate", "1000", "--connections", "4", "--load", "open")
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("redis_server")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_in_mid_sweep_nothing_is_left(zerolap: Zerolap, number: signal.Signals) -> None:
-    child = zerolap.start("snapshot", "redis-server", *SMALL)
-    wait_until(lambda: any("zerolap-load" in line for line in zerolap.processes()))
-    ended = stop(child, number)
-    assert ended.code == 130, ended
-    assert "interrupted; a sweep keeps nothing" in ended.err
+def test_settings_are_measured_in_turns_and_judged(zerolap: Zerolap) -> None:
+    words = [*VARIED, "--vary", "io-threads=1,2", "--repetitions", "2", "--json", "-", "--quiet"]
+    ended = zerolap("snapshot", "redis-server", *words)
+    assert ended.code == 0, ended.err
+    report = SnapshotReport.model_validate(ended.document())
+    assert [side.name for side in report.sides] == ["io-threads=1", "io-threads=2"]
+    assert [side.server.config for side in report.sides] == [{"io-threads": "1"}, {"io-threads": "2"}]
+    assert [(point.side, len(point.repetitions)) for point in report.points] == [
+        ("io-threads=1", 2),
+        ("io-threads=2", 2),
+    ]
+    [place] = report.verdicts
+    assert (place.base, place.head, place.load) == ("io-threads=1", "io-threads=2", "open")
+    assert {verdict.metric for verdict in place.verdicts} >= {"fork_us", "longest_pause_us", "during_p99_9_us"}
+    assert {verdict.pairs for verdict in place.verdicts} == {2}
+    assert report.settings.min_effect == 0.1
+    zerolap.leaves_nothing()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("redis_server")
+def test_two_servers_have_verdicts_that_the_gate_looks_at(zerolap: Zerolap, redis_server: Path) -> None:
+    words = [*VARIED, "--base", str(redis_server), "--repetitions", "1", "--fail-on", "regression"]
+    ended = zerolap("snapshot", "redis-server", *words)
+    # A single pair has no verdict, whatever it measured.
+    assert ended.code == 1, ended
+    assert "--fail-on regression applies: there are no verdicts" in ended.err
+    assert "base redis-server" in ended.out
+    zerolap.leaves_nothing()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("redis_server")
+def test_memory_lies_in_huge_pages_where_that_is_asked_for(zerolap: Zerolap) -> None:
+    if huge_pages() not in ("always", "madvise"):
+        pytest.skip("the kernel has no transparent huge pages, or they are off")
+    words = ["--sizes", "64MiB", "--rate", "1000", "--connections", "4", "--load", "open", "--repetitions", "1"]
+    words += ["--vary", "transparent-huge-pages=never,always", "--json", "-", "--quiet"]
+    ended = zerolap("snapshot", "redis-server", *words)
+    if ended.code == 4 and "transparent-huge-pages=always: the server does not do as" in ended.err:
+        pytest.skip("the kernel has no memory in one piece for huge pages")
+    assert ended.code == 0, ended.err
+    never, always = SnapshotReport.model_validate(ended.document()).points
+    assert never.side == "transparent-huge-pages=never"
+    shares = [
+        point.metrics["huge_page_bytes"].median / point.metrics["resident_bytes"].median for point in (never, always)
+    ]
+    assert shares[0] < 0.1
+    assert shares[1] > 0.4
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("redis_server")
+def test_a_side_that_fails_is_named(zerolap: Zerolap) -> None:
+    ended = zerolap("snapshot", "redis-server", *VARIED, "--vary", "io-threads=1,many", "--repetitions", "1")
+    assert ended.code == 4, ended
+    assert "error: io-threads=many: " in ended.err
     assert "Traceback" not in ended.err
     zerolap.leaves_nothing()
+
+
+def kept_lines(zerolap: Zerolap) -> list[str]:
+    """Return what is kept of sweeps that have not ended, a repetition a line."""
+    return [line for path in zerolap.directory.glob(".zerolap/sweeps/*") for line in path.read_text().splitlines()]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("redis_server")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_same_command_goes_on_with_a_sweep_that_was_stopped(zerolap: Zerolap, number: signal.Signals) -> None:
+    words = ["snapshot", "redis-server", "--sizes", "16MiB,32MiB", "--rate", "1000", "--connections", "4"]
+    words += ["--repetitions", "2", "--load", "open", "--json", "-"]
+    child = zerolap.start(*words)
+    wait_until(lambda: len(kept_lines(zerolap)) >= 1)
+    ended = stop(child, number)
+    zerolap.wait_for_no_process()
+    if number != signal.SIGKILL:
+        assert ended.code == 130, ended
+        assert "interrupted; the repetitions that have ended are kept" in ended.err
+        assert "hint: the same command goes on" in ended.err
+        zerolap.leaves_nothing()
+    kept = [KeptRepetition.model_validate_json(line) for line in kept_lines(zerolap)]
+
+    ended = zerolap(*words)
+    assert ended.code == 0, ended.err
+    assert f"continuing a sweep that was not finished; {len(kept)} of 4 repetitions are recorded" in ended.err
+    report = SnapshotReport.model_validate(ended.document())
+    measured = [repetition for point in report.points for repetition in point.repetitions]
+    assert measured[: len(kept)] == [one.repetition for one in kept]
+    assert [len(point.repetitions) for point in report.points] == [2, 2]
+    assert report.settings.seed == kept[0].seed
+    assert report.machine_seconds > kept[-1].seconds
+    assert any("of 4 repetitions had ended" in note for note in report.notes)
+    assert kept_lines(zerolap) == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("redis_server")
+def test_another_seed_or_command_begins_anew(zerolap: Zerolap) -> None:
+    words = ["snapshot", "redis-server", *VARIED, "--repetitions", "1", "--json", "-"]
+    child = zerolap.start(*words, "--sizes", "16MiB,17MiB", "--seed", "7")
+    wait_until(lambda: len(kept_lines(zerolap)) >= 1)
+    stop(child, signal.SIGINT)
+    for changed in (["--seed", "8"], ["--seed", "7", "--rate", "900"]):
+        ended = zerolap(*words, *changed)
+        assert ended.code == 0, ended.err
+        assert "continuing" not in ended.err
 
 
 @pytest.mark.slow

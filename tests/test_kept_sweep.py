@@ -1,0 +1,114 @@
+"""What a sweep of snapshots has measured until it ends, in a file that survives a kill at any moment."""
+
+import multiprocessing
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from zerolap.records import KeptRepetition, SnapshotRepetition
+from zerolap.store import RequestBusy, Store
+from zerolap.store.kept_sweep import KEPT_SECONDS, kept_sweep
+
+DIGEST = "0123abcd"
+
+
+def repetition(number: int, seed: int = 7) -> KeptRepetition:
+    measured = SnapshotRepetition(began="2026-11-25T20:00:00Z", metrics={"fork_us": 100.0 + number}, series=[])
+    return KeptRepetition(
+        seed=seed,
+        side="",
+        size_bytes=1 << 30,
+        load="open",
+        number=number,
+        keys=1000,
+        data_bytes=None,
+        seconds=10.0 * number,
+        repetition=measured,
+    )
+
+
+def test_repetitions_are_there_when_it_is_opened_again(tmp_path: Path) -> None:
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        assert kept.repetitions == []
+        kept.keep(repetition(0))
+        kept.keep(repetition(1))
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        assert kept.repetitions == [repetition(0), repetition(1)]
+        kept.keep(repetition(2))
+        assert kept.repetitions[-1] == repetition(2)
+    with kept_sweep(tmp_path, "another") as other:
+        assert other.repetitions == []
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        assert [one.number for one in kept.repetitions] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("torn", ['{"seed": 7, "si', "", "\udcff", "7\n", repetition(1).model_dump_json()])
+def test_a_line_that_was_written_in_part_leaves_nothing(tmp_path: Path, torn: str) -> None:
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        kept.keep(repetition(0))
+    path = tmp_path / f"{DIGEST}.jsonl"
+    with path.open("ab") as file:
+        file.write(torn.encode(errors="surrogateescape"))
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        assert kept.repetitions == [repetition(0)]
+        kept.keep(repetition(1))
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        assert kept.repetitions == [repetition(0), repetition(1)]
+
+
+def test_a_sweep_that_has_ended_or_begins_anew_has_no_repetitions(tmp_path: Path) -> None:
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        kept.keep(repetition(0))
+        kept.begin_anew()
+        assert kept.repetitions == []
+        kept.keep(repetition(0, seed=8))
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        assert kept.repetitions == [repetition(0, seed=8)]
+        kept.end()
+    assert list(tmp_path.iterdir()) == []
+
+
+def _hold(directory: Path, holding: "multiprocessing.synchronize.Event") -> None:
+    with kept_sweep(directory, DIGEST) as kept:
+        kept.keep(repetition(0))
+        holding.set()
+        time.sleep(3600)
+
+
+def test_one_process_at_a_time_carries_out_a_sweep_and_a_killed_one_lets_it_go(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    holding = context.Event()
+    process = context.Process(target=_hold, args=(tmp_path, holding))
+    process.start()
+    try:
+        assert holding.wait(60)
+        with (
+            pytest.raises(RequestBusy, match="this sweep is being worked on by another process"),
+            kept_sweep(tmp_path, DIGEST),
+        ):
+            pass
+    finally:
+        process.kill()
+        process.join()
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        assert kept.repetitions == [repetition(0)]
+
+
+def test_sweeps_that_nobody_has_gone_on_with_are_removed(tmp_path: Path) -> None:
+    for digest in ("old", "young", DIGEST):
+        with kept_sweep(tmp_path, digest) as kept:
+            kept.keep(repetition(0))
+    long_ago = time.time() - KEPT_SECONDS - 60
+    for digest in ("old", DIGEST):
+        os.utime(tmp_path / f"{digest}.jsonl", (long_ago, long_ago))
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        assert len(kept.repetitions) == 1
+    assert sorted(path.stem for path in tmp_path.iterdir()) == sorted([DIGEST, "young"])
+
+
+def test_a_store_keeps_them_beside_its_database(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "store")) as store, store.sweep(DIGEST) as kept:
+        kept.keep(repetition(0))
+    assert (tmp_path / "store" / "sweeps" / f"{DIGEST}.jsonl").exists()
