@@ -1,10 +1,10 @@
 """What a save in the background costs, for programs, a browser and a pull request."""
 
 from zerolap.byte_counts import shown_bytes
-from zerolap.records import SnapshotReport
+from zerolap.records import SnapshotReport, SnapshotTraceReading
 from zerolap.report.format import ARROW
 from zerolap.report.html import page_html
-from zerolap.report.markdown import bullets, code, prose, table
+from zerolap.report.markdown import bullets, code, folded, prose, sentence_with_names, table
 from zerolap.report.snapshot_reading import (
     DURING,
     FIGURE_COLUMNS,
@@ -19,7 +19,9 @@ from zerolap.report.snapshot_reading import (
     snapshot_warnings,
     with_snapshot_reading,
 )
+from zerolap.report.snapshot_trace_reading import snapshot_trace_reading
 from zerolap.report.snapshot_verdict_rows import verdict_rows
+from zerolap.report.traced_markdown import LONGEST_NAME, LONGEST_STACK, traced_table
 
 
 def snapshot_json(report: SnapshotReport) -> str:
@@ -74,7 +76,23 @@ def snapshot_markdown(report: SnapshotReport) -> str:
     remarks = [*snapshot_sentences(report), *snapshot_warnings(report)]
     if remarks:
         parts.append(bullets(map(prose, remarks)))
+    parts += [_trace_section(snapshot_trace_reading(trace)) for trace in report.traces]
     return "\n\n".join(parts) + "\n"
+
+
+def _trace_section(reading: SnapshotTraceReading) -> str:
+    """Return the findings of a traced event, and folded what it consists of."""
+    findings = [sentence_with_names(finding) for finding in reading.findings]
+    stacks = [
+        f"{stack.share} {code(stack.call, LONGEST_NAME)} {code(stack.frames, LONGEST_STACK)}"
+        for stack in reading.stacks
+    ]
+    blocks = [block for traced in reading.tables for block in (prose(traced.heading), traced_table(traced))]
+    if stacks:
+        blocks += ["The most frequent stack of each call, innermost function first:", bullets(stacks)]
+    blocks += [prose(note) for note in reading.notes]
+    section = folded(f"{code(reading.title)} {prose(reading.headline)}", "\n\n".join(blocks))
+    return "\n\n".join([*([bullets(findings)] if findings else []), section])
 
 
 def _verdict_table(report: SnapshotReport) -> list[str]:

@@ -16,6 +16,7 @@ from zerolap.records import (
 )
 from zerolap.report.format import COMMIT_DIGITS, NO_VALUE, count, counted, one_line, share
 from zerolap.report.reading import failed_check, word_counts
+from zerolap.report.snapshot_trace_reading import snapshot_trace_reading
 
 EVENTS: Final = {
     "bgsave": "BGSAVE",
@@ -65,6 +66,7 @@ def with_snapshot_reading(report: SnapshotReport) -> SnapshotReport:
         subject=snapshot_server_line(report),
         sentences=snapshot_sentences(report),
         warnings=snapshot_warnings(report),
+        traces=[snapshot_trace_reading(trace) for trace in report.traces],
     )
     return report.model_copy(update={"reading": reading})
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from zerolap.byte_counts import shown_bytes
-from zerolap.records import SnapshotPoint, SnapshotReport
+from zerolap.records import SnapshotPoint, SnapshotReport, SnapshotTraceReading
 from zerolap.report.format import ARROW, duration, one_line
 from zerolap.report.lines import Column, Lines
 from zerolap.report.snapshot_reading import (
@@ -21,8 +21,10 @@ from zerolap.report.snapshot_reading import (
     snapshot_server_line,
     snapshot_warnings,
 )
+from zerolap.report.snapshot_trace_reading import snapshot_trace_reading
 from zerolap.report.snapshot_verdict_rows import VerdictRow, verdict_rows
 from zerolap.report.terminal import SIGNS
+from zerolap.report.terminal_traced import show_traced_table
 
 
 def show_snapshot(report: SnapshotReport, console: Console) -> None:
@@ -44,6 +46,24 @@ def show_snapshot(report: SnapshotReport, console: Console) -> None:
     lines.line((f"measured in {duration(report.machine_seconds)}", "dim"))
     for warning in snapshot_warnings(report):
         lines.line(("note: ", "yellow"), warning)
+    for trace in report.traces:
+        _show_trace(lines, snapshot_trace_reading(trace))
+
+
+def _show_trace(lines: Lines, reading: SnapshotTraceReading) -> None:
+    """Write what a traced event consists of, and its findings."""
+    lines.blank()
+    lines.line((reading.title, "bold"), "  ", (reading.headline, "dim"))
+    for finding in reading.findings:
+        lines.line(("finding: ", "yellow"), finding, indent=2)
+    for table in reading.tables:
+        show_traced_table(lines, table)
+    if reading.stacks:
+        lines.line(("the most frequent stack of each call, innermost function first", "dim"), indent=2)
+    for stack in reading.stacks:
+        lines.line(f"{stack.share:>7}  ", (f"{stack.call}  ", "dim"), stack.frames, indent=2)
+    for note in reading.notes:
+        lines.line(("note: ", "bold"), note, indent=2)
 
 
 def _verdicts(rows: Sequence[VerdictRow]) -> list[Column]:

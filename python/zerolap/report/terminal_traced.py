@@ -1,5 +1,6 @@
 """What was traced of a case, on a terminal."""
 
+from zerolap.records import TraceTable
 from zerolap.report.format import one_line
 from zerolap.report.lines import Column, Lines
 from zerolap.report.traced_reading import TracedReading, TracedTable
@@ -12,7 +13,7 @@ def show_traced(lines: Lines, case: str, reading: TracedReading | None) -> None:
     lines.blank()
     lines.line((one_line(case), "bold"), "  ", (reading.headline, "dim"))
     for table in reading.tables:
-        _show_table(lines, table)
+        show_traced_table(lines, table)
     for heading, stacks in reading.stacks.items():
         lines.line((heading, "dim"), indent=2)
         for share, thread, frames in stacks:
@@ -21,7 +22,8 @@ def show_traced(lines: Lines, case: str, reading: TracedReading | None) -> None:
         lines.line(("note: ", "bold"), one_line(note), indent=2)
 
 
-def _show_table(lines: Lines, table: TracedTable) -> None:
+def show_traced_table(lines: Lines, table: TracedTable | TraceTable) -> None:
+    """Write a table below its heading."""
     lines.line((table.heading, "dim"), indent=2)
     columns = []
     for place, header in enumerate(table.columns):

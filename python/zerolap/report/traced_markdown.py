@@ -1,5 +1,6 @@
 """What was traced of a case, as Markdown."""
 
+from zerolap.records import TraceTable
 from zerolap.report.markdown import bullets, code, folded, prose, table
 from zerolap.report.traced_reading import TracedReading, TracedTable
 
@@ -9,7 +10,7 @@ LONGEST_NAME = 60
 
 def traced_markdown(case: str, reading: TracedReading) -> str:
     """Return a folded section with the metrics, the system calls by thread, the waiting, and the stacks."""
-    blocks = [block for traced in reading.tables for block in (prose(traced.heading), _table(traced))]
+    blocks = [block for traced in reading.tables for block in (prose(traced.heading), traced_table(traced))]
     for heading, stacks in reading.stacks.items():
         lines = [
             f"{share} {code(thread, LONGEST_NAME)} {code(frames, LONGEST_STACK)}" for share, thread, frames in stacks
@@ -19,6 +20,7 @@ def traced_markdown(case: str, reading: TracedReading) -> str:
     return folded(f"{code(case)} {reading.headline}", "\n\n".join(blocks))
 
 
-def _table(traced: TracedTable) -> str:
+def traced_table(traced: TracedTable | TraceTable) -> str:
+    """Return a table; names are code."""
     rows = [[*(code(name, LONGEST_NAME) for name in row[: traced.names]), *row[traced.names :]] for row in traced.rows]
     return table(traced.columns, rows, numbers=range(max(traced.names, 1), len(traced.columns)))
