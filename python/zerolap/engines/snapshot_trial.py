@@ -70,8 +70,11 @@ COPIED: Final[Mapping[SnapshotEvent, str]] = {
     "bgrewriteaof": "aof_last_cow_size",
     "replica": "rdb_last_cow_size",
 }
-WRITTEN_FILES: Final[Mapping[SnapshotEvent, int]] = {"bgsave": 2, "bgrewriteaof": 2, "replica": 1, "none": 0}
-"""How many files with all data there are at most at one time: the last one is removed when the next is complete."""
+WRITTEN_FILES: Final[Mapping[SnapshotEvent, int]] = {"bgsave": 2, "bgrewriteaof": 2, "replica": 4, "none": 0}
+"""How many files with all data there are at most at one time: the last one is removed when the next is complete.
+
+Of a replica there are those of both servers: before Redis 7.0 the primary writes one too.
+"""
 
 
 def snapshot_topology(event: SnapshotEvent) -> Topology:
