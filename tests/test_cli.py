@@ -2,11 +2,14 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Zerolap
+from stored_opportunities import counted_run
 from toy_server import CASES, ToySource
 
 from zerolap import __version__
@@ -15,6 +18,7 @@ from zerolap.cli.options import FailOn, check_reports, min_effects, seconds, ser
 from zerolap.cli.output import write
 from zerolap.cli.verbs import VERBS
 from zerolap.records import Comparison
+from zerolap.store import Store
 
 EXAMPLES = {
     "run": "zerolap run",
@@ -61,6 +65,40 @@ def test_help_of_each_verb_has_an_example(zerolap: Zerolap, words: list[str]) ->
 def test_without_arguments(zerolap: Zerolap) -> None:
     assert "zerolap compare" in zerolap().out + zerolap().err
     assert "BASE" in zerolap("compare").out + zerolap("compare").err
+
+
+MODULES = """
+import atexit, sys
+from zerolap.cli import main
+sys.argv[0] = "zerolap"
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+main()
+"""
+"""The program, which then lists on standard error what it has imported."""
+
+
+@pytest.mark.parametrize(
+    ("words", "unneeded"),
+    [
+        (["--help"], {"pydantic", "sqlalchemy"}),
+        (["suites", "list"], {"sqlalchemy", "zerolap.engines"}),
+        (["explain"], {"zerolap.engines", "zerolap.lab"}),
+        (["explain", "latest"], {"zerolap.engines", "zerolap.lab"}),
+        (["opportunities"], {"zerolap.build", "zerolap.engines", "zerolap.judge", "zerolap.lab", "zerolap.sandbox"}),
+    ],
+)
+def test_verbs_that_answer_from_what_is_stored_import_nothing_else(
+    zerolap: Zerolap, words: list[str], unneeded: set[str]
+) -> None:
+    with Store.open(str(zerolap.store)) as store:
+        counted_run(store)
+    stored = ["--store", str(zerolap.store)] if words[0] in ("explain", "opportunities") else []
+    # The second time, nothing has to be looked through.
+    for _ in range(2):
+        command = [sys.executable, "-c", MODULES, *words, *stored]
+        ended = subprocess.run(command, cwd=zerolap.directory, capture_output=True, text=True, check=True)
+    assert ended.stdout
+    assert not unneeded & set(ended.stderr.split())
 
 
 def test_suites(zerolap: Zerolap) -> None:
@@ -187,7 +225,9 @@ def test_exit_code_of_a_regression(zerolap: Zerolap, toy_program: Path, quick: l
 
 @pytest.mark.usefixtures("valgrind")
 def test_a_budget_ends_the_work(zerolap: Zerolap, toy_program: Path, quick: list[str | Path]) -> None:
-    ended = zerolap("compare", toy_program, toy_program, *quick, "--budget", "0.001s", "--json", "-")
+    # Each processor begins with a case: one of them has other work on both sides, and is not decided at once.
+    sides = [toy_program, toy_program, "--head-config", "rounds=2"]
+    ended = zerolap("compare", *sides, *quick, "--budget", "0.001s", "--json", "-")
     document = ended.document()
     assert ended.code == 0, ended.err
     assert document["settings"]["budget_seconds"] == 0.001

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from stored_opportunities import counted_run, run_of_many_cases
+from stored_run import RUN
 
 from zerolap.build import Builds
 from zerolap.explain import CaseEvidence, case_work
@@ -49,7 +50,7 @@ BuildAnswers = Callable[[list[SourceFunction] | Exception], None]
 
 
 @pytest.fixture
-def build(monkeypatch: pytest.MonkeyPatch) -> BuildAnswers:
+def build(store: Store, monkeypatch: pytest.MonkeyPatch) -> BuildAnswers:
     """Return what puts the build on this machine: with the functions of its debug information, or a fault in it."""
 
     def answers(functions: list[SourceFunction] | Exception) -> None:
@@ -58,6 +59,7 @@ def build(monkeypatch: pytest.MonkeyPatch) -> BuildAnswers:
                 raise functions
             return functions
 
+        (store.builds_directory / RUN.server.build).mkdir(parents=True, exist_ok=True)
         monkeypatch.setattr(Builds, "find", lambda builds, digest: object())
         monkeypatch.setattr("zerolap.build.source_functions", read)
 

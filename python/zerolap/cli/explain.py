@@ -1,11 +1,15 @@
 """`zerolap explain`: shows a stored comparison or run with its reasons."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
+
+if TYPE_CHECKING:
+    from zerolap.records import Comparison, RunReport
+    from zerolap.store import Store
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -38,7 +42,6 @@ def explain(
     from zerolap.cli.listing import show_newest
     from zerolap.cli.output import Reports, write_comparison, write_run
     from zerolap.errors import UsageError
-    from zerolap.lab import read_comparison, read_run
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
@@ -52,6 +55,27 @@ def explain(
         if identity == "latest":
             identity = results.latest().id
         if identity.startswith("r-"):
-            write_run(read_run(results, identity), results, reports)
+            write_run(_run(results, identity), results, reports)
         else:
-            write_comparison(read_comparison(results, identity), results, reports, reasons=None)
+            write_comparison(_comparison(results, identity), results, reports, reasons=None)
+
+
+def _comparison(results: "Store", identity: str) -> "Comparison":
+    """Return a stored comparison; of one that is not finished, what was recorded so far. Raises `UsageError`."""
+    comparison = results.comparison(identity)
+    if comparison.state != "running":
+        return comparison
+    # The lab puts it together, and takes longer to import than what is finished takes to read.
+    from zerolap.lab import read_comparison
+
+    return read_comparison(results, comparison.id)
+
+
+def _run(results: "Store", identity: str) -> "RunReport":
+    """Return a stored run, as `_comparison` does."""
+    report = results.run(identity)
+    if results.state(report.id) != "running":
+        return report
+    from zerolap.lab import read_run
+
+    return read_run(results, report.id)

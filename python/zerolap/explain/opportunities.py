@@ -264,28 +264,38 @@ def _case(part: Estimate, of_case: WeightedWork, opportunity: CaseOpportunity) -
     )
 
 
+@dataclass(slots=True)
+class _Cost:
+    """What a function costs over all cases, and in how many it is notable."""
+
+    category: Category
+    self_share: float = 0.0
+    share: float = 0.0
+    cases: int = 0
+
+
 def costly_functions(works: Sequence[WeightedWork]) -> list[WeighedFunction]:
     """Return the functions by their parts of the instructions of all cases, those that cost most themselves first."""
-    parts: dict[_Function, list[tuple[float, float, bool]]] = {}
-    categories: dict[_Function, Category] = {}
+    costs: dict[_Function, _Cost] = {}
     for of_case in works:
-        whole = of_case.work.instructions_per_op
-        for function in of_case.work.functions:
-            key = function.function, function.file
-            categories[key] = function.category
-            own, inclusive = function.self_instructions_per_op / whole, function.instructions_per_op / whole
-            is_notable = max(own, inclusive) >= NOTABLE
-            parts.setdefault(key, []).append((of_case.weight * own, of_case.weight * inclusive, is_notable))
+        whole, weight = of_case.work.instructions_per_op, of_case.weight
+        for function, file, category, own, inclusive in of_case.work.functions:
+            cost = costs.get((function, file))
+            if cost is None:
+                cost = costs[function, file] = _Cost(category)
+            cost.self_share += weight * own / whole
+            cost.share += weight * inclusive / whole
+            cost.cases += own >= NOTABLE * whole or inclusive >= NOTABLE * whole
     costly = [
         WeighedFunction(
-            function=name,
+            function=function,
             file=file,
-            category=categories[name, file],
-            self_share=sum(own for own, _, _ in of_function),
-            share=min(sum(inclusive for _, inclusive, _ in of_function), 1.0),
-            cases=sum(is_notable for _, _, is_notable in of_function),
+            category=cost.category,
+            self_share=cost.self_share,
+            share=min(cost.share, 1.0),
+            cases=cost.cases,
         )
-        for (name, file), of_function in parts.items()
+        for (function, file), cost in costs.items()
     ]
     return sorted(costly, key=lambda function: (-function.self_share, function.function))
 

@@ -24,7 +24,7 @@ from zerolap.store import BlobDamaged, CountedGraph, NotConductor, Store
 if TYPE_CHECKING:
     from zerolap.build import BuiltServer
 
-SEARCH_REVISION: Final = f"{__version__}, 6"
+SEARCH_REVISION: Final = f"{__version__}, 7"
 """Of what a search returns besides the detectors, which have revisions of their own."""
 LOCKED: Final = ("lock ", *(f"xchg {size} ptr " for size in ("byte", "word", "dword", "qword")))
 STRING_STORES: Final = ("rep stos",)
@@ -113,7 +113,9 @@ class GraphSearch:
     @cached_property
     def build(self) -> "BuiltServer | None":
         """The build; none where it is not on this machine."""
-        # Only what is not kept yet needs it, and builds take longer to import than most answers to read.
+        if not (self.store.builds_directory / self.digest).is_dir():
+            return None
+        # To import takes a while, and answers of a store without the build, or in which all is kept, need none.
         from zerolap.build import Builds
 
         return Builds(self.store.builds_directory).find(self.digest)
