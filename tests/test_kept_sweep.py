@@ -1,7 +1,8 @@
 """What a sweep of snapshots has measured until it ends, in a file that survives a kill at any moment."""
 
-import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -70,28 +71,26 @@ def test_a_sweep_that_has_ended_or_begins_anew_has_no_repetitions(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def _hold(directory: Path, holding: "multiprocessing.synchronize.Event") -> None:
-    with kept_sweep(directory, DIGEST) as kept:
-        kept.keep(repetition(0))
-        holding.set()
-        time.sleep(3600)
+HOLDER = """
+import sys
+from pathlib import Path
+from zerolap.store.kept_sweep import kept_sweep
+with kept_sweep(Path(sys.argv[1]), sys.argv[2]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
 
 
 def test_one_process_at_a_time_carries_out_a_sweep_and_a_killed_one_lets_it_go(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    holding = context.Event()
-    process = context.Process(target=_hold, args=(tmp_path, holding))
-    process.start()
-    try:
-        assert holding.wait(60)
-        with (
-            pytest.raises(RequestBusy, match="this sweep is being worked on by another process"),
-            kept_sweep(tmp_path, DIGEST),
-        ):
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        kept.keep(repetition(0))
+    command = [sys.executable, "-c", HOLDER, str(tmp_path), DIGEST]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(RequestBusy, match="this sweep is being worked on"), kept_sweep(tmp_path, DIGEST):
             pass
-    finally:
         process.kill()
-        process.join()
     with kept_sweep(tmp_path, DIGEST) as kept:
         assert kept.repetitions == [repetition(0)]
 
