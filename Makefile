@@ -86,8 +86,8 @@ bench-explain: setup  ## measure how well changes and opportunities are explaine
 bench-posts: setup  ## measure the changes that were published with their figures; two hours, with clones of the servers' repositories; writes .bench/posts.json
 	@.venv/bin/python -m benches.posts
 
-bench-snapshots: setup  ## measure what a fork costs over sizes of data; 15 minutes, 16 GB of memory for the largest; writes .bench/snapshots.json
-	@.venv/bin/python -m benches.snapshots $(SIZES)
+bench-snapshots: setup  ## measure what a fork costs over sizes of data, and whether traces show a planted pause; 20 minutes, 16 GB of memory for the largest; writes .bench/snapshots.json
+	@.venv/bin/python -m benches.snapshots $(SIZES) $(FIGURES)
 
 chaos: setup  ## kill, cut, fill and falsify what a fleet consists of, 200 times; 15 minutes; writes .bench/chaos.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.chaos $(FIGURES)

@@ -1,7 +1,8 @@
 """How snapshots are measured on this machine: `make bench-snapshots`.
 
-One sweep of BGSAVE over the usual sizes, under both loads. Sizes in bytes as arguments replace the usual ones, which
-the file states. The whole document is written to `.bench/snapshots-sweep.json`.
+`sweep` is one of BGSAVE over the usual sizes, under both loads, with several figures. Sizes in bytes as arguments
+replace the usual ones, which the file states. The whole document is written to `.bench/snapshots-sweep.json`.
+`planted_stall` traces a server that waits after its fork, and one that does not.
 """
 
 import statistics
@@ -11,13 +12,15 @@ from pathlib import Path
 from typing import Final
 
 from benches.comparing import SERVER, empty_store
-from benches.figures import DIRECTORY, Figure, show_figures, write_figures
+from benches.figures import DIRECTORY, Figure, read_figures, show_figures, write_figures
+from benches.planted_stall import planted_stall
 from zerolap import open_store
 from zerolap.build import resolve
 from zerolap.lab import Lab, SnapshotRequest, snapshot
 from zerolap.records import RequestedServer, SnapshotLoad, SnapshotPoint, SnapshotRepetition, SnapshotReport
 from zerolap.report import snapshot_json
 
+SWEEP, PLANTED_STALL = "sweep", "planted_stall"
 REPETITIONS: Final = 5
 RATE_PER_SECOND: Final = 5000
 CONNECTIONS: Final = 50
@@ -102,13 +105,22 @@ def tail_of(report: SnapshotReport, load: SnapshotLoad) -> list[float]:
 
 
 def main() -> None:
-    """Measure, print and write."""
-    sizes = [int(word) for word in sys.argv[1:]] or None
-    report = sweep(sizes, empty_store("snapshots"))
-    DIRECTORY.joinpath("snapshots-sweep.json").write_text(snapshot_json(report))
-    figures = figures_of(report)
-    print(f"written to {write_figures('snapshots', figures)}", file=sys.stderr)
-    show_figures(figures)
+    """Measure, print and write; figures that are not measured keep their place in the file."""
+    words = sys.argv[1:]
+    unknown = [word for word in words if not word.isdecimal() and word not in (SWEEP, PLANTED_STALL)]
+    if unknown:
+        raise SystemExit(f"unknown: {', '.join(unknown)}; figures: {SWEEP}, {PLANTED_STALL}; sizes are in bytes")
+    wanted = [word for word in words if not word.isdecimal()] or [SWEEP, PLANTED_STALL]
+    measured: dict[str, Figure] = {}
+    if SWEEP in wanted:
+        report = sweep([int(word) for word in words if word.isdecimal()] or None, empty_store("snapshots"))
+        DIRECTORY.joinpath("snapshots-sweep.json").write_text(snapshot_json(report))
+        measured |= figures_of(report)
+    if PLANTED_STALL in wanted:
+        measured[PLANTED_STALL] = planted_stall()
+    path = write_figures("snapshots", read_figures("snapshots") | measured)
+    print(f"written to {path}", file=sys.stderr)
+    show_figures(measured)
 
 
 if __name__ == "__main__":
