@@ -19,6 +19,7 @@ import {
   shownColumns,
   sizeText,
 } from "./snapshot.ts";
+import { Traces } from "./Traces.tsx";
 
 const LOADS: Record<Load, string> = { open: "open loop", closed: "closed loop" };
 
@@ -29,6 +30,7 @@ export function SnapshotPage({ report }: { report: SnapshotReport }) {
       {report.verdicts.length > 0 && <Verdicts report={report} />}
       <Charts report={report} />
       <Points report={report} />
+      <Traces traces={report.reading?.traces ?? []} />
       <Reproduction report={report} />
     </>
   );
