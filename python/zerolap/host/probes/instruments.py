@@ -73,7 +73,10 @@ def processor_counters(root: Path = ROOT, counters: HardwareCounters | None = No
 
 def bpftrace() -> Diagnosis:
     """Whether bpftrace works, which traces the kernel and probes programs; for probes, less is needed."""
-    cost = "no traced trials: no system calls by thread, no time off the processor, no delays of the scheduler"
+    cost = (
+        "no traced trials and no traced forks: no system calls by thread, no time off the processor, no delays of the "
+        "scheduler"
+    )
     obstacle = tracing_obstacle()
     if obstacle is not None:
         if probing_obstacle() is not None:
