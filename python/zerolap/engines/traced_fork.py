@@ -157,7 +157,7 @@ def _recorded(
     missing = missing_for_sampling()
     if missing is not None:
         return {}, f"{missing.reason} ({missing.remedy})"[:LONGEST_TRACED_NAME]
-    places = recorded_places(counts.calls)
+    places = [place for place in recorded_places(counts.calls) if _has_event(place)]
     stacks: dict[Place, list[TracedStack]] = {}
     reason = None
     program, directory = traced.trial.program, traced.trial.directory
@@ -218,6 +218,12 @@ def _event_of(place: Place) -> tuple[str, str]:
     if descriptor is None:
         return "raw_syscalls:sys_enter", f"id == {number}"
     return f"syscalls:sys_enter_{call_name(number)}", f"fd == {descriptor}"
+
+
+def _has_event(place: Place) -> bool:
+    """Whether the kernel has the event of a call; some have no event of their own."""
+    event = _event_of(place)[0].replace(":", "/")
+    return event in events_of([event])
 
 
 def call_name(number: int) -> str:
