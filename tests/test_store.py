@@ -71,6 +71,7 @@ from zerolap.records import (
     Windows,
 )
 from zerolap.store import AcceptedChange, Artifact, BlobDamaged, Blobs, CommitBuild, ExplainedStep, RequestBusy, Store
+from zerolap.store import database as migrations
 from zerolap.store import recorded_requests as requests
 from zerolap.store.blobs import FileContainer, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
@@ -868,6 +869,19 @@ def test_processes_that_open_a_new_store_together_all_succeed(database: Database
     processes = [python(OPENER, database.location, stderr=subprocess.PIPE) for _ in range(5)]
     faults = [process.communicate()[1] for process in processes]
     assert [process.returncode for process in processes] == [0] * 5, faults
+
+
+def test_nobody_waits_while_migrations_are_read(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = migrations._read_migrations
+
+    def read_while_another_opens() -> Any:
+        monkeypatch.setattr(migrations, "_read_migrations", read)
+        Store.open(database.location).close()
+        return read()
+
+    monkeypatch.setattr(migrations, "_read_migrations", read_while_another_opens)
+    with Store.open(database.location) as opened:
+        assert opened._database.stored_revision() == REVISION
 
 
 def test_an_up_to_date_store_opens_without_what_it_does_not_need(file_store: Store) -> None:

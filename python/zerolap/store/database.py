@@ -1,7 +1,7 @@
 """A database, SQLite or PostgreSQL: its transactions and the migration of its schema."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -133,9 +133,11 @@ class Database(ABC):
         """
         if self.stored_revision() == REVISION:
             return
+        # Before the lock, for which others wait only so long: it takes longer than the migrations themselves.
+        known, migrate = _read_migrations()
         with self.writing() as connection:
             self._lock_schema(connection)
-            _upgrade(connection, self.place)
+            _upgrade(connection, self.place, known, migrate)
 
     def stored_revision(self) -> str | None:
         """Return the revision of the schema, None for an empty database."""
@@ -172,16 +174,27 @@ def _stored_revision(connection: Connection, place: str) -> str | None:
     return revision
 
 
-def _upgrade(connection: Connection, place: str) -> None:
+def _read_migrations() -> tuple[set[str], Callable[[Connection], None]]:
+    """Return the revisions that migrations lead to, and what carries them out on a connection, in its transaction."""
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+
+    def migrate(connection: Connection) -> None:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+    return {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}, migrate
+
+
+def _upgrade(connection: Connection, place: str, known: Collection[str], migrate: Callable[[Connection], None]) -> None:
     stored = _stored_revision(connection, place)
+    if stored == REVISION:
+        # Another process was first.
+        return
     if stored is not None and stored < FIRST_REVISION:
         raise EnvironmentMissing(
             f"the store {place} was written by an early zerolap (revision {stored}, oldest known {FIRST_REVISION})",
@@ -193,4 +206,4 @@ def _upgrade(connection: Connection, place: str) -> None:
             f"the store {place} was written by a newer zerolap (revision {stored}, newest known {REVISION})",
             hint="upgrade zerolap, or name another store with --store",
         )
-    command.upgrade(config, "head")
+    migrate(connection)
