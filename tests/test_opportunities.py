@@ -1,6 +1,7 @@
 """Opportunities over all cases: weights, overlap, what is kept, and the verb that shows them."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -287,6 +288,34 @@ def test_a_call_graph_that_cannot_be_read_costs_its_case_alone(store: Store) -> 
     document = found(store, {"get-100B": 1.0, "hset": 1.0})
     assert [(case.case, case.weight) for case in document.cases] == [("get-100B", 1.0)]
     assert document.limits[0].startswith("The call graph of hset cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    ("list_of", "field", "value"),
+    [
+        ("functions", "file", 9),
+        ("functions", "file", -1),
+        ("functions", "lines", [[9, 1, 1.0]]),
+        ("functions", "instructions", 1e300),
+        ("edges", "caller", 9),
+        ("edges", "callee", -1),
+        ("edges", "lines", [[-1, 1, 1.0]]),
+        ("edges", "calls", math.nan),
+        ("edges", "calls", math.inf),
+    ],
+)
+def test_a_call_graph_that_refers_to_nothing_or_has_no_numbers_is_refused(
+    list_of: str, field: str, value: object, store: Store
+) -> None:
+    document = counted_graph().model_dump(by_alias=True)
+    document[list_of][0][field] = value
+    stored_run(store)
+    for case, graph in (("get-100B", counted_graph().model_dump(by_alias=True)), ("hset", document)):
+        blob = store.blobs.put(json.dumps(graph).encode())
+        record_trials(store, case, "counted", [a_measurement(graph=blob)])
+    found_in_others = found(store, {"get-100B": 1.0, "hset": 1.0})
+    assert [case.case for case in found_in_others.cases] == ["get-100B"]
+    assert found_in_others.limits[0].startswith("The call graph of hset cannot be read: ")
 
 
 def test_where_no_call_graph_can_be_read_there_is_no_answer(store: Store) -> None:

@@ -1,9 +1,11 @@
 """Calls of inlined functions, on call graphs made by hand: numbers are those of a count build, costs the server's."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pytest
 from call_graphs import FILE, call_graph
+from pydantic import ValidationError
 
 from zerolap.explain import (
     BUILT_IN_DETECTORS,
@@ -168,6 +170,25 @@ def test_a_count_build_of_hostile_size_or_shape_disturbs_nothing() -> None:
     assert all(len(opportunity.function) <= 200 for opportunity in work.opportunities)
     many = CHECKED.model_copy(update={"functions": CHECKED.functions * 400})
     assert case_evidence(INLINED_CHECK, FUNCTIONS, counts=many).uninlined is None
+
+
+@pytest.mark.parametrize(
+    ("list_of", "field", "value"),
+    [
+        ("functions", "file", 1),
+        ("functions", "calls", math.nan),
+        ("calls", "caller", -1),
+        ("calls", "callee", 99),
+        ("calls", "lines", [[1, 1, 1.0]]),
+        ("calls", "calls", 1e300),
+    ],
+)
+def test_calls_that_refer_to_nothing_or_have_no_numbers_are_refused(list_of: str, field: str, value: object) -> None:
+    document = CHECKED.model_dump(by_alias=True)
+    assert CallCounts.model_validate(document) == CHECKED
+    document[list_of][0][field] = value
+    with pytest.raises(ValidationError):
+        CallCounts.model_validate(document)
 
 
 def test_a_finding_on_an_inlined_function_states_its_calls_by_both_count_builds() -> None:

@@ -1,11 +1,11 @@
 """Calls per request that a count build makes: its numbers of calls, and nothing of what they cost there."""
 
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from zerolap.records.base import Record
-from zerolap.records.call_graph import CallGraph
+from zerolap.records.call_graph import CallGraph, CountedFigure, CountsByLine, require_within
 
 CALL_COUNTS_SCHEMA: Final = "zerolap.callcounts/1"
 
@@ -16,7 +16,7 @@ class CalledFunction(Record):
     name: str
     file: int | None
     object: str
-    calls: float
+    calls: CountedFigure
 
 
 class CountedCalls(Record):
@@ -24,8 +24,8 @@ class CountedCalls(Record):
 
     caller: int
     callee: int
-    calls: float
-    lines: list[tuple[int, int, float]] = []
+    calls: CountedFigure
+    lines: CountsByLine = []
 
 
 class CallCounts(Record):
@@ -40,6 +40,15 @@ class CallCounts(Record):
     files: list[str]
     functions: list[CalledFunction]
     calls: list[CountedCalls]
+
+    @model_validator(mode="after")
+    def _require_references(self) -> Self:
+        files = [function.file for function in self.functions if function.file is not None]
+        require_within("file", files + [file for calls in self.calls for file, _, _ in calls.lines], len(self.files))
+        require_within(
+            "function", [end for calls in self.calls for end in (calls.caller, calls.callee)], len(self.functions)
+        )
+        return self
 
     def calls_to(self, function: str, file: str) -> float | None:
         """Return the calls to a function of the source; none where it is not called."""

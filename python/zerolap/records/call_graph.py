@@ -1,10 +1,18 @@
 """A call graph per request, as `crates/profile` writes it."""
 
 import re
+from collections.abc import Collection
+from typing import Annotated, Final, Self, TypeAlias
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from zerolap.records.base import Record
+
+LARGEST: Final = 1e30
+"""Of a figure per request: sums and products of several stay finite."""
+CountedFigure: TypeAlias = Annotated[FiniteFloat, Field(ge=-LARGEST, le=LARGEST)]
+CountsByLine: TypeAlias = list[tuple[int, int, CountedFigure]]
+"""By file and line."""
 
 ALLOCATOR_ENTRY = re.compile(
     r"(?:je_|mi_|tc_|__libc_|__GI___libc_)?"
@@ -17,8 +25,8 @@ ALLOCATOR_ENTRY = re.compile(
 class GraphTotals(Record):
     """Sums over all functions, per request."""
 
-    instructions: float
-    syscalls: float
+    instructions: CountedFigure
+    syscalls: CountedFigure
 
 
 class GraphFunction(Record):
@@ -27,10 +35,10 @@ class GraphFunction(Record):
     name: str
     file: int | None
     object: str
-    instructions: float
-    syscalls: float
-    calls: float
-    lines: list[tuple[int, int, float]]
+    instructions: CountedFigure
+    syscalls: CountedFigure
+    calls: CountedFigure
+    lines: CountsByLine
 
 
 class GraphEdge(Record):
@@ -38,10 +46,16 @@ class GraphEdge(Record):
 
     caller: int
     callee: int
-    calls: float
-    instructions: float
-    syscalls: float
-    lines: list[tuple[int, int, float]] = []
+    calls: CountedFigure
+    instructions: CountedFigure
+    syscalls: CountedFigure
+    lines: CountsByLine = []
+
+
+def require_within(what: str, indexes: Collection[int], length: int) -> None:
+    """Raise `ValueError` unless all indexes are those of a table of so many entries."""
+    if indexes and not (min(indexes) >= 0 and max(indexes) < length):
+        raise ValueError(f"it refers to a {what} that it does not have")
 
 
 class CallGraph(Record):
@@ -54,6 +68,15 @@ class CallGraph(Record):
     totals: GraphTotals
     functions: list[GraphFunction]
     edges: list[GraphEdge]
+
+    @model_validator(mode="after")
+    def _require_references(self) -> Self:
+        files = [function.file for function in self.functions if function.file is not None]
+        files += [file for part in (*self.functions, *self.edges) for file, _, _ in part.lines]
+        require_within("file", files, len(self.files))
+        ends = [end for edge in self.edges for end in (edge.caller, edge.callee)]
+        require_within("function", ends, len(self.functions))
+        return self
 
     def is_allocation(self, edge: GraphEdge) -> bool:
         """Whether the call enters an allocation function from outside of the allocator."""
