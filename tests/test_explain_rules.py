@@ -4,6 +4,7 @@ import pytest
 from call_graphs import FILE, LINES, call_graph, changed_in, culprits, definitions, explained, hunk_at
 
 from zerolap.explain import Evidence, explain_change
+from zerolap.explain import findings as findings_of_change
 from zerolap.records import CallGraph, Changes, FileChange, Finding, SourceFunction
 
 HEADER = "shared.h"
@@ -421,3 +422,18 @@ def test_the_root_is_the_deepest_changed_function_that_explains_nearly_all() -> 
     findings = explained(call_graph(costs, calls), head, changes)
     assert culprits(findings)[0] == "reply"
     assert findings[0].text.startswith(f"`helper` ({FILE}, changed here) calls `reply` less often (4 -> 1 per request)")
+
+
+@pytest.mark.parametrize(("most_functions", "most_calls"), [(len(COSTS) - 1, 100), (100, len(CALLS) - 1)])
+def test_what_executes_too_many_functions_is_not_explained(
+    most_functions: int, most_calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, head = (call_graph(COSTS | {"format": own}, CALLS) for own in (300.0, 400.0))
+    assert culprits(explained(base, head)) == ["format"]
+    monkeypatch.setattr(findings_of_change, "MOST_FUNCTIONS", most_functions)
+    monkeypatch.setattr(findings_of_change, "MOST_CALLS", most_calls)
+    (finding,) = explained(base, head)
+    assert (finding.kind, finding.text) == (
+        "limits",
+        "Too many functions are executed for the change to be attributed to them.",
+    )

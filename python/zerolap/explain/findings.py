@@ -24,6 +24,8 @@ STATED_SHARE = 0.2
 """Part of a root from which a part is stated in its sentence."""
 MAX_STATED = 2
 MAX_CULPRITS = 8
+MOST_FUNCTIONS, MOST_CALLS = 3_000, 10_000
+"""Of a side: what of so many changed is found within a minute. Requests execute some hundreds of functions."""
 MAX_CALLERS = 3
 MAX_PARTS = 8
 
@@ -41,6 +43,8 @@ def explain_change(evidence: Evidence) -> list[Finding]:
 
 
 def _explain_instructions(evidence: Evidence) -> list[Finding]:
+    if _is_too_large(evidence.base) or _is_too_large(evidence.head):
+        return [Finding(kind="limits", rank=1, text=text.TOO_MANY_FUNCTIONS)]
     sides = Sides.of(evidence)
     total = sides.head.total() - sides.base.total()
     if total == 0:
@@ -53,6 +57,10 @@ def _explain_instructions(evidence: Evidence) -> list[Finding]:
         findings.insert(0, Finding(kind="diffuse", rank=0, text=text.diffuse(explained, total)))
     findings += _moved(blame, total, len(findings))
     return findings + _limits(evidence, len(findings))
+
+
+def _is_too_large(graph: CallGraph) -> bool:
+    return len(graph.functions) > MOST_FUNCTIONS or len(graph.edges) > MOST_CALLS
 
 
 def _of_ticks(finding: Finding) -> Finding:

@@ -18,6 +18,8 @@ def find_renames(
     executed, now = _executed(base), _executed(head)
     gone = [key for key in sorted(executed - now) if new.named(*key) is None]
     added = {key for key in now - executed if old.named(*key) is None}
+    # Each is looked up among all calls: once, and not for each pair.
+    before, after = {key: _cost(base, key) for key in gone}, {key: _cost(head, key) for key in added}
     renames: dict[FunctionKey, FunctionKey] = {}
     for key in gone:
         moved = [other for other in added if other[0] == key[0]]
@@ -27,9 +29,15 @@ def find_renames(
     for key in gone:
         if key in renames or (key in base.nodes and not base.nodes[key].has_file):
             continue
-        alike = [other for other in added if other[1] == key[1] and _alike(base, key, head, other)]
+        alike = [
+            other
+            for other in added
+            if other[1] == key[1]
+            and _called_as_often(base, key, head, other)
+            and _close(before[key], after[other], COST_TOLERANCE)
+        ]
         if alike:
-            renames[key] = min(alike, key=lambda other: (abs(_cost(head, other) - _cost(base, key)), other))
+            renames[key] = min(alike, key=lambda other: (abs(after[other] - before[key]), other))
             added.remove(renames[key])
     return renames
 
@@ -39,13 +47,10 @@ def _executed(graph: CostGraph) -> set[FunctionKey]:
     return {*graph.nodes, *(owner for node in graph.nodes.values() for owner in node.inlined)}
 
 
-def _alike(base: CostGraph, key: FunctionKey, head: CostGraph, other: FunctionKey) -> bool:
-    """Whether both cost about as much; and where calls can be counted, are called as often."""
-    if key in base.nodes and other in head.nodes:
-        calls = base.nodes[key].calls, head.nodes[other].calls
-        if not _close(*calls, CALLS_TOLERANCE):
-            return False
-    return _close(_cost(base, key), _cost(head, other), COST_TOLERANCE)
+def _called_as_often(base: CostGraph, key: FunctionKey, head: CostGraph, other: FunctionKey) -> bool:
+    """Whether both are called as often, where calls can be counted."""
+    before, after = base.nodes.get(key), head.nodes.get(other)
+    return before is None or after is None or _close(before.calls, after.calls, CALLS_TOLERANCE)
 
 
 def _cost(graph: CostGraph, key: FunctionKey) -> float:

@@ -12,6 +12,7 @@ NAMED = 3
 LEAST_NUMBER = 5e-4
 """What is less is written as none: so little per request is the rest of a difference of two windows."""
 
+TOO_MANY_FUNCTIONS = "Too many functions are executed for the change to be attributed to them."
 PER_REQUEST = "per request"
 OF_COMMANDS = "Command"
 """End of the names of functions that carry out a command, by the custom of Redis and its relatives."""
