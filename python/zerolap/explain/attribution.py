@@ -9,7 +9,7 @@ one calls something else in each.
 import bisect
 from collections.abc import Iterable, Sequence
 
-from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, sums
+from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, add_all
 from zerolap.records import CallGraph, GraphFunction, SourceFunction
 
 
@@ -70,8 +70,8 @@ def cost_graph(graph: CallGraph, functions: SourceFunctions) -> CostGraph:
         node.has_file = function.file is not None
         node.calls += function.calls
         node.instructions += function.instructions
-        node.lines = sums(node.lines, {(graph.files[file], line): cost for file, line, cost in function.lines})
-        node.inlined = sums(node.inlined, owners.parts(key, function.lines))
+        add_all(node.lines, {(graph.files[file], line): cost for file, line, cost in function.lines})
+        add_all(node.inlined, owners.parts(key, function.lines))
     for edge in graph.edges:
         caller, callee = keys[edge.caller], keys[edge.callee]
         if edge.calls > 0 and edge.instructions > 0 and caller in result.nodes and callee in result.nodes:

@@ -16,6 +16,12 @@ def sums(these: Mapping[_Key, float], others: Mapping[_Key, float]) -> dict[_Key
     return {key: these.get(key, 0.0) + others.get(key, 0.0) for key in {**these, **others}}
 
 
+def add_all(sum_of: dict[_Key, float], others: Mapping[_Key, float]) -> None:
+    """Add values to those of the same keys, in place: what is added up many times is not copied each time."""
+    for key, value in others.items():
+        sum_of[key] = sum_of.get(key, 0.0) + value
+
+
 @dataclass
 class CostNode:
     """A function's own cost and the calls to it, per request; `lines` has its own instructions by file and line.

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.call_index import CallIndex
 from zerolap.explain.categories import category_of
-from zerolap.explain.cost_graph import LONGEST_NAME, sums
+from zerolap.explain.cost_graph import LONGEST_NAME, add_all
 from zerolap.explain.detectors import CaseEvidence, Detector
 from zerolap.explain.reply_parts import reply_parts
 from zerolap.explain.uninlined_calls import uninlined_index
@@ -111,7 +111,7 @@ def _functions(index: CallIndex) -> list[FunctionWork]:
     """Return the functions with a part worth naming, those that cost most first."""
     bodies = {key: node.body for key, node in index.costs.nodes.items()}
     for node in index.costs.nodes.values():
-        bodies = sums(bodies, node.inlined)
+        add_all(bodies, node.inlined)
     work = []
     for key, own in bodies.items():
         whole = index.inclusive(key) if key in index.costs.nodes else own
