@@ -88,7 +88,8 @@ class SnapshotRequest:
     def digest(self, builds: Sequence[str], sides: Sequence[SweepSide], platform: Platform) -> str:
         """Return what is equal for sweeps that measure the same on the same machine, whatever their seed."""
         of_sides = [
-            f"{build} {side.server.config} {side.huge_pages}" for build, side in zip(builds, sides, strict=True)
+            f"{side.name} {build} {side.server.config} {side.huge_pages}"
+            for build, side in zip(builds, sides, strict=True)
         ]
         sizes = "usual" if self.sizes_bytes is None else str(sorted(set(self.sizes_bytes)))
         numbers = f"{self.rate_per_second} {self.connections} {self.repetitions}"
