@@ -55,8 +55,8 @@ def trace(*calls: ParentCall, pause_ms: float | None = 50.0, no_stacks: str | No
         time_off=[TimeOff(reason="waiting for requests", times=40, ns=300 * MS, queue_ns=2 * MS)],
         faults=[PageFaultCounts(kind="copy on write", parent=4000, child=10)],
         child_steps=[
-            ChildStep(call="set_robust_list", at_ns=31 * MS, ns=1000),
-            *[ChildStep(call="write", at_ns=32 * MS, ns=2000)] * 3,
+            ChildStep(call="set_robust_list", calls=1, at_ns=31 * MS, ns=1000),
+            ChildStep(call="write", calls=3, at_ns=32 * MS, ns=6000),
         ],
         child_calls=[ChildCall(call="write", calls=5000, ns=400 * MS)],
         no_stacks=no_stacks,

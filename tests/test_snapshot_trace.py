@@ -69,7 +69,8 @@ RECORDED: dict[str, Any] = {
     "child_faults": {"0": 7},
     "step": {"0": NUMBERS["set_robust_list"], "1": NUMBERS["exit_group"]},
     "step_at": {"0": 31 * MS, "1": 890 * MS},
-    "step_ns": {"0": 1000},
+    "step_calls": {"1": 3, "2": 1},
+    "step_ns": {"1": 3000},
     "child_calls": {f"{WRITE}": 50, f"{NUMBERS['exit_group']}": 1},
     "child_call_ns": {f"{WRITE}": 9 * MS},
     "went": 1,
@@ -163,10 +164,11 @@ def test_what_is_off_the_processor_has_its_reason_and_faults_have_their_kind() -
     assert counts.child_faults == {"first read": 7}
 
 
-def test_the_steps_of_the_child_are_in_their_order_and_the_last_does_not_return() -> None:
+def test_the_steps_of_the_child_are_in_their_order_and_calls_in_a_row_are_together() -> None:
     first, last = read_fork_counts(output()).steps
-    assert (first.number, first.at_ns, first.ns) == (NUMBERS["set_robust_list"], 31 * MS, 1000)
-    assert (last.number, last.ns) == (NUMBERS["exit_group"], None)
+    assert (first.number, first.calls, first.at_ns, first.ns) == (NUMBERS["set_robust_list"], 3, 31 * MS, 3000)
+    # It does not return.
+    assert (last.number, last.calls, last.ns) == (NUMBERS["exit_group"], 1, 0)
 
 
 def test_without_a_fork_there_is_none() -> None:

@@ -168,12 +168,16 @@ tracepoint:raw_syscalls:sys_enter /@child > 0/
 {{
   if ((uint64)tid == @child && @ended == 0) {{
     $call = (uint64)args->id;
-    $step = @steps;
-    if ($step < {most_steps}) {{
-      @step[$step] = $call;
-      @step_at[$step] = nsecs - @began;
+    if (@steps == 0 || @last_call != $call) {{
+      $step = @steps;
+      if ($step < {most_steps}) {{
+        @step[$step] = $call;
+        @step_at[$step] = nsecs - @began;
+      }}
+      @steps = $step + 1;
+      @last_call = $call;
     }}
-    @steps = $step + 1;
+    if (@steps <= {most_steps}) {{ @step_calls[@steps] = count(); }}
     @child_entered = nsecs;
     @child_calls[$call] = count();
   }}
@@ -182,10 +186,9 @@ tracepoint:raw_syscalls:sys_enter /@child > 0/
 tracepoint:raw_syscalls:sys_exit /@child > 0/
 {{
   if ((uint64)tid == @child && @ended == 0 && @steps > 0) {{
-    $step = @steps - 1;
     $taken = nsecs - @child_entered;
     @child_call_ns[(uint64)args->id] = sum($taken);
-    if ($step < {most_steps}) {{ @step_ns[$step] = $taken; }}
+    if (@steps <= {most_steps}) {{ @step_ns[@steps] = sum($taken); }}
   }}
 }}
 """
@@ -229,11 +232,12 @@ class OffCounts:
 
 @dataclass(frozen=True)
 class StepCounts:
-    """A system call of the child by number, when it began after the fork did, and how long it took if it returned."""
+    """A system call of the child by number, made so often in a row: when it began after the fork did, and its time."""
 
     number: int
+    calls: int
     at_ns: int
-    ns: int | None
+    ns: int
 
 
 @dataclass(frozen=True)
@@ -357,7 +361,8 @@ def _place(number: int, descriptor: int) -> tuple[int, int | None]:
 def _times_off(maps: Mapping[str, Any]) -> dict[TimeOffReason, OffCounts]:
     times, ns, queue_ns = (counts_by_number(maps.get(name, {})) for name in ("off", "off_ns", "queue_ns"))
     return {
-        reason: OffCounts(times.get(number, 0), ns.get(number, 0), queue_ns.get(number, 0))
+        # The clock is read once more for it.
+        reason: OffCounts(times.get(number, 0), ns.get(number, 0), min(ns.get(number, 0), queue_ns.get(number, 0)))
         for number, reason in TIMES_OFF.items()
         if number in times
     }
@@ -371,8 +376,13 @@ def _faults(values: object) -> dict[PageFaultKind, int]:
 
 
 def _steps(maps: Mapping[str, Any]) -> list[StepCounts]:
-    numbers, at_ns, ns = (counts_by_number(maps.get(name, {})) for name in ("step", "step_at", "step_ns"))
-    return [StepCounts(numbers[step], at_ns.get(step, 0), ns.get(step)) for step in sorted(numbers)]
+    numbers, at_ns = (counts_by_number(maps.get(name, {})) for name in ("step", "step_at"))
+    # These are by the number of steps that have begun.
+    calls, ns = (counts_by_number(maps.get(name, {})) for name in ("step_calls", "step_ns"))
+    return [
+        StepCounts(numbers[step], calls.get(step + 1, 1), at_ns.get(step, 0), ns.get(step + 1, 0))
+        for step in sorted(numbers)
+    ]
 
 
 def _child_calls(maps: Mapping[str, Any]) -> dict[int, tuple[int, int]]:

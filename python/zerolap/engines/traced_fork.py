@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.engines.bpftrace import attached
+from zerolap.engines.event_stacks import traced_stacks
 from zerolap.engines.fork_program import (
     FAULT_EVENTS,
     FORK_EVENTS,
@@ -30,7 +31,6 @@ from zerolap.engines.perf import PerfRecorder, missing_for_sampling, read_stacks
 from zerolap.engines.server_trial import PinnedTrial
 from zerolap.engines.snapshot_trial import SnapshotLoadSettings, SnapshotServer
 from zerolap.engines.system_call_names import system_call_names
-from zerolap.engines.traced import traced_stacks
 from zerolap.host import events_of, tracing_obstacle
 from zerolap.records import (
     LONGEST_TRACED_NAME,
@@ -129,7 +129,10 @@ def trace_snapshot(traced: TracedServer, load: SnapshotLoadSettings, seed: int, 
             for reason, off in counts.off.items()
         ],
         faults=fault_counts(counts),
-        child_steps=[ChildStep(call=call_name(step.number), at_ns=step.at_ns, ns=step.ns) for step in counts.steps],
+        child_steps=[
+            ChildStep(call=call_name(step.number), calls=step.calls, at_ns=step.at_ns, ns=step.ns)
+            for step in counts.steps
+        ],
         child_calls=child_calls(counts),
         no_stacks=no_stacks,
     )

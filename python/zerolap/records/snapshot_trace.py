@@ -79,11 +79,12 @@ class PageFaultCounts(Record):
 
 
 class ChildStep(Record):
-    """A system call of the child, when it began after the fork did, and how long it took; null if it did not return."""
+    """A system call that the child made so often in a row, when the first began after the fork did, and their time."""
 
     call: Name
+    calls: Count
     at_ns: Nanoseconds
-    ns: Nanoseconds | None
+    ns: Nanoseconds
 
 
 class ChildCall(Record):

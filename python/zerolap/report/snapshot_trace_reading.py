@@ -1,7 +1,6 @@
 """How a trace of a fork is read by all reports: what it consists of, what parent and child do, and the findings."""
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Final
 
 from zerolap.byte_counts import shown_bytes
@@ -92,15 +91,14 @@ def _child_calls(trace: SnapshotTrace) -> TraceTable:
 
 
 def _child_steps(steps: Sequence[ChildStep]) -> list[str]:
-    """Write the child's first system calls in their order; those of the same name in a row are one."""
-    runs = [(call, list(run)) for call, run in groupby(steps, key=lambda step: step.call)]
-    if not runs:
+    """Write the child's first system calls in their order."""
+    if not steps:
         return []
     shown = [
-        f"{call} at {milliseconds(run[0].at_ns)} ms" + (f" (x{len(run)})" if len(run) > 1 else "")
-        for call, run in runs[:SHOWN_STEPS]
+        f"{step.call} at {milliseconds(step.at_ns)} ms" + (f" (x{step.calls:,})" if step.calls > 1 else "")
+        for step in steps[:SHOWN_STEPS]
     ]
-    if len(runs) > SHOWN_STEPS:
+    if len(steps) > SHOWN_STEPS:
         shown.append(ELLIPSIS)
     return [one_line(f"the child first calls {listing(shown)} after the fork began")]
 
