@@ -31,6 +31,7 @@ from zerolap.engines.fork_program import (
 from zerolap.engines.system_call_names import system_call_names
 from zerolap.engines.traced_fork import (
     MOST_RECORDED_CALLS,
+    Place,
     count_memory_areas,
     open_files,
     parent_calls,
@@ -203,8 +204,12 @@ def test_output_of_another_form_is_refused(wrong: str) -> None:
 
 
 def test_stacks_are_recorded_of_what_is_not_answering_requests_first() -> None:
-    calls = {(WRITE, None): TimedCalls(500, 90 * MS), (EPOLL_WAIT, None): TimedCalls(100, 500 * MS)}
-    calls |= {(NANOSLEEP, None): TimedCalls(1, 20 * MS), (WRITE, 1): TimedCalls(2, 1 * MS)}
+    calls: dict[Place, TimedCalls] = {
+        (WRITE, None): TimedCalls(500, 90 * MS),
+        (EPOLL_WAIT, None): TimedCalls(100, 500 * MS),
+        (NANOSLEEP, None): TimedCalls(1, 20 * MS),
+        (WRITE, 1): TimedCalls(2, 1 * MS),
+    }
     places = recorded_places(calls)
     assert places[:2] == [(NANOSLEEP, None), (WRITE, 1)]
     assert len(recorded_places({(number, None): TimedCalls(1, 1) for number in range(300)})) == MOST_RECORDED_CALLS
