@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import preloaded
 from waiting import PATIENCE_SECONDS, command_lines, wait_until
 
+HELD_PROGRAM = Path(__file__).with_name("held_program.py")
 PROGRAM = [sys.executable, "-c", 'import sys; sys.argv[0] = "zerolap"; from zerolap.cli import main; main()']
 
 
@@ -55,8 +56,17 @@ class Zerolap:
         return Ended(*preloaded.call(list(map(str, arguments)), self.directory, self._environment(environment)))
 
     def start(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
+        return self._start([*PROGRAM, *map(str, arguments)], environment)
+
+    def start_held(
+        self, trials: int, *arguments: str | Path, environment: Mapping[str, str] | None = None
+    ) -> "subprocess.Popen[str]":
+        """Start the program, which counts so many trials and then stays in the midst of its work."""
+        return self._start([sys.executable, str(HELD_PROGRAM), str(trials), *map(str, arguments)], environment)
+
+    def _start(self, command: Sequence[str], environment: Mapping[str, str] | None) -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [*PROGRAM, *map(str, arguments)],
+            command,
             cwd=self.directory,
             env=self._environment(environment),
             stdout=subprocess.PIPE,
