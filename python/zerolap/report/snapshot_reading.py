@@ -88,9 +88,11 @@ def snapshot_headline(report: SnapshotReport) -> str:
 
 def snapshot_sentences(report: SnapshotReport) -> list[str]:
     """Write how the fork grows with the data, and what a closed loop does not show at the greatest size."""
-    fits = {"": report.fits} if not report.sides else {f"{side.name}: ": side.fits for side in report.sides}
+    fits = {side.name: side.fits for side in report.sides} or {"": report.fits}
     sentences = [
-        f"{one_line(name)}{_growth(of_side['fork_us'])}" for name, of_side in fits.items() if "fork_us" in of_side
+        (f"{one_line(name)}: " if name else "") + _growth(of_side["fork_us"])
+        for name, of_side in fits.items()
+        if "fork_us" in of_side
     ]
     last = {point.load: point for point in report.points}
     if report.settings.event != "none" and not report.sides and "open" in last and "closed" in last:
