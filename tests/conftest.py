@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 # cost more than most tests.
 gc.disable()
 
+# A shell or a CI sets these; programs would colour what they print, translate it, or ask a proxy for what is here.
+for name in ("CLICOLOR_FORCE", "FORCE_COLOR", "GITHUB_ACTIONS", "LANGUAGE", "PY_COLORS", "TTY_COMPATIBLE"):
+    os.environ.pop(name, None)
+os.environ["LC_ALL"] = "C.UTF-8"
+for name in ("NO_PROXY", "no_proxy"):
+    os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1", "localhost")))
+
 
 def pytest_collection_finish() -> None:
     """Leave what was imported and collected out of the collections to come."""

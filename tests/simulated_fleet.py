@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from zerolap.fleet.in_process import InProcess
 from zerolap.fleet.messages import Answer, message_json
 from zerolap.fleet.setup.configuration import PlatformRequirement
 from zerolap.lab import Options, SubmissionOptions, Worker, comparison_request, on_platforms
-from zerolap.records import Case, Record, Request, RequestedServer, WrittenClient
+from zerolap.records import Block, Case, Record, Request, RequestedServer, TrialsJob, WrittenClient
 from zerolap.store import Store
 
 PLATFORM = "here"
@@ -30,6 +31,29 @@ def made_up_cases(count: int, group: str = "made up") -> list[Case]:
     """Return cases that only simulated engines can measure."""
     clients = [WrittenClient(commands=[f"GET {number}:__key__"]).client for number in range(count)]
     return [Case(name=f"case-{number}", group=group, client=client) for number, client in enumerate(clients)]
+
+
+class HeldTrials:
+    """Stands in for `on_trial` of an engine: so many trials are carried out, and all others wait for `release`.
+
+    What a scenario does next it does while work is left, however fast the machine is.
+    """
+
+    def __init__(self, carried_out: int = 0) -> None:
+        self._left = carried_out
+        self._lock = threading.Lock()
+        self._released = threading.Event()
+
+    def __call__(self, _job: TrialsJob, _block: Block) -> None:
+        with self._lock:
+            self._left -= 1
+            if self._left >= 0:
+                return
+        assert self._released.wait(PATIENCE_SECONDS)
+
+    def release(self) -> None:
+        """Let all trials go on from now."""
+        self._released.set()
 
 
 @dataclass
@@ -156,4 +180,4 @@ def other_build(server: Path, copy: Path) -> Path:
     return copy
 
 
-__all__ = ["PLATFORM", "SimulatedFleet", "made_up_cases", "other_build"]
+__all__ = ["PLATFORM", "HeldTrials", "SimulatedFleet", "made_up_cases", "other_build"]

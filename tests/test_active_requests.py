@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
+from api_client import request
 from http_server import served
 from stored_comparison import stored_token
 from waiting import PATIENCE_SECONDS, wait_until
@@ -33,7 +33,8 @@ STATUS_BYTES = len(b"HTTP/1.1 000")
 def lab_with_agent(store: Store) -> Iterator[tuple[str, dict[str, str]]]:
     """Serve a lab that takes webhooks; yields its URL, and the headers of an agent that carries out a job."""
     settings = settings_of_tests()
-    settings = settings.model_copy(update={"limits": settings.limits.model_copy(update={"body_seconds": 60.0})})
+    limits = settings.limits.model_copy(update={"body_seconds": 10 * PATIENCE_SECONDS})
+    settings = settings.model_copy(update={"limits": limits})
     conductor = Conductor(store, InProcess(), [ServedPlatform("alpha", builder="alpha")], tokens=TOKENS)
     given = new_attempt("c-1", "alpha", LoadJob(request="c-1", attempt="a-1", address="127.0.0.1:1"))
     attempt = replace(given, state="claimed", agent="alpha-1")
@@ -60,7 +61,7 @@ def slow_requests(url: str, number: int, addresses: int) -> Iterator[list[socket
 def refused(url: str, headers: dict[str, str], cause: str) -> float:
     """Return how many requests were refused for a cause."""
     metric = f'zerolap_refused_requests_total{{cause="{cause}"}} '
-    text = httpx.get(f"{url}/metrics", headers=headers).text
+    text = request("GET", f"{url}/metrics", headers).text
     return next((float(line.removeprefix(metric)) for line in text.splitlines() if line.startswith(metric)), 0)
 
 
@@ -69,11 +70,11 @@ def test_requests_of_an_address_beyond_its_limit_are_refused_and_those_of_others
         wait_until(lambda: refused(url, agent, "requests_of_a_client") == 3)
         assert connections[-1].recv(STATUS_BYTES) == b"HTTP/1.1 429"
         # This one comes from another address.
-        assert httpx.get(f"{url}/health").status_code == 200
+        assert request("GET", f"{url}/health").status_code == 200
     with lab_with_agent(store) as (url, agent):
         with slow_requests(url, MOST_OF_CLIENT, 1):
             pass
-        assert httpx.get(f"{url}/health").status_code == 200
+        assert request("GET", f"{url}/health").status_code == 200
 
 
 def test_a_body_that_breaks_off_is_counted_and_fills_no_log(store: Store, caplog: pytest.LogCaptureFixture) -> None:
@@ -93,13 +94,14 @@ def test_a_body_that_breaks_off_is_counted_and_fills_no_log(store: Store, caplog
 def test_agents_and_known_tokens_are_answered_while_strangers_take_all_places(store: Store) -> None:
     token = {"Authorization": f"Bearer {stored_token(store, 'ci', 'read')}"}
     with lab_with_agent(store) as (url, agent):
-        assert httpx.get(f"{url}/api/v1/comparisons", headers=token).status_code == 200
+        assert request("GET", f"{url}/api/v1/comparisons", token).status_code == 200
         with slow_requests(url, MOST_OF_STRANGERS + 5, 16):
             wait_until(lambda: refused(url, agent, "requests") == 5)
-            stranger = httpx.get(f"{url}/health")
+            stranger = request("GET", f"{url}/health")
             assert (stranger.status_code, stranger.headers["retry-after"]) == (503, "1")
-            assert httpx.get(f"{url}/api/v1/comparisons", headers=token).status_code == 200
+            assert request("GET", f"{url}/api/v1/comparisons", token).status_code == 200
             # Its job needs no file: the answer is that of the route.
-            assert httpx.get(f"{url}/blobs/{'0' * 64}", headers=agent).status_code == 403
-            assert httpx.get(f"{url}/health", headers={"Authorization": "Bearer a-1.forged"}).status_code == 503
-        wait_until(lambda: httpx.get(f"{url}/health").status_code == 200)
+            assert request("GET", f"{url}/blobs/{'0' * 64}", agent).status_code == 403
+            forged = {"Authorization": "Bearer a-1.forged"}
+            assert request("GET", f"{url}/health", forged).status_code == 503
+        wait_until(lambda: request("GET", f"{url}/health").status_code == 200)

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from simulated_fleet import SimulatedFleet, made_up_cases
+from simulated_fleet import HeldTrials, SimulatedFleet, made_up_cases
 
 from zerolap.fleet import intake
 from zerolap.fleet.agent import Lease, boot_seconds
@@ -20,9 +20,12 @@ def test_an_agent_that_gives_up_too_many_jobs_is_given_none_for_a_while(
     monkeypatch.setattr(intake, "GIVEN_UP_PER_SECOND", 1e-9)
     fleet.agents = 1
     fleet.submit(made_up_cases(8))
+    held = HeldTrials()
+    fleet.engine.on_trial = held
+    given_up: set[str] = set()
 
     def is_offered(attempt: Attempt) -> bool:
-        return attempt.state == "ready" and attempt.job.kind == "trials"
+        return attempt.state == "ready" and attempt.job.kind == "trials" and attempt.job.id not in given_up
 
     async def scenario(fleet: SimulatedFleet) -> None:
         assert fleet.conductor is not None
@@ -36,6 +39,8 @@ def test_an_agent_that_gives_up_too_many_jobs_is_given_none_for_a_while(
             offered = next(filter(is_offered, attempts.values()))
             answers.append(await fleet.say(Claim(attempt=offered.id, delivery=1), "agent-9"))
             await fleet.say(GiveUp(attempt=offered.id, reason="no disk"), "agent-9")
+            given_up.add(offered.job.id)
+        held.release()
         assert [answer.accepted for answer in answers] == [True, True, True, False]
         assert (await fleet.say(Heartbeat(), "agent-9")).draining
         assert not (await fleet.say(Heartbeat(), "agent-0")).draining

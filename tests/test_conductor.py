@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 import simulated_fleet
-from simulated_fleet import PACE, SimulatedFleet, made_up_cases, other_build
+from simulated_fleet import PACE, HeldTrials, SimulatedFleet, made_up_cases, other_build
 from sqlalchemy import select
 from sqlalchemy.exc import DataError
-from waiting import PATIENCE_SECONDS
+from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.build import pack_build
 from zerolap.engines import Place
@@ -38,6 +38,7 @@ from zerolap.records import (
     JobFailed,
     JobFinished,
     Measurement,
+    Request,
     Side,
     TrialDone,
     TrialFailed,
@@ -184,10 +185,13 @@ def test_builds_of_different_builders_are_apart_on_the_machine_of_the_conductor(
 
 
 def test_what_a_conductor_left_is_finished_by_the_next(fleet: SimulatedFleet) -> None:
+    held = HeldTrials(5)
+    fleet.engine.on_trial = held
     request = fleet.submit(made_up_cases(20))
 
     async def interrupted(fleet: SimulatedFleet) -> None:
-        await fleet.until(lambda: len(fleet.engine.carried_out) >= 5)
+        await fleet.until(lambda: len(fleet.engine.carried_out) == 5)
+        held.release()
 
     async def scenario(fleet: SimulatedFleet) -> None:
         assert await fleet.ended(request) == ["done"]
@@ -219,6 +223,8 @@ def test_a_large_submission_does_not_hold_up_a_small_one(fleet: SimulatedFleet) 
     fleet.agents = 1
     large = fleet.submit(made_up_cases(100))
     small = fleet.submit(made_up_cases(3))
+    # Planning takes no time from the small one.
+    fleet.engine.on_trial = lambda _job, _block: wait_until(lambda: has_jobs_or_ended(fleet, small))
 
     async def scenario(fleet: SimulatedFleet) -> None:
         assert await fleet.ended(small) == ["done"]
@@ -236,7 +242,12 @@ def test_releases_go_before_pull_requests_and_these_before_backfills(fleet: Simu
         for priority in ("backfill", "pull", "release")
     }
     order: list[str] = []
-    fleet.engine = Simulated(on_trial=lambda job, _block: order.append(job.request))
+
+    def trial(job: TrialsJob, _block: Block) -> None:
+        wait_until(lambda: all(has_jobs_or_ended(fleet, request) for request in requests.values()))
+        order.append(job.request)
+
+    fleet.engine = Simulated(on_trial=trial)
 
     async def scenario(fleet: SimulatedFleet) -> None:
         assert await fleet.ended(*requests.values()) == ["done"] * 3
@@ -252,14 +263,28 @@ def executions(fleet: SimulatedFleet) -> dict[str, FleetExecution]:
     return fleet.conductor.executions
 
 
+def has_jobs_or_ended(fleet: SimulatedFleet, request: Request) -> bool:
+    """Whether agents have jobs of a request, or can be given some; else the conductor is about to plan for it."""
+    execution = executions(fleet).get(request.id)
+    if execution is None:
+        return fleet.states(request) == ["done"]
+    assert fleet.conductor is not None
+    attempts = list(fleet.conductor.intake.attempts.values())
+    return bool(execution.planned) or any(attempt.request == request.id for attempt in attempts)
+
+
 def test_a_newer_submission_of_a_topic_supersedes_the_older(fleet: SimulatedFleet) -> None:
     older = fleet.submit(made_up_cases(50), platform=HERE, submitting=SubmissionOptions(topic="pr-7"))
     other = fleet.submit(made_up_cases(1), platform=HERE, submitting=SubmissionOptions(topic="pr-8"))
     newer = []
+    held = HeldTrials(20)
+    fleet.engine.on_trial = held
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        await fleet.until(lambda: len(fleet.engine.carried_out) > 2)
+        await fleet.until(lambda: len(fleet.engine.carried_out) == 20)
         newer.append(fleet.submit(made_up_cases(1), platform=HERE, submitting=SubmissionOptions(topic="pr-7")))
+        await fleet.until(lambda: fleet.states(older) == ["superseded"])
+        held.release()
         assert await fleet.ended(older, other, newer[0]) == ["superseded", "done", "done"]
         await fleet.until(lambda: older.id not in executions(fleet))
 
@@ -271,10 +296,13 @@ def test_a_newer_submission_of_a_topic_supersedes_the_older(fleet: SimulatedFlee
 @pytest.mark.slow
 def test_a_cancelled_submission_is_taken_up_again(fleet: SimulatedFleet) -> None:
     request = fleet.submit(made_up_cases(30))
+    held = HeldTrials(3)
+    fleet.engine.on_trial = held
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        await fleet.until(lambda: len(fleet.engine.carried_out) > 2)
+        await fleet.until(lambda: len(fleet.engine.carried_out) == 3)
         assert fleet.store.fleet.set_state(request.id, "cancelled", "by a test")
+        held.release()
         await fleet.until(lambda: not fleet.store.fleet.open_attempts())
         await fleet.until(lambda: request.id not in executions(fleet))
         with pytest.raises(UsageError, match="no request"):
@@ -358,6 +386,8 @@ def test_a_build_that_was_made_for_another_submission_does_not_fail(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requests = [fleet.submit(made_up_cases(1)) for _ in range(2)]
+    held = HeldTrials()
+    fleet.engine.on_trial = held
 
     async def scenario(fleet: SimulatedFleet) -> None:
         conductor = fleet.conductor
@@ -377,6 +407,7 @@ def test_a_build_that_was_made_for_another_submission_does_not_fail(
         fleet.store.fleet.add_attempts([of_other])
         for _ in range(3):
             conductor._gave_up(of_other)
+        held.release()
         assert await fleet.ended(*requests) == ["done", "done"]
 
     fleet.run(scenario)
@@ -449,12 +480,15 @@ def test_a_trial_that_fails_is_reported_in_its_case(fleet: SimulatedFleet) -> No
 def test_a_drained_agent_takes_no_further_job(fleet: SimulatedFleet) -> None:
     fleet.agents = 1
     request = fleet.submit(made_up_cases(20))
+    held = HeldTrials(3)
+    fleet.engine.on_trial = held
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        await fleet.until(lambda: len(fleet.engine.carried_out) > 2)
+        await fleet.until(lambda: len(fleet.engine.carried_out) == 3)
         assert fleet.store.fleet.drain("agent-0") == ["agent-0"]
         assert fleet.conductor is not None
         await fleet.until(lambda: not fleet.conductor.roster.usable(HERE))  # type: ignore[union-attr]
+        held.release()
         await fleet.until(lambda: all(one.state == "ready" for one in fleet.store.fleet.open_attempts()))
         assert fleet.states(request) == ["running"]
         fleet.store.fleet.drain(HERE, draining=False)
@@ -584,7 +618,10 @@ def test_jobs_that_could_not_be_recorded_are_given_out_later(
 def test_the_failure_of_a_job_that_could_not_be_recorded_is_recorded_later(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    held = HeldTrials()
+
     def trial(job: TrialsJob, block: Block) -> None:
+        held(job, block)
         raise EnvironmentMissing("the disk is full")
 
     fleet.engine = Simulated(on_trial=trial)
@@ -594,6 +631,7 @@ def test_the_failure_of_a_job_that_could_not_be_recorded_is_recorded_later(
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: request.id in fleet.conductor.executions)  # type: ignore[union-attr]
         failing.append(Failing(monkeypatch, fleet.store.fleet, "attempts", 2, after=False))
+        held.release()
         assert await fleet.ended(request) == ["done"]
 
     fleet.run(scenario)
@@ -732,10 +770,16 @@ def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong:
     request = fleet.submit(made_up_cases(1))
 
     async def scenario(fleet: SimulatedFleet) -> None:
-        await fleet.until(fleet.store.fleet.open_attempts)
+        opened: list[Attempt] = []
+
+        def has_opened() -> bool:
+            opened[:] = fleet.store.fleet.open_attempts()
+            return opened != []
+
+        await fleet.until(has_opened)
         assert fleet.conductor is not None
         name = AgentName("lab", HERE, "agent-0")
-        [attempt, *_] = fleet.store.fleet.open_attempts()
+        attempt = opened[0]
         content = wrong.replace("ATTEMPT", attempt.id).encode()
         answer = Answer.model_validate_json(await fleet.conductor.intake.answer(name, content))
         assert not answer.accepted
@@ -847,7 +891,8 @@ def test_what_the_bus_lost_is_published_once_more_while_an_agent_goes_on_with_it
             await fleet.until(lambda: all(one.publications for one in conductor.intake.attempts.values()))
             [held] = in_state("claimed")
             queues.lose()
-            await fleet.until(lambda: any(one.publications == 2 for one in conductor.intake.attempts.values()))
+            others = [one for one in conductor.intake.attempts if one != held.id]
+            await fleet.until(lambda: all(conductor.intake.attempts[one].publications == 2 for one in others))
             await asyncio.sleep(5 * PACE.sweep_seconds)
             publications = {one.id: one.publications for one in conductor.intake.attempts.values()}
             assert publications.pop(held.id) == 1

@@ -12,6 +12,7 @@ from api_client import Asking, request
 from http_server import served_lab
 from simulated_fleet import SimulatedFleet, made_up_cases
 from stored_comparison import stored_token
+from waiting import PATIENCE_SECONDS
 
 from zerolap.api.tokens import TokenScope
 from zerolap.lab import SubmissionOptions
@@ -92,7 +93,7 @@ def test_another_site_cannot_have_a_browser_change_the_fleet(
     path = f"{lab}/api/v1/fleet/requests/{asked.id}/cancel"
     given = {name: value.format(lab=lab) for name, value in headers.items()}
     assert request("POST", path, {"Authorization": f"Basic {password}", **given}).status_code == HTTPStatus.FORBIDDEN
-    with httpx.Client(base_url=lab, trust_env=False) as client:
+    with httpx.Client(base_url=lab, trust_env=False, timeout=PATIENCE_SECONDS) as client:
         client.post("/api/v1/session", json={"token": token}, headers={"Origin": lab})
         assert client.post(path, headers=given).status_code == HTTPStatus.FORBIDDEN
         assert store.request(asked.id).state == "waiting"

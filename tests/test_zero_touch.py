@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from github_state import APP
 from simulated_fleet import PLATFORM, SimulatedFleet
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
-from waiting import PATIENCE_SECONDS, wait_until
+from waiting import BUILD_PATIENCE_SECONDS, until
 from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, merge_group, pull_request, rerequested
 from zero_touch import NUMBER, PUBLIC_URL, Scene, zero_touch
 
@@ -52,10 +52,10 @@ def not_built_yet(source: ToySource) -> str:
     return source.changed(("Makefile", "\t$(CC) $(FINAL_CFLAGS)", "\tsleep 3600\n\t$(CC) $(FINAL_CFLAGS)"))
 
 
-def documents(source: ToySource) -> str:
-    """Return a commit that no server is built from."""
+def documents(source: ToySource, text: str = "news") -> str:
+    """Return a commit that no server is built from; equal ones of the same second are one commit."""
     source.git("checkout", "--quiet", "--force", source.first)
-    (source.path / "NEWS.md").write_text("news")
+    (source.path / "NEWS.md").write_text(text)
     return source.commit("news")
 
 
@@ -66,13 +66,14 @@ def test_a_label_leads_to_a_comment_and_a_status(scene: Scene) -> None:
     scene.open_pull_request(head)
     scene.start()
     assert scene.label(head) == 202
+    scene.wait_for_status(head, "failure")
+    # The comment is written before; one that was written while cases were measured has not all of it.
     comment = scene.wait_for_comment("more work")
     assert "GET" in comment
     assert f"{PUBLIC_URL}/comparisons/c-" in comment
     assert "commands.c#L" in comment
     assert len(comment.encode()) < MOST_BYTES
     assert len(scene.comments()) == 1
-    scene.wait_for_status(head, "failure")
     # A permitted person accepts it.
     scene.write("/zerolap ack the checksum is worth it")
     accepted = scene.wait_for_comment("the checksum is worth it")
@@ -123,7 +124,7 @@ def test_a_fork_is_measured_as_it_was_when_it_was_labelled(scene: Scene) -> None
     scene.wait_for_status("c" * 40, "pending")
     assert "set it again" in scene.statuses("c" * 40)[-1]["description"]
     # A permitted person looks at it, and sets the label again.
-    seen = documents(scene.source)
+    seen = documents(scene.source, "other news")
     assert scene.label(seen, fork=True) == 202
     assert "set it again" not in scene.wait_for_comment(seen[:12])
     scene.wait_for_status(seen, "success")
@@ -141,7 +142,7 @@ def test_a_command_measures_the_cases_that_it_names(scene: Scene) -> None:
     scene.write("/zerolap run toy-s*")
     comment = scene.wait_for_comment("No change in 1 case")
     assert "toy-s\\*" in comment or "toy-s*" in comment
-    wait_until(lambda: scene.reactions() == 1, scene.check)
+    scene.wait_until(lambda: scene.reactions() == 1)
     # What cannot be done is answered.
     scene.write("/zerolap run no-such-case")
     scene.wait_for_comment("no-such-case")
@@ -184,7 +185,7 @@ def test_an_application_makes_checks(tmp_path: Path, toy: ToySource) -> None:
         scene.open_pull_request(head)
         scene.start()
         assert scene.label(head) == 202
-        wait_until(lambda: [check["conclusion"] for check in scene.checks(head)] == ["success"], scene.check)
+        scene.wait_until(lambda: [check["conclusion"] for check in scene.checks(head)] == ["success"])
         [comment] = scene.github.bodies(REPOSITORY, NUMBER, f"{APP}[bot]")
         assert "No case can be affected" in comment
         assert scene.statuses(head) == []
@@ -198,12 +199,11 @@ def test_a_check_can_be_required(tmp_path: Path, toy: ToySource) -> None:
         scene.start()
 
         def wait_for(sha: str, conclusion: str, title: str) -> None:
-            wait_until(
+            scene.wait_until(
                 lambda: (
                     [(check["conclusion"], title in check["output"]["title"]) for check in scene.checks(sha)]
                     == [(conclusion, True)]
-                ),
-                scene.check,
+                )
             )
 
         assert scene.send("merge_group", merge_group(head=queued)) == 202
@@ -218,9 +218,9 @@ def test_a_check_can_be_required(tmp_path: Path, toy: ToySource) -> None:
         triggers = scene.stored_triggers(lambda kinds: kinds.count("pull request") == 2)
         assert triggers == ["not measured", "not measured", "pull request", "pull request"]
         # The text is the same, and GitHub waits for it nevertheless.
-        wait_until(lambda: len(scene.github.asked("checks/update")) > writes, scene.check)
+        scene.wait_until(lambda: len(scene.github.asked("checks/update")) > writes)
         assert scene.send("check_suite", rerequested("check_suite", head=queued, app=APP_ID)) == 202
-        wait_until(lambda: len(scene.github.asked("checks/update")) > writes + 1, scene.check)
+        scene.wait_until(lambda: len(scene.github.asked("checks/update")) > writes + 1)
         wait_for(queued, "neutral", "before they enter the merge queue")
         assert scene.label(head, "unlabeled") == 202
         scene.stored_triggers(lambda kinds: "withdrawn" in kinds)
@@ -271,7 +271,8 @@ def test_two_platforms_share_a_comment(tmp_path: Path, toy: ToySource, monkeypat
     """What one of them reports stays when the other reports later; their servers are built, their trials made up."""
     west_may_measure = threading.Event()
     west = Simulated(
-        changes={"toy-get": 0.1}, on_trial=lambda _job, _block: _require(west_may_measure.wait(PATIENCE_SECONDS))
+        changes={"toy-get": 0.1},
+        on_trial=lambda _job, _block: _require(west_may_measure.wait(2 * BUILD_PATIENCE_SECONDS)),
     )
     head = regressing(toy)
     monkeypatch.setattr(outbox, "FIRST_UPDATE_SECONDS", 0.5)
@@ -281,6 +282,9 @@ def test_two_platforms_share_a_comment(tmp_path: Path, toy: ToySource, monkeypat
             store, tmp_path, Simulated(changes={"toy-get": 0.1}), agents=1, further_platforms={"west": west}
         )
         triggers = Triggers(store, read_trigger_settings(scene.settings), tmp_path / "mirrors")
+
+        async def until_commented(part: str) -> None:
+            await until(lambda: any(part in body for body in scene.comments()), BUILD_PATIENCE_SECONDS)
 
         async def scenario(fleet: SimulatedFleet) -> None:
             await fleet.until(lambda: len(store.fleet.platforms()) == 2)
@@ -298,13 +302,15 @@ def test_two_platforms_share_a_comment(tmp_path: Path, toy: ToySource, monkeypat
                 scope="affected",
             )
             store.triggers.add(stored_trigger(label, "a label", time.time()))
-            await fleet.until(lambda: any(f"`{PLATFORM}`: done" in body for body in scene.comments()))
-            [partly] = scene.comments()
-            assert "`west`: " in partly
-            assert "`west`: done" not in partly
-            assert f"more work on `{PLATFORM}`" in partly
-            west_may_measure.set()
-            await fleet.until(lambda: any("more work on both platforms" in body for body in scene.comments()))
+            try:
+                await until_commented(f"`{PLATFORM}`: done")
+                [partly] = scene.comments()
+                assert "`west`: " in partly
+                assert "`west`: done" not in partly
+                assert f"more work on `{PLATFORM}`" in partly
+            finally:
+                west_may_measure.set()
+            await until_commented("more work on both platforms")
             working.cancel()
 
         fleet.run(scenario)
@@ -322,7 +328,8 @@ def test_a_comment_that_was_removed_meanwhile_is_written_again(scene: Scene) -> 
     scene.start()
     assert scene.label(head) == 202
     scene.wait_for_comment(head[:12])
-    [number] = list(scene.github.repositories[REPOSITORY].comments)
+    with scene.github.lock:
+        [number] = scene.github.repositories[REPOSITORY].comments
     scene.github.delete_comment(REPOSITORY, number)
     scene.write("/zerolap cancel")
     scene.wait_for_comment("cancelled by")

@@ -25,19 +25,26 @@ NOTED = """\
 RULE = "%.o: %.c server.h\n\t$(CC) $(FINAL_CFLAGS) -c -o $@ $<\n"
 
 
+def git_environment() -> dict[str, str]:
+    """Return the environment for git: neither settings of the machine or its user nor a hook's repository matter."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**others, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+
 class ToySource:
     """A copy of the toy server's source in a git repository."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         shutil.copytree(SOURCE, path)
-        self.git("init", "--quiet")
+        self.git("init", "--quiet", "--initial-branch=trunk")
         self.first = self.commit("first")
 
     def git(self, *arguments: str) -> str:
         identity = ["-c", "user.name=test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"]
         command = ["git", *identity, "-C", str(self.path), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        environment = git_environment()
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
     def commit(self, message: str) -> str:
         self.git("add", "--all")
@@ -62,7 +69,7 @@ class ToySource:
     def with_path(self, path: str) -> str:
         """Return a commit on top of the first one that adds a file of this path, which is never checked out."""
         blob = self.git("rev-parse", f"{self.first}:src/server.c")
-        index = {**os.environ, "GIT_INDEX_FILE": str(self.path / ".git" / "index of a path")}
+        index = {**git_environment(), "GIT_INDEX_FILE": str(self.path / ".git" / "index of a path")}
         git = ["git", "-C", str(self.path)]
         subprocess.run([*git, "read-tree", self.first], env=index, check=True)
         subprocess.run([*git, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}"], env=index, check=True)

@@ -18,12 +18,13 @@ from free_ports import free_port
 from github_state import TOKEN
 from played_github import PlayedGitHub
 from toy_server import CASES, ToySource
-from waiting import wait_until
+from waiting import BUILD_PATIENCE_SECONDS, wait_until
 from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, SECRET, Payload, commented, delivery, pull_request
 
 from zerolap.store import Store
 
 NUMBER = 12
+WITHOUT_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 PUBLIC_URL = "https://lab.example.org"
 
 
@@ -67,7 +68,7 @@ class Scene:
     def wait_until(self, condition: Callable[[], object]) -> None:
         """Wait until a condition holds; what the lab has logged is shown if it does not come to hold."""
         try:
-            wait_until(condition, self.check)
+            wait_until(condition, self.check, BUILD_PATIENCE_SECONDS)
         except AssertionError as fault:
             raise AssertionError(self.log) from fault
 
@@ -90,7 +91,7 @@ class Scene:
             f"http://127.0.0.1:{self.port}/webhooks/github", signed.body, dict(signed.headers), method="POST"
         )
         try:
-            with urllib.request.urlopen(request) as answer:
+            with WITHOUT_PROXY.open(request) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as refused:
             return refused.code
@@ -121,8 +122,15 @@ class Scene:
 
     def wait_for_comment(self, part: str) -> str:
         """Wait until the lab's comment has a text in it, and return it."""
-        self.wait_until(lambda: any(part in body for body in self.comments()))
-        return next(body for body in self.comments() if part in body)
+        seen: list[str] = []
+
+        def is_there() -> bool:
+            # The lab may write it again at any moment.
+            seen[:] = [body for body in self.comments() if part in body]
+            return seen != []
+
+        self.wait_until(is_there)
+        return seen[0]
 
     def statuses(self, sha: str) -> list[dict[str, Any]]:
         """Return the statuses that the lab has set on a commit, the newest last."""
