@@ -25,7 +25,7 @@ STATED_SHARE = 0.2
 MAX_STATED = 2
 MAX_CULPRITS = 8
 MOST_FUNCTIONS, MOST_CALLS = 3_000, 10_000
-"""Of a side: what of so many changed is found within a minute. Requests execute some hundreds of functions."""
+"""Of a side: what of so many changed is found within minutes. Requests execute some hundreds of functions."""
 MAX_CALLERS = 3
 MAX_PARTS = 8
 
