@@ -11,6 +11,7 @@ from rich.console import Console
 
 from zerolap.engines import HUGE_PAGE_VARIABLES, huge_page_settings, require_huge_pages, require_huge_pages_possible
 from zerolap.errors import EnvironmentMissing, TrialFailed, UsageError
+from zerolap.host import Processor, Processors
 from zerolap.judge import SnapshotPairs, judge_snapshots
 from zerolap.lab import Factor, sides_of
 from zerolap.records import BinarySource, FailOn, RequestedServer, SnapshotReport
@@ -70,6 +71,13 @@ def test_factors_that_mean_nothing_are_refused(factors: list[Factor], message: s
 def test_a_second_server_and_what_is_varied_exclude_each_other() -> None:
     with pytest.raises(UsageError, match="`--base` and `--vary`"):
         sides_of(server(), server(), [Factor("hz", ["1", "2"])])
+
+
+def test_a_side_with_more_busy_threads_than_processors_is_oversubscribed() -> None:
+    machine = Processors(tuple(Processor(number, core=number, cache=0) for number in range(3)))
+    few, many = sides_of(server(), None, [Factor("io-threads", ["2", "3"])])
+    assert few.oversubscribed(machine) is None
+    assert many.oversubscribed(machine) == "oversubscribed: 3 busy threads and the load generator share 3 processors"
 
 
 def test_huge_pages_are_asked_for_by_the_process_alone() -> None:
@@ -154,7 +162,8 @@ def test_a_terminal_shows_verdicts_and_the_points_of_each_side() -> None:
     assert "7.0.15, head evil" in text
     assert "\x1b" not in text
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert any(line.startswith("base → head 1 GiB open fork, ms 25.2 → 12.6 -50.0 %") for line in lines)
+    assert "base → head" in lines
+    assert any(line.startswith("1 GiB open fork, ms 25.2 → 12.6 -50.0 %") for line in lines)
     assert any(line.startswith("base 1 GiB 1.08 open") for line in lines)
     assert any(line.startswith("head 4 GiB 4.32 open") for line in lines)
     assert "copied" not in text.split("data")[1], "a metric that was 0 has no verdict"

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from zerolap.build import parse_variant
-from zerolap.records import BASE, HEAD, HugePages, RequestedServer, UsageError
+from zerolap.host import Processors, choose_pinning
+from zerolap.records import BASE, HEAD, STANDALONE, HugePages, RequestedServer, UsageError
 
 HUGE_PAGES: Final = "transparent-huge-pages"
 VARIANT: Final = "variant"
@@ -28,6 +29,14 @@ class SweepSide:
     name: str
     server: RequestedServer
     huge_pages: HugePages | None = None
+
+    def oversubscribed(self, machine: Processors) -> str | None:
+        """Return why its busy threads and the load generator have to share processors, or none if they need not."""
+        threads = STANDALONE.model_copy(update={"settings": self.server.config}).busy_threads
+        if not choose_pinning(machine, threads).oversubscribed:
+            return None
+        processors = len(machine.processors)
+        return f"oversubscribed: {threads} busy threads and the load generator share {processors} processors"
 
     def with_value(self, key: str, value: str) -> "SweepSide":
         """Return the side with a value of a factor; raises `UsageError` for a value that there is not."""

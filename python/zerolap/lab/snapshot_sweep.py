@@ -176,6 +176,9 @@ def _document(
         if side.name
     ]
     is_judged = len(names) > 1
+    crowded = {side.name: reason for side in sweep.sides if (reason := side.oversubscribed(read_processors()))}
+    judged = [name for name in names if name not in crowded]
+    notes = [*notes, *(_crowded_note(name, reason) for name, reason in crowded.items())]
     return SnapshotReport(
         schema="zerolap.snapshot/1",
         created=now(),
@@ -199,10 +202,15 @@ def _document(
         points=points,
         fits={} if of_sides else fits[""],
         sides=of_sides,
-        verdicts=verdicts_of(points, names, request.min_effect) if is_judged else [],
+        verdicts=verdicts_of(points, judged, request.min_effect) if names[0] in judged else [],
         failed=list(failed),
         notes=list(notes),
     )
+
+
+def _crowded_note(side: str, reason: str) -> str:
+    """Write that waiting for processors is part of what was measured, and of a side that it has no verdicts."""
+    return f"{side} is {reason}, so it has no verdicts" if side else reason
 
 
 @dataclass(frozen=True)

@@ -98,8 +98,9 @@ def _trace_section(reading: SnapshotTraceReading) -> str:
 def _verdict_table(report: SnapshotReport) -> list[str]:
     """Return the table of verdicts; nothing where there are none."""
     rows = [
-        [code(row.pair), row.data, row.load, row.metric, row.values, row.change, row.interval, row.word]
-        for row in verdict_rows(report)
+        [code(pair), row.data, row.load, row.metric, row.values, row.change, row.interval, row.word]
+        for pair, of_pair in verdict_rows(report).items()
+        for row in of_pair
     ]
     headings = ["compared", "data", "load", "metric", "values", "change", "interval", "verdict"]
     return [table(headings, rows, numbers=range(4, 7))] if rows else []

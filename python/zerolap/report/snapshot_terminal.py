@@ -33,8 +33,9 @@ def show_snapshot(report: SnapshotReport, console: Console) -> None:
     lines.line((snapshot_headline(report), "bold"))
     lines.line((snapshot_server_line(report), "dim"))
     lines.blank()
-    if report.verdicts:
-        lines.table(_verdicts(verdict_rows(report)))
+    for pair, rows in verdict_rows(report).items():
+        lines.line((pair, "bold"))
+        lines.table(_verdicts(rows))
         lines.blank()
     lines.table([*_places(report.points, resident=True), *_figures(report.points)])
     lines.blank()
@@ -69,7 +70,6 @@ def _show_trace(lines: Lines, reading: SnapshotTraceReading) -> None:
 def _verdicts(rows: Sequence[VerdictRow]) -> list[Column]:
     marks = [(f"{SIGNS[row.word][0]} {row.word}", SIGNS[row.word][1]) for row in rows]
     return [
-        Column("compared", [row.pair for row in rows]),
         Column("data", [row.data for row in rows]),
         Column("load", [row.load for row in rows]),
         Column("metric", [row.metric for row in rows]),

@@ -1,5 +1,6 @@
 """The verdicts of a sweep of several sides: the rows of their table, and why they make it count as failed."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +12,8 @@ from zerolap.report.format import change as written_change
 
 MIB: Final = 1 << 20
 MOST_NAMES: Final = 5
+LARGEST_CHANGE: Final = 100.0
+"""A bound beyond a hundredfold says that nothing is known: it is written as infinite."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,8 @@ JUDGED: Final = {
 
 @dataclass(frozen=True)
 class VerdictRow:
-    """A row of the table; `pair` names base and head."""
+    """A row of the table of a pair of sides."""
 
-    pair: str
     data: str
     load: str
     metric: str
@@ -45,22 +47,25 @@ class VerdictRow:
     word: VerdictWord
 
 
-def verdict_rows(report: SnapshotReport) -> list[VerdictRow]:
-    """Return a row for each verdict, in the order of the document."""
-    return [_row(place, verdict) for place in report.verdicts for verdict in place.verdicts]
+def verdict_rows(report: SnapshotReport) -> dict[str, list[VerdictRow]]:
+    """Return a row for each verdict, in the order of the document, by the names of base and head."""
+    rows: dict[str, list[VerdictRow]] = {}
+    for place in report.verdicts:
+        pair = f"{one_line(place.base)} {ARROW} {one_line(place.head)}"
+        rows.setdefault(pair, []).extend(_row(place, verdict) for verdict in place.verdicts)
+    return rows
 
 
 def _row(place: SnapshotVerdicts, verdict: Verdict) -> VerdictRow:
     judged = JUDGED[verdict.metric]
     base, head = (count(value / judged.divisor) for value in (verdict.base, verdict.head))
     return VerdictRow(
-        pair=f"{one_line(place.base)} {ARROW} {one_line(place.head)}",
         data=shown_bytes(place.size_bytes),
         load=place.load,
         metric=f"{judged.label}, {judged.unit}",
         values=f"{base} {ARROW} {head}",
         change=written_change(verdict.change),
-        interval=interval(verdict.low, verdict.high),
+        interval=interval(verdict.low, verdict.high if verdict.high < LARGEST_CHANGE else math.inf),
         word=verdict.verdict,
     )
 

@@ -3,7 +3,7 @@
 import { CopyButton } from "../CopyButton.tsx";
 import { Notes, ServerName } from "../cases/facts.tsx";
 import { OutcomeMark } from "../cases/OutcomeMark.tsx";
-import { change, counted, duration, interval } from "../numbers.ts";
+import { change, counted, duration } from "../numbers.ts";
 import type { SnapshotReport } from "../records.ts";
 import { EventChart } from "./EventChart.tsx";
 import { SizeChart } from "./SizeChart.tsx";
@@ -145,7 +145,7 @@ function Verdicts({ report: { verdicts } }: { report: SnapshotReport }) {
           <tbody>
             {verdicts.flatMap((place) =>
               place.verdicts.map((verdict) => {
-                const { label, values } = judgedCells(verdict);
+                const { label, values, bounds } = judgedCells(verdict);
                 return (
                   <tr key={`${place.head} ${place.size_bytes} ${place.load} ${verdict.metric}`}>
                     <th scope="row">
@@ -156,7 +156,7 @@ function Verdicts({ report: { verdicts } }: { report: SnapshotReport }) {
                     <td>{label}</td>
                     <td class="number">{values}</td>
                     <td class="number">{change(verdict.change)}</td>
-                    <td class="number">{interval(verdict.low, verdict.high)}</td>
+                    <td class="number">{bounds}</td>
                     <td>
                       <OutcomeMark outcome={verdict.verdict} />
                     </td>

@@ -84,8 +84,12 @@ test("values are those of one side", () => {
 });
 
 test("values of verdicts have the unit of their metric", () => {
-  const verdict = { metric: "cow_bytes", base: 2 * 2 ** 20, head: null } as Verdict;
-  expect(judgedCells(verdict)).toEqual({ label: "copied, MiB", values: "2 → -" });
+  const verdict = { metric: "cow_bytes", base: 2 * 2 ** 20, head: null, low: -0.5, high: 2e9 } as Verdict;
+  expect(judgedCells(verdict)).toEqual({
+    label: "copied, MiB",
+    values: "2 → -",
+    bounds: "[-50.0, +∞]",
+  });
 });
 
 test("slots without replies have no latency", () => {

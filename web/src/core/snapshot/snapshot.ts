@@ -1,6 +1,6 @@
 /** The figures of a sweep over sizes of data, as they are drawn and listed. */
 
-import { count, share } from "../numbers.ts";
+import { count, interval, share } from "../numbers.ts";
 import type { SeriesSlot, SnapshotPoint, SnapshotReport, Verdict } from "../records.ts";
 import type { SideName } from "../sides.ts";
 
@@ -123,9 +123,19 @@ const JUDGED: Record<string, { label: string; divisor: number }> = {
   cow_bytes: { label: "copied, MiB", divisor: MIB },
 };
 
-/** The metric of a verdict with its unit, and its values on both sides. */
-export function judgedCells({ metric, base, head }: Verdict): { label: string; values: string } {
+/** A bound beyond a hundredfold says that nothing is known: it is written as infinite. */
+const LARGEST_CHANGE = 100;
+
+interface JudgedCells {
+  label: string;
+  values: string;
+  bounds: string;
+}
+
+/** The metric of a verdict with its unit, its values on both sides, and the bounds of its change. */
+export function judgedCells({ metric, base, head, low, high }: Verdict): JudgedCells {
   const { label, divisor } = JUDGED[metric] ?? { label: metric, divisor: 1 };
   const written = (value: number | null) => count(value === null ? null : value / divisor);
-  return { label, values: `${written(base)} → ${written(head)}` };
+  const bounds = interval(low, high === null || high >= LARGEST_CHANGE ? null : high);
+  return { label, values: `${written(base)} → ${written(head)}`, bounds };
 }
