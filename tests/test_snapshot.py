@@ -126,9 +126,6 @@ def test_settings_are_measured_in_turns_and_judged(zerolap: Zerolap) -> None:
     assert [side["name"] for side in document["sides"]] == names
     configs = [side["server"]["config"] for side in document["sides"]]
     assert configs == [{"rdbcompression": "yes"}, {"rdbcompression": "no"}]
-        {"rdbcompression": "yes"},
-        {"rdbcompression": "no"},
-    ]
     assert {point["side"]: len(point["repetitions"]) for point in document["points"]} == dict.fromkeys(names, 2)
     [place] = document["verdicts"]
     assert [place["base"], place["head"]] == names
