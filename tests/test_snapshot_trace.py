@@ -287,7 +287,7 @@ def test_a_terminal_shows_the_fork_the_calls_and_the_findings() -> None:
     assert "page tables 24 80.0 %" in words
     assert "finding: the main thread waits for something that is no request while its child works" in words
     assert "100.0 % clock_nanosleep clock_nanosleep ← evil" in words
-    assert "the child first calls set_robust_list at 31 ms, write at 32 ms (x3) after the fork began" in words
+    assert "the child first calls set_robust_list at 31 ms, write at 32 ms (3 times) after the fork began" in words
     assert "note: stacks are missing: perf failed" in words
     assert "copy on write 4,000 10" in words
     assert "\x1b[31m" not in text

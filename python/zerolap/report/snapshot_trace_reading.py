@@ -95,7 +95,7 @@ def _child_steps(steps: Sequence[ChildStep]) -> list[str]:
     if not steps:
         return []
     shown = [
-        f"{step.call} at {milliseconds(step.at_ns)} ms" + (f" (x{step.calls:,})" if step.calls > 1 else "")
+        f"{step.call} at {milliseconds(step.at_ns)} ms" + (f" ({step.calls:,} times)" if step.calls > 1 else "")
         for step in steps[:SHOWN_STEPS]
     ]
     if len(steps) > SHOWN_STEPS:
