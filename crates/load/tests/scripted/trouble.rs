@@ -1,10 +1,10 @@
 //! Servers that fail and arguments that are wrong: a message, an exit code, and never a hang.
 
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
+use crate::support::first_processor;
 use crate::support::program::{Finished, run};
-use crate::support::scripted::{Peer, Scripted};
+use crate::support::scripted::{Peer, Port, Scripted};
 
 fn load(port: &str, arguments: &[&str]) -> Finished {
     run(&[&["-s", "127.0.0.1", "-p", port, "-t", "2", "-c", "2", "-n", "100", "--command", "PING"], arguments].concat())
@@ -20,8 +20,8 @@ fn expect_failure(finished: &Finished, code: i32, message: &str) {
 
 #[test]
 fn refused_connections_end_with_4() {
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
-    expect_failure(&load(&port.to_string(), &[]), 4, "cannot connect to tcp://127.0.0.1");
+    let port = Port::new();
+    expect_failure(&load(&port.number(), &[]), 4, "cannot connect to tcp://127.0.0.1");
     let missing = run(&["-S", "/nonexistent/socket"]);
     expect_failure(&missing, 4, "cannot connect to unix:///nonexistent/socket");
 }
@@ -162,14 +162,15 @@ fn a_document_is_there_whole_or_not_at_all() {
     assert!(document["lab"]["connections"]["disconnects"].as_u64() >= Some(1));
     assert!(document["lab"]["disconnected"].as_u64() >= Some(1));
     let server = Scripted::answering("+PONG\r\n");
-    let finished = load(&server.port(), &["--json-out-file", &path_text, "-a", "bob:top-secret", "--cpus", "0"]);
+    let cpu = first_processor();
+    let finished = load(&server.port(), &["--json-out-file", &path_text, "-a", "bob:top-secret", "--cpus", &cpu]);
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     assert!(finished.stdout.contains("PING") && finished.stdout.contains("ops/s"), "{}", finished.stdout);
     assert_eq!(files(), 1);
     let document = &read()["lab"];
     assert_eq!((&document["schema"], &document["requests"]), (&"zerolap.load/2".into(), &400.into()));
     assert_eq!(document["settings"]["connections"], 4);
-    assert_eq!(document["settings"]["cpus"], serde_json::json!([0]));
+    assert_eq!(document["settings"]["cpus"].to_string(), format!("[{cpu}]"));
     assert!(!read().to_string().contains("top-secret"));
     std::fs::remove_dir_all(&directory).expect("removed");
 }

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketAddrV4, SocketType, bind, getsockname, listen, socket};
 
-use crate::support::load;
 use crate::support::program::{Running, run};
 use crate::support::scripted::{Directory, Scripted};
+use crate::support::{first_processor, load, permitted_processors};
 
 /// The processors that each thread of a process may use, by the threads' names.
 fn processors(process: u32) -> Vec<(String, String)> {
@@ -108,9 +108,7 @@ fn threads_are_pinned_in_turn() {
         }
     });
     let port = server.port();
-    let free = std::fs::read_to_string("/proc/self/status").expect("a file");
-    let free = free.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("a line").trim().to_owned();
-    let first = free.split([',', '-']).next().expect("a processor").to_owned();
+    let (free, first) = (permitted_processors(), first_processor());
     let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "2", "-c", "1", "-n", "10", "--command", "PING"];
     for (arguments, expected) in [([].as_slice(), &free), (&["--cpus", &first], &first)] {
         may_end.store(false, Ordering::Relaxed);

@@ -61,17 +61,27 @@ fn nobody_there_ends_the_run() {
     assert!(finished.stderr.contains("cannot connect"), "{}", finished.stderr);
 }
 
-#[test]
-fn who_is_disconnected_is_counted_and_told_and_the_others_go_on() {
+/// Runs three listeners for some time, of which the server disconnects the first; the others get errors.
+fn with_one_disconnected(seconds: &str) -> Finished {
     let server = Scripted::start(|peer: &mut Peer| {
         let Some(request) = peer.request() else { return };
         peer.send(confirmed(&request, '*').as_bytes());
         let pause = Duration::from_millis(if peer.connection() == 0 { 150 } else { 20 });
         while peer.request_within(pause).is_none() && peer.send(b"-ERR odd\r\n") && peer.connection() > 0 {}
     });
-    let listen = ["--listen", "SUBSCRIBE a", "--listeners", "3", "--listen-only", "--test-time", "1.5"];
-    let finished = run_against(&server, &listen);
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    run_against(&server, &["--listen", "SUBSCRIBE a", "--listeners", "3", "--listen-only", "--test-time", seconds])
+}
+
+#[test]
+fn who_is_disconnected_is_counted_and_told_and_the_others_go_on() {
+    // On a machine that is busy with something else, it may take longer.
+    let has_happened = |finished: &Finished| {
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        let listeners = &finished.json()["lab"]["listeners"];
+        listeners["disconnects"] == 1 && listeners["errors"]["ERR"].is_u64()
+    };
+    let finished =
+        ["1.5", "15", "150"].into_iter().map(with_one_disconnected).find(has_happened).expect("a disconnected one");
     let listeners = &finished.json()["lab"]["listeners"];
     assert_eq!((&listeners["connections"], &listeners["disconnects"]), (&json!(3), &json!(1)));
     assert!(listeners["errors"]["ERR"].as_u64() > Some(0), "{listeners}");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::load;
 use crate::support::program::{Running, run};
-use crate::support::scripted::{Peer, Scripted};
+use crate::support::scripted::{Peer, Port, Scripted};
 
 /// A server whose every connection answers six requests and then lets some more come and does something else, except
 /// that connections from the third on do well.
@@ -218,16 +218,14 @@ fn pauses_between_attempts_grow_by_the_factor() {
 
 #[test]
 fn a_server_that_is_gone_for_a_while_is_waited_for() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let port = address.port().to_string();
+    let kept = Port::new();
+    let (port, listener) = (kept.number(), kept.listen());
     let server = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection");
         std::io::Read::read(&mut stream, &mut [0; 14]).expect("a request");
         drop((stream, listener));
         thread::sleep(Duration::from_millis(300));
-        let again = std::net::TcpListener::bind(address).expect("the same port");
-        Scripted::serve(again, |peer| peer.serve(|_, _| "+OK\r\n".to_owned()))
+        Scripted::serve(kept.listen(), |peer| peer.serve(|_, _| "+OK\r\n".to_owned()))
     });
     let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "-n", "5", "--command", "PING"];
     let finished = run(&[&shape[..], &["--reconnect-on-error", "--json-out-file", "-"]].concat());
@@ -238,9 +236,9 @@ fn a_server_that_is_gone_for_a_while_is_waited_for() {
 }
 
 /// A server that answers one request and then is gone for good: the port it had, and what ends when it goes.
-fn vanishing() -> (String, thread::JoinHandle<()>) {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("an address").port().to_string();
+fn vanishing() -> (Port, thread::JoinHandle<()>) {
+    let port = Port::new();
+    let listener = port.listen();
     let server = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection");
         std::io::Read::read(&mut stream, &mut [0; 14]).expect("a request");
@@ -251,7 +249,8 @@ fn vanishing() -> (String, thread::JoinHandle<()>) {
 
 #[test]
 fn a_server_that_stays_away_does_not_hold_up_the_end_of_a_run_by_time() {
-    let (port, _) = vanishing();
+    let (kept, _) = vanishing();
+    let port = kept.number();
     let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "--test-time", "0.6", "--command", "PING"];
     let started = Instant::now();
     let finished = run(&[&shape[..], &["--reconnect-on-error", "--json-out-file", "-"]].concat());
@@ -262,7 +261,8 @@ fn a_server_that_stays_away_does_not_hold_up_the_end_of_a_run_by_time() {
 
 #[test]
 fn a_run_that_waits_for_a_server_can_be_interrupted() {
-    let (port, server) = vanishing();
+    let (kept, server) = vanishing();
+    let port = kept.number();
     let shape = ["-s", "127.0.0.1", "-p", &port, "-t", "1", "-c", "1", "-n", "10", "--command", "PING"];
     let running = Running::start(&[&shape[..], &["--reconnect-on-error", "--json-out-file", "-"]].concat());
     server.join().expect("it answers once");

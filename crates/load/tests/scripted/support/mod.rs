@@ -22,6 +22,17 @@ pub fn load(server: &Scripted, arguments: &[&str]) -> Value {
     finished.json()
 }
 
+/// The processors that this process may use, as the kernel lists them.
+pub fn permitted_processors() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").expect("a file");
+    status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("a line").trim().to_owned()
+}
+
+/// The first of them: on some machines processor 0 is not permitted.
+pub fn first_processor() -> String {
+    permitted_processors().split([',', '-']).next().expect("a processor").to_owned()
+}
+
 /// Nanoseconds on the clock of `began_monotonic_ns`.
 pub fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);

@@ -4,7 +4,8 @@ pub mod cluster;
 mod peer;
 pub mod stream;
 
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -12,6 +13,8 @@ use std::thread;
 use std::time::Instant;
 
 pub use peer::Peer;
+use rustix::net::sockopt::set_socket_reuseaddr;
+use rustix::net::{AddressFamily, SocketAddrV4, SocketType, bind, getsockname, socket};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use stream::Stream;
 
@@ -145,6 +148,33 @@ fn accept_all(accept: impl Fn() -> Stream + Send + 'static, script: impl Fn(&mut
         }
     });
     log
+}
+
+/// A port on which nobody but the test listens: of those that are free at the moment, tests beside this one take some.
+pub struct Port {
+    address: SocketAddrV4,
+    /// Keeps the port, and refuses connections as long as the test does not listen.
+    _bound: OwnedFd,
+}
+
+impl Port {
+    pub fn new() -> Self {
+        let bound = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+        // Who sets it too may listen beside a socket that is only bound, as listeners of the standard library do.
+        set_socket_reuseaddr(&bound, true).expect("an option");
+        bind(&bound, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let address = SocketAddrV4::try_from(getsockname(&bound).expect("an address")).expect("IPv4");
+        Self { address, _bound: bound }
+    }
+
+    /// As on a command line.
+    pub fn number(&self) -> String {
+        self.address.port().to_string()
+    }
+
+    pub fn listen(&self) -> TcpListener {
+        TcpListener::bind(self.address).expect("the port")
+    }
 }
 
 /// The second argument, as a number after `prefix`.
