@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from command_line import Ended, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource
-from waiting import wait_until
+from waiting import BUILD_PATIENCE_SECONDS, wait_until
 
 from zerolap.sandbox import remove
 from zerolap.store import SeriesFilter, Store
@@ -292,10 +292,10 @@ def test_reports_need_no_build_and_no_valgrind(whole: Range, document: Any) -> N
 @pytest.mark.slow
 def test_ends_and_middles_come_first_and_a_budget_ends_in_between(fresh: Range) -> None:
     """A budget that one commit uses up leaves the oldest commit alone measured; the next one goes on."""
-    document = fresh.measured("toy-work", "--measure", "1.0.0..HEAD", "--budget", "0.1s")
+    document = fresh.measured("toy-work", "--measure", "1.0.0..HEAD", "--budget", "0.001s")
     assert [point["position"] for point in series_of(document, "toy-work")["points"]] in ([0], [0, 1])
     assert "the budget is used up" in document["notes"][0]
-    again = fresh.measured("toy-work", "--measure", "1.0.0..HEAD", "--budget", "0.1s")
+    again = fresh.measured("toy-work", "--measure", "1.0.0..HEAD", "--budget", "0.001s")
     # The second commit's program is that of the first, which is known once it is built.
     assert [point["position"] for point in series_of(again, "toy-work")["points"]] in ([0, LAST], [0, 1, LAST])
 
@@ -303,15 +303,15 @@ def test_ends_and_middles_come_first_and_a_budget_ends_in_between(fresh: Range) 
 @pytest.mark.slow
 def test_filling_goes_on_after_a_kill_and_counts_nothing_twice(fresh: Range) -> None:
     asked = ["toy-get", "toy-work", "--measure", "1.0.0..HEAD", "--engine", "counted"]
-    child = fresh.zerolap.start("history", *fresh.common(), *asked)
-    wait_until(lambda: fresh.trials() >= 3)
+    child = fresh.zerolap.start_held(3, "history", *fresh.common(), *asked)
+    wait_until(lambda: fresh.trials() >= 3, seconds=BUILD_PATIENCE_SECONDS)
     os.kill(child.pid, signal.SIGKILL)
     child.communicate()
     # What the killed process had started ends with it.
     fresh.zerolap.wait_for_no_process()
     assert child.returncode == -signal.SIGKILL
     done = fresh.trials()
-    assert 3 <= done < 2 * (2 + SLOWER_STEPS)
+    assert done == 3
     document = fresh.measured("toy-get", "toy-work", "--measure", "1.0.0..HEAD")
     assert set(fresh.counted().values()) == {1}
     assert fresh.trials() == 2 * (2 + SLOWER_STEPS)

@@ -1,6 +1,7 @@
 """Builds of a history beside what is counted: the likely next commit is built while one is counted."""
 
 import contextlib
+import os
 import signal
 import sqlite3
 import subprocess
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 from command_line import Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource
-from waiting import wait_until
+from waiting import BUILD_PATIENCE_SECONDS, wait_until
 
 from zerolap import open_store
 from zerolap.build import Builds, commits_of
@@ -48,6 +49,8 @@ measurers.ENOUGH_PROCESSORS = 1
 from zerolap.cli import main
 main()
 """
+ENDLESS = ("sleep", str(1_000_000 + os.getpid()))
+"""What a build that does not end runs, in this process of the tests alone."""
 FIRST, TWICE, BROKEN, REPAIRED, SLOWER = range(5)
 BROKEN_LINE = "\n#error not yet\n"
 
@@ -139,7 +142,7 @@ def test_a_build_beside_counting_is_there_at_the_end_of_the_block(
 @pytest.fixture
 def endless(source: ToySource) -> None:
     """The last commit's build does not end."""
-    source.replace("Makefile", "\t$(CC) -g -o $@ $(OBJECTS)", "\tsleep 987654")
+    source.replace("Makefile", "\t$(CC) -g -o $@ $(OBJECTS)", "\t" + " ".join(ENDLESS))
     source.commit("endless")
 
 
@@ -148,12 +151,12 @@ def test_a_build_beside_counting_ends_with_it(source: ToySource, zerolap: Zerola
     asked = asked_of(source, "toy-get")
     with open_store(zerolap.store) as store, pytest.raises(Interrupted):
         interrupt_once_it_builds(LocalMeasurer(Lab(store)), request_of(asked, SLOWER))
-    assert not is_running("sleep", "987654")
+    wait_until(lambda: not is_running(*ENDLESS))
 
 
 def interrupt_once_it_builds(measurer: LocalMeasurer, request: Request) -> None:
     with measurer.building_ahead(request):
-        wait_until(lambda: is_running("sleep", "987654"))
+        wait_until(lambda: is_running(*ENDLESS), seconds=BUILD_PATIENCE_SECONDS)
         raise Interrupted("interrupted")
 
 
@@ -162,12 +165,12 @@ def test_who_waits_for_a_build_beside_counting_can_end_it(source: ToySource, zer
     asked = ["--repo", source.path, "--cases", CASES, "--store", zerolap.store, "--measure", "HEAD~1..HEAD"]
     command = [sys.executable, "-c", ALWAYS_AHEAD, "history", "toy-get", *asked, "--engine", "counted"]
     history = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: is_running("sleep", "987654"))
-    wait_until(lambda: counted_trials(zerolap.store) == 1)
+    wait_until(lambda: is_running(*ENDLESS), seconds=BUILD_PATIENCE_SECONDS)
+    wait_until(lambda: counted_trials(zerolap.store) == 1, seconds=BUILD_PATIENCE_SECONDS)
     history.send_signal(signal.SIGINT)
     _, error = history.communicate()
     assert history.returncode == Interrupted.exit_code, error
-    assert not is_running("sleep", "987654")
+    wait_until(lambda: not is_running(*ENDLESS))
 
 
 def counted_trials(store: Path) -> int:

@@ -867,7 +867,8 @@ def test_a_measured_history_goes_out_and_stands_beside_an_imported_one(
 
 
 def test_threads_of_the_played_server_end() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     with PlayedTimeSeries.running() as server:
         read_server(server.url, [], CollectedPoints("lab"))
-    assert threading.active_count() == before
+    # Others of before may have ended meanwhile.
+    assert set(threading.enumerate()) <= before

@@ -99,7 +99,10 @@ def measurements(events: Iterator[Event]) -> dict[Side, Measurement]:
 
 def servers(file: str, host: str, program: str, cases: str, directory: str) -> None:
     with listen_for_load_host(host) as listening:
-        Path(file).write_text(f"{listening.address} {listening.certificate}")
+        # Whoever waits for the file is to find it whole.
+        written = Path(f"{file}.new")
+        written.write_text(f"{listening.address} {listening.certificate}")
+        written.rename(file)
         with contextlib.closing(listening.accept(SECRET, PATIENCE_SECONDS)) as channel:
             place = place_with(RemoteLoadHost(channel), Path(directory))
             job = timed_job(load_cases(Path(cases))[0], Path(program), place)
