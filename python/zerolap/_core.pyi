@@ -33,6 +33,7 @@ __all__ = [
     "merge_stacks",
     "paired_change",
     "read_stacks",
+    "read_waits",
     "slope",
     "source_functions",
     "source_lines",
@@ -265,6 +266,16 @@ def read_stacks(path: str, source_root: str) -> bytes:
 
     Raises `OSError` when the file cannot be read, `ValueError` when it is no whole file of `perf record`, or one of a
     kind that is not supported.
+    """
+
+def read_waits(path: str, source_root: str, windows: list[tuple[int, int]]) -> bytes:
+    """The time off the processor of a recording of `sched:sched_switch` with context switches, by thread and stack.
+
+    Returns JSON as `read_stacks` does, in which samples are nanoseconds and `event` is `off-cpu`. `windows` are from
+    and to, in nanoseconds of the recording's clock: a wait counts if it begins and ends within one of them. `lost` has
+    the waits whose end is missing too.
+
+    Raises as `read_stacks` does.
     """
 
 def executed(before: str, windows: list[list[str]], requests: list[int], object: str, program: str) -> bytes:

@@ -28,7 +28,7 @@ mod _core {
     #[pymodule_export]
     use crate::stacks::{
         export_profile, fold_stacks, function_lines, function_samples, functions_by_case, merge_stacks, read_stacks,
-        source_lines, stack_profile, stack_tree, with_line_texts,
+        read_waits, source_lines, stack_profile, stack_tree, with_line_texts,
     };
     #[pymodule_export]
     use crate::stats::{

@@ -1,6 +1,7 @@
 //! Stacks that perf sampled.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 
 use pyo3::prelude::*;
@@ -19,6 +20,22 @@ fn read_table(bytes: &[u8]) -> PyResult<Stacks> {
 pub(crate) fn read_stacks<'py>(py: Python<'py>, path: &str, source_root: &str) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = py.detach(|| {
         let table = perf::read_stacks(Path::new(path), source_root).map_err(|error| stacks_error(&error, path))?;
+        table.to_json().map_err(value_error)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+#[pyfunction]
+pub(crate) fn read_waits<'py>(
+    py: Python<'py>,
+    path: &str,
+    source_root: &str,
+    windows: Vec<(u64, u64)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let windows: Vec<Range<u64>> = windows.into_iter().map(|(begin, end)| begin..end).collect();
+    let bytes = py.detach(|| {
+        let table =
+            perf::read_waits(Path::new(path), source_root, &windows).map_err(|error| stacks_error(&error, path))?;
         table.to_json().map_err(value_error)
     })?;
     Ok(PyBytes::new(py, &bytes))

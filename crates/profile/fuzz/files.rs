@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use zerolap_profile::{perf::read_stacks, stacks};
+use zerolap_profile::perf::{read_stacks, read_waits};
+use zerolap_profile::stacks;
 
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/recording");
 /// The directory that the kept program was compiled in.
@@ -24,6 +25,7 @@ pub fn write(name: &str, bytes: &[u8]) -> PathBuf {
 
 /// Reads a recording; what is accepted must give a consistent table.
 pub fn read_recording(data: &Path) {
+    drop(read_waits(data, ROOT, std::slice::from_ref(&(0..u64::MAX))));
     let Ok(table) = read_stacks(data, ROOT) else { return };
     stacks::by_function(&table).expect("a consistent table");
     stacks::fold(&table).expect("a consistent table");

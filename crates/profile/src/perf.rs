@@ -12,7 +12,9 @@ mod recording;
 mod samples;
 mod symbols;
 mod unwind;
+mod waits;
 
+use std::ops::Range;
 use std::path::Path;
 
 pub use error::StacksError;
@@ -33,5 +35,19 @@ use crate::stacks::Stacks;
 /// Where it may be hostile, a process with limits reads it.
 pub fn read_stacks(perf_data: &Path, source_root: &str) -> Result<Stacks, StacksError> {
     let recording = recording::Recording::open(perf_data)?;
-    names::table(samples::collect(recording)?, source_root)
+    names::table(samples::collect(recording, None)?, source_root)
+}
+
+/// The time that threads were off the processor, by thread and the stack with which they left it: a table whose samples
+/// are nanoseconds, and whose event is [`OFF_PROCESSOR`](crate::stacks::OFF_PROCESSOR).
+///
+/// The file is a recording of `sched:sched_switch` with context switches (`--switch-events`). `windows` are in nanoseconds
+/// of its clock; a wait counts if it begins and ends within one of them. `lost` of the table has waits, also those
+/// whose end is missing.
+///
+/// # Errors
+/// As for [`read_stacks`], and when a record of a context switch has no thread or time.
+pub fn read_waits(perf_data: &Path, source_root: &str, windows: &[Range<u64>]) -> Result<Stacks, StacksError> {
+    let recording = recording::Recording::open(perf_data)?;
+    names::table(samples::collect(recording, Some(waits::Waits::within(windows)))?, source_root)
 }

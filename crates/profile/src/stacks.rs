@@ -23,13 +23,17 @@ pub use views::{FunctionSamples, Nodes, Tree, by_function, fold, tree};
 /// The `schema` of stack tables of this version.
 pub const SCHEMA: &str = "zerolap.stacks/1";
 
+/// The event of tables whose samples are nanoseconds off the processor.
+pub const OFF_PROCESSOR: &str = "off-cpu";
+
 /// Samples by thread and stack. Threads are in the order of their names, frames in that of function, file, object and
 /// whether inlined, stacks in that of thread and frames: equal samples make equal tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stacks {
     /// [`SCHEMA`].
     pub schema: String,
-    /// What a sample was taken after, such as `cycles` or `cpu-clock`; empty in the merger of no table.
+    /// What a sample was taken after, such as `cycles` or `cpu-clock`, or [`OFF_PROCESSOR`]; empty in the merger of no
+    /// table.
     pub event: String,
     /// Number of samples: the sum over all stacks.
     pub samples: u64,

@@ -3,7 +3,7 @@
 mod recorder;
 
 use recorder::{Recording, kept, record, without_libraries};
-use zerolap_profile::perf::read_stacks;
+use zerolap_profile::perf::{read_stacks, read_waits};
 use zerolap_profile::stacks::{FunctionSamples, Stacks, by_function, fold};
 
 /// With a frame in every function, so that the stacks are whole without debug information too.
@@ -101,6 +101,13 @@ fn stacks_of_compressed_recordings() {
 }
 
 #[test]
+fn a_recording_without_switches_has_no_waits() {
+    let recording = kept("kept_no_waits", "debug_information.data");
+    let waits = read_waits(&recording.data, &recording.root, &[0..1000, 2000..u64::MAX]).expect("a recording");
+    assert_eq!((waits.event.as_str(), waits.samples, waits.stacks.len()), ("off-cpu", 0, 0));
+}
+
+#[test]
 fn functions_have_their_symbols_where_there_is_no_debug_information() {
     let Some(recording) = record("perf_symbols", &FRAMES[1..], &BY_FRAME_POINTERS) else { return };
     let stacks = read(&recording);
@@ -152,6 +159,7 @@ fn a_recording_that_is_cut_or_changed_makes_no_panic() {
             copy[at] ^= 0x5a;
             std::fs::write(&changed, &copy).expect("a changed copy");
             drop(read_stacks(&changed, &recording.root));
+            drop(read_waits(&changed, &recording.root, &[0..1000, 2000..u64::MAX]));
         }
     }
 }

@@ -150,6 +150,24 @@ def read_stacks(path: str, source_root: str, limits: ReadingLimits = LIMITS, vis
     A recording names the programs and libraries that ran: of those, the reader sees what is below `visible`, and what
     belongs to the system.
     """
+    return _read_recording("read_stacks", path, [source_root], limits, visible)
+
+
+def read_waits(
+    path: str,
+    source_root: str,
+    windows: Sequence[tuple[int, int]],
+    limits: ReadingLimits = LIMITS,
+    visible: Sequence[Path] = (),
+) -> bytes:
+    """Return what `_core.read_waits` does; otherwise as `read_stacks`."""
+    bounds = [str(bound) for window in windows for bound in window]
+    return _read_recording("read_waits", path, [source_root, *bounds], limits, visible)
+
+
+def _read_recording(
+    function: str, path: str, arguments: Sequence[str], limits: ReadingLimits, visible: Sequence[Path]
+) -> bytes:
     with contextlib.ExitStack() as stack:
         placed = {}
         if os.geteuid() == 0 and available() is None:
@@ -158,7 +176,7 @@ def read_stacks(path: str, source_root: str, limits: ReadingLimits = LIMITS, vis
             with contextlib.suppress(OSError):
                 copy = shutil.copyfile(KERNEL_SYMBOLS, Path(directory) / KERNEL_SYMBOLS.name)
                 placed[KERNEL_SYMBOLS] = copy
-        return _read("read_stacks", [path], [source_root], limits, visible, placed)
+        return _read(function, [path], arguments, limits, visible, placed)
 
 
 def _read(

@@ -63,6 +63,12 @@ def _stacks(core: ModuleType, path: str, source_root: str) -> bytes:
     return table
 
 
+def _waits(core: ModuleType, path: str, source_root: str, *bounds: str) -> bytes:
+    numbers = iter(map(int, bounds))
+    table: bytes = core.read_waits(path, source_root, list(zip(numbers, numbers, strict=True)))
+    return table
+
+
 FUNCTIONS: dict[str, Callable[..., bytes]] = {
     "binary_facts": _facts,
     "source_functions": _functions,
@@ -71,6 +77,7 @@ FUNCTIONS: dict[str, Callable[..., bytes]] = {
     "timer_graph": _timers,
     "executed": _executed,
     "read_stacks": _stacks,
+    "read_waits": _waits,
 }
 
 

@@ -62,15 +62,15 @@ impl Recording {
         Ok(Self { file: perf_file, records: record_iter, event })
     }
 
-    /// Hands over the kernel's records in the order of time, with their flags (`misc`). What perf itself wrote down is
-    /// left out.
+    /// Hands over the kernel's records in the order of time, read and as they are in the file. What perf itself wrote
+    /// down is left out.
     pub(super) fn each_record(
         &mut self,
-        mut take: impl FnMut(&EventRecord<'_>, u16) -> Result<(), StacksError>,
+        mut take: impl FnMut(&EventRecord<'_>, &RawEventRecord<'_>) -> Result<(), StacksError>,
     ) -> Result<(), StacksError> {
         while let Some(record) = self.records.next_record(&mut self.file).map_err(of_crate)? {
             if let PerfFileRecord::EventRecord { record, .. } = record {
-                take(&parsed(&record)?, record.misc)?;
+                take(&parsed(&record)?, &record)?;
             }
         }
         Ok(())

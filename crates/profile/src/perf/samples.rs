@@ -2,13 +2,17 @@
 
 use std::collections::HashMap;
 
-use linux_perf_data::linux_perf_event_reader::{CpuMode, EventRecord, RawDataU64, RecordType, SampleRecord};
+use linux_perf_data::linux_perf_event_reader::{
+    ContextSwitchRecord, CpuMode, EventRecord, RawDataU64, RawEventRecord, RecordType, SampleRecord,
+};
 
 use super::error::StacksError;
 use super::images::{ImageId, Images};
 use super::processes::{Mapped, Processes};
 use super::recording::{Recording, u64_at};
 use super::unwind::{Stackwalk, UserState};
+use super::waits::Waits;
+use crate::stacks::OFF_PROCESSOR;
 
 /// Of a longer stack only this many places next to the leaf are kept. The kernel's limit is 127 unless an administrator
 /// raises it.
@@ -30,19 +34,23 @@ pub(super) enum Code {
     Unknown,
 }
 
+/// Where a sample was taken: the index of the thread's name, and places from the leaf to the root.
+pub(super) type Sampled = (usize, Box<[Code]>);
+
 /// All samples.
 pub(super) struct Collected {
     pub(super) event: String,
     /// Names of threads.
     pub(super) threads: Vec<String>,
-    /// Number of samples by thread and places from the leaf to the root.
-    pub(super) samples: HashMap<(usize, Box<[Code]>), u64>,
+    /// Number of samples, or of nanoseconds off the processor.
+    pub(super) samples: HashMap<Sampled, u64>,
     pub(super) lost: u64,
     pub(super) images: Images,
     pub(super) kernel_start: Option<u64>,
 }
 
-pub(super) fn collect(mut recording: Recording) -> Result<Collected, StacksError> {
+/// With `waits`, a sample counts as many nanoseconds as its thread then was off the processor.
+pub(super) fn collect(mut recording: Recording, waits: Option<Waits>) -> Result<Collected, StacksError> {
     let mut collector = Collector {
         processes: Processes::default(),
         images: Images::new(recording.build_ids()?, recording.kernel_release()?),
@@ -51,8 +59,9 @@ pub(super) fn collect(mut recording: Recording) -> Result<Collected, StacksError
         samples: HashMap::new(),
         lost: 0,
         lost_samples: 0,
+        waits,
     };
-    recording.each_record(|record, flags| collector.take(record, flags))?;
+    recording.each_record(|record, raw| collector.take(record, raw))?;
     Ok(collector.finish(recording.event))
 }
 
@@ -61,25 +70,27 @@ struct Collector {
     images: Images,
     stackwalk: Stackwalk,
     thread_ids: HashMap<String, usize>,
-    samples: HashMap<(usize, Box<[Code]>), u64>,
+    samples: HashMap<Sampled, u64>,
     lost: u64,
     lost_samples: u64,
+    waits: Option<Waits>,
 }
 
 impl Collector {
-    fn take(&mut self, record: &EventRecord<'_>, flags: u16) -> Result<(), StacksError> {
+    fn take(&mut self, record: &EventRecord<'_>, raw: &RawEventRecord<'_>) -> Result<(), StacksError> {
         match record {
             EventRecord::Mmap(record) => self.processes.map(&Mapped::from(record), &mut self.images)?,
             EventRecord::Mmap2(record) => self.processes.map(&Mapped::from(record), &mut self.images)?,
-            EventRecord::Fork(record) => self.processes.fork(record, flags)?,
+            EventRecord::Fork(record) => self.processes.fork(record, raw.misc)?,
             EventRecord::Comm(record) => self.processes.name(record),
             EventRecord::Lost(record) => self.lost = self.lost.saturating_add(record.count),
-            EventRecord::Raw(record) if record.record_type == RecordType::LOST_SAMPLES && flags & FILTERED == 0 => {
+            EventRecord::Raw(record) if record.record_type == RecordType::LOST_SAMPLES && raw.misc & FILTERED == 0 => {
                 let lost = u64_at(&record.data.as_slice(), 0);
                 let lost = lost.ok_or(StacksError::Record { kind: RecordType::LOST_SAMPLES.0 })?;
                 self.lost_samples = self.lost_samples.saturating_add(lost);
             }
             EventRecord::Sample(record) => self.sample(record)?,
+            EventRecord::ContextSwitch(switch) => self.switch(*switch, raw)?,
             _ => {}
         }
         Ok(())
@@ -109,8 +120,31 @@ impl Collector {
         stack.truncate(PLACES_LIMIT);
         let name = self.processes.thread_name(process, thread);
         let next = self.thread_ids.len();
-        let thread = *self.thread_ids.entry(name).or_insert(next);
-        *self.samples.entry((thread, stack.into_boxed_slice())).or_default() += 1;
+        let named = *self.thread_ids.entry(name).or_insert(next);
+        let sampled = (named, stack.into_boxed_slice());
+        match &mut self.waits {
+            None => *self.samples.entry(sampled).or_default() += 1,
+            Some(waits) => {
+                let at = sample.timestamp.ok_or(StacksError::Record { kind: RecordType::SAMPLE.0 })?;
+                waits.begin(thread, at, sampled);
+            }
+        }
+        Ok(())
+    }
+
+    fn switch(&mut self, switch: ContextSwitchRecord, raw: &RawEventRecord<'_>) -> Result<(), StacksError> {
+        let Some(waits) = &mut self.waits else { return Ok(()) };
+        let of_record = raw.common_data().ok().and_then(|common| common.tid.zip(common.timestamp));
+        let (thread, at) = of_record.ok_or(StacksError::Record { kind: RecordType::SWITCH.0 })?;
+        match switch {
+            ContextSwitchRecord::Out { .. } => waits.leave(thread),
+            ContextSwitchRecord::In { .. } => {
+                if let Some((sampled, ns)) = waits.end(thread, at) {
+                    let sum = self.samples.entry(sampled).or_default();
+                    *sum = sum.saturating_add(ns);
+                }
+            }
+        }
         Ok(())
     }
 
@@ -149,12 +183,13 @@ impl Collector {
         for (name, id) in self.thread_ids {
             threads[id] = name;
         }
+        let unended = self.waits.as_ref().map_or(0, |waits| waits.lost);
         Collected {
-            event,
+            event: if self.waits.is_some() { OFF_PROCESSOR.to_owned() } else { event },
             threads,
             samples: self.samples,
             // Newer versions of perf write the samples among the lost records once more at the end.
-            lost: self.lost.max(self.lost_samples),
+            lost: self.lost.max(self.lost_samples).saturating_add(unended),
             images: self.images,
             kernel_start: self.processes.kernel_start,
         }

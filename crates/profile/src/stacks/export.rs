@@ -12,6 +12,7 @@ use std::io;
 
 use thiserror::Error;
 
+use super::OFF_PROCESSOR;
 use super::profile::Profile;
 use super::views::{part, plain};
 
@@ -42,7 +43,8 @@ pub struct ExportedSide {
     pub side: usize,
     /// What it is called.
     pub name: String,
-    /// The CPU time of a request, where it is known; else costs are samples.
+    /// The CPU time of a request, or its time off the processor in a profile of waits, where it is known; else costs are
+    /// samples.
     pub cpu_ns_per_op: Option<f64>,
 }
 
@@ -157,6 +159,11 @@ impl Exported<'_> {
             frames.reverse();
             (nodes.thread[node], frames, own[node])
         })
+    }
+
+    /// Whether samples are nanoseconds off the processor.
+    fn is_of_waits(&self) -> bool {
+        self.profile.events == [OFF_PROCESSOR]
     }
 
     /// What samples of a side cost: nanoseconds of a request where its cost is known, else the samples.

@@ -34,7 +34,11 @@ pub(super) fn write(exported: &Exported<'_>, side: &ExportedSide) -> String {
     let whole = |samples: f64| exported.whole_cost(side, samples);
     let total = costs.iter().map(|costs| whole(costs.own)).fold(0, i64::saturating_add);
     let (event, unit) = match side.cpu_ns_per_op {
+        Some(_) if exported.is_of_waits() => {
+            ("Nanoseconds", format!("nanoseconds off the processor of {REQUESTS} requests"))
+        }
         Some(_) => ("Nanoseconds", format!("CPU nanoseconds of {REQUESTS} requests")),
+        None if exported.is_of_waits() => ("Nanoseconds", "nanoseconds off the processor".to_owned()),
         None => ("Samples", "samples".to_owned()),
     };
     let mut text = format!(
@@ -227,6 +231,10 @@ totals: 100
         let of_time = text(&of_side(&planted, 0, Some(2.0)));
         assert!(of_time.contains("events: Nanoseconds\nsummary: 2000000\n"));
         assert!(of_time.contains("desc: Costs: CPU nanoseconds of 1000000 requests\n"));
+        let waits = crate::stacks::Profile { events: vec!["off-cpu".to_owned()], ..planted };
+        assert!(text(&of_side(&waits, 0, None)).contains("desc: Costs: nanoseconds off the processor\n"));
+        let of_requests = text(&of_side(&waits, 0, Some(2.0)));
+        assert!(of_requests.contains("desc: Costs: nanoseconds off the processor of 1000000 requests\n"));
     }
 
     #[test]

@@ -99,14 +99,16 @@ struct Function {
     filename: i64,
 }
 
-/// One side, its threads as the label `thread`. The first value is samples; where the cost of a request is known, a
-/// second one has the nanoseconds of [`REQUESTS`] requests.
+/// One side, its threads as the label `thread`. The first value is samples, or nanoseconds off the processor; where the
+/// cost of a request is known, a second one has the nanoseconds of [`REQUESTS`] requests.
 pub(super) fn write(exported: &Exported<'_>, side: &ExportedSide) -> Result<Vec<u8>, ExportError> {
     let mut texts = Texts::default();
     let mut profile = Profile::default();
-    profile.sample_type.push(ValueType { r#type: texts.number("samples"), unit: texts.number("count") });
+    let (counted, unit, time) =
+        if exported.is_of_waits() { ("off_cpu", "nanoseconds", "off_cpu") } else { ("samples", "count", "cpu") };
+    profile.sample_type.push(ValueType { r#type: texts.number(counted), unit: texts.number(unit) });
     if side.cpu_ns_per_op.is_some() {
-        let of_requests = format!("cpu_of_{REQUESTS}_requests");
+        let of_requests = format!("{time}_of_{REQUESTS}_requests");
         profile.sample_type.push(ValueType { r#type: texts.number(&of_requests), unit: texts.number("nanoseconds") });
         profile.default_sample_type = texts.number(&of_requests);
     }

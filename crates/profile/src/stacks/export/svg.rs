@@ -82,7 +82,7 @@ impl Graph {
         let Tree { mut roots, children } = Tree::of(exported, weights);
         let total: f64 = roots.iter().map(|(_, samples, _)| samples).sum();
         let least = narrowest(weights, total);
-        let all = "all samples".to_owned();
+        let all = if exported.is_of_waits() { "all waits" } else { "all samples" }.to_owned();
         let mut frames =
             vec![Frame { row: 0, before: 0.0, samples: total, class: "all", name: all, place: String::new() }];
         roots.retain(|(_, samples, _)| *samples > 0.0 && *samples >= least);
@@ -192,8 +192,11 @@ impl Picture<'_> {
              <rect class=\"paper\" width=\"{WIDTH}\" height=\"{height}\"/>\n\
              <text class=\"title\" x=\"{MARGIN}\" y=\"20\">{title}</text>\n"
         );
+        let is_of_waits = self.exported.is_of_waits();
         let width = match self.side.cpu_ns_per_op {
+            Some(_) if is_of_waits => format!("Width: time off the processor, of {} in all", self.cost(self.total)),
             Some(_) => format!("Width: CPU time, of {} in all", self.cost(self.total)),
+            None if is_of_waits => format!("Width: ns off the processor, of {:.0} in all", self.total),
             None => format!("Width: samples, of {:.0} in all", self.total),
         };
         let calls = if left_out == 1 { "call is" } else { "calls are" };
@@ -255,6 +258,7 @@ impl Picture<'_> {
         match self.side.cpu_ns_per_op {
             Some(_) if cost < 10.0 => format!("{cost:.2} ns of a request"),
             Some(_) => format!("{cost:.0} ns of a request"),
+            None if self.exported.is_of_waits() => format!("{cost:.0} ns"),
             None => format!("{cost:.0} samples"),
         }
     }
@@ -314,6 +318,18 @@ mod tests {
         for row in [1.0, 2.0, 3.0, 4.0] {
             assert!(written.contains(&format!("y=\"{:.1}\"", bottom - row * ROW)), "{written}");
         }
+    }
+
+    #[test]
+    fn waits_are_no_samples_and_no_cpu_time() {
+        let mut planted = planted();
+        planted.events = vec!["off-cpu".to_owned()];
+        let written = picture(&of_side(&planted, 0, Some(1000.0)));
+        assert!(written.contains("Width: time off the processor, of 1000 ns of a request in all."), "{written}");
+        assert!(written.contains("<title>all waits: 100.00 %, 1000 ns of a request</title>"));
+        let without_requests = picture(&of_side(&planted, 0, None));
+        assert!(without_requests.contains("<title>get; 5_ (server.c): 60.00 %, 60 ns</title>"));
+        assert!(!without_requests.contains("samples"));
     }
 
     #[test]
