@@ -13,13 +13,24 @@ from machine import failed_by_the_server
 
 from zerolap.engines import bpftrace, missing_for_sampling, perf, traced
 from zerolap.engines.bpftrace import BLOCK_IO, FORK, Tracer, read_traced_counts, tracing_program
+from zerolap.engines.event_stacks import traced_stacks
 from zerolap.engines.system_call_names import system_call_names
-from zerolap.engines.traced import Traced, traced_case, traced_metrics, traced_stacks
+from zerolap.engines.traced import Traced, traced_case, traced_metrics
 from zerolap.host import tracing_obstacle
 from zerolap.host.tracing import EVENT_DIRECTORIES, NEEDED_EVENTS
 from zerolap.lab.traced_sides import merged, traced_side
-from zerolap.records import Case, Measurement, TracedCall, TracedCase, TracedStack, TracedStacks, TrialFailed, Validity
-from zerolap.sandbox import LimitReached, launch
+from zerolap.records import (
+    Case,
+    Measurement,
+    Topology,
+    TracedCall,
+    TracedCase,
+    TracedStack,
+    TracedStacks,
+    TrialFailed,
+    Validity,
+)
+from zerolap.sandbox import LimitReached, launch, network_missing
 from zerolap.store.blobs import open_blobs
 
 MAIN, BACKGROUND = 100, 101
@@ -42,6 +53,7 @@ COUNTED: dict[str, Any] = {
     "@on": 0,
     "@calls": {f"{MAIN},{READ}": 1000, f"{MAIN},{WRITE}": 500, f"{BACKGROUND},{FUTEX}": 10, f"{MAIN},{UNKNOWN}": 1},
     "@call_ns": {f"{MAIN},{READ}": 2_000_000, f"{BACKGROUND},{FUTEX}": 7_000_000},
+    "@call_bytes": {f"{MAIN},{READ}": 40_000},
     "@off": {f"{MAIN}": 40},
     "@off_ns": {f"{MAIN}": 5_000_000, f"{BACKGROUND}": 9_000_000},
     "@queued": {f"{MAIN}": 40},
@@ -81,6 +93,9 @@ def test_the_program_counts_one_process_between_marks_of_one_thread() -> None:
     assert sum("pid == 4711" in probe for probe in probes) == 4
     assert all("@on == 1" in probe or "tid == 42" in probe for probe in probes)
     assert program.count("{") == program.count("}")
+    # What a call returns is a number of bytes for some alone: others return addresses.
+    assert f"args->id == {NUMBERS['read']}" in program
+    assert f"args->id == {NUMBERS['mmap']}" not in program
     # Nothing is written for single events.
     assert "print" not in program
 
@@ -96,6 +111,7 @@ def test_counts_are_read_by_thread_and_system_call() -> None:
     counts = read_traced_counts(output(), [BLOCK_IO])
     assert counts.calls[MAIN, READ] == 1000
     assert counts.call_ns == {(MAIN, READ): 2_000_000, (BACKGROUND, FUTEX): 7_000_000}
+    assert counts.call_bytes == {(MAIN, READ): 40_000}
     assert (counts.off, counts.off_ns[MAIN], counts.queue_ns) == ({MAIN: 40}, 5_000_000, {MAIN: 100_000})
     assert counts.faults == {MAIN: 3, BACKGROUND: 4}
     assert counts.threads == {MAIN, BACKGROUND}
@@ -128,6 +144,7 @@ def test_maps_that_stayed_empty_are_not_written() -> None:
         output(calls={"100,0": 2**70}),
         output(calls={"100,0": {"100,0": 1}}),
         output(calls=[1]),
+        output(call_bytes={"100": 1}),
         output(off={"100,0": 1}),
     ],
 )
@@ -184,6 +201,8 @@ def test_threads_of_one_name_are_one_and_names_are_bounded() -> None:
         ("system call 9999", 0.001),
     ]
     assert hostile.calls[0].ns_per_op == 2000.0
+    # Those that move no bytes have none, which is not 0 bytes.
+    assert [call.bytes_per_op for call in hostile.calls] == [40.0, 0.0, None, None]
 
 
 def test_stacks_of_system_calls_are_those_of_the_program_the_most_frequent_first() -> None:
@@ -214,8 +233,31 @@ def test_stacks_of_system_calls_are_those_of_the_program_the_most_frequent_first
     assert {len(frame) for frame in stacks[1].frames} == {200}
 
 
-def a_call(call: str, calls_per_op: float, thread: str = "server") -> TracedCall:
-    return TracedCall(thread=thread, call=call, calls_per_op=calls_per_op, ns_per_op=10 * calls_per_op)
+def test_stacks_of_waits_weigh_by_their_time() -> None:
+    table = {
+        "schema": "zerolap.stacks/1",
+        "samples": 8_000_000,
+        "threads": [{"name": "server"}],
+        "frames": [
+            {"function": name, "object": object_, "inlined": False}
+            for name, object_ in (("main", "server"), ("fdatasync", "libc.so.6"), ("io_schedule", "[kernel]"))
+        ],
+        "stacks": [
+            {"thread": 0, "frames": [0, 2], "samples": 2_000_000},
+            {"thread": 0, "frames": [0, 1, 2], "samples": 6_000_000},
+        ],
+    }
+    waits = traced_stacks("waits", json.dumps(table).encode())
+    assert (waits.event, waits.samples) == ("waits", 8_000_000)
+    assert [(stack.frames, stack.share) for stack in waits.stacks] == [(["fdatasync", "main"], 0.75), (["main"], 0.25)]
+    nothing = traced_stacks("waits", json.dumps({**table, "samples": 0, "stacks": []}).encode())
+    assert nothing.stacks == []
+
+
+def a_call(call: str, calls_per_op: float, thread: str = "server", bytes_per_op: float | None = None) -> TracedCall:
+    return TracedCall(
+        thread=thread, call=call, calls_per_op=calls_per_op, ns_per_op=10 * calls_per_op, bytes_per_op=bytes_per_op
+    )
 
 
 def recorded(share: float, samples: int) -> TracedStacks:
@@ -226,19 +268,22 @@ def recorded(share: float, samples: int) -> TracedStacks:
 def test_passes_are_merged_by_their_means_and_a_call_of_one_pass_counts_for_all() -> None:
     first = TracedCase(
         threads=[],
-        calls=[a_call("read", 1.0), a_call("brk", 0.2)],
+        calls=[a_call("read", 1.0, bytes_per_op=30.0), a_call("brk", 0.2)],
         stacks=[recorded(0.5, 100)],
     )
     second = TracedCase(
         threads=[],
-        calls=[a_call("read", 3.0)],
+        calls=[a_call("read", 3.0, bytes_per_op=50.0)],
         stacks=[recorded(1.0, 300)],
+        no_tcp="the server has no TCP connection",
     )
     both = merged([first, second])
     assert [(call.call, call.calls_per_op, call.ns_per_op) for call in both.calls] == [
         ("read", 2.0, 20.0),
         ("brk", 0.1, 1.0),
     ]
+    assert [call.bytes_per_op for call in both.calls] == [40.0, None]
+    assert both.no_tcp == "the server has no TCP connection"
     (stacks,) = both.stacks
     assert (stacks.samples, stacks.stacks[0].share) == (400, 0.875)
 
@@ -360,6 +405,35 @@ def test_a_pass_counts_the_system_calls_of_a_server(cases: dict[str, Case], redi
     assert sum(call.calls_per_op for call in recorded.calls) == pytest.approx(
         measurement.metrics["traced_syscalls_per_op"]
     )
+    # The server is reached over a unix socket: what TCP would count is missing, not 0.
+    assert not [name for name in measurement.metrics if name.startswith("tcp_")]
+    assert "no TCP connection" in (recorded.no_tcp or "")
+    assert any(call.bytes_per_op for call in recorded.calls)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("may_trace")
+def test_a_pass_over_tcp_has_segments_and_stacks_of_waits(
+    cases: dict[str, Case], redis_server: Path, tmp_path: Path
+) -> None:
+    if (reason := network_missing()) is not None:
+        pytest.skip(reason)
+    case = cases["good"].model_copy(update={"topology": Topology(name="tcp", description="", transport="tcp")})
+    place = place_in(tmp_path / "t")
+    measurement = measured(Traced(), job_of("traced", case, redis_server, place), place)
+    assert failed_by_the_server(measurement.validity.checks) == []
+    assert measurement.traced is not None
+    recorded = TracedCase.model_validate_json(place.blobs.get(measurement.traced))
+    if recorded.no_tcp is not None and "kernel's counts cannot be read" in recorded.no_tcp:
+        pytest.skip(recorded.no_tcp)
+    metrics = measurement.metrics
+    assert metrics["tcp_received_bytes_per_op"] > 0
+    assert metrics["tcp_segments_sent_per_op"] >= metrics["tcp_data_segments_sent_per_op"] > 0
+    if missing_for_sampling() is None:
+        assert measurement.stacks is not None
+        waits = json.loads(place.blobs.get(measurement.stacks))
+        assert waits["event"] == "off-cpu"
+        assert waits["samples"] == sum(stack["samples"] for stack in waits["stacks"])
 
 
 FILLING_PERF = """\

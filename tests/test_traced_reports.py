@@ -40,10 +40,14 @@ def traced(calls_per_op: float, thread: str = "redis-server", **changes: Any) ->
                 "block_io_per_op": None,
             }
         ],
-        "calls": [{"thread": thread, "call": "epoll_wait", "calls_per_op": calls_per_op, "ns_per_op": 900.0}],
+        "calls": [
+            {"thread": thread, "call": "epoll_wait", "calls_per_op": calls_per_op, "ns_per_op": 900.0},
+            {"thread": thread, "call": "read", "calls_per_op": 0.5, "ns_per_op": 100.0, "bytes_per_op": 31.0},
+        ],
         "stacks": [
             stacks_of("system calls", thread, ["write", "connSocketWrite", "writeToClient"], 0.612),
             stacks_of("switches", thread, ["epoll_wait", "aeProcessEvents"], 0.99),
+            stacks_of("waits", thread, ["fdatasync", "flushAppendOnlyFile"], 0.415),
         ],
     }
     metrics = {"traced_syscalls_per_op": [calls_per_op, calls_per_op - 0.25, calls_per_op + 0.25]}
@@ -71,7 +75,10 @@ def test_a_run_shows_metrics_system_calls_waiting_and_stacks() -> None:
     assert "61.2 %" in text
     assert "write ← connSocketWrite ← writeToClient" in text
     markdown = run_markdown(run)
-    assert "| `redis-server` | `epoll_wait` | 1,500 | 900 |" in markdown
+    assert "| `redis-server` | `epoll_wait` | 1,500 | 900 | - |" in markdown
+    assert "| `redis-server` | `read` | 500 | 100 | 31 |" in markdown
+    assert "stacks of the time off the processor, innermost function first" in text
+    assert "- 41.5 % `redis-server` `fdatasync ← flushAppendOnlyFile`" in markdown
     assert "- 61.2 % `redis-server` `write ← connSocketWrite ← writeToClient`" in markdown
     assert json.loads(run_json(run))["cases"][0]["traced"]["traced"]["schema"] == "zerolap.traced/1"
 
@@ -85,8 +92,8 @@ def test_a_comparison_shows_both_sides_and_a_call_that_is_new() -> None:
     assert "traced in 3 passes of each side" in text
     assert "1.5 → 2" in text
     markdown = comparison_markdown(comparison)
-    assert "| `redis-server` | `epoll_wait` | 1,500 → 2,000 | 900 → 900 |" in markdown
-    assert "| `redis-server` | `getpid` | 0 → 1,000 | 0 → 50 |" in markdown
+    assert "| `redis-server` | `epoll_wait` | 1,500 → 2,000 | 900 → 900 | - → - |" in markdown
+    assert "| `redis-server` | `getpid` | 0 → 1,000 | 0 → 50 | - → - |" in markdown
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
@@ -107,6 +114,20 @@ def test_a_report_without_stacks_states_why() -> None:
     run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=without)])
     assert "note: stacks are missing: perf is not installed" in on_terminal(run, show_run)
     assert "stacks are missing: perf is not installed" in run_markdown(run)
+
+
+def test_a_report_without_tcp_states_why() -> None:
+    metrics = {"traced_syscalls_per_op": 1.5}
+    without = traced(1.5, no_tcp="the server has no TCP connection; it has with --topology tcp")
+    run = a_run([a_case("get", metrics, traced=without)])
+    assert "note: nothing is reported of TCP: the server has no TCP connection" in on_terminal(run, show_run)
+    assert "nothing is reported of TCP: the server has no TCP connection" in run_markdown(run)
+    over_tcp = traced(1.5)
+    over_tcp["metrics"]["tcp_data_segments_sent_per_op"] = [0.4, 0.38, 0.42]
+    text = on_terminal(a_run([a_case("get", metrics, traced=over_tcp)]), show_run)
+    assert "TCP data segments sent/request" in text
+    assert "0.38 to 0.42" in text
+    assert "nothing is reported of TCP" not in text
 
 
 def test_markdown_of_many_traced_cases_fits_a_comment() -> None:

@@ -27,7 +27,8 @@ READY: Final = "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 READY_SECONDS: Final = 60.0
 POLL_SECONDS: Final = 0.02
 END_SECONDS: Final = 30.0
-INTERRUPT_SECONDS: Final = 1.0
+INTERRUPT_SECONDS: Final = 5.0
+"""A second signal kills it while it writes its maps, for which it detaches its probes first."""
 LONGEST_OUTPUT_BYTES: Final = 4 << 20
 MOST_KEYS: Final = 4096
 """bpftrace's own limit on the keys of a map: it drops those beyond, and so a map of so many may be part of one."""
@@ -41,7 +42,14 @@ BEGINS, ENDS = "sched_get_priority_max", "sched_get_priority_min"
 """The system calls by which a thread marks a window: they only return a constant, and nothing else here makes them."""
 
 OF_THREADS: Final = ("off_ns", "off", "queue_ns", "queued", "faults", "block_io")
-OF_CALLS: Final = ("calls", "call_ns")
+OF_CALLS: Final = ("calls", "call_ns", "call_bytes")
+TRANSFERS: Final = frozenset(
+    (
+        *("read", "readv", "pread64", "preadv", "preadv2", "recvfrom", "recvmsg"),
+        *("write", "writev", "pwrite64", "pwritev", "pwritev2", "sendto", "sendmsg", "sendfile"),
+    )
+)
+"""The system calls that return how many bytes they have moved."""
 OF_FORKED: Final = ("forked_calls", "forked_ns")
 OF_WINDOWS: Final = ("begun", "ended")
 
@@ -63,7 +71,10 @@ tracepoint:raw_syscalls:sys_exit /pid == {process} && @on == 1/
 {{
   $thread = (uint64)tid;
   $entered = @entered[$thread];
-  if ($entered >= @since) {{ @call_ns[$thread, (uint64)args->id] = sum(nsecs - $entered); }}
+  if ($entered >= @since) {{
+    @call_ns[$thread, (uint64)args->id] = sum(nsecs - $entered);
+    if (args->ret > 0 && ({transfers})) {{ @call_bytes[$thread, (uint64)args->id] = sum((uint64)args->ret); }}
+  }}
 }}
 
 tracepoint:sched:sched_wakeup /@on == 1/
@@ -134,15 +145,16 @@ tracepoint:raw_syscalls:sys_exit /@on == 1 && pid != {process}/
 class TracedCounts:
     """What was counted within the windows, summed over them.
 
-    `calls` and `call_ns` are by thread and number of the system call; those that are under way at the end of a window
-    are in `calls` only. `forked_calls` and `forked_ns` are those of processes that the process forks while it is
-    traced, by number alone. The others are by thread: how often it was `off` a processor and for how long, how often it
-    was `queued` until it got one and for how long, page faults, block I/O; `block_io` is none where the kernel does not
-    report it.
+    `calls`, `call_ns` and `call_bytes` are by thread and number of the system call; those that are under way at the end
+    of a window are in `calls` only. Bytes are what calls of `TRANSFERS` have moved. `forked_calls` and `forked_ns` are
+    those of processes that the process forks while it is traced, by number alone. The others are by thread: how often
+    it was `off` a processor and for how long, how often it was `queued` until it got one and for how long, page faults,
+    block I/O; `block_io` is none where the kernel does not report it.
     """
 
     calls: Mapping[tuple[int, int], int] = field(default_factory=dict)
     call_ns: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    call_bytes: Mapping[tuple[int, int], int] = field(default_factory=dict)
     off: Mapping[int, int] = field(default_factory=dict)
     off_ns: Mapping[int, int] = field(default_factory=dict)
     queued: Mapping[int, int] = field(default_factory=dict)
@@ -166,7 +178,10 @@ def tracing_program(process: int, marking: int, names: Mapping[int, str], events
     """
     numbers = {name: number for number, name in names.items()}
     parts = [_COUNTING, *([_BLOCK_IO] if BLOCK_IO in events else []), *([_FORKED] if FORK in events else [])]
-    return "".join(parts).format(process=process, marking=marking, begins=numbers[BEGINS], ends=numbers[ENDS])
+    transfers = " || ".join(f"args->id == {numbers[name]}" for name in sorted(TRANSFERS & numbers.keys()))
+    return "".join(parts).format(
+        process=process, marking=marking, begins=numbers[BEGINS], ends=numbers[ENDS], transfers=transfers
+    )
 
 
 def read_maps(output: str) -> dict[str, Any]:
@@ -198,12 +213,12 @@ def read_traced_counts(output: str, events: Collection[str]) -> TracedCounts:
     windows = [count_of(maps.get(name, 0)) for name in OF_WINDOWS]
     if windows[0] == 0 or windows[0] != windows[1]:
         raise ValueError(f"it saw {windows[0]} windows begin and {windows[1]} end")
-    calls, call_ns = (_by_call(maps.get(name, {})) for name in OF_CALLS)
+    calls, call_ns, call_bytes = (_by_call(maps.get(name, {})) for name in OF_CALLS)
     by_thread = {name: counts_by_number(maps.get(name, {})) for name in OF_THREADS}
     if BLOCK_IO not in events:
         del by_thread["block_io"]
     forked_calls, forked_ns = (counts_by_number(maps.get(name, {})) for name in OF_FORKED)
-    return TracedCounts(calls, call_ns, **by_thread, forked_calls=forked_calls, forked_ns=forked_ns)
+    return TracedCounts(calls, call_ns, call_bytes, **by_thread, forked_calls=forked_calls, forked_ns=forked_ns)
 
 
 def counts_by_number(values: object) -> dict[int, int]:

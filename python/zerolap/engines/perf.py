@@ -130,13 +130,20 @@ class PerfRecorder:
 
 @contextlib.contextmanager
 def recording(
-    process: int, event: str, data: Path, apart: int | None = None, *, of_main_thread: str | None = None
+    process: int,
+    event: str,
+    data: Path,
+    apart: int | None = None,
+    *,
+    of_main_thread: str | None = None,
+    with_switches: bool = False,
 ) -> Iterator[PerfRecorder]:
     """Have perf ready to record all threads of a process into `data`; it ends with the context.
 
     With `apart`, it records the stack of one of so many events, up to `MOST_EVENT_BYTES`. With `of_main_thread`, it
     records the main thread alone, without what that forks, and the events that meet this condition on their fields.
-    Raises `EnvironmentMissing` if there is no perf.
+    With `with_switches`, it records when threads leave their processors and when they run again too, at times of the
+    monotonic clock. Raises `EnvironmentMissing` if there is no perf.
     """
     is_limited = apart is not None
     orders, answers = data.with_suffix(".orders"), data.with_suffix(".answers")
@@ -151,6 +158,8 @@ def recording(
     else:
         command += ["--filter", of_main_thread, "--tid", str(process), "--no-inherit"]
     command += ["--call-graph", f"dwarf,{STACK_BYTES}", "--delay", "-1", "--control", f"fifo:{orders},{answers}"]
+    if with_switches:
+        command += ["--switch-events", "--clockid", "mono"]
     # Its thread for events of BPF programs, which end up in no stack, is looked after once a second: perf ends as late.
     # It would read the build ids of the programs, which code under test has written, outside of any sandbox.
     command += ["--no-buildid", "--no-buildid-cache", "--no-bpf-event", "--output", str(data)]
@@ -178,7 +187,22 @@ def read_stacks(data: Path, source_root: str, visible: Sequence[Path]) -> bytes:
 
     `visible` are the places of the programs that ran, from which names are read.
     """
-    try:
+    with _readable():
         return reading.read_stacks(str(data), source_root, visible=visible)
+
+
+def read_waits(data: Path, source_root: str, windows: Sequence[tuple[int, int]], visible: Sequence[Path]) -> bytes:
+    """Return the time off the processor of a recording of `sched:sched_switch`, by thread and stack.
+
+    A table as that of `read_stacks`, its samples nanoseconds; only waits within one of the windows are in it.
+    """
+    with _readable():
+        return reading.read_waits(str(data), source_root, windows, visible=visible)
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
     except (OSError, reading.UnreadableFile) as broken:
         raise TrialFailed(f"perf's recording cannot be read: {broken}") from broken

@@ -1,7 +1,8 @@
 """The traced engine: what the kernel does for a server's threads, and where they wait, in passes of their own.
 
-A pass is a start. First bpftrace counts while requests are answered, then perf records the stacks of system calls
-during others. Both slow the server down: nothing is timed meanwhile, and what is reported are counts and waiting.
+A pass is a start. First bpftrace counts while requests are answered, and what TCP counts is read before and after; then
+perf records the stacks of system calls and of waits during other requests. Both slow the server down: nothing is timed
+meanwhile, and what is reported are counts and waiting.
 """
 
 import contextlib
@@ -9,26 +10,23 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from zerolap.engines.bpftrace import BEGINS, TracedCounts, tracing
+from zerolap.engines.bpftrace import BEGINS, TRANSFERS, TracedCounts, tracing
 from zerolap.engines.counted_checks import executed_check, reply_checks
 from zerolap.engines.counters import SideCounters
 from zerolap.engines.engine import EngineTrial, Place, named_failure, trials_of
+from zerolap.engines.event_stacks import EventRecorder, RecordedEvent, RecordedStacks
 from zerolap.engines.pairing import choose_requests
-from zerolap.engines.perf import missing_for_sampling, read_stacks, recording
+from zerolap.engines.perf import missing_for_sampling
 from zerolap.engines.side import set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.system_call_names import system_call_names
+from zerolap.engines.tcp_windows import TcpWindows
 from zerolap.host import tracing_obstacle
 from zerolap.records import (
     LONGEST_TRACED_NAME,
     MOST_TRACED_CALLS,
-    MOST_TRACED_FRAMES,
-    MOST_TRACED_STACKS,
     MOST_TRACED_THREADS,
     Check,
     EnvironmentMissing,
@@ -36,15 +34,11 @@ from zerolap.records import (
     Measurement,
     TracedCall,
     TracedCase,
-    TracedEvent,
-    TracedStack,
-    TracedStacks,
     TracedThread,
     TrialFailed,
     TrialsJob,
     Validity,
 )
-from zerolap.sandbox import LimitReached
 from zerolap.server import named_death, thread_names
 
 METHOD = 1
@@ -53,17 +47,10 @@ TRACED_PASSES = 3
 """Of each side."""
 WARM_UP_SECONDS = 0.1
 TRACED_SECONDS = 0.5
-RECORDED_SECONDS = 0.3
 SLICES_AT_ONCE = 20
 """A slice is so many times as long as a timed one: what is under way at its ends is not counted in full."""
 ENDED_THREAD: Final = "(ended thread)"
 FORKED: Final = "(forked processes)"
-EVENTS: Final[Mapping[TracedEvent, str]] = {"system calls": "raw_syscalls:sys_enter", "switches": "sched:sched_switch"}
-"""What stacks are recorded of, by perf's names."""
-WANTED_SAMPLES = 4000
-APART = (1, 7, 31, 127, 503, 2003, 8009)
-"""Of so many events the stack of one is recorded; primes, which do not keep step with what repeats."""
-KERNEL: Final = "[kernel]"
 FUTEX: Final = "futex"
 
 
@@ -88,14 +75,17 @@ class Traced:
 
 def _pass(trial: EngineTrial, place: Place) -> Measurement:
     try:
-        measurement, traced = trace(trial, place.builds.get(trial.server.build).record.source_root)
+        measurement, traced, waits = trace(trial, place.builds.get(trial.server.build).record.source_root)
     except EnvironmentMissing as fault:
         raise TrialFailed(fault.message, fault.hint) from fault
-    return measurement.model_copy(update={"traced": place.blobs.put(traced.model_dump_json(by_alias=True).encode())})
+    recorded = {"traced": place.blobs.put(traced.model_dump_json(by_alias=True).encode())}
+    if waits is not None:
+        recorded["stacks"] = place.blobs.put(waits)
+    return measurement.model_copy(update=recorded)
 
 
-def trace(trial: EngineTrial, source_root: str) -> tuple[Measurement, TracedCase]:
-    """Carry out one pass; return its measurement and what was recorded by thread.
+def trace(trial: EngineTrial, source_root: str) -> tuple[Measurement, TracedCase, bytes | None]:
+    """Carry out one pass; return its measurement, what was recorded by thread, and the stacks of waits where there are.
 
     Raises `TrialFailed` if the server, the load generator, bpftrace or perf fails.
     """
@@ -105,67 +95,45 @@ def trace(trial: EngineTrial, source_root: str) -> tuple[Measurement, TracedCase
         with named_death(*side.servers):
             requests = choose_requests([side], trial.case).requests
             work = SliceWork(requests if trial.case.state == "drains" else requests * SLICES_AT_ONCE, 0)
-            slices, counts = _counted(side, work, trial)
+            slices, counts, tcp = _counted(side, work, trial)
             names = thread_names(side.processes[0])
-            traced = traced_case(counts, names, sum(part.result.requests for part in slices))
-            missing = missing_for_sampling()
-            if missing is None:
-                traced = _with_stacks(traced, counts, side, work, trial, source_root)
-            else:
-                reason = f"{missing.reason} ({missing.remedy})"
-                traced = traced.model_copy(update={"no_stacks": reason[:LONGEST_TRACED_NAME]})
-    measurement = _evaluate(trial, slices, counts, checks, main_thread=side.processes[0])
-    return measurement.model_copy(update={"seconds": time.monotonic() - began}), traced
+            recorded = _recorded(counts, side, work, trial, source_root)
+    traced = traced_case(counts, names, sum(part.result.requests for part in slices)).model_copy(
+        update={"stacks": recorded.stacks, "no_stacks": _bounded(recorded.missing), "no_tcp": _bounded(tcp.missing)}
+    )
+    measurement = _evaluate(trial, slices, counts, tcp, checks, main_thread=side.processes[0])
+    return measurement.model_copy(update={"seconds": time.monotonic() - began}), traced, recorded.waits
 
 
-def _counted(side: TimedSide, work: SliceWork, trial: EngineTrial) -> tuple[list[Slice], TracedCounts]:
-    """Return slices, and what bpftrace counted while their requests were answered."""
+def _bounded(reason: str | None) -> str | None:
+    return None if reason is None else reason[:LONGEST_TRACED_NAME]
+
+
+def _counted(side: TimedSide, work: SliceWork, trial: EngineTrial) -> tuple[list[Slice], TracedCounts, TcpWindows]:
+    """Return slices, and what bpftrace and TCP counted while their requests were answered."""
     with tracing(side.processes[0], trial.directory) as tracer:
         _run_for(WARM_UP_SECONDS, side, work)
-        side.counters = SideCounters(tracer)
+        tcp = TcpWindows(side.processes[0], tracer)
+        side.counters = SideCounters(tcp)
         slices = _run_for(TRACED_SECONDS, side, work)
         side.counters = SideCounters()
-        return slices, tracer.counts()
+        return slices, tracer.counts(), tcp
 
 
-def _with_stacks(
-    traced: TracedCase, counts: TracedCounts, side: TimedSide, work: SliceWork, trial: EngineTrial, source_root: str
-) -> TracedCase:
-    """Return it with the stacks of each kind of event, recorded while further requests are answered."""
-    program = trial.program
-    numbers: Mapping[TracedEvent, int] = {
+def _recorded(
+    counts: TracedCounts, side: TimedSide, work: SliceWork, trial: EngineTrial, source_root: str
+) -> RecordedStacks:
+    """Return the stacks of each kind of event, recorded while further requests are answered."""
+    missing = missing_for_sampling()
+    if missing is not None:
+        return RecordedStacks(missing=f"{missing.reason} ({missing.remedy})")
+    numbers: Mapping[RecordedEvent, int] = {
         "system calls": sum(counts.calls.values()),
         "switches": sum(counts.off.values()),
     }
-    stacks, reason = [], None
-    for event, number in numbers.items():
-        data = trial.directory / f"{event.replace(' ', '-')}.data"
-        try:
-            _record(event, _apart(number), data, side, work)
-        except LimitReached as reached:
-            reason = f"{event}: {reached}"[:LONGEST_TRACED_NAME]
-            continue
-        table = read_stacks(data, source_root, [trial.directory, program.path, *program.visible])
-        stacks.append(traced_stacks(event, table))
-    return traced.model_copy(update={"stacks": stacks, "no_stacks": reason})
-
-
-def _record(event: TracedEvent, apart: int, data: Path, side: TimedSide, work: SliceWork) -> None:
-    """Record the stacks of an event into `data`; raises `LimitReached` if they are too many for it."""
-    refill = side.refill
-    with recording(side.processes[0], EVENTS[event], data, apart=apart) as recorder:
-        try:
-            side.refill = recorder.unseen(refill)
-            recorder.begin()
-            _run_for(RECORDED_SECONDS, side, work)
-            recorder.end()
-        finally:
-            side.refill = refill
-
-
-def _apart(number: int) -> int:
-    """Return how many events there are to be from one whose stack is recorded to the next, of so many in a window."""
-    return next((apart for apart in APART if number <= apart * WANTED_SAMPLES), APART[-1])
+    program = trial.program
+    recorder = EventRecorder(side, trial.directory, source_root, [trial.directory, program.path, *program.visible])
+    return recorder.record(numbers, lambda seconds: _run_for(seconds, side, work))
 
 
 def _run_for(seconds: float, side: TimedSide, work: SliceWork) -> list[Slice]:
@@ -177,7 +145,13 @@ def _run_for(seconds: float, side: TimedSide, work: SliceWork) -> list[Slice]:
 
 
 def _evaluate(
-    trial: EngineTrial, slices: Sequence[Slice], counts: TracedCounts, filled: Sequence[Check], *, main_thread: int
+    trial: EngineTrial,
+    slices: Sequence[Slice],
+    counts: TracedCounts,
+    tcp: TcpWindows,
+    filled: Sequence[Check],
+    *,
+    main_thread: int,
 ) -> Measurement:
     requests = sum(part.result.requests for part in slices)
     calls = sum(counts.calls.values())
@@ -187,7 +161,7 @@ def _evaluate(
         executed_check(trial.case, requests, sum(part.executed for part in slices)),
         Check(check="traced_calls", ok=calls > 0, value=float(calls), limit="> 0"),
     ]
-    metrics = traced_metrics(counts, requests, main_thread)
+    metrics = traced_metrics(counts, requests, main_thread) | tcp.metrics(requests)
     return Measurement(metrics=metrics, validity=Validity.of(checks), method=METHOD)
 
 
@@ -219,14 +193,21 @@ def traced_case(counts: TracedCounts, thread_names: Mapping[int, str], requests:
     calls = system_call_names()
     number: Counter[tuple[str, str]] = Counter()
     ns: Counter[tuple[str, str]] = Counter()
-    for counted, by_call in ((counts.calls, number), (counts.call_ns, ns)):
+    moved: Counter[tuple[str, str]] = Counter()
+    for counted, by_call in ((counts.calls, number), (counts.call_ns, ns), (counts.call_bytes, moved)):
         for (thread, call), value in counted.items():
             by_call[name_of(thread), calls.get(call, f"system call {call}")] += value
     for counted_of_forked, by_call in ((counts.forked_calls, number), (counts.forked_ns, ns)):
         for call, value in counted_of_forked.items():
             by_call[FORKED, calls.get(call, f"system call {call}")] += value
     of_calls = [
-        TracedCall(thread=thread, call=call, calls_per_op=value / requests, ns_per_op=ns[thread, call] / requests)
+        TracedCall(
+            thread=thread,
+            call=call,
+            calls_per_op=value / requests,
+            ns_per_op=ns[thread, call] / requests,
+            bytes_per_op=moved[thread, call] / requests if call in TRANSFERS and thread != FORKED else None,
+        )
         for (thread, call), value in number.most_common(MOST_TRACED_CALLS)
     ]
     by_name: dict[str, list[int]] = {}
@@ -250,66 +231,3 @@ def _of_threads(name: str, threads: Sequence[int], counts: TracedCounts, request
         faults_per_op=per_op(counts.faults),
         block_io_per_op=None if counts.block_io is None else per_op(counts.block_io),
     )
-
-
-class _Named(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    name: str
-
-
-class _Frame(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    function: str
-    object: str
-    inlined: bool = False
-
-
-class _Stack(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    thread: int
-    frames: list[int]
-    samples: int
-
-
-class _Stacks(BaseModel):
-    """What is read of `zerolap.stacks/1`."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    samples: int
-    threads: list[_Named]
-    frames: list[_Frame]
-    stacks: list[_Stack]
-
-
-def _functions(frames: Sequence[_Frame]) -> list[str]:
-    """Return the functions of frames from the leaf to the root; a function that is inlined into its own alias once."""
-    names = [frame.function[:LONGEST_TRACED_NAME] for frame in frames]
-    callers = [*names[1:], None]
-    return [
-        name
-        for name, caller, frame in zip(names, callers, frames, strict=True)
-        if not (frame.inlined and name == caller)
-    ]
-
-
-def traced_stacks(event: TracedEvent, table: bytes) -> TracedStacks:
-    """Return the most frequent stacks of a table (`zerolap.stacks/1`).
-
-    The kernel's functions are left out: they are those that every event of the kind begins with.
-    """
-    stacks = _Stacks.model_validate_json(table)
-    counted: Counter[tuple[str, tuple[str, ...]]] = Counter()
-    for stack in stacks.stacks:
-        frames = [stacks.frames[frame] for frame in reversed(stack.frames)]
-        of_program = _functions([frame for frame in frames if frame.object != KERNEL])
-        thread = stacks.threads[stack.thread].name[:LONGEST_TRACED_NAME]
-        counted[thread, tuple(of_program[:MOST_TRACED_FRAMES])] += stack.samples
-    most = [
-        TracedStack(thread=thread, frames=list(frames), share=samples / stacks.samples)
-        for (thread, frames), samples in counted.most_common(MOST_TRACED_STACKS)
-    ]
-    return TracedStacks(event=event, samples=stacks.samples, stacks=most)

@@ -89,14 +89,17 @@ def merged(passes: Sequence[TracedCase]) -> TracedCase:
         calls=sorted(of_calls, key=lambda call: -call.calls_per_op)[:MOST_TRACED_CALLS],
         stacks=[_merged_stacks(event, of_event) for event, of_event in stacks.items()],
         no_stacks=next((traced.no_stacks for traced in passes if traced.no_stacks is not None), None),
+        no_tcp=next((traced.no_tcp for traced in passes if traced.no_tcp is not None), None),
     )
 
 
 def _mean_call(of_call: Sequence[TracedCall], passes: int) -> TracedCall:
+    moved = [call.bytes_per_op for call in of_call if call.bytes_per_op is not None]
     return of_call[0].model_copy(
         update={
             "calls_per_op": sum(call.calls_per_op for call in of_call) / passes,
             "ns_per_op": sum(call.ns_per_op for call in of_call) / passes,
+            "bytes_per_op": sum(moved) / passes if moved else None,
         }
     )
 
@@ -123,7 +126,7 @@ def _merged_stacks(event: TracedEvent, passes: Sequence[TracedStacks]) -> Traced
             counted[key] = counted.get(key, 0.0) + stack.share * of_pass.samples
     most = sorted(counted.items(), key=lambda counts: -counts[1])[:MOST_TRACED_STACKS]
     stacks = [
-        TracedStack(thread=thread, frames=list(frames), share=min(1.0, number / samples))
+        TracedStack(thread=thread, frames=list(frames), share=min(1.0, number / max(1, samples)))
         for (thread, frames), number in most
     ]
     return TracedStacks(event=event, samples=samples, stacks=stacks)

@@ -53,8 +53,8 @@ class Measurement(Record):
 
     `graph`, `graph_alone`, `graph_tick`, `call_counts`, `timeline`, `stacks`, `executed` and `traced` are digests of
     blobs: the call graphs of a request, of one that comes alone and of a tick of the timers, the calls of a request as
-    a count build makes them (`CallCounts`), the slices of a timed trial, sampled stacks, the executed instructions
-    without addresses, what was traced (`TracedCase`). `executed_code` is a digest of
+    a count build makes them (`CallCounts`), the slices of a timed trial, sampled stacks or those of a traced trial's
+    waits, the executed instructions without addresses, what was traced (`TracedCase`). `executed_code` is a digest of
     these instructions that is equal for programs that execute the same. `placement` is of timed and sampled trials.
     `seconds` is the machine time of the trial, repetitions included; `began` is when the last repetition began, as
     ISO 8601 in UTC. `method` is the version of the engine's method, `zerolap` that of the program. `facts` is

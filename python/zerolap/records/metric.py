@@ -137,6 +137,30 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
         "block_io_per_op", "traced", "work", "never",
         "block I/O requests", True, "block I/O requests per request", "block I/O/request",
     ),
+    (
+        "tcp_segments_sent_per_op", "traced", "work", "never",
+        "segments", True, "TCP segments sent per request, those without data too", "TCP segments sent/request",
+    ),
+    (
+        "tcp_data_segments_sent_per_op", "traced", "work", "never",
+        "segments", True, "TCP segments with data sent per request", "TCP data segments sent/request",
+    ),
+    (
+        "tcp_segments_received_per_op", "traced", "work", "never",
+        "segments", True, "TCP segments received per request, those without data too", "TCP segments received/request",
+    ),
+    (
+        "tcp_retransmitted_per_op", "traced", "work", "never",
+        "segments", True, "TCP segments sent again per request", "TCP retransmits/request",
+    ),
+    (
+        "tcp_sent_bytes_per_op", "traced", "work", "never",
+        "bytes", True, "bytes sent over TCP per request", "TCP bytes sent/request",
+    ),
+    (
+        "tcp_received_bytes_per_op", "traced", "work", "never",
+        "bytes", True, "bytes received over TCP per request", "TCP bytes received/request",
+    ),
 )  # fmt: skip
 
 METRICS: dict[str, Metric] = {

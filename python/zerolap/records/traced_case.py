@@ -22,12 +22,14 @@ class TracedCall(Record):
     """A system call of the threads of one name.
 
     `ns_per_op` is from its entry to its exit, waiting included, of calls that ended while they were traced.
+    `bytes_per_op` is what these read or wrote; null of calls that move no bytes, and where it was not recorded.
     """
 
     thread: Name
     call: Name
     calls_per_op: PerRequest
     ns_per_op: PerRequest
+    bytes_per_op: PerRequest | None = None
 
 
 class TracedThread(Record):
@@ -55,12 +57,13 @@ class TracedStack(Record):
     share: Annotated[FiniteFloat, Field(ge=0, le=1)]
 
 
-TracedEvent: TypeAlias = Literal["system calls", "switches"]
-"""What stacks are recorded of: a thread makes a system call, or leaves the processor."""
+TracedEvent: TypeAlias = Literal["system calls", "switches", "waits"]
+"""What stacks are recorded of: a thread makes a system call, or leaves the processor; of waits, the time until it runs
+again is what counts."""
 
 
 class TracedStacks(Record):
-    """The most frequent stacks of an event, of `samples` that were recorded."""
+    """The most frequent stacks of an event, of `samples` that were recorded; of waits, the longest of so many ns."""
 
     event: TracedEvent
     samples: Annotated[int, Field(ge=0)]
@@ -68,13 +71,17 @@ class TracedStacks(Record):
 
 
 class TracedCase(Record):
-    """What traced passes recorded, those with the most calls or time first; `no_stacks` is why some are missing."""
+    """What traced passes recorded, those with the most calls or time first.
+
+    `no_stacks` is why some stacks are missing, `no_tcp` why the metrics of TCP are.
+    """
 
     schema_: Literal["zerolap.traced/1"] = Field(default=TRACED_SCHEMA, alias="schema", serialization_alias="schema")
     threads: Annotated[list[TracedThread], Field(max_length=MOST_TRACED_THREADS)]
     calls: Annotated[list[TracedCall], Field(max_length=MOST_TRACED_CALLS)]
     stacks: Annotated[list[TracedStacks], Field(max_length=len(get_args(TracedEvent)))] = []
     no_stacks: Name | None = None
+    no_tcp: Name | None = None
 
 
 class TracedSide(Record):

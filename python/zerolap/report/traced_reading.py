@@ -12,6 +12,7 @@ from zerolap.records import (
     TracedCall,
     TracedSide,
     TracedStack,
+    TracedStacks,
     TracedThread,
 )
 from zerolap.report.format import ARROW, ELLIPSIS, count, counted, share
@@ -22,11 +23,12 @@ SHOWN_STACKS: Final = 5
 SHOWN_FRAMES: Final = 8
 CALLED_BY: Final = " ← "
 
-CALL_FIGURES: Final[Mapping[str, Callable[[TracedCall], float]]] = {
+CALL_FIGURES: Final[Mapping[str, Callable[[TracedCall], float | None]]] = {
     "per 1,000 requests": lambda call: 1000 * call.calls_per_op,
     "ns per request": lambda call: call.ns_per_op,
+    "bytes per request": lambda call: call.bytes_per_op,
 }
-THREAD_FIGURES: Final[Mapping[str, Callable[[TracedThread], float]]] = {
+THREAD_FIGURES: Final[Mapping[str, Callable[[TracedThread], float | None]]] = {
     "times off per 1,000": lambda thread: 1000 * thread.off_per_op,
     "ns off/request": lambda thread: thread.off_ns_per_op,
     "in the run queue": lambda thread: thread.queue_ns_per_op,
@@ -88,18 +90,26 @@ def _reading(sides: Sequence[TracedSide]) -> TracedReading:
         _table("threads off the processor, and their page faults", ["thread"], THREAD_FIGURES, threads, SHOWN_THREADS),
     ]
     reasons = dict.fromkeys(side.traced.no_stacks for side in sides if side.traced.no_stacks is not None)
+    no_tcp = dict.fromkeys(side.traced.no_tcp for side in sides if side.traced.no_tcp is not None)
     return TracedReading(
         headline=f"traced in {counted(head.passes, 'pass', 'passes')}" + (" of each side" if is_compared else ""),
         tables=[table for table in tables if table.rows],
         stacks={
-            f"stacks of {of_event.samples:,} {of_event.event}{of_head}, innermost function first": [
+            f"stacks of {_what(of_event)}{of_head}, innermost function first": [
                 (share(stack.share), stack.thread, _frames(stack)) for stack in of_event.stacks[:SHOWN_STACKS]
             ]
             for of_event in head.traced.stacks
             if of_event.stacks
         },
-        notes=[f"stacks are missing: {reason}" for reason in reasons],
+        notes=[
+            *(f"stacks are missing: {reason}" for reason in reasons),
+            *(f"nothing is reported of TCP: {reason}" for reason in no_tcp),
+        ],
     )
+
+
+def _what(of_event: TracedStacks) -> str:
+    return "the time off the processor" if of_event.event == "waits" else f"{of_event.samples:,} {of_event.event}"
 
 
 def _metrics(sides: Sequence[TracedSide]) -> TracedTable:
@@ -115,22 +125,28 @@ def _metrics(sides: Sequence[TracedSide]) -> TracedTable:
 def _table(
     heading: str,
     names: Sequence[str],
-    figures: Mapping[str, Callable[[Row], float]],
+    figures: Mapping[str, Callable[[Row], float | None]],
     by_side: Sequence[Mapping[tuple[str, ...], Row]],
     shown: int,
 ) -> TracedTable:
-    """Return the rows with the most of the first figure on any side; what a side does not have is 0 there."""
+    """Return the rows with the most of the first figure on any side; what a side does not have is 0 there.
 
-    def of_sides(key: tuple[str, ...], figure: Callable[[Row], float]) -> list[float]:
-        return [figure(rows[key]) if key in rows else 0.0 for rows in by_side]
+    A figure that no side has a value of, such as the bytes of a call that moves none, is left open.
+    """
+
+    def of_sides(key: tuple[str, ...], figure: Callable[[Row], float | None]) -> list[float | None]:
+        values = [figure(rows[key]) if key in rows else 0.0 for rows in by_side]
+        has_any = any(key in rows and value is not None for rows, value in zip(by_side, values, strict=True))
+        return values if has_any else [None] * len(values)
 
     first = next(iter(figures.values()))
-    keys = sorted({key for rows in by_side for key in rows}, key=lambda key: (-max(of_sides(key, first)), key))
+    most = {key: max(value or 0.0 for value in of_sides(key, first)) for rows in by_side for key in rows}
+    keys = sorted(most, key=lambda key: (-most[key], key))
     rows = [[*key, *(_of_sides(of_sides(key, figure)) for figure in figures.values())] for key in keys[:shown]]
     return TracedTable(heading, [*names, *figures], rows, names=len(names))
 
 
-def _of_sides(values: Sequence[float]) -> str:
+def _of_sides(values: Sequence[float | None]) -> str:
     return f" {ARROW} ".join(map(count, values))
 
 

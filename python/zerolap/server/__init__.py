@@ -10,6 +10,7 @@ from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.resident_memory import read_huge_page_bytes, read_resident_bytes
 from zerolap.server.running_server import Launch, RunningServer, first_dead, named_death, start
 from zerolap.server.statistics import ServerStatistics, StatisticsReader, SummedStatistics, rows_of
+from zerolap.server.tcp_connections import TcpCounts, counted_meanwhile, read_tcp_counts
 from zerolap.server.threads import (
     CpuTimes,
     count_sockets,
@@ -39,9 +40,11 @@ __all__ = [
     "ServerStatistics",
     "StatisticsReader",
     "SummedStatistics",
+    "TcpCounts",
     "UnreadableReply",
     "command_flags",
     "count_sockets",
+    "counted_meanwhile",
     "demand_since",
     "deploy",
     "first_dead",
@@ -56,6 +59,7 @@ __all__ = [
     "read_demands_ns",
     "read_huge_page_bytes",
     "read_resident_bytes",
+    "read_tcp_counts",
     "read_total_ns",
     "rows_of",
     "server_abilities",

@@ -240,11 +240,12 @@ export interface ChildCall {
   ns: number;
 }
 
-/** A system call of the child, when it began after the fork did, and how long it took; null if it did not return. */
+/** A system call that the child made so often in a row, when the first began after the fork did, and their time. */
 export interface ChildStep {
   call: string;
+  calls: number;
   at_ns: number;
-  ns: number | null;
+  ns: number;
 }
 
 /** What another build brings for a command: the mean over its cases, 0 for those that did not change. */
@@ -1834,21 +1835,28 @@ export interface TraceTable {
  * A system call of the threads of one name.
  *
  * `ns_per_op` is from its entry to its exit, waiting included, of calls that ended while they were traced.
+ * `bytes_per_op` is what these read or wrote; null of calls that move no bytes, and where it was not recorded.
  */
 export interface TracedCall {
   thread: string;
   call: string;
   calls_per_op: number;
   ns_per_op: number;
+  bytes_per_op: number | null;
 }
 
-/** What traced passes recorded, those with the most calls or time first; `no_stacks` is why some are missing. */
+/**
+ * What traced passes recorded, those with the most calls or time first.
+ *
+ * `no_stacks` is why some stacks are missing, `no_tcp` why the metrics of TCP are.
+ */
 export interface TracedCase {
   schema: "zerolap.traced/1";
   threads: Array<TracedThread>;
   calls: Array<TracedCall>;
   stacks: Array<TracedStacks>;
   no_stacks: string | null;
+  no_tcp: string | null;
 }
 
 /** What the passes of a side recorded: the mean of each metric, its least and its largest value, and the rest. */
@@ -1871,9 +1879,9 @@ export interface TracedStack {
   share: number;
 }
 
-/** The most frequent stacks of an event, of `samples` that were recorded. */
+/** The most frequent stacks of an event, of `samples` that were recorded; of waits, the longest of so many ns. */
 export interface TracedStacks {
-  event: "system calls" | "switches";
+  event: "system calls" | "switches" | "waits";
   samples: number;
   stacks: Array<TracedStack>;
 }
@@ -2446,6 +2454,66 @@ export const METRICS: Record<string, Metric> = {
     "unit": "block I/O requests",
     "label": "block I/O requests per request",
     "heading": "block I/O/request"
+  },
+  "tcp_segments_sent_per_op": {
+    "name": "tcp_segments_sent_per_op",
+    "engine": "traced",
+    "answer": "work",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "segments",
+    "label": "TCP segments sent per request, those without data too",
+    "heading": "TCP segments sent/request"
+  },
+  "tcp_data_segments_sent_per_op": {
+    "name": "tcp_data_segments_sent_per_op",
+    "engine": "traced",
+    "answer": "work",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "segments",
+    "label": "TCP segments with data sent per request",
+    "heading": "TCP data segments sent/request"
+  },
+  "tcp_segments_received_per_op": {
+    "name": "tcp_segments_received_per_op",
+    "engine": "traced",
+    "answer": "work",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "segments",
+    "label": "TCP segments received per request, those without data too",
+    "heading": "TCP segments received/request"
+  },
+  "tcp_retransmitted_per_op": {
+    "name": "tcp_retransmitted_per_op",
+    "engine": "traced",
+    "answer": "work",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "segments",
+    "label": "TCP segments sent again per request",
+    "heading": "TCP retransmits/request"
+  },
+  "tcp_sent_bytes_per_op": {
+    "name": "tcp_sent_bytes_per_op",
+    "engine": "traced",
+    "answer": "work",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "bytes",
+    "label": "bytes sent over TCP per request",
+    "heading": "TCP bytes sent/request"
+  },
+  "tcp_received_bytes_per_op": {
+    "name": "tcp_received_bytes_per_op",
+    "engine": "traced",
+    "answer": "work",
+    "decides": "never",
+    "less_is_better": true,
+    "unit": "bytes",
+    "label": "bytes received over TCP per request",
+    "heading": "TCP bytes received/request"
   }
 };
 

@@ -1,7 +1,7 @@
 /** What was traced of a case: metrics, system calls by thread, waiting, and stacks; of a comparison both sides. */
 
 import { count, counted, metricHeading, share } from "../numbers.ts";
-import type { TracedCall, TracedSide, TracedThread } from "../records.ts";
+import type { TracedCall, TracedSide, TracedStacks, TracedThread } from "../records.ts";
 import { Fold } from "./facts.tsx";
 
 const SHOWN_CALLS = 30;
@@ -11,6 +11,7 @@ const SHOWN_THREADS = 16;
 const CALL_FIGURES = [
   ["per 1,000 requests", (call: TracedCall) => 1000 * call.calls_per_op],
   ["ns per request", (call: TracedCall) => call.ns_per_op],
+  ["bytes per request", (call: TracedCall) => call.bytes_per_op],
 ] as const;
 const THREAD_FIGURES = [
   ["times off per 1,000", (thread: TracedThread) => 1000 * thread.off_per_op],
@@ -19,7 +20,8 @@ const THREAD_FIGURES = [
   ["faults per 1,000", (thread: TracedThread) => 1000 * thread.faults_per_op],
 ] as const;
 
-type Figures<Row> = ReadonlyArray<readonly [string, (row: Row) => number]>;
+/** A figure is null where it has no meaning, such as bytes of a call that moves none. */
+type Figures<Row> = ReadonlyArray<readonly [string, (row: Row) => number | null]>;
 
 /** Of a run one side, of a comparison base and head. */
 export function TracedCounts({ sides }: { sides: TracedSide[] }) {
@@ -27,7 +29,7 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
   if (head === undefined) {
     return null;
   }
-  const { stacks, no_stacks } = head.traced;
+  const { stacks, no_stacks, no_tcp } = head.traced;
   const ofHead = sides.length > 1 ? " of the head" : "";
   return (
     <Fold summary={`Traced in ${counted(head.passes, "pass", "passes")}: system calls, waiting, faults`}>
@@ -51,8 +53,7 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
       {stacks.map((ofEvent) => (
         <section key={ofEvent.event}>
           <h4>
-            Stacks of {ofEvent.samples.toLocaleString("en-GB")} {ofEvent.event}
-            {ofHead}, innermost function first
+            Stacks of {what(ofEvent) + ofHead}, innermost function first
           </h4>
           <ol>
             {ofEvent.stacks.map((stack, place) => (
@@ -65,8 +66,13 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
         </section>
       ))}
       {no_stacks !== null && <p class="note">Stacks are missing: {no_stacks}</p>}
+      {no_tcp !== null && <p class="note">Nothing is reported of TCP: {no_tcp}</p>}
     </Fold>
   );
+}
+
+function what({ event, samples }: TracedStacks): string {
+  return event === "waits" ? "the time off the processor" : `${samples.toLocaleString("en-GB")} ${event}`;
 }
 
 function TracedMetrics({ sides }: { sides: TracedSide[] }) {
@@ -112,14 +118,15 @@ interface TableProperties<Row> {
 }
 
 function TracedTable<Row>({ caption, names, figures, sides, shown }: TableProperties<Row>) {
-  const of = (key: string, figure: (row: Row) => number) =>
-    sides.map((rows) => {
-      const row = rows.get(key);
-      return row === undefined ? 0 : figure(row);
-    });
+  const of = (key: string, figure: (row: Row) => number | null) => {
+    const rowsOfSides = sides.map((rows) => rows.get(key));
+    const hasAny = rowsOfSides.some((row) => row !== undefined && figure(row) !== null);
+    return rowsOfSides.map((row) => (row === undefined ? (hasAny ? 0 : null) : figure(row)));
+  };
   const first = figures[0]?.[1] ?? (() => 0);
+  const most = (key: string) => Math.max(...of(key, first).map((value) => value ?? 0));
   const keys = [...new Set(sides.flatMap((rows) => [...rows.keys()]))]
-    .sort((one, other) => Math.max(...of(other, first)) - Math.max(...of(one, first)))
+    .sort((one, other) => most(other) - most(one))
     .slice(0, shown);
   if (keys.length === 0) {
     return null;
