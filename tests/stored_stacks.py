@@ -19,6 +19,7 @@ from zerolap.records import (
     JobFinished,
     Measurement,
     ServerSpec,
+    TracedCase,
     TrialDone,
     TrialsJob,
     Validity,
@@ -104,11 +105,14 @@ def recorded_stacks(
     *,
     invalid: tuple[str, ...] = (),
     findings: Mapping[str, list[Finding]] | None = None,
+    engine: str = "sampled",
+    traced: TracedCase | None = None,
     **changes: Any,
 ) -> str:
-    """Record a comparison with a sampled pass of each side of each case, by tables; return its id.
+    """Record a comparison with a pass of each side of each case, by tables; return its id.
 
-    Cases with costs were timed: what a request costs on both sides. A pass of those in `invalid` is not valid.
+    Cases with costs were timed: what a request costs on both sides. A pass of those in `invalid` is not valid. Passes
+    are sampled, or of another engine; `traced` is what they have traced.
     """
     results = [_case(name, (costs or {}).get(name), (findings or {}).get(name, [])) for name in cases]
     comparison = recorded_comparison(store, cases=results, **changes)
@@ -122,13 +126,17 @@ def recorded_stacks(
             request=comparison.id,
             case=case,
             servers={BASE: server, HEAD: server},
-            engine="sampled",
+            engine=engine,
             blocks=(Block(number=0, seed=1),),
         )
         store.record_job(job)
         validity = Validity.of([VALID.checks[0].model_copy(update={"ok": False})]) if name in invalid else VALID
         measured: dict[str, Measurement] = {
-            side: a_measurement(stacks=store.blobs.put(json.dumps(sides[side]).encode()), validity=validity)
+            side: a_measurement(
+                stacks=store.blobs.put(json.dumps(sides[side]).encode()),
+                traced=None if traced is None else store.blobs.put(traced.model_dump_json(by_alias=True).encode()),
+                validity=validity,
+            )
             for side in (BASE, HEAD)
         }
         store.record(job, TrialDone(job=job.id, block=0, measurements=measured))

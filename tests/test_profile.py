@@ -10,12 +10,12 @@ from engine_place import CHECK_CASES
 from machine import CHECKS_OF_THE_MACHINE
 from stored_comparison import ID
 from stored_run import STACKS, stored_run
-from stored_stacks import GET, HOSTILE, lined, planted_stacks, recorded_stacks, stack_table
+from stored_stacks import COSTS, GET, HOSTILE, lined, planted_stacks, recorded_stacks, stack_table
 from toy_server import CASES, SOURCE, ToySource
 
 from zerolap.engines import missing_for_sampling
 from zerolap.queries import QuerySources, read_case_stacks
-from zerolap.records import PROFILE_SCHEMA, CaseProfile
+from zerolap.records import PROFILE_SCHEMA, CaseProfile, TracedCase, TracedThread
 from zerolap.report import profile_json
 from zerolap.store import Store
 
@@ -196,6 +196,69 @@ def test_without_the_time_of_a_request_shares_are_left(zerolap: Zerolap, store: 
     assert "ns:" not in ended.out
 
 
+# Stored waits
+
+
+WAITS = {
+    **stack_table(
+        {"main;aeMain;epoll_wait;sys_ep_poll": 1_000_000, "main;aeMain;fdatasync;sys_io_schedule": 3_000_000}
+    ),
+    "event": "off-cpu",
+}
+
+
+def stored_waits(store: Store) -> None:
+    """Record a comparison of one case, whose traced passes waited for 5,000 ns a request in all threads."""
+    of_thread = {
+        "threads": 1,
+        "off_per_op": 0.1,
+        "queue_ns_per_op": 0.0,
+        "faults_per_op": 0.0,
+        "block_io_per_op": None,
+    }
+    threads = [
+        TracedThread(thread=name, off_ns_per_op=off_ns, **of_thread)
+        for name, off_ns in (("server", 4000.0), ("bio", 1000.0))
+    ]
+    traced = TracedCase(threads=threads, calls=[])
+    recorded_stacks(store, {"get": {"base": WAITS, "head": WAITS}}, COSTS, engine="traced", traced=traced)
+
+
+def test_waits_are_shown_by_the_functions_that_wait(zerolap: Zerolap, store: Store) -> None:
+    stored_waits(store)
+    ended = zerolap(*stored(zerolap, ID, "--off-cpu", "--json", "-"))
+    assert ended.code == 0, ended
+    profile = CaseProfile.model_validate_json(ended.out)
+    assert (profile.off_cpu, profile.events, profile.samples) == (True, ["off-cpu"], 4_000_000)
+    # Not the CPU time of timed trials.
+    assert (profile.cpu_ns_per_op, profile.cpu_measured) == (5000.0, "traced")
+    shares = {function.function: function.inclusive_share for function in profile.functions}
+    assert list(shares.values()) == sorted(shares.values(), reverse=True)
+    assert (shares["main"], shares["fdatasync"], shares["epoll_wait"]) == (1.0, 0.75, 0.25)
+    table = zerolap(*stored(zerolap, "latest", "--off-cpu"))
+    assert "off the processor" in table.out
+    assert "5,000 ns off the processor per request" in table.out
+    assert "CPU" not in table.out
+    assert f"--stored {ID} get --off-cpu --output stacks.svg" in " ".join(table.out.split())
+
+
+def test_waits_are_written_as_time_off_the_processor(zerolap: Zerolap, store: Store) -> None:
+    stored_waits(store)
+    picture = zerolap(*stored(zerolap, ID, "--off-cpu", "--output", "-", "--format", "svg"))
+    assert "Width: time off the processor, of 5000 ns of a request in all" in picture.out
+    folded = zerolap(*stored(zerolap, ID, "--off-cpu", "--output", "-", "--format", "folded"))
+    assert "server;main;aeMain;fdatasync;sys_io_schedule 3750000000" in folded.out.splitlines()
+
+
+def test_waits_and_samples_are_kept_apart(zerolap: Zerolap, store: Store) -> None:
+    stored_waits(store)
+    zerolap(*stored(zerolap, ID)).fails_with(2, f"{ID} has no stacks", "--engine sampled")
+    zerolap(*stored(zerolap, "latest")).fails_with(2, "the store has no stacks")
+    stored_run(store)
+    zerolap(*stored(zerolap, RUN_ID, "--off-cpu")).fails_with(2, "has no stacks of waits", "--engine traced")
+    assert CaseProfile.model_validate_json(zerolap(*stored(zerolap, "latest", "--json", "-")).out).id == RUN_ID
+
+
 # Wrong words
 
 
@@ -216,6 +279,7 @@ def test_without_the_time_of_a_request_shares_are_left(zerolap: Zerolap, store: 
         (["--stored", RUN_ID, "--format", "svg"], ["`--format` is of one file"]),
         (["--stored", RUN_ID, "--output", "a.svg", "--output", "a.svg"], ["two files would go to one place"]),
         (["--stored", RUN_ID, "--output", "none/a.svg"], ["`none/a.svg` cannot be written"]),
+        (["--stored", RUN_ID, "--off-cpu", "--lines", "get"], ["`--off-cpu` has no source lines"]),
         (["--stored", RUN_ID, "--html", "-"], ["a page is not written to standard output"]),
     ],
 )

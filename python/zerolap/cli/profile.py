@@ -1,4 +1,4 @@
-"""`zerolap profile`: one look at where a case spends its time, and the stacks as files for other programs."""
+"""`zerolap profile`: one look at where a case spends its time or waits, and the stacks as files for other programs."""
 
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zerolap.queries import ExportFormat
     from zerolap.records import Case, DrawnSide, Request
     from zerolap.sandbox import SandboxPolicy
-    from zerolap.store import Store
+    from zerolap.store import StackEngine, Store
 
 MEASURING = ("repo", "cases_directory", "topology", "config", "variant", "seed", "unsafe_no_sandbox")
 """Options that apply to what is measured, not to what is stored."""
@@ -32,6 +32,9 @@ SERVER is a binary, a source tree, a revision with --repo, or a program on the P
 sampled in four passes, which takes seconds, and stored. With --stored nothing is measured: the stacks of \
 CASE in a stored comparison or run are shown. CASE may be left out where there is only one.
 
+With --off-cpu the stacks are those in which threads wait, by the time until they run again. They are traced, in three \
+passes, which needs root and bpftrace.
+
 Examples:
 
     zerolap profile redis-server get-100B
@@ -41,6 +44,8 @@ Examples:
     zerolap profile 8.0 xadd-auto-id --repo ~/redis --lines streamAppendItem
 
     zerolap profile redis-server get-100B --config io-threads=2 --thread io_thd_1
+
+    zerolap profile redis-server set-ex-100B --config appendonly=yes --off-cpu --output waits.svg
 
     zerolap profile --stored latest --html page.html
 
@@ -65,6 +70,10 @@ def profile(
         str | None,
         typer.Option(help="Only the samples of this thread; source lines are of all threads.", metavar="NAME"),
     ] = None,
+    off_cpu: Annotated[
+        bool,
+        typer.Option("--off-cpu", help="Show where threads wait, by the time off the processor, instead of CPU time."),
+    ] = False,
     top: Annotated[int, typer.Option(help="How many functions are listed.", min=1, metavar="N")] = DEFAULT_TOP,
     lines: Annotated[
         list[str] | None,
@@ -110,6 +119,7 @@ def profile(
     """Sample a case, or read stored stacks; write what was asked for, and the table."""
     from zerolap.build import resolve
     from zerolap.cli.output import write_profile
+    from zerolap.errors import UsageError
     from zerolap.lab import Options, run_request
     from zerolap.queries import QuerySources, read_case_stacks
     from zerolap.records import RequestedServer
@@ -118,6 +128,9 @@ def profile(
     exports = _exports(output or [], format_name)
     options.check_reports(json=json, html=html, exports=list(exports))
     of_side = _side(side, is_stored=stored is not None)
+    engine: StackEngine = "traced" if off_cpu else "sampled"
+    if off_cpu and lines:
+        raise UsageError("`--off-cpu` has no source lines", hint="leave --lines out")
     if stored is None:
         server, name = _server_and_case(words or [])
         request = run_request(
@@ -127,16 +140,16 @@ def profile(
                 config=options.server_settings(config),
             ),
             cases=[_case(name, cases_directory, topology)],
-            options=Options(engines=["sampled"], seed=seed),
+            options=Options(engines=[engine], seed=seed),
             command_line=options.command_line(context),
         )
         find = partial(_measured, request, options.sandbox_policy(unsafe_no_sandbox), quiet=quiet)
     else:
         _refuse_measuring(context)
-        find = partial(_stored, stored, words or [])
+        find = partial(_stored, stored, words or [], engine)
     with Store.open(store) if stored is None else Store.open_to_read(store) as results:
         identity, case = find(results)
-        stacks = read_case_stacks(QuerySources(results), identity, case, of_side)
+        stacks = read_case_stacks(QuerySources(results), identity, case, of_side, engine)
         if thread is not None:
             stacks = stacks.of_thread(thread)
         shown = stacks.profile(top, lines or [])
@@ -167,6 +180,10 @@ def _measured(request: "Request", policy: "SandboxPolicy", results: "Store", *, 
         if {check.check for check in case.validity.failed} <= CHECKS_OF_RECORDING:
             hint = f"repeat it once the machine is less busy; what was measured: {hint}"
         raise TrialFailed(f"the stacks of {case.case} are not valid: {failed}", hint)
+    traced = None if case.traced is None else case.traced.traced
+    if traced is not None and all(of_event.event != "waits" for of_event in traced.stacks):
+        reason = plain(traced.no_stacks or "no thread waited")
+        raise EnvironmentMissing(f"there are no stacks of {case.case}: {reason}")
     for limit in case.limits:
         typer.echo(f"warning: {plain(limit)}", err=True)
     return report.id, case.case
@@ -181,14 +198,14 @@ def _server_and_case(words: "Sequence[str]") -> tuple[str, str]:
     return words[0], words[1]
 
 
-def _stored(identity: str, words: "Sequence[str]", results: "Store") -> tuple[str, str]:
+def _stored(identity: str, words: "Sequence[str]", engine: "StackEngine", results: "Store") -> tuple[str, str]:
     """Return the full id of a stored result, and the name of its case that is meant; raises `UsageError`."""
     from zerolap.errors import UsageError
     from zerolap.queries import QuerySources, stored_case
 
     if len(words) > 1:
         raise UsageError("`--stored` takes one case and no server", hint="zerolap profile --stored ID CASE")
-    return stored_case(QuerySources(results), identity, words[0] if words else None)
+    return stored_case(QuerySources(results), identity, words[0] if words else None, engine)
 
 
 def _case(name: str, directory: Path | None, topology: str | None) -> "Case":

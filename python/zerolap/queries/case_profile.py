@@ -1,13 +1,16 @@
-"""The stacks of one case on one side: what functions and lines take, and the stacks in formats of other programs."""
+"""The stacks of one case on one side: what functions and lines take, and the stacks in formats of other programs.
+
+They are of the time on the processor, sampled, or of the time off it, traced; a sample of the latter is a nanosecond.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Final, Literal
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from zerolap import _core
 from zerolap.queries.export_formats import ExportFormat
@@ -22,10 +25,13 @@ from zerolap.records import (
     Measurement,
     ProfiledThread,
     SourceLine,
+    TracedCase,
     UsageError,
 )
 from zerolap.report import plain
+from zerolap.store import BlobDamaged, StackEngine
 
+KINDS: Final[Mapping[StackEngine, str]] = {"sampled": "stacks", "traced": "stacks of waits"}
 ALL_FUNCTIONS: Final = 100_000
 SHOWN_SOURCES: Final = 2
 """Lines that were not asked for are those of so many functions, the costliest whose source code was at hand, …"""
@@ -54,9 +60,10 @@ class CaseStacks:
     lined_tables: tuple[bytes, ...]
     thread_samples: dict[str, int]
     cpu_ns_per_op: float | None
-    cpu_measured: Literal["timed", "sampled"] | None
+    cpu_measured: Literal["timed", "sampled", "traced"] | None
     ops_per_sec: float | None
     thread: str | None = None
+    off_cpu: bool = False
 
     def of_thread(self, name: str) -> "CaseStacks":
         """Return the stacks of one thread; raises `UsageError` if there is none of that name."""
@@ -67,7 +74,8 @@ class CaseStacks:
     def profile(self, top: int, functions: Sequence[str] = ()) -> CaseProfile:
         """Return the `top` functions by own samples, and lines of the functions of those names, else of the costliest.
 
-        Raises `UsageError` for a name that no function has.
+        Off the processor, that is in the kernel, it is the functions that called it that count: they are by inclusive
+        samples then, and no lines are returned. Raises `UsageError` for a name that no function has.
         """
         merged = _merged(self.tables)
         with readable_tables():
@@ -75,6 +83,8 @@ class CaseStacks:
         # A table that was cut down to a thread has functions that only others have samples of.
         sampled = (entry for entry in counted["functions"] if entry["inclusive"] != [None])
         of_functions = [self._function_time(entry) for entry in sampled]
+        if self.off_cpu:
+            of_functions.sort(key=lambda function: -function.inclusive_share)
         [side] = merged["sides"]
         all_samples = sum(self.thread_samples.values())
         return CaseProfile(
@@ -101,7 +111,8 @@ class CaseStacks:
             ],
             functions=of_functions[:top],
             all_functions=len(of_functions),
-            sources=self._sources(of_functions, functions),
+            sources=[] if self.off_cpu else self._sources(of_functions, functions),
+            off_cpu=self.off_cpu,
         )
 
     def exported(self, export: ExportFormat) -> bytes:
@@ -109,6 +120,7 @@ class CaseStacks:
         merged, _ = merged_profile(_parts(self.tables), LEAST_SHARE)
         title = f"{self.case} of {self.id}"
         title += "" if self.thread is None else f", thread {self.thread}"
+        title += ", off the processor" if self.off_cpu else ""
         return _core.export_profile(merged, export.name, title, [(0, self.server, self._profile_ns)])
 
     @property
@@ -170,43 +182,50 @@ class CaseStacks:
         )
 
 
-def stored_case(sources: QuerySources, identity: str, case: str | None) -> tuple[str, str]:
-    """Return the id of a comparison or run, and the name of its case that has stacks.
+def stored_case(
+    sources: QuerySources, identity: str, case: str | None, engine: StackEngine = "sampled"
+) -> tuple[str, str]:
+    """Return the id of a comparison or run, and the name of its case that has stacks of an engine.
 
     `identity` is an id, a unique beginning of one, or `latest` for the newest that has stacks. Raises `UsageError`
     where there are none, and without a case where there are several.
     """
     store = sources.store
     if identity == "latest":
-        newest = store.stacks.newest(1)
+        newest = store.stacks.newest(1, engine=engine)
         if not newest:
-            raise UsageError("the store has no stacks", hint="zerolap profile redis-server get-100B")
+            off_cpu = " --off-cpu" if engine == "traced" else ""
+            raise UsageError(
+                f"the store has no {KINDS[engine]}", hint=f"zerolap profile redis-server get-100B{off_cpu}"
+            )
         identity = newest[0].id
     elif identity.startswith("r-"):
         identity = store.run_without_cases(identity).id
     else:
         identity = store.comparison_without_cases(identity).id
-    names = list(dict.fromkeys(trial.case for trial in store.stacks.trials([identity])))
+    names = list(dict.fromkeys(trial.case for trial in store.stacks.trials([identity], engine)))
     if not names:
-        raise UsageError(f"{identity} has no stacks", hint="measure with --engine sampled, or with --stacks all")
+        with_all = ", or with --stacks all" if engine == "sampled" else ""
+        raise UsageError(f"{identity} has no {KINDS[engine]}", hint=f"measure with --engine {engine}{with_all}")
     if case is not None and case not in names:
-        raise UsageError(f"{identity} has no stacks of `{case}`", hint=f"it has those of {_listed(names)}")
+        raise UsageError(f"{identity} has no {KINDS[engine]} of `{case}`", hint=f"it has those of {_listed(names)}")
     if case is None and len(names) > 1:
-        raise UsageError(f"{identity} has stacks of {len(names)} cases", hint=f"name one: {_listed(names)}")
+        raise UsageError(f"{identity} has {KINDS[engine]} of {len(names)} cases", hint=f"name one: {_listed(names)}")
     return identity, case or names[0]
 
 
-def read_case_stacks(sources: QuerySources, identity: str, case: str, side: DrawnSide) -> CaseStacks:
+def read_case_stacks(
+    sources: QuerySources, identity: str, case: str, side: DrawnSide, engine: StackEngine = "sampled"
+) -> CaseStacks:
     """Return the stacks of a case of a comparison or run; raises `UsageError` where there are none of that side."""
-    chosen = selected_cases(sources, StackSelection(id=identity, case=case))
+    chosen = selected_cases(sources, StackSelection(id=identity, case=case), engine)
     if side not in chosen.sides:
         raise UsageError(f"{identity} has no {side}", hint="a run has a head only")
     place = chosen.sides.index(side)
     [tables] = [tables for of_side, _, _, tables in chosen.parts if of_side == place]
     trials = sources.store.reports.trials_of(identity, case, side)
-    passes = [each.measurement for each in trials if each.measurement is not None and each.trial.engine == "sampled"]
-    timed, _ = chosen.cost_of(place)
-    sampled = _mean(passes, "cpu_ns_per_op")
+    passes = [each.measurement for each in trials if each.measurement is not None and each.trial.engine == engine]
+    cost, measured = _cost(sources, chosen.cost_of(place)[0], passes, engine)
     [result] = chosen.results
     [row] = sources.store.in_short([identity]).values()
     thread_samples = _thread_samples(_merged(tables))
@@ -222,10 +241,38 @@ def read_case_stacks(sources: QuerySources, identity: str, case: str, side: Draw
         tables=tuple(tables),
         lined_tables=tuple(tables),
         thread_samples=thread_samples,
-        cpu_ns_per_op=sampled if timed is None else timed,
-        cpu_measured="timed" if timed is not None else None if sampled is None else "sampled",
+        cpu_ns_per_op=cost,
+        cpu_measured=measured,
         ops_per_sec=_mean(passes, "ops_per_sec"),
+        off_cpu=engine == "traced",
     )
+
+
+def _cost(
+    sources: QuerySources, timed: float | None, passes: Sequence[Measurement], engine: StackEngine
+) -> tuple[float | None, Literal["timed", "sampled", "traced"] | None]:
+    """Return what a request takes on the processor or, traced, off it, in all threads; and where that was measured."""
+    if engine == "traced":
+        off_ns = _off_ns_per_op(sources, passes)
+        return off_ns, None if off_ns is None else "traced"
+    sampled = _mean(passes, "cpu_ns_per_op")
+    if timed is not None:
+        return timed, "timed"
+    return sampled, None if sampled is None else "sampled"
+
+
+def _off_ns_per_op(sources: QuerySources, passes: Sequence[Measurement]) -> float | None:
+    """Return the time off the processor of a request, all threads together; none where a pass cannot be read."""
+    try:
+        traced = [
+            TracedCase.model_validate_json(sources.store.blobs.get(each.traced))
+            for each in passes
+            if each.traced is not None
+        ]
+    except (ValidationError, BlobDamaged):
+        return None
+    off_ns = [sum(thread.off_ns_per_op for thread in of_pass.threads) for of_pass in traced]
+    return sum(off_ns) / len(off_ns) if off_ns else None
 
 
 def _mean(passes: Sequence[Measurement], metric: str) -> float | None:

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from zerolap.queries.query import Parameters, QuerySources
 from zerolap.records import BASE, DrawnSide, Record, Side, UsageError
-from zerolap.store import SampledTrial, StoredRow, TimedCost
+from zerolap.store import SampledTrial, StackEngine, StoredRow, TimedCost
 
 MOST_TABLES: Final = 240
 """Stack tables in one answer: each takes about a third of a millisecond. Where there are more, each case has fewer."""
@@ -142,8 +142,11 @@ class SampledCases:
         return total, errors / total if total > 0 else 0.0
 
 
-def selected_cases(sources: QuerySources, selection: StackSelection) -> SampledCases:
-    """Return the stacks of a selection; raises `UsageError` for a result or case of which there are none."""
+def selected_cases(sources: QuerySources, selection: StackSelection, engine: StackEngine = "sampled") -> SampledCases:
+    """Return the stacks of a selection that an engine recorded: `traced` has those of the time off the processor.
+
+    Raises `UsageError` for a result or case of which there are none.
+    """
     store = sources.store
     newest = [] if selection.id is not None else store.stacks.newest(selection.newest, selection.platform)
     platforms = {result.id: result.platform_name for result in newest}
@@ -151,7 +154,7 @@ def selected_cases(sources: QuerySources, selection: StackSelection) -> SampledC
     rows = store.in_short(identities)
     if selection.id is not None and selection.id not in rows:
         raise UsageError(f"the store holds no results of {selection.id}")
-    gathered = _Gathered.of(store.stacks.trials(identities), store.stacks.costs(identities), rows, selection)
+    gathered = _Gathered.of(store.stacks.trials(identities, engine), store.stacks.costs(identities), rows, selection)
     if selection.case is not None and not gathered.cases:
         reasons = [left.reason for left in gathered.left_out if left.case == selection.case]
         raise UsageError(f"there are no stacks of {selection.case}", hint="; ".join(reasons[:1]))

@@ -155,7 +155,8 @@ def _read(sources: QuerySources, parameters: TrialParameters) -> TrialDetails:
         latency=[] if timeline is None else latency_points([timeline]),
         slices=slices,
         together=together,
-        stacks=measurement.stacks is not None,
+        # Of a traced trial they are those of waits, which the page of sampled stacks does not have.
+        stacks=measurement.stacks is not None and trial.engine == "sampled",
         log=_log(store, record, missing),
         missing=missing,
     )

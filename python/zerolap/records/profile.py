@@ -1,4 +1,4 @@
-"""Where the CPU time of one case of one server goes, the document of `zerolap profile --json`."""
+"""Where the CPU time of one case of one server goes, or its time off the processor: `zerolap profile --json`."""
 
 from typing import Literal
 
@@ -65,6 +65,9 @@ class CaseProfile(Record):
     `cpu_ns_per_op` is the CPU time of a request in all threads: `timed` by trials of their own, or of the passes that
     were `sampled`, perf's own part included; `ops_per_sec` is of the passes. Both are null where they are not known.
     `functions` are those with the most own samples, of `all_functions`.
+
+    With `off_cpu` all of it is of the time off the processor, as `traced` passes recorded it: samples are nanoseconds,
+    times are of waiting, and `functions` are those in which threads waited longest, with what they call.
     """
 
     schema_: str = Field(default=PROFILE_SCHEMA, alias="schema", serialization_alias="schema")
@@ -79,10 +82,11 @@ class CaseProfile(Record):
     samples: int
     lost: int
     cpu_ns_per_op: float | None
-    cpu_measured: Literal["timed", "sampled"] | None
+    cpu_measured: Literal["timed", "sampled", "traced"] | None
     ops_per_sec: float | None
     thread: str | None
     threads: list[ProfiledThread]
     functions: list[FunctionTime]
     all_functions: int
     sources: list[FunctionSource]
+    off_cpu: bool = False

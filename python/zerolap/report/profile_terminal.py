@@ -22,7 +22,8 @@ def show_profile(profile: CaseProfile, console: Console) -> None:
     """Write a profile: headline, threads, a row for each function, lines of source code, the id."""
     lines = Lines(console)
     side = "" if profile.id.startswith("r-") else f"{profile.side} "
-    lines.line((f"{one_line(profile.case)} of {side}{one_line(profile.server)}", "bold"))
+    what = ", off the processor" if profile.off_cpu else ""
+    lines.line((f"{one_line(profile.case)} of {side}{one_line(profile.server)}{what}", "bold"))
     lines.line((_effort(profile), "dim"))
     lines.line(_measured(profile))
     lines.line(("threads  ", "dim"), _threads(profile))
@@ -31,20 +32,22 @@ def show_profile(profile: CaseProfile, console: Console) -> None:
     for source in profile.sources:
         lines.blank()
         _show_source(lines, source)
-    if not profile.sources:
+    if not profile.sources and not profile.off_cpu:
         lines.blank()
         lines.line(("note: ", "bold"), NO_SOURCE)
     lines.blank()
     case = "" if profile.id.startswith("r-") else f" {one_line(profile.case)}"
-    lines.line(
-        (profile.id, "bold"), (f"  flame graph: zerolap profile --stored {profile.id}{case} --output stacks.svg", "dim")
-    )
+    off_cpu = " --off-cpu" if profile.off_cpu else ""
+    command = f"zerolap profile --stored {profile.id}{case}{off_cpu} --output stacks.svg"
+    lines.line((profile.id, "bold"), (f"  flame graph: {command}", "dim"))
 
 
 def _effort(profile: CaseProfile) -> str:
     lost = f", {profile.lost:,} lost" if profile.lost else ""
     thread = "" if profile.thread is None else f" of the thread {plain(profile.thread, LONGEST_NAME)}"
     passes = counted(profile.passes, "pass", "passes")
+    if profile.off_cpu:
+        return f"waits of {count(profile.samples / 1e6)} ms{thread} in {passes}{lost}"
     return f"{counted(profile.samples, 'sample', 'samples')}{thread} in {passes} by {'+'.join(profile.events)}{lost}"
 
 
@@ -52,6 +55,8 @@ def _measured(profile: CaseProfile) -> str:
     """Return the time of a request and the rate; perf takes a part of both where they were sampled."""
     timed: list[str] = []
     sampled: list[str] = []
+    if profile.off_cpu and profile.cpu_ns_per_op is not None:
+        return f"{count(profile.cpu_ns_per_op)} ns off the processor per request, in all threads, while traced"
     if profile.cpu_ns_per_op is not None:
         of_where = timed if profile.cpu_measured == "timed" else sampled
         of_where.append(f"{count(profile.cpu_ns_per_op)} CPU ns per request")
@@ -78,7 +83,8 @@ def _show_functions(lines: Lines, profile: CaseProfile) -> None:
         Column("file", [_place(function) for function in functions], dispensable=1),
     ]
     if any(function.own_cpu_ns_per_op is not None for function in functions):
-        lines.line((f"{OWN}; ns: CPU time per request", "dim"))
+        time = "time off the processor" if profile.off_cpu else "CPU time"
+        lines.line((f"{OWN}; ns: {time} per request", "dim"))
         columns.insert(2, _times([function.own_cpu_ns_per_op for function in functions]))
         columns.insert(4, _times([function.inclusive_cpu_ns_per_op for function in functions]))
     else:

@@ -62,7 +62,14 @@ from zerolap.store.report_records import (
 )
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.session_records import StoredSession
-from zerolap.store.stack_records import FunctionLines, SampledResult, SampledTrial, StackRecords, TimedCost
+from zerolap.store.stack_records import (
+    FunctionLines,
+    SampledResult,
+    SampledTrial,
+    StackEngine,
+    StackRecords,
+    TimedCost,
+)
 from zerolap.store.store import Store
 from zerolap.store.store_errors import BlobDamaged, NotConductor, RequestBusy
 from zerolap.store.trials import FailedTrial, NumberedTrial, RecordedJob
@@ -146,6 +153,7 @@ __all__ = [
     "SampledResult",
     "SampledTrial",
     "SeriesFilter",
+    "StackEngine",
     "StackRecords",
     "Store",
     "StoredAcknowledgement",

@@ -1,10 +1,10 @@
-"""Which comparisons and runs have sampled stacks, and what is known of their cases."""
+"""Which comparisons and runs have stacks, sampled ones or those of waits, and what is known of their cases."""
 
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from sqlalchemy import exists, func, select
 
@@ -12,6 +12,7 @@ from zerolap.records import BASE, HEAD, RunCase, Side, read_stored
 from zerolap.store.database import Database
 from zerolap.store.tables import case_result, document, finding, job, platform, trial, verdict
 
+StackEngine: TypeAlias = Literal["sampled", "traced"]
 COST: Final = "cpu_ns_per_op"
 
 
@@ -56,16 +57,25 @@ class FunctionLines:
 
 
 class StackRecords:
-    """Reads what there is of stacks; the stacks themselves are blobs."""
+    """Reads what there is of stacks; the stacks themselves are blobs.
+
+    Those of the engine `sampled` are of the time on the processor, those of `traced` of the time off it.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def newest(self, limit: int, of_platform: str | None = None) -> list[SampledResult]:
+    def newest(
+        self, limit: int, of_platform: str | None = None, engine: StackEngine = "sampled"
+    ) -> list[SampledResult]:
         """Return the newest results that have stacks, the newest first, of one platform or of all."""
         last = func.max(trial.c.id).label("last")
         sampled = (
-            select(trial.c.request_id, last).where(trial.c.stacks.is_not(None)).group_by(trial.c.request_id).subquery()
+            select(trial.c.request_id, last)
+            .join(job, job.c.id == trial.c.job_id)
+            .where(trial.c.stacks.is_not(None), job.c.engine == engine)
+            .group_by(trial.c.request_id)
+            .subquery()
         )
         statement = (
             select(document.c.id, document.c.platform_fingerprint, platform.c.name)
@@ -82,12 +92,12 @@ class StackRecords:
             rows = connection.execute(statement)
             return [SampledResult(row.id, row.platform_fingerprint, row.name) for row in rows]
 
-    def trials(self, results: Sequence[str]) -> list[SampledTrial]:
+    def trials(self, results: Sequence[str], engine: StackEngine = "sampled") -> list[SampledTrial]:
         """Return the passes of results, in the order of their recording."""
         statement = (
             select(trial.c.request_id, job.c.case, trial.c.side, trial.c.stacks, trial.c.valid)
             .join(job, job.c.id == trial.c.job_id)
-            .where(trial.c.request_id.in_(list(results)), job.c.engine == "sampled")
+            .where(trial.c.request_id.in_(list(results)), job.c.engine == engine)
             .order_by(trial.c.id)
         )
         with self._database.reading() as connection:
