@@ -14,7 +14,7 @@ import pytest
 from free_ports import free_port
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from waiting import PATIENCE_SECONDS, wait_until
+from waiting import PATIENCE_SECONDS, is_stopped, wait_until
 
 from zerolap.fleet.bus import JetStreamDispatcher, JetStreamLink
 from zerolap.fleet.delivery import LEASE_SECONDS
@@ -114,9 +114,7 @@ class NatsServer:
     def frozen(self) -> Iterator[None]:
         """Let it do nothing for a while: connections are kept, and nothing is answered."""
         os.kill(self.number, signal.SIGSTOP)
-        # Its threads stop one by one, on a busy machine some time later.
-        tasks = Path(f"/proc/{self.number}/task")
-        wait_until(lambda: all(_is_stopped(task / "stat") for task in tasks.iterdir()))
+        wait_until(lambda: is_stopped(self.number))
         try:
             yield
         finally:
@@ -221,11 +219,3 @@ async def until_none_wait(dispatcher: JetStreamDispatcher, platform: str) -> Non
     async with asyncio.timeout(PATIENCE_SECONDS):
         while (await dispatcher.waiting())[platform]:
             await asyncio.sleep(0.02)
-
-
-def _is_stopped(stat: Path) -> bool:
-    try:
-        return stat.read_text().rpartition(")")[2].split()[0] == "T"
-    except OSError:
-        # The thread has ended.
-        return True

@@ -10,7 +10,7 @@ from typing import Any
 
 import redis
 from free_ports import free_port
-from waiting import wait_until
+from waiting import is_stopped, wait_until
 
 PASSWORD = "pa55-wörd/@#%"
 PASSWORD_IN_URL = "pa55-w%C3%B6rd%2F%40%23%25"
@@ -72,11 +72,13 @@ class RedisProcess:
     def frozen(self) -> Iterator[None]:
         """Let it do nothing for a while: connections are kept, and nothing is answered."""
         assert self._process is not None
-        os.kill(self._process.pid, signal.SIGSTOP)
+        number = self._process.pid
+        os.kill(number, signal.SIGSTOP)
+        wait_until(lambda: is_stopped(number))
         try:
             yield
         finally:
-            os.kill(self._process.pid, signal.SIGCONT)
+            os.kill(number, signal.SIGCONT)
 
     def entries(self, stream: str) -> list[dict[str, str]]:
         """Return the entries of a stream."""

@@ -7,8 +7,7 @@ import signal
 import socket
 import subprocess
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,13 @@ from typing import Any
 import psutil
 import pytest
 from command_line import path_without
+from waiting import PATIENCE_SECONDS, command_lines, wait_until
 
 from zerolap.build import Program
 from zerolap.cases import topology_named
 from zerolap.load.generator import packaged
 from zerolap.records import EnvironmentMissing, TrialFailed
-from zerolap.sandbox import Limits, Network, SandboxPolicy, network, network_missing, server_limits
+from zerolap.sandbox import Limits, SandboxPolicy, network, network_missing, server_limits
 from zerolap.server import Deployment, Launch, cluster, count_sockets, deploy, node, ports, replication
 from zerolap.server import running_server as running
 
@@ -30,7 +30,6 @@ pytestmark = pytest.mark.slow
 needs_network = pytest.mark.skipif(network_missing() is not None, reason=f"no network: {network_missing()}")
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="not installed: openssl")
 SHORT_SECONDS = 0.2
-POLL_SECONDS = 0.02
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +44,11 @@ def program() -> Path:
 def _nothing_is_left(tmp_path: Path) -> Iterator[None]:
     """Every test ends with none of its servers running; what was killed may need a moment to go."""
     yield
-    end = time.monotonic() + 20
-    while running_below(tmp_path):
-        assert time.monotonic() < end, running_below(tmp_path)
-        time.sleep(0.02)
+    wait_until(lambda: not running_below(tmp_path))
 
 
-def running_below(directory: Path) -> list[list[str]]:
-    lines = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
-    return [line for line in lines if any(str(directory) in word for word in line)]
+def running_below(directory: Path) -> list[str]:
+    return [line for line in command_lines().values() if str(directory) in line]
 
 
 def deployed(name: str, program: Path, directory: Path, **options: Any) -> AbstractContextManager[Deployment]:
@@ -68,7 +63,7 @@ def load(deployment: Deployment) -> dict[str, Any]:
     amount = ["-t", "1", "-c", "2", "-n", "1000", "--ratio", "1:1", "--key-pattern", "P:P"]
     amount += ["--key-minimum", "1", "--key-maximum", "1000", "--hide-histogram", "--json-out-file", "-"]
     command = reaching(deployment, *deployment.reach.arguments, *amount)
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS)
     assert done.returncode == 0, done.stderr
     totals: dict[str, Any] = json.loads(done.stdout)["ALL STATS"]["Totals"]
     return totals
@@ -145,8 +140,10 @@ def test_over_tls(program: Path, tmp_path: Path) -> None:
         port = str(deployment.nodes[0].tls_port)
         one_request = ["--server", "127.0.0.1", "--port", port, "-t", "1", "-c", "1", "-n", "1"]
         plain = reaching(deployment, *one_request)
-        assert subprocess.run(plain, capture_output=True, check=False, timeout=60).returncode == 4
-        untrusted = subprocess.run([*plain, "--tls"], capture_output=True, text=True, check=False, timeout=60)
+        assert subprocess.run(plain, capture_output=True, check=False, timeout=PATIENCE_SECONDS).returncode == 4
+        untrusted = subprocess.run(
+            [*plain, "--tls"], capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
+        )
         assert untrusted.returncode != 0
         assert "certificate" in untrusted.stderr.lower()
 
@@ -181,14 +178,8 @@ def test_the_servers_of_a_deployment_share_a_network_and_nobody_elses(program: P
             assert os.readlink(f"/proc/{processes[0]}/ns/pid") != os.readlink("/proc/self/ns/pid")
     assert own not in networks
     assert deployment.network is not None
-    wait_until_gone(deployment.network)
-
-
-def wait_until_gone(shared: Network) -> None:
-    end = time.monotonic() + 20
-    while Path(f"/proc/{shared.holder}/exe").exists():
-        assert time.monotonic() < end
-        time.sleep(POLL_SECONDS)
+    holder = Path(f"/proc/{deployment.network.holder}/exe")
+    wait_until(lambda: not holder.exists())
 
 
 @needs_network
@@ -197,10 +188,7 @@ def test_a_server_does_not_reach_the_machines_loopback(program: Path, tmp_path: 
     with taken_port() as port, deployed("tcp", program, tmp_path) as deployment:
         only = deployment.nodes[0]
         only.command("REPLICAOF", "127.0.0.1", str(port))
-        end = time.monotonic() + 30
-        while "Connection refused" not in only.server.log.read_text():
-            assert time.monotonic() < end, only.server.log.read_text()
-            time.sleep(POLL_SECONDS)
+        wait_until(lambda: "Connection refused" in only.server.log.read_text())
 
 
 def test_without_a_network_of_its_own(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,8 +207,9 @@ def test_without_a_network_of_its_own(program: Path, tmp_path: Path, monkeypatch
         assert load(deployment)["Errors"] == 0
 
 
-def test_closed_connections_are_gone(program: Path, tmp_path: Path) -> None:
+def test_closed_connections_are_gone(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that sees the end of a connection late is waited for."""
+    monkeypatch.setattr(running, "CLOSING_SECONDS", PATIENCE_SECONDS)
     with deployed("tcp", program, tmp_path) as deployment:
         server = deployment.nodes[0].server
         sockets = count_sockets(server.process)
@@ -280,7 +269,8 @@ def test_a_setting_that_the_server_refuses(program: Path, tmp_path: Path) -> Non
     assert "no-such-setting" in caught.value.details
 
 
-def test_a_server_that_is_lost_meanwhile(program: Path, tmp_path: Path) -> None:
+def test_a_server_that_is_lost_meanwhile(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "DYING_SECONDS", PATIENCE_SECONDS)
     with deployed("replicas-1", program, tmp_path) as deployment:
         psutil.Process(deployment.replicas[0].process).kill()
         with pytest.raises(TrialFailed, match=r"^replica-1: the server was lost.*SIGKILL"):
@@ -295,16 +285,25 @@ def test_what_a_replica_lacks(program: Path, tmp_path: Path, monkeypatch: pytest
         with pytest.raises(TrialFailed, match=r"^replica-1: it is no replica after 0.2 s"):
             deployment.wait_for_replicas()
         deployment.replicas[0].command("REPLICAOF", "127.0.0.1", "1")
+        log = deployment.replicas[0].server.log
+        wait_until(lambda: "Connection refused" in log.read_text())
         with pytest.raises(TrialFailed, match=r"^replica-1: its link to the primary is down after 0.2 s") as caught:
             deployment.wait_for_replicas()
         assert "Connection refused" in caught.value.details
 
 
 def test_what_a_cluster_lacks(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lack = "its cluster_state is fail, with 16383 of 16383 slots"
+
+    def wait_until_settled(lacking: Callable[[], tuple[node.Node, str] | None], seconds: float) -> None:
+        """Wait for no longer once the nodes know of each other, which takes as long as it takes."""
+        wait_until(lambda: (lacked := lacking()) is None or lacked[1] == lack)
+        node.wait_until(lacking, SHORT_SECONDS)
+
     monkeypatch.setattr(cluster, "SLOTS", cluster.SLOTS - 1)
-    monkeypatch.setattr(cluster, "CLUSTER_SECONDS", 3)
+    monkeypatch.setattr(cluster, "wait_until", wait_until_settled)
     with (
-        pytest.raises(TrialFailed, match=r"^primary-1: its cluster_state is fail, with 16383 of 16383 slots after 3 s"),
+        pytest.raises(TrialFailed, match=rf"^primary-1: {lack} after {SHORT_SECONDS} s"),
         deployed("cluster-3", program, tmp_path),
     ):
         pass
@@ -313,12 +312,14 @@ def test_what_a_cluster_lacks(program: Path, tmp_path: Path, monkeypatch: pytest
 @contextmanager
 def taken_port(port: int = 0) -> Iterator[int]:
     with socket.socket() as listener:
-        listener.bind(("127.0.0.1", port))
+        listener.bind((ports.ADDRESS, port))
         listener.listen()
         yield listener.getsockname()[1]
 
 
 def test_a_port_that_is_taken_is_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nobody else takes ports of this one.
+    monkeypatch.setattr(ports, "ADDRESS", "127.77.77.77")
     with taken_port(ports.free_port(with_bus=True)) as port:
         monkeypatch.setattr(ports, "PORTS", range(port, port + 1))
         with pytest.raises(EnvironmentMissing, match="no free port"):

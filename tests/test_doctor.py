@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_SECONDS
 
 from zerolap.host import (
     DOCTOR_SCHEMA,
@@ -130,6 +131,8 @@ def test_limits_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     if (reason := available()) is not None:
         pytest.skip(f"no sandbox: {reason}")
     probes = (isolation.memory_limit, isolation.process_limit, isolation.disk_limit, isolation.time_limit)
+    # A slow machine has time to reach the other limits before that of time.
+    monkeypatch.setattr(isolation, "TRY_SECONDS", PATIENCE_SECONDS)
     for probe in probes:
         assert probe().state is State.OK, probe()
     monkeypatch.setattr(process, "usable_parents", lambda: None)

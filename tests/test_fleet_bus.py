@@ -156,8 +156,9 @@ def test_a_job_whose_lease_is_extended_is_not_delivered_again(server: NatsServer
         gaps = []
         while clock() < begun + 2 * lease:
             await asyncio.sleep(lease / 10)
-            assert await delivered.extend()
+            is_extended = await delivered.extend()
             gaps.append(clock() - extended)
+            assert is_extended or gaps[-1] > lease / 2
             extended = clock()
         stolen = await waiting
         await delivered.done()

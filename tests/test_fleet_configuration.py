@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shutil
 import ssl
 import subprocess
 from pathlib import Path
@@ -105,6 +106,7 @@ def test_a_new_address_gets_a_new_certificate_of_the_same_authority(tmp_path: Pa
     assert not changed & {"ca.pem", "ca.key", "secrets.toml"}
 
 
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="not installed: openssl")
 def test_a_certificate_is_good_for_all_names(tmp_path: Path) -> None:
     initialise(tmp_path, configuration(certificate_names=["10.0.0.7", "bus"]))
     text = subprocess.run(

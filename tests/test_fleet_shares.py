@@ -101,6 +101,7 @@ def test_others_are_answered_and_keep_their_leases_while_one_agent_floods(server
 def test_an_agent_that_has_flooded_is_listened_to_again(server: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jetstream_inbox, "REST_SECONDS", 0.5)
     monkeypatch.setattr(jetstream_inbox, "MOST_DROPPED_COST", 10.0)
+    monkeypatch.setattr(jetstream_inbox, "DROPPED_COST_PER_SECOND", 1e-9)
     release = asyncio.Event()
 
     async def answer(name: AgentName, content: bytes) -> bytes:
