@@ -21,11 +21,13 @@ FILE_CALLS: Final = frozenset(
 """Calls that are always of files; those that have a target are of files too."""
 
 LEAST_SHARE: Final = 0.01
-"""Of the pause: what takes less of it is not worth a finding."""
-LEAST_NS: Final = 1_000_000
-"""Unless it takes so long until the child has exited."""
+"""Of the pause, or of the time until the child has exited: what takes less is not worth a finding."""
+LONG_NS: Final = 1_000_000
+"""Unless a single call takes so long: no request is answered meanwhile."""
 NS_PER_MS: Final = 1e6
 NAMED_CALLS: Final = 3
+NAMED_SHARE: Final = 0.05
+"""Of the time of a finding: calls that take less of it are not named."""
 
 DOES: Final[Mapping[ForkFindingKind, str]] = {
     "files": "the main thread works on files",
@@ -42,17 +44,23 @@ COULD: Final[Mapping[ForkFindingKind, str]] = {
 def fork_findings(trace: SnapshotTrace) -> list[ForkFinding]:
     """Return what the main thread does between the fork and the child's exit that others could do, the longest first.
 
-    There is at most one finding of a kind: calls whose time is at least `LEAST_SHARE` of the pause before the thread
-    waits for requests again, or `LEAST_NS` until the child has exited, together.
+    There is at most one finding of a kind: calls that together take at least `LEAST_SHARE` of the pause before the
+    thread waits for requests again, or of the time until the child has exited, or one of which takes `LONG_NS`.
     """
     by_kind: dict[ForkFindingKind, list[ParentCall]] = {}
     for call in trace.calls:
         kind = kind_of(call)
         if kind is not None:
             by_kind.setdefault(kind, []).append(call)
-    findings = [_finding(kind, calls, trace.pause_ns) for kind, calls in by_kind.items()]
-    matter = [finding for finding in findings if (finding.share_of_pause or 0) >= LEAST_SHARE or finding.ns >= LEAST_NS]
-    return sorted(matter, key=lambda finding: (-finding.ns_in_pause, -finding.ns))
+    findings = [_finding(kind, calls, trace.pause_ns) for kind, calls in by_kind.items() if _matter(calls, trace)]
+    return sorted(findings, key=lambda finding: (-finding.ns_in_pause, -finding.ns))
+
+
+def _matter(calls: Sequence[ParentCall], trace: SnapshotTrace) -> bool:
+    ns, ns_in_pause = sum(call.ns for call in calls), sum(call.ns_in_pause for call in calls)
+    if trace.pause_ns and ns_in_pause >= LEAST_SHARE * trace.pause_ns:
+        return True
+    return ns >= LEAST_SHARE * trace.child_ns or any(call.longest_ns >= LONG_NS for call in calls)
 
 
 def kind_of(call: ParentCall) -> ForkFindingKind | None:
@@ -84,8 +92,9 @@ def _finding(kind: ForkFindingKind, calls: Sequence[ParentCall], pause_ns: int |
 def _text(kind: ForkFindingKind, calls: Sequence[ParentCall], ns: int, share: float | None) -> str:
     """Write what is done, by which calls, what it takes, and who could do it; names stand in backticks."""
     of_pause = "" if share is None else f", and {share:.1%} of the pause".replace("%", " %")
-    named = [_named(call) for call in calls[:NAMED_CALLS]]
-    if len(calls) > NAMED_CALLS:
+    longest = [call for call in calls if call.ns >= NAMED_SHARE * ns]
+    named = [_named(call) for call in longest[:NAMED_CALLS]]
+    if len(calls) > len(named):
         named.append("others")
     takes = f"{ns / NS_PER_MS:,.2f} ms until the child has exited{of_pause}"
     return f"{DOES[kind]} while its child works ({', '.join(named)}): {takes}; {COULD[kind]}"

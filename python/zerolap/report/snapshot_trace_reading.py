@@ -29,7 +29,7 @@ def snapshot_trace_reading(trace: SnapshotTrace) -> SnapshotTraceReading:
         findings=[one_line(finding.text) for finding in trace.findings],
         tables=[table for table in tables if table.rows],
         stacks=[stack for call in trace.calls[:SHOWN_CALLS] for stack in _stacks(call)],
-        notes=[*_child_steps(trace.child_steps), *notes],
+        notes=[*_fork_functions(trace), *_child_steps(trace.child_steps), *notes],
     )
 
 
@@ -46,15 +46,19 @@ def _headline(trace: SnapshotTrace) -> str:
 
 
 def _parts(trace: SnapshotTrace) -> TraceTable:
-    """Return the parts of the fork, and in which functions of the kernel most of its time goes."""
+    """Return the parts of the fork."""
     rows = [
         [part.part, milliseconds(part.ns), share(part.ns / trace.fork_ns) if trace.fork_ns else NO_VALUE]
         for part in trace.fork_parts
     ]
-    functions = [f"{function.function} {share(function.share)}" for function in trace.fork_functions[:SHOWN_FUNCTIONS]]
     samples = counted(trace.fork_samples, "sample", "samples")
-    heading = f"the fork in the parent, by {samples}" + (f"; most often in {listing(functions)}" if functions else "")
-    return _table(heading, ["part", "ms", "of the fork"], rows, names=1)
+    return _table(f"the fork in the parent, by {samples}", ["part", "ms", "of the fork"], rows, names=1)
+
+
+def _fork_functions(trace: SnapshotTrace) -> list[str]:
+    """Write in which functions of the kernel most samples of the fork were taken."""
+    functions = [f"{function.function} {share(function.share)}" for function in trace.fork_functions[:SHOWN_FUNCTIONS]]
+    return [one_line(f"the fork was sampled most often in {listing(functions)}")] if functions else []
 
 
 def _parent_calls(trace: SnapshotTrace) -> TraceTable:

@@ -29,7 +29,7 @@ export function Traces({ traces }: { traces: SnapshotTraceReading[] }) {
 function Table({ table: { heading, columns, rows, names } }: { table: TraceTable }) {
   return (
     <>
-      <h3>{heading}</h3>
+      <h3>{heading.charAt(0).toUpperCase() + heading.slice(1)}</h3>
       <div class="wide">
         <table class="functions">
           <thead>
