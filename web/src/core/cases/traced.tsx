@@ -52,9 +52,7 @@ export function TracedCounts({ sides }: { sides: TracedSide[] }) {
       />
       {stacks.map((ofEvent) => (
         <section key={ofEvent.event}>
-          <h4>
-            Stacks of {what(ofEvent) + ofHead}, innermost function first
-          </h4>
+          <h4>Stacks of {what(ofEvent) + ofHead}, innermost function first</h4>
           <ol>
             {ofEvent.stacks.map((stack, place) => (
               <li key={place}>
