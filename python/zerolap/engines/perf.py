@@ -157,6 +157,10 @@ def recording(
         command += ["--pid", str(process)]
     else:
         command += ["--filter", of_main_thread, "--tid", str(process), "--no-inherit"]
+    if is_limited and not with_switches:
+        # The kernel samples each event of a kind, whatever the count, while samples have a period. Of waits none is to
+        # be left out.
+        command += ["--no-period"]
     command += ["--call-graph", f"dwarf,{STACK_BYTES}", "--delay", "-1", "--control", f"fifo:{orders},{answers}"]
     if with_switches:
         command += ["--switch-events", "--clockid", "mono"]
