@@ -1,5 +1,6 @@
 """Both sides of a comparison by source function, under common names, beside the lines that differ."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -132,6 +133,14 @@ class Sides:
         """Return the calls of one function by another, detours included; of an inlined caller, those in its lines."""
         old, new = self.base_contracted, self.head_contracted
         return PerSide(base=_calls_of(old, caller, callee), head=_calls_of(new, caller, callee))
+
+    @functools.cached_property
+    def costliest_callers(self) -> dict[FunctionKey, FunctionKey]:
+        """By function the caller whose calls of it cost most, in the head where it makes them there."""
+        callers: dict[FunctionKey, tuple[float, FunctionKey]] = {}
+        for (caller, callee), edge in (self.base_contracted.edges | self.head_contracted.edges).items():
+            callers[callee] = max(callers.get(callee, (edge.instructions, caller)), (edge.instructions, caller))
+        return {callee: caller for callee, (_, caller) in callers.items()}
 
     def makers(self, caller: FunctionKey, callee: FunctionKey) -> dict[FunctionKey, float]:
         """Return by how much the calls changed that stand in lines of functions inlined into the caller."""

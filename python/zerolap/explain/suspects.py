@@ -15,8 +15,6 @@ NEAREST_CALLERS = 3
 """Steps up to a changed caller: what lies farther up calls everything."""
 MOSTLY = 0.5
 """Part of the added cost that has to come in through a caller for it to be the reason."""
-LIBRARY_CALLERS = 30
-"""Steps up within a library: code under test can make up any number."""
 
 
 @dataclass(frozen=True)
@@ -143,14 +141,12 @@ def library_entry(function: FunctionKey, sides: Sides) -> FunctionKey | None:
     if not sides.is_of_library(function):
         return None
     passed = {function}
-    for _ in range(LIBRARY_CALLERS):
-        callers = sides.base_contracted.callers(function) | sides.head_contracted.callers(function)
-        caller = max(callers, key=lambda key: (callers[key].instructions, key), default=None)
+    while True:
+        caller = sides.costliest_callers.get(function)
         if caller is None or caller in passed or not sides.is_of_library(caller):
             return function
         passed.add(caller)
         function = caller
-    return function
 
 
 def _is_itself_changed(owner: FunctionKey, holder: FunctionKey, sides: Sides) -> bool:
