@@ -87,7 +87,7 @@ def _symbols(program: bytes) -> Iterator[tuple[str, int, int]]:
             if info & 0xF != FUNCTION or not section or not address or not symbol_bytes:
                 continue
             name = NAME.match(names, name_at, name_at + LONGEST_SYMBOL)
-            if name is not None and names[name.end() : name.end() + 1] == b"\0":
+            if name is not None and bytes(names[name.end() : name.end() + 1]) == b"\0":
                 yield name[0].decode("ascii"), address, symbol_bytes
 
 

@@ -72,7 +72,8 @@ class CallGraph(Record):
     @model_validator(mode="after")
     def _require_references(self) -> Self:
         files = [function.file for function in self.functions if function.file is not None]
-        files += [file for part in (*self.functions, *self.edges) for file, _, _ in part.lines]
+        files += [file for function in self.functions for file, _, _ in function.lines]
+        files += [file for edge in self.edges for file, _, _ in edge.lines]
         require_within("file", files, len(self.files))
         ends = [end for edge in self.edges for end in (edge.caller, edge.callee)]
         require_within("function", ends, len(self.functions))
