@@ -179,10 +179,19 @@ fn connections_to_a_node_that_break_are_made_anew() {
     let server = ["-s", "127.0.0.1", "-p", &port, "--cluster-mode", "--json-out-file", "-", "--reconnect-on-error"];
     let shape = ["-t", "2", "-c", "3", "--pipeline", "5", "-n", "10000", "--command", "SET __key__ x"];
     let words: Vec<String> = [&server[..], &shape].concat().iter().map(|&word| word.to_owned()).collect();
+    let node = &cluster.nodes[1];
+    let kill = || node.call(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+    // Until it is told to, it carries out nothing, and no connection gets beyond its pipeline.
+    assert_eq!(node.ask("CLIENT PAUSE 3600000 WRITE"), "+OK");
     let running = thread::spawn(move || run(&words.iter().map(String::as_str).collect::<Vec<&str>>()));
-    for calls in [500, 2000, 4000] {
-        cluster.nodes[1].wait_for_calls("set", calls);
-        cluster.nodes[1].call(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
+    while node.call(&["CLIENT", "LIST"]).matches("cmd=set").count() < 6 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    kill();
+    assert_eq!(node.ask("CLIENT UNPAUSE"), "+OK");
+    for calls in [2000, 4000] {
+        node.wait_for_calls("set", calls);
+        kill();
     }
     let document = running.join().expect("it ends").document();
     assert_eq!(document["errors"], json!({}));
