@@ -32,6 +32,7 @@ from zerolap.report import plain
 from zerolap.store import BlobDamaged, StackEngine
 
 KINDS: Final[Mapping[StackEngine, str]] = {"sampled": "stacks", "traced": "stacks of waits"}
+KERNEL: Final = "[kernel]"
 ALL_FUNCTIONS: Final = 100_000
 SHOWN_SOURCES: Final = 2
 """Lines that were not asked for are those of so many functions, the costliest whose source code was at hand, …"""
@@ -74,17 +75,17 @@ class CaseStacks:
     def profile(self, top: int, functions: Sequence[str] = ()) -> CaseProfile:
         """Return the `top` functions by own samples, and lines of the functions of those names, else of the costliest.
 
-        Off the processor, that is in the kernel, it is the functions that called it that count: they are by inclusive
-        samples then, and no lines are returned. Raises `UsageError` for a name that no function has.
+        Off the processor every stack ends in the kernel's scheduler: what waits there is taken as own samples of the
+        program's function that called the kernel, and no lines are returned. Raises `UsageError` for a name that no
+        function has.
         """
         merged = _merged(self.tables)
+        tables = [_of_program(table) for table in self.tables] if self.off_cpu else self.tables
         with readable_tables():
-            counted = WHOLE.validate_json(_core.functions_by_case(_parts(self.tables), ALL_FUNCTIONS))
-        # A table that was cut down to a thread has functions that only others have samples of.
+            counted = WHOLE.validate_json(_core.functions_by_case(_parts(tables), ALL_FUNCTIONS))
+        # A table that was cut down to a thread, or to the program, has functions that have no samples in it.
         sampled = (entry for entry in counted["functions"] if entry["inclusive"] != [None])
         of_functions = [self._function_time(entry) for entry in sampled]
-        if self.off_cpu:
-            of_functions.sort(key=lambda function: -function.inclusive_share)
         [side] = merged["sides"]
         all_samples = sum(self.thread_samples.values())
         return CaseProfile(
@@ -306,6 +307,15 @@ def _of_thread(table: bytes, name: str) -> bytes:
     stacks = [stack for stack in whole["stacks"] if whole["threads"][stack["thread"]]["name"] == name]
     whole |= {"stacks": stacks, "samples": sum(stack["samples"] for stack in stacks)}
     whole.pop("lines", None)
+    return json.dumps(whole).encode()
+
+
+def _of_program(table: bytes) -> bytes:
+    """Return a table without the kernel's frames; a stack that has no others keeps them."""
+    whole = WHOLE.validate_json(table)
+    of_kernel = {place for place, frame in enumerate(whole["frames"]) if frame["object"] == KERNEL}
+    for stack in whole["stacks"]:
+        stack["frames"] = [frame for frame in stack["frames"] if frame not in of_kernel] or stack["frames"]
     return json.dumps(whole).encode()
 
 

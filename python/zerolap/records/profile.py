@@ -67,7 +67,7 @@ class CaseProfile(Record):
     `functions` are those with the most own samples, of `all_functions`.
 
     With `off_cpu` all of it is of the time off the processor, as `traced` passes recorded it: samples are nanoseconds,
-    times are of waiting, and `functions` are those in which threads waited longest, with what they call.
+    times are of waiting, and `functions` are those of the program; their own time is what they waited in the kernel.
     """
 
     schema_: str = Field(default=PROFILE_SCHEMA, alias="schema", serialization_alias="schema")

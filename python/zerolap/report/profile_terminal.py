@@ -16,6 +16,7 @@ MOST_THREADS = 8
 TAB = 4
 NO_SOURCE = "no source lines of the costliest functions; servers built from a source tree or a revision have them"
 OWN = "own: without the functions that it calls"
+OWN_OFF_CPU = "own: in the kernel, or preempted"
 
 
 def show_profile(profile: CaseProfile, console: Console) -> None:
@@ -36,9 +37,8 @@ def show_profile(profile: CaseProfile, console: Console) -> None:
         lines.blank()
         lines.line(("note: ", "bold"), NO_SOURCE)
     lines.blank()
-    case = "" if profile.id.startswith("r-") else f" {one_line(profile.case)}"
     off_cpu = " --off-cpu" if profile.off_cpu else ""
-    command = f"zerolap profile --stored {profile.id}{case}{off_cpu} --output stacks.svg"
+    command = f"zerolap profile --stored {profile.id} {one_line(profile.case)}{off_cpu} --output stacks.svg"
     lines.line((profile.id, "bold"), (f"  flame graph: {command}", "dim"))
 
 
@@ -84,11 +84,11 @@ def _show_functions(lines: Lines, profile: CaseProfile) -> None:
     ]
     if any(function.own_cpu_ns_per_op is not None for function in functions):
         time = "time off the processor" if profile.off_cpu else "CPU time"
-        lines.line((f"{OWN}; ns: {time} per request", "dim"))
+        lines.line((f"{OWN_OFF_CPU if profile.off_cpu else OWN}; ns: {time} per request", "dim"))
         columns.insert(2, _times([function.own_cpu_ns_per_op for function in functions]))
         columns.insert(4, _times([function.inclusive_cpu_ns_per_op for function in functions]))
     else:
-        lines.line((OWN, "dim"))
+        lines.line((OWN_OFF_CPU if profile.off_cpu else OWN, "dim"))
     lines.table(columns)
     left = profile.all_functions - len(functions)
     if left > 0:
