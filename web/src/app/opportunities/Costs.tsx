@@ -89,7 +89,9 @@ function Functions({ functions, of, cases }: FunctionProperties) {
             <th scope="col" class="number">
               over 1 % in
             </th>
-            <th scope="col">work</th>
+            <th scope="col" class="work">
+              work
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -110,7 +112,7 @@ function Functions({ functions, of, cases }: FunctionProperties) {
               <td class="number">
                 {entry.cases} of {cases}
               </td>
-              <td>{entry.category}</td>
+              <td class="work">{entry.category}</td>
             </tr>
           ))}
         </tbody>

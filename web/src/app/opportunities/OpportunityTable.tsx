@@ -24,6 +24,7 @@ import {
   filterOf,
   functionStacksUrl,
   gainText,
+  isAllLeft,
   knownEditsInShort,
   knownEditsText,
   savedTexts,
@@ -140,14 +141,14 @@ function Row({ of, list, document, parameters }: Properties & { of: ListedOpport
           </button>
           <div class="quiet small place">{lines.length === 0 ? of.file : linesText(lines, SHOWN_LINES)}</div>
         </th>
-        <td>
+        <td class="saves">
           <span class="phone quiet">saves </span>
           <b class="number">{texts.saved}</b> <span class="number quiet small">{texts.bounds}</span>
           <div class="quiet small" title={knownEditsText(of.calibration)}>
             {knownEditsInShort(of.calibration)}
           </div>
         </td>
-        <td>
+        <td class={isAllLeft(of) ? "all-left" : undefined}>
           <span class="phone quiet">after those before </span>
           {texts.left}
         </td>

@@ -24,12 +24,7 @@ export function Variants({ document: { variants } }: { document: ListedOpportuni
               <th scope="col">commands</th>
               <th scope="col">faster cases</th>
               <th scope="col">slower cases</th>
-              <th scope="col" class="number">
-                the same
-              </th>
-              <th scope="col" class="number">
-                undecided
-              </th>
+              <th scope="col">others</th>
             </tr>
           </thead>
           <tbody>
@@ -51,10 +46,12 @@ function VariantRow({ of }: { of: BuildVariant }) {
         <code>{variantName(of)}</code>
         <div class="quiet small">{built}</div>
       </th>
-      <td class="number">
-        <b>{fasterText(of.gain)}</b>
+      <td>
+        <span class="phone quiet">faster by </span>
+        <b class="number">{fasterText(of.gain)}</b>
       </td>
       <td>
+        <span class="phone quiet">commands</span>
         <ul class="plain-list">
           {of.commands.map(({ command, gain }) => (
             <li key={command}>
@@ -64,13 +61,17 @@ function VariantRow({ of }: { of: BuildVariant }) {
         </ul>
       </td>
       <td>
+        <span class="phone quiet">faster cases </span>
         <VariantCases cases={of.improvements} />
       </td>
       <td>
+        <span class="phone quiet">slower cases </span>
         <VariantCases cases={of.losses} />
       </td>
-      <td class="number">{of.unchanged}</td>
-      <td class="number">{of.undecided}</td>
+      <td>
+        <div class="number">{of.unchanged} the same</div>
+        <div class="number">{of.undecided} undecided</div>
+      </td>
     </tr>
   );
 }

@@ -70,14 +70,20 @@ const SMALL = 0.005;
 /** What has to be left of a saving for it to count as all of it. */
 const MUCH = 0.9;
 
+/** Whether nearly all of an opportunity is left once those before it are done. */
+export function isAllLeft(of: ListedOpportunity): boolean {
+  return of.additional_share >= MUCH * of.saved_share.expected;
+}
+
 /** What an opportunity saves over all cases, its bounds, and what is left of it after those before; each on one line. */
-export function savedTexts({ saved_share: saved, additional_share }: ListedOpportunity) {
+export function savedTexts(of: ListedOpportunity) {
+  const saved = of.saved_share;
   const decimals = saved.high >= SMALL ? 1 : 2;
   const part = (value: number) => (value * 100).toFixed(decimals);
   return {
     saved: unbroken(`${part(saved.expected)} %`),
     bounds: unbroken(`${part(saved.low)} to ${part(saved.high)} %`),
-    left: additional_share >= MUCH * saved.expected ? "all of it" : unbroken(`${part(additional_share)} %`),
+    left: isAllLeft(of) ? "all of it" : unbroken(`${part(of.additional_share)} %`),
   };
 }
 
@@ -130,13 +136,14 @@ export function savingText({
 
 /** By how much the throughput of a case would grow as far as instructions decide it. */
 export function gainText({ gain }: OpportunityCase): string {
-  return `throughput ${change(gain.expected)} (${change(gain.low)} to ${change(gain.high)})`;
+  const [expected, low, high] = [gain.expected, gain.low, gain.high].map((part) => unbroken(change(part)));
+  return `throughput ${expected} (${low} to ${high})`;
 }
 
 /** By how much another build is faster, with its interval; less than 0 is slower. */
 export function fasterText({ low, expected, high }: Estimate): string {
   const part = (value: number) => `${value < 0 ? "" : "+"}${(value * 100).toFixed(1)}`;
-  return unbroken(`${part(expected)} % (${part(low)} to ${part(high)} %)`);
+  return `${unbroken(`${part(expected)} %`)} ${unbroken(`(${part(low)} to ${part(high)} %)`)}`;
 }
 
 /** The words of a variant, or what a build without such was built with. */
