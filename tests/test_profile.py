@@ -68,7 +68,7 @@ def test_the_table_shows_as_many_functions_as_asked_for(zerolap: Zerolap, store:
     assert "dictFind  60.0 %  726.7        60.0 %  726.7  dictFind.c\n" in ended.out
     assert "writeToClient" not in ended.out
     assert "3 more functions: --top 4 lists all\n" in ended.out
-    assert f"zerolap profile --stored {RUN_ID} --output stacks.svg" in ended.out
+    assert f"zerolap profile --stored {RUN_ID} get-100B --output stacks.svg" in ended.out
 
 
 def test_lines_are_those_of_the_costliest_functions_or_of_the_named_one(zerolap: Zerolap, store: Store) -> None:
