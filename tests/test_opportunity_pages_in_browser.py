@@ -1,6 +1,8 @@
 """The page of opportunities in a browser: what opens, what filters, where it leads to, and names that others chose."""
 
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from demonstrated_lab import DemonstratedLab, Demonstration
@@ -13,6 +15,7 @@ from test_report_pages_in_browser import opened
 from test_stack_pages_in_browser import faults_of
 from waiting import PATIENCE_SECONDS
 
+from zerolap.queries import opportunity_list
 from zerolap.store import Store
 
 PHONE = {"width": 390, "height": 844}
@@ -93,6 +96,7 @@ def test_a_further_detector_has_its_own_text_and_title(shown: Page, lab: str) ->
 
 def test_a_detectors_text_that_cannot_be_loaded_is_stated(browser: Browser, lab: str) -> None:
     shown = browser.new_page()
+    shown.set_default_timeout(1000 * PATIENCE_SECONDS)
     unhandled: list[str] = []
     shown.on("pageerror", lambda error: unhandled.append(str(error)))
     shown.route("**/assets/mathematics-*.js", lambda route: route.abort())
@@ -134,10 +138,23 @@ def test_all_cases_are_fetched_when_they_are_asked_for(browser: Browser, store: 
 def test_the_page_goes_on_asking_until_all_cases_are_shown(
     browser: Browser, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zerolap.queries.opportunity_list.EXAMINING_SECONDS", 0.0)
+    has_seen_a_part = threading.Event()
+    in_time = opportunity_list.opportunities_in_time
+
+    def held(*arguments: Any) -> Any:
+        answer = in_time(*arguments)
+        # The whole is not answered before a part was seen.
+        _, waiting = answer
+        if not waiting:
+            has_seen_a_part.wait(PATIENCE_SECONDS)
+        return answer
+
+    monkeypatch.setattr(opportunity_list, "opportunities_in_time", held)
+    monkeypatch.setattr(opportunity_list, "EXAMINING_SECONDS", 0.0)
     run_of_many_cases(store, 12)
     with served_lab(store) as url, opened(browser, f"{url}/opportunities") as shown:
         expect(shown.get_by_text("4 cases of 12 not shown yet")).to_be_visible()
+        has_seen_a_part.set()
         expect(shown.get_by_text("1 opportunity in 12 cases")).to_be_visible()
         expect(shown.get_by_text("not shown yet")).to_have_count(0)
 
