@@ -16,6 +16,7 @@ from zerolap.judge import SnapshotPairs, judge_snapshots
 from zerolap.lab import Factor, sides_of
 from zerolap.records import BinarySource, FailOn, RequestedServer, SnapshotReport
 from zerolap.report import show_snapshot, snapshot_gate_sentence, snapshot_html, snapshot_json, snapshot_markdown
+from zerolap.server import AnonymousMemory
 
 GIB = 1 << 30
 METRICS = ("fork_us", "longest_pause_us", "during_p99_9_us", "event_seconds", "cow_bytes")
@@ -92,14 +93,14 @@ def test_huge_pages_are_asked_for_by_the_process_alone() -> None:
 
 
 def test_a_server_without_the_wanted_pages_is_no_measurement() -> None:
-    require_huge_pages("always", 6 * GIB, 10 * GIB)
-    require_huge_pages("never", 0, GIB)
+    require_huge_pages("always", AnonymousMemory(10 * GIB, 6 * GIB))
+    require_huge_pages("never", AnonymousMemory(GIB, 0))
     with pytest.raises(TrialFailed, match="1 GiB of its 10 GiB lie in huge pages"):
-        require_huge_pages("always", GIB, 10 * GIB)
+        require_huge_pages("always", AnonymousMemory(10 * GIB, GIB))
     with pytest.raises(TrialFailed, match="does not do as transparent-huge-pages=never asks"):
-        require_huge_pages("never", GIB, 2 * GIB)
+        require_huge_pages("never", AnonymousMemory(2 * GIB, GIB))
     with pytest.raises(TrialFailed, match="does not show"):
-        require_huge_pages("always", None, GIB)
+        require_huge_pages("always", None)
 
 
 def places(factors: list[float], spread: float, pairs: int = 5) -> list[SnapshotPairs]:

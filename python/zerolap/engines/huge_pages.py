@@ -6,6 +6,7 @@ from typing import Final
 
 from zerolap.byte_counts import shown_bytes
 from zerolap.records import EnvironmentMissing, HugePages, TrialFailed
+from zerolap.server import AnonymousMemory
 
 MACHINE_SETTING: Final = Path("/sys/kernel/mm/transparent_hugepage")
 """Servers and allocators read there whether they have to do anything."""
@@ -19,9 +20,9 @@ VARIABLES: Final[Mapping[HugePages, Mapping[str, str]]] = {
 }
 """What makes jemalloc, also that of the sources of Redis, and the C library advise the kernel on all their memory."""
 LEAST_SHARE: Final = 0.5
-"""Of the resident memory of a server with huge pages."""
+"""Of the memory of a server with huge pages that is of no file."""
 MOST_SHARE: Final = 0.1
-"""Of the resident memory of a server without huge pages."""
+"""The same of a server without huge pages."""
 
 
 def visible_setting() -> list[Path]:
@@ -43,13 +44,13 @@ def huge_page_settings(wanted: HugePages | None, machine: str) -> dict[str, str]
     return {"disable-thp": "no"} if wanted == "always" and machine == "always" else {}
 
 
-def require_huge_pages(wanted: HugePages, huge_bytes: int | None, resident_bytes: int) -> None:
+def require_huge_pages(wanted: HugePages, memory: AnonymousMemory | None) -> None:
     """Raise `TrialFailed` if a filled server does not have the pages that were wanted."""
-    if huge_bytes is None:
+    if memory is None:
         raise TrialFailed("the kernel does not show how much memory of the server lies in huge pages")
-    share = huge_bytes / resident_bytes
+    share = memory.huge_page_bytes / memory.all_bytes
     if share < LEAST_SHARE if wanted == "always" else share > MOST_SHARE:
-        part = f"{shown_bytes(huge_bytes)} of its {shown_bytes(resident_bytes)} lie in huge pages"
+        part = f"{shown_bytes(memory.huge_page_bytes)} of its {shown_bytes(memory.all_bytes)} lie in huge pages"
         raise TrialFailed(
             f"the server does not do as transparent-huge-pages={wanted} asks: {part}",
             hint="its allocator does not follow MALLOC_CONF or GLIBC_TUNABLES, or memory is fragmented",

@@ -32,7 +32,7 @@ from zerolap.server import (
     RunningServer,
     named_death,
     number_in,
-    read_huge_page_bytes,
+    read_anonymous_memory,
     read_resident_bytes,
     read_total_ns,
 )
@@ -199,14 +199,13 @@ class SnapshotServer:
 
     def require_huge_pages(self, wanted: HugePages) -> None:
         """Raise `TrialFailed` if the memory of the server does not lie in pages of the kind that was wanted."""
-        process = self._server.process
-        require_huge_pages(wanted, read_huge_page_bytes(process), read_resident_bytes(process))
+        require_huge_pages(wanted, read_anonymous_memory(self._server.process))
 
     def _memory_metrics(self) -> dict[str, float]:
         """Return the memory of the server, and how much of it lies in huge pages, where the kernel shows that."""
         process = self._server.process
-        huge_bytes = read_huge_page_bytes(process)
-        in_huge_pages = {} if huge_bytes is None else {"huge_page_bytes": float(huge_bytes)}
+        anonymous = read_anonymous_memory(process)
+        in_huge_pages = {} if anonymous is None else {"huge_page_bytes": float(anonymous.huge_page_bytes)}
         return {"resident_bytes": float(read_resident_bytes(process)), **in_huge_pages}
 
     def _event_happens(self) -> EventMoments:

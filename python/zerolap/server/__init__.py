@@ -7,7 +7,7 @@ from zerolap.server.deployment import Deployment, Reach, deploy
 from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
 from zerolap.server.machine_port import MachinePort, open_port
 from zerolap.server.node import Node, NodeLaunch
-from zerolap.server.resident_memory import read_huge_page_bytes, read_resident_bytes
+from zerolap.server.resident_memory import AnonymousMemory, read_anonymous_memory, read_resident_bytes
 from zerolap.server.running_server import Launch, RunningServer, first_dead, named_death, start
 from zerolap.server.statistics import ServerStatistics, StatisticsReader, SummedStatistics, rows_of
 from zerolap.server.tcp_connections import TcpCounts, counted_meanwhile, read_tcp_counts
@@ -23,6 +23,7 @@ from zerolap.server.threads import (
 )
 
 __all__ = [
+    "AnonymousMemory",
     "CommandRefused",
     "CpuTimes",
     "Deployment",
@@ -54,10 +55,10 @@ __all__ = [
     "number_in",
     "open_port",
     "parts_of",
+    "read_anonymous_memory",
     "read_command_statistics",
     "read_cpu_times",
     "read_demands_ns",
-    "read_huge_page_bytes",
     "read_resident_bytes",
     "read_tcp_counts",
     "read_total_ns",

@@ -1,6 +1,7 @@
 """The memory of a server's process."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -8,7 +9,7 @@ import psutil
 
 from zerolap.records import TrialFailed
 
-HUGE_PAGES: Final = re.compile(r"^AnonHugePages:\s+(\d+) kB$", re.MULTILINE)
+KIB: Final = re.compile(r"^(\w+):\s+(\d+) kB$", re.MULTILINE)
 
 
 def read_resident_bytes(process: int) -> int:
@@ -19,10 +20,21 @@ def read_resident_bytes(process: int) -> int:
         raise TrialFailed("the server's process is gone") from gone
 
 
-def read_huge_page_bytes(process: int) -> int | None:
-    """Return how much memory of a process lies in transparent huge pages; none if the kernel does not show it."""
+@dataclass(frozen=True)
+class AnonymousMemory:
+    """The resident memory of a process that is of no file: where its data are; some lies in transparent huge pages."""
+
+    all_bytes: int
+    huge_page_bytes: int
+
+
+def read_anonymous_memory(process: int) -> AnonymousMemory | None:
+    """Return the memory of a process that is of no file; none if the kernel does not show it."""
     try:
-        found = HUGE_PAGES.search(Path(f"/proc/{process}/smaps_rollup").read_text())
+        text = Path(f"/proc/{process}/smaps_rollup").read_text()
     except OSError:
         return None
-    return None if found is None else int(found[1]) * 1024
+    fields = {name: int(kib) * 1024 for name, kib in KIB.findall(text)}
+    if "Anonymous" not in fields or "AnonHugePages" not in fields:
+        return None
+    return AnonymousMemory(fields["Anonymous"], fields["AnonHugePages"])
