@@ -21,6 +21,9 @@ SCRIPT_VARIABLE: Final = "ZEROLAP_BENCH_STACKCOLLAPSE"
 PLACE: Final = DIRECTORY / "explain"
 SAMPLES: Final = 1_000_000
 FREQUENCY_HZ: Final = 24_989
+FIRST_SECONDS: Final = 5.0
+"""Of the first recording, which shows how many samples there are in a second: the machine may be busy."""
+MARGIN: Final = 1.2
 PORT: Final = 7391
 ROUNDS: Final = 3
 
@@ -42,7 +45,7 @@ def fold_ratio() -> Figure:
         _core.fold_stacks(_core.merge_stacks([table, table]))
         ours.append(time.perf_counter() - began)
         theirs.append(_seconds(lambda: _into(PLACE / "million.folded", ["perl", script, str(text)])))
-        samples = sum(int(line.rpartition(" ")[2]) for line in _core.fold_stacks(table).splitlines())
+        samples = _samples(table)
     pairs = [their / our for our, their in zip(ours, theirs, strict=True)]
     whole = (min(theirs) + unwound) / min(ours)
     return Figure(
@@ -68,12 +71,26 @@ def _record(recording: Path) -> None:
             time.sleep(1)
             loop = [load, "-p", str(PORT), "-t", "set,get,lpush,lrange_100,zadd,xadd", "-n", "100000000", "-q"]
             with subprocess.Popen(loop, stdout=subprocess.DEVNULL) as loading:
-                seconds = str(SAMPLES * 1.4 / FREQUENCY_HZ)
-                perf = ["perf", "record", "--call-graph", "fp", "--freq", str(FREQUENCY_HZ), "--pid", str(running.pid)]
-                subprocess.run([*perf, "--output", str(recording), "--", "sleep", seconds], check=True)
-                loading.send_signal(signal.SIGTERM)
+                try:
+                    seconds, samples = FIRST_SECONDS, 0
+                    while samples < SAMPLES:
+                        samples = _record_process(running.pid, recording, seconds)
+                        seconds *= MARGIN * SAMPLES / max(1, samples)
+                finally:
+                    loading.send_signal(signal.SIGTERM)
         finally:
             running.send_signal(signal.SIGTERM)
+
+
+def _record_process(process: int, recording: Path, seconds: float) -> int:
+    """Record a process for a time; return the number of samples."""
+    perf = ["perf", "record", "--call-graph", "fp", "--freq", str(FREQUENCY_HZ), "--pid", str(process)]
+    subprocess.run([*perf, "--output", str(recording), "--", "sleep", str(seconds)], check=True)
+    return _samples(_core.read_stacks(str(recording), ""))
+
+
+def _samples(table: bytes) -> int:
+    return sum(int(line.rpartition(" ")[2]) for line in _core.fold_stacks(table).splitlines())
 
 
 def _into(path: Path, command: list[str]) -> None:
