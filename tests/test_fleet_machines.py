@@ -8,6 +8,7 @@ import errno
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,18 @@ from nats_server import required_program
 from network_namespaces import Machine, joined_machines
 from simulated_fleet import other_build
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
-from waiting import wait_until
+from waiting import BUILD_PATIENCE_SECONDS, wait_until
 
 from zerolap.api.serving import Address, ServeOptions, serve
 from zerolap.cli.logging import set_up_logs
+from zerolap.engines import Place
+from zerolap.engines.counted import Counted
 from zerolap.fleet import Pace
 from zerolap.fleet.remote_agent import AgentMachine, work
 from zerolap.fleet.setup.configuration import AgentEntry, FleetConfiguration, LabEntry, PlatformRequirement
 from zerolap.fleet.setup.credentials import read_agent_credentials
 from zerolap.fleet.setup.directory import initialise
+from zerolap.records import CallCounts, Event, TrialsJob
 from zerolap.sandbox import SandboxPolicy
 from zerolap.sandbox.confinement import available
 from zerolap.store import Store
@@ -53,11 +57,20 @@ def conduct(fleet: Path, store: Path, host: str) -> None:
         asyncio.run(serve(ServeOptions(results, [Address(host, API_PORT)], fleet, pace=pace)))
 
 
-def be_agent(credentials: Path, directory: Path, address: str) -> None:
-    """Be an agent."""
+def be_agent(credentials: Path, directory: Path, address: str, is_stuck: bool) -> None:
+    """Be an agent; one that is stuck comes to no end with trials that are counted."""
     set_up_logs()
+    if is_stuck:
+        setattr(Counted, "carry_out", never_carried_out)  # noqa: B010 - a method of all that is counted here
     machine = AgentMachine(directory, SandboxPolicy.REQUIRED, address)
     asyncio.run(work(read_agent_credentials(credentials), machine, LEASE_SECONDS))
+
+
+def never_carried_out(_engine: Counted, _job: TrialsJob, place: Place) -> Iterator[Event]:
+    while True:
+        place.cancellation.require_going_on()
+        time.sleep(0.1)
+    yield
 
 
 class FleetOfMachines:
@@ -85,14 +98,14 @@ class FleetOfMachines:
         )
         initialise(self._fleet, configuration)
 
-    def start(self) -> None:
-        """Start everything; returns when requests are taken."""
+    def start(self, stuck: str = "") -> None:
+        """Start everything, with an agent that is stuck; returns when requests are taken."""
         hub = self._machines["hub"]
         self._processes["bus"] = hub.start([self._program, "-c", self._fleet / "nats.conf"], self._log("bus"))
         command: list[str | Path] = [sys.executable, __file__, "conduct", self._fleet, self.store, hub.address]
         self._processes["conductor"] = hub.start(command, self._log("conductor"))
         for agent in AGENTS:
-            self.start_agent(agent)
+            self.start_agent(agent, is_stuck=agent == stuck)
         wait_until(lambda: '"event": "working"' in self._log("conductor").read_text(), self.check)
 
     def check(self) -> None:
@@ -100,13 +113,14 @@ class FleetOfMachines:
         for name, process in self._processes.items():
             assert process.poll() is None, f"{name} has ended:\n{self._log(name).read_text()}"
 
-    def start_agent(self, name: str) -> None:
+    def start_agent(self, name: str, *, is_stuck: bool = False) -> None:
         """Start an agent, or start it again."""
         directory = self._directory / name
         directory.mkdir(exist_ok=True)
         credentials = self._fleet / "agents" / f"{name}.toml"
         address = self._machines[name].address if name == REACHABLE else ""
-        command: list[str | Path] = [sys.executable, __file__, "agent", credentials, directory / "state", address]
+        command: list[str | Path] = [sys.executable, __file__, "stuck agent" if is_stuck else "agent"]
+        command += [credentials, directory / "state", address]
         self._processes[name] = self._machines[name].start(command, self._log(name), {"TMPDIR": str(directory)})
 
     def kill_agent(self, name: str) -> None:
@@ -168,7 +182,7 @@ def test_machine_reaches_the_hub_alone(machines: dict[str, Machine]) -> None:
 def test_platforms_count_the_same_though_an_agent_is_killed(
     fleet: FleetOfMachines, toy: ToySource, zerolap: Zerolap
 ) -> None:
-    fleet.start()
+    fleet.start(stuck="alpha-1")
     head = toy.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
     reports = zerolap.directory / "report.json"
     where: list[str | Path] = [
@@ -184,7 +198,7 @@ def test_platforms_count_the_same_though_an_agent_is_killed(
     # Without a seed each platform would draw one, and count other keys.
     what: list[str | Path] = ["toy-get", "toy-set", "--repo", toy.path, "--cases", CASES, "--quick", "--seed", "1"]
     asking = zerolap.start("compare", toy.first, head, *what, *where)
-    wait_until(lambda: fleet.begun("alpha-1") or asking.poll() is not None, fleet.check)
+    wait_until(lambda: fleet.begun("alpha-1") or asking.poll() is not None, fleet.check, BUILD_PATIENCE_SECONDS)
     fleet.kill_agent("alpha-1")
     fleet.start_agent("alpha-1")
     _, errors = asking.communicate()
@@ -198,6 +212,37 @@ def test_platforms_count_the_same_though_an_agent_is_killed(
         assert verdicts == {"toy-get": "regression", "toy-set": "same"}
     assert len(counts(alpha)) == 4
     assert counts(alpha) == pytest.approx(counts(beta), rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("valgrind")
+def test_platforms_count_calls_in_count_builds_of_their_builder(
+    fleet: FleetOfMachines, toy: ToySource, zerolap: Zerolap
+) -> None:
+    fleet.start()
+    head = toy.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    reports = zerolap.directory / "report.json"
+    what: list[str | Path] = ["toy-get", "--repo", toy.path, "--cases", CASES, "--quick", "--seed", "1"]
+    where: list[str | Path] = ["--platform", "alpha,beta", "--store", fleet.store, "--json", reports]
+    ended = zerolap("compare", toy.first, head, "--engine", "counted", "--count-build", *what, *where)
+    assert ended.code == 0, ended.err
+    calls: list[dict[str, float]] = []
+    with Store.open_to_read(str(fleet.store)) as results:
+        for platform in PLATFORMS:
+            comparison = json.loads(reports.with_name(f"report-{platform}.json").read_text())
+            assert comparison["cases"][0]["work"] == "regression"
+            for side in ("base", "head"):
+                (graph,) = results.work.graphs_of_result(comparison["id"], side)
+                assert graph.call_counts is not None
+                counts = CallCounts.model_validate_json(results.blobs.get(graph.call_counts))
+                calls.append({function.name: function.calls for function in counts.functions})
+    # The compilers inline it into all its callers; it is called for each byte of a value.
+    assert [of_side["mix_word"] for of_side in calls[:2]] == pytest.approx([40.0, 79.0], rel=0.1)
+    assert [of_side["mix_word"] for of_side in calls[2:]] == pytest.approx(
+        [of_side["mix_word"] for of_side in calls[:2]], rel=1e-3
+    )
+    # Both platforms have the same builder, which makes each of the four builds once.
+    assert len(set(fleet.begun("builder-1"))) == 4
 
 
 @pytest.mark.slow
@@ -249,4 +294,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "conduct":
         conduct(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
     else:
-        be_agent(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
+        be_agent(Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4], is_stuck=sys.argv[1] == "stuck agent")
