@@ -9,11 +9,12 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.host import State
 from zerolap.host.probes import isolation
@@ -52,7 +53,7 @@ def output_of(script: str, directory: Path, **variables: str) -> str:
     own = Confinement(writable=[directory], directory=directory)
     command = ["sh", "-c", script]
     with launch(command, environment={"PATH": "/usr/bin:/bin", **variables}, output=log, confinement=own) as child:
-        child.wait(30)
+        child.wait(PATIENCE_SECONDS)
         return log.read_text()
 
 
@@ -91,7 +92,7 @@ def network_of(log: Path, confinement: Confinement | None = None, network: Netwo
     command = ["readlink", "/proc/self/ns/net"]
     environment = {"PATH": "/usr/bin:/bin"}
     with launch(command, environment=environment, output=log, confinement=confinement, network=network) as child:
-        assert child.wait(30) == 0
+        assert child.wait(PATIENCE_SECONDS) == 0
     return log.read_text().strip()
 
 
@@ -110,14 +111,7 @@ def test_a_network_is_shared_by_those_who_are_given_it(tmp_path: Path) -> None:
         assert "127.0.0.1" in up.stdout
         assert "eth" not in up.stdout
         holder = network.holder
-    wait_until_no_process(holder)
-
-
-def wait_until_no_process(number: int | None) -> None:
-    end = time.monotonic() + 20
-    while Path(f"/proc/{number}/exe").exists():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    wait_until(lambda: not Path(f"/proc/{holder}/exe").exists())
 
 
 # The kernel
@@ -190,7 +184,7 @@ def test_the_hint_is_about_what_keeps_the_sandbox_away(tmp_path: Path, monkeypat
 @pytest.mark.skipif(shutil.which("redis-server") is None, reason="not installed: redis-server")
 def test_a_server_starts_its_threads_under_the_filter(tmp_path: Path) -> None:
     start = f"redis-server --port 0 --unixsocket {tmp_path}/socket --save '' &"
-    ready = "for n in $(seq 200); do grep -q 'ready to accept' log && break; sleep 0.1; done"
+    ready = "until grep -q 'ready to accept' log; do sleep 0.1; done"
     inside = output_of(f"{start} {ready}; grep Threads: /proc/$!/status; kill $!; wait", tmp_path)
     [threads] = [line.split()[1] for line in inside.splitlines() if line.startswith("Threads:")]
     assert int(threads) > 1
@@ -354,14 +348,14 @@ def test_code_is_refused_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> N
         launch(["true"], environment=environment, confinement=Confinement(policy=SandboxPolicy.REQUIRED))
     assert "--unsafe-no-sandbox" in caught.value.hint
     with launch(["true"], environment=environment, confinement=Confinement(policy=SandboxPolicy.UNSAFE)) as child:
-        assert child.wait(30) == 0
+        assert child.wait(PATIENCE_SECONDS) == 0
 
 
 def test_output_and_exit_code(tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = "for n in 1 2 3 4 5; do echo line $n; done; echo problem >&2; exit 7"
     with launch(["sh", "-c", script], environment={"PATH": "/usr/bin:/bin"}, output=log) as child:
-        assert child.wait(30) == 7
+        assert child.wait(PATIENCE_SECONDS) == 7
         assert child.returncode == 7
         assert child.output_tail(2) == "line 5\nproblem"
 
@@ -381,28 +375,14 @@ def alive(marker: str) -> bool:
     return False
 
 
-def wait_until_gone(marker: str) -> None:
-    end = time.monotonic() + 20
-    while alive(marker):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def wait_until_there(marker: str) -> None:
-    end = time.monotonic() + 20
-    while not alive(marker):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("confined", [True, False])
 def test_grandchildren_are_stopped_too(tmp_path: Path, confined: bool) -> None:
     marker = f"{100 + os.getpid()}.{int(confined)}77"
     confinement = Confinement(writable=[tmp_path], directory=tmp_path) if confined else None
     script = f"sleep {marker} & sleep {marker}"
     with launch(["sh", "-c", script], environment={"PATH": "/usr/bin:/bin"}, confinement=confinement):
-        wait_until_there(f"sleep\0{marker}")
-    wait_until_gone(marker)
+        wait_until(lambda: alive(f"sleep\0{marker}"))
+    wait_until(lambda: not alive(marker))
 
 
 def launched_sleep(marker: str) -> Process:
@@ -419,7 +399,7 @@ def test_a_cancellation_ends_its_own_processes_and_lets_none_start() -> None:
         canceller = threading.Thread(target=cancelled.cancel)
         canceller.start()
         with pytest.raises(Interrupted):
-            running[0].wait(30)
+            running[0].wait(PATIENCE_SECONDS)
         canceller.join()
         assert all(process.returncode is not None for process in running)
         with pytest.raises(Interrupted):
@@ -533,7 +513,19 @@ def test_the_end_of_a_process_is_awaited(monkeypatch: pytest.MonkeyPatch, has_de
         monkeypatch.setattr(os, "pidfd_open", missing)
     environment = {"PATH": "/usr/bin:/bin"}
     with launch(["sh", "-c", "sleep 0.2; exit 3"], environment=environment) as child:
-        assert child.wait(60) == 3
-        assert child.wait(60) == 3
+        assert child.wait(PATIENCE_SECONDS) == 3
+        assert child.wait(PATIENCE_SECONDS) == 3
     with launch(["sleep", "1000"], environment=environment) as child, pytest.raises(subprocess.TimeoutExpired):
         child.wait(0.01)
+
+
+def test_an_end_that_two_threads_await_is_no_timeout() -> None:
+    with launch(["sh", "-c", "exit 3"], environment={"PATH": "/usr/bin:/bin"}) as child:
+        # The standard library's own, which one thread has while it reads the exit code.
+        reading = vars(child._child)["_waitpid_lock"]
+        with ThreadPoolExecutor(1) as threads:
+            with reading:
+                other = threads.submit(child.wait, PATIENCE_SECONDS)
+                with pytest.raises(TimeoutError):
+                    other.result(0.5)
+            assert other.result(PATIENCE_SECONDS) == 3

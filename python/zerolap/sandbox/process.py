@@ -72,28 +72,28 @@ class Process:
 
     def wait(self, seconds: float | None = None) -> int:
         """Wait for the end; raises `subprocess.TimeoutExpired`, or `Interrupted` when its owner is cancelled."""
-        code = self._child.wait(0 if seconds is not None and self._await_end(seconds) else seconds)
+        code = self._child.wait(seconds if seconds is None else self._await_end(seconds))
         self._owner.require_going_on()
         return code
 
-    def _await_end(self, seconds: float) -> bool:
+    def _await_end(self, seconds: float) -> float | None:
         """Wait for the end no longer than that, and notice it at once: the standard library looks every 50 ms.
 
-        Return false, without waiting, where the process has gone already or the kernel has no such descriptors.
+        Return how long the library may wait then. That is without limit after the end, where another thread may be
+        reading the exit code, and as long as this was to wait where the kernel has no descriptors of processes.
         """
         if self._child.returncode is not None:
-            return True
+            return None
         try:
             ended = os.pidfd_open(self._child.pid)
         except OSError:
-            return False
+            return seconds
         try:
             waiting = select.poll()
             waiting.register(ended, select.POLLIN)
-            waiting.poll(seconds * 1000)
+            return None if waiting.poll(seconds * 1000) else 0.0
         finally:
             os.close(ended)
-        return True
 
     def wait_within_limits(self) -> int:
         """Wait for the end, and kill the process if it exceeds its limits.
