@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from http_server import served_lab
-from simulated_fleet import SimulatedFleet, made_up_cases
+from simulated_fleet import HeldTrials, SimulatedFleet, made_up_cases
 from stored_comparison import ID, ONLY_WITH_A_TOKEN, reading_token, recorded_comparison
 from stored_run import stored_run
 from waiting import PATIENCE_SECONDS, wait_until
@@ -19,6 +19,7 @@ from zerolap.api import app_pages, pages
 from zerolap.api.pages import Page as MadePage
 from zerolap.api.pages import Pages, TooBusy
 from zerolap.api.tokens import new_token
+from zerolap.engines.simulated import Simulated
 from zerolap.lab import read_pictures, read_run_pictures
 from zerolap.report import html
 from zerolap.report.comparison_markdown import comparison_markdown
@@ -29,6 +30,8 @@ from zerolap.store import Store
 
 FOR_A_YEAR = "max-age=31536000, immutable"
 FORMS = (".html", ".json", ".md")
+SOME_TRIALS = 20
+"""Of 30 cases, of which two agents have ended one at least."""
 
 
 # What is served.
@@ -146,7 +149,8 @@ def test_a_page_that_cannot_be_made_says_so_without_paths(
 def test_a_comparison_is_shown_from_its_submission_to_its_end(
     store: Store, client: httpx.Client, redis_server: Path
 ) -> None:
-    fleet = SimulatedFleet(store, redis_server)
+    held = HeldTrials(SOME_TRIALS)
+    fleet = SimulatedFleet(store, redis_server, Simulated(on_trial=held))
     request = fleet.submit(made_up_cases(30))
     with served_lab(store) as url:
         page = f"{url}/comparisons/{request.id}"
@@ -155,7 +159,9 @@ def test_a_comparison_is_shown_from_its_submission_to_its_end(
         assert client.get(f"{page}.json").status_code == HTTPStatus.NOT_FOUND
 
         async def interrupted(fleet: SimulatedFleet) -> None:
-            await fleet.until(lambda: len(fleet.engine.carried_out) >= 10)
+            await fleet.until(lambda: len(fleet.engine.carried_out) >= SOME_TRIALS)
+            # Both agents go on, and are stopped before they have done more than a case each.
+            held.release()
 
         async def scenario(fleet: SimulatedFleet) -> None:
             assert await fleet.ended(request) == ["done"]
