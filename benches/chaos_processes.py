@@ -4,7 +4,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from typing import Final
 import httpx
 import psutil
 import psycopg
+from free_ports import free_port
 from postgresql_server import ADMINISTRATOR, programs, server_user
 
 from benches.chaos_roads import Road, Roads
@@ -299,9 +299,9 @@ class Fleet:
 def set_up(directory: Path, chance: random.Random, nats_server: Path, *, can_mount: bool) -> Fleet:
     """Make the files of a fleet and its members, and start its database."""
     roads = Roads()
-    bus_port, *free_ports = _free_ports(1 + len(CONDUCTORS))
-    api_ports = dict(zip(CONDUCTORS, free_ports, strict=True))
-    api_port = free_ports[0]
+    bus_port, *of_conductors = (free_port() for _ in range(1 + len(CONDUCTORS)))
+    api_ports = dict(zip(CONDUCTORS, of_conductors, strict=True))
+    api_port = of_conductors[0]
     database = directory / "db"
     blobs = directory / "blobs"
     store = f"postgresql://{ADMINISTRATOR}@/zerolap?host={database}&blobs={blobs}"
@@ -393,14 +393,6 @@ def _is_working(port: int) -> bool:
     except httpx.HTTPError:
         return False
     return answer.status_code == HTTPStatus.OK
-
-
-def _free_ports(count: int) -> list[int]:
-    free = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in free]
-    for one in free:
-        one.close()
-    return ports
 
 
 def _descendants(number: int) -> set[int]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from engine_place import job_of, place_in
+from waiting import PATIENCE_SECONDS
 
 from zerolap.build import Parameter
 from zerolap.engines import FunctionSymbol, ProbedCalls, ProbedEntry, count_repeated, function_symbols, sees_all
@@ -239,7 +240,7 @@ def test_calls_with_the_arguments_of_an_earlier_one_are_counted_by_request(tmp_p
         assert child.stdout.readline() == b"ready\n"
         text = argument_program(child.pid, str(probed), commands, functions)
         with attached(text, tmp_path) as probes:
-            child.communicate(b"\n", timeout=60)
+            child.communicate(b"\n", timeout=PATIENCE_SECONDS)
             counts = read_argument_counts(probes.output(), len(functions))
     # Calls outside of the command are none of a request.
     assert counts == ArgumentCounts(100, [ProbedCalls(300, 100)] * 4)

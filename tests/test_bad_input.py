@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import Zerolap, path_without
 from toy_server import CASES, WORK_BEGINS, ToySource
+from waiting import wait_until
 
 from zerolap.store import Store
 
@@ -308,7 +309,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if mounted.returncode != 0:
         pytest.skip(f"a small file system cannot be mounted: {mounted.stderr.strip()}")
     yield disk
-    subprocess.run(["umount", str(disk)], check=True)
+    # What was killed may need a moment to go.
+    wait_until(lambda: subprocess.run(["umount", str(disk)], capture_output=True, check=False).returncode == 0)
 
 
 @pytest.mark.slow

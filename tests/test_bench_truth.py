@@ -356,7 +356,7 @@ def test_comparison_whose_truth_drifted_is_left_out() -> None:
     )
 
 
-def test_calibration_measures_chains(tmp_path: Path) -> None:
+def test_calibration_measures_chains(compiler: None, tmp_path: Path) -> None:
     calibration = planted.calibrate(planted.calibration_program(tmp_path))
     assert calibration.chains_ns[planted.LENGTHS[-1]] > calibration.chains_ns[0] == 0
     assert calibration.wait_ns > 0

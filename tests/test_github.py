@@ -744,7 +744,7 @@ def test_a_token_that_github_repeats_is_not_shown(lab: Lab) -> None:
 def test_what_github_does_not_describe_is_a_violation(lab: Lab) -> None:
     def violations(method: str, path: str, body: object = None) -> list[str]:
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        with httpx.Client(trust_env=False) as client:
+        with httpx.Client(trust_env=False, timeout=PATIENCE_SECONDS) as client:
             response = client.request(method, f"{lab.github.url}{path}", json=body, headers=headers)
         assert response.status_code in {404, 422}
         found, lab.github.violations = lab.github.violations, []
@@ -794,7 +794,8 @@ def test_it_runs_as_a_program(github: PlayedGitHub, tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, program, "--address-file", file], env=environment)
     try:
         wait_until(lambda: file.exists() or process.poll() is not None)
-        with httpx.Client(base_url=file.read_text().strip(), trust_env=False) as client:
+        address = file.read_text().strip()
+        with httpx.Client(base_url=address, trust_env=False, timeout=PATIENCE_SECONDS) as client:
             headers = {"Authorization": f"Bearer {TOKEN}"}
             assert client.post("/_arrange", json={"do": "add_repository", "name": REPOSITORY}).is_success
             pull_request = {
