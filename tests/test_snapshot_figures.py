@@ -93,6 +93,16 @@ def test_a_later_hiccup_of_the_event_is_not_its_pause() -> None:
     assert (metrics["longest_pause_us"], metrics["during_max_us"]) == (30_000, 80_000)
 
 
+def test_a_pause_and_an_event_last_until_the_first_reply() -> None:
+    # The server says that it has forked and saved, but no processor is left for it for 300 ms.
+    slots = [slot()] * 250 + [slot(0)] * 30 + [slot(1_500, 150_000, 300_000)] + [slot()] * 150
+    for begin in (moment(250), moment(249) + 3 * MS):
+        metrics = event_metrics(series(slots), EventMoments(begin, begin + 50 * MS, begin + 100 * MS))
+        assert metrics["longest_pause_us"] == metrics["during_max_us"] == 300_000
+        assert metrics["event_seconds"] == pytest.approx(0.3, abs=0.02)
+    assert metrics["outside_max_us"] == 100
+
+
 def test_throughput_that_is_lost_is_a_share_of_that_outside() -> None:
     slots = [slot()] * 200 + [slot(20)] * 50 + [slot()] * 200
     metrics = event_metrics(series(slots), EventMoments(moment(200), moment(205), moment(249)))

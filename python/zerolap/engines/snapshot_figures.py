@@ -1,7 +1,7 @@
 """The figures of one event under load, from when things happened and the slots of the load. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from zerolap.load import NS_PER_SECOND, LatencySummary, LoadSeries, longest_us
@@ -32,8 +32,13 @@ def event_metrics(series: LoadSeries, moments: EventMoments) -> dict[str, float]
 
     `longest_pause_us` is the longest latency of the replies that came while the pause can have lasted, `event_seconds`
     how long the event lasted with its child, `throughput_lost` the share by which fewer replies a second came during
-    the event than outside of it. `seconds_until_normal` is missing where it was not seen.
+    the event than outside of it. `seconds_until_normal` is missing where it was not seen. Pause and event last until
+    the first reply at least: those that have to wait for a processor may find no reply in the time that is theirs.
     """
+    answered_ns = _answered_ns(series, moments.begin_ns)
+    moments = replace(
+        moments, pause_end_ns=max(moments.pause_end_ns, answered_ns), end_ns=max(moments.end_ns, answered_ns)
+    )
     during = series.summary(moments.begin_ns, moments.end_ns)
     outside = LatencySummary.of(
         [
@@ -53,6 +58,15 @@ def event_metrics(series: LoadSeries, moments: EventMoments) -> dict[str, float]
     }
     normal = seconds_until_normal(series, moments.begin_ns)
     return metrics if normal is None else metrics | {"seconds_until_normal": normal}
+
+
+def _answered_ns(series: LoadSeries, begin_ns: int) -> int:
+    """Return a moment of the first slot after the event's own in which a reply came; the event's if none did.
+
+    Replies in the event's own slot may have come before it.
+    """
+    slots = series.between(begin_ns + series.slot_ns, series.ended_ns)
+    return begin_ns + series.slot_ns * next((number for number, slot in enumerate(slots, 1) if slot.replies), 0)
 
 
 def seconds_until_normal(series: LoadSeries, begin_ns: int) -> float | None:
