@@ -41,6 +41,7 @@ def test_repetitions_are_there_when_it_is_opened_again(tmp_path: Path) -> None:
         assert kept.repetitions[-1] == repetition(2)
     with kept_sweep(tmp_path, "another") as other:
         assert other.repetitions == []
+    assert [path.stem for path in tmp_path.iterdir()] == [DIGEST]
     with kept_sweep(tmp_path, DIGEST) as kept:
         assert [one.number for one in kept.repetitions] == [0, 1, 2]
 

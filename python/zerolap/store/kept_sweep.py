@@ -52,6 +52,7 @@ def kept_sweep(directory: Path, digest: str) -> Iterator[KeptSweep]:
 
     Raises `RequestBusy` while another process carries out the same sweep, `EnvironmentMissing` if the directory cannot
     be written to. The lock of a killed process is released, and of a line that it has written in part nothing is left.
+    Where nothing is kept at the end, no file is left.
     """
     path = directory / f"{digest}.jsonl"
     with contextlib.ExitStack() as stack:
@@ -67,7 +68,12 @@ def kept_sweep(directory: Path, digest: str) -> Iterator[KeptSweep]:
             repetitions, end = _whole_lines(file)
             file.truncate(end)
             file.seek(end)
-        yield KeptSweep(path, file, repetitions)
+        kept = KeptSweep(path, file, repetitions)
+        try:
+            yield kept
+        finally:
+            if not kept.repetitions:
+                kept.end()
 
 
 def _whole_lines(file: IO[bytes]) -> tuple[list[KeptRepetition], int]:
