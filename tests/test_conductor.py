@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import threading
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -796,9 +795,9 @@ def test_what_was_built_while_it_was_planned_is_not_built_again(
     """A plan that was begun before a build was recorded is adopted after that, and others wait for the same build."""
     plan = FleetExecution.plan
 
-    def slow(execution: FleetExecution) -> Plan:
-        planned = plan(execution)
-        time.sleep(0.3)
+    async def slow(execution: FleetExecution) -> Plan:
+        planned = await plan(execution)
+        await asyncio.sleep(0.3)
         return planned
 
     monkeypatch.setattr(FleetExecution, "plan", slow)
