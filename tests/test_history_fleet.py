@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import Ended, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
-from waiting import wait_until
+from waiting import BUILD_PATIENCE_SECONDS, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("valgrind")]
 
@@ -100,7 +100,7 @@ def test_a_platform_of_a_fleet_measures_a_range(served: ServedRange) -> None:
 def test_an_interrupted_command_leaves_one_request_and_no_build_ahead(served: ServedRange) -> None:
     common = ("--repo", served.repository, "--cases", CASES, "--store", served.zerolap.store, "toy-get")
     child = served.zerolap.start("history", *common, "--measure", "HEAD~4..HEAD", *COUNTED, "--platform", SERVED)
-    wait_until(lambda: served.requests().total() >= 2 or child.poll() is not None)
+    wait_until(lambda: served.requests().total() >= 2 or child.poll() is not None, seconds=BUILD_PATIENCE_SECONDS)
     child.send_signal(signal.SIGINT)
     child.communicate()
     still_open = sum(served.requests()[SERVED, state] for state in ("waiting", "running"))
@@ -112,7 +112,9 @@ def test_a_command_that_was_killed_leaves_its_request_to_the_next_one(served: Se
     measuring = ("--measure", "HEAD~2..HEAD~2", *COUNTED, "--platform", SERVED)
     common = ("--repo", served.repository, "--cases", CASES, "--store", served.zerolap.store, "toy-get")
     child = served.zerolap.start("history", *common, *measuring)
-    wait_until(lambda: served.requests().total() >= requests or child.poll() is not None)
+    wait_until(
+        lambda: served.requests().total() >= requests or child.poll() is not None, seconds=BUILD_PATIENCE_SECONDS
+    )
     child.kill()
     child.communicate()
     ended = served(*measuring, "--json", "-")

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {a
 
 HOSTILE = Path(__file__).parent / "hostile"
 MIB = 1 << 20
-LIMITS = Limits(memory_bytes=256 * MIB, processes=64, disk_bytes=64 * MIB, seconds=120)
+LIMITS = Limits(memory_bytes=256 * MIB, processes=64, disk_bytes=64 * MIB, seconds=300)
 DEVICES_OF_ALL = {"null", "zero", "full", "random", "urandom", "tty", "console", "ptmx"}
 """Devices that do nothing to the machine: these a sandbox has as well."""
 

@@ -185,12 +185,12 @@ def test_the_disk_space_of_what_lies_deep_is_counted(tmp_path: Path) -> None:
 @needs_sandbox
 def test_a_process_that_hides_files_deep_reaches_its_limit(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
-    limits = Limits(disk_bytes=4 * MIB, seconds=120)
+    limits = Limits(disk_bytes=4 * MIB, seconds=600)
     own = Confinement(writable=[tmp_path / "own"], directory=tmp_path / "own", limits=limits)
     nest(tmp_path / "own", 30, name="n" * 200)
     script = "cd -P $(printf '%0200d' 0 | tr 0 n) || exit 9; " * 30 + "for n in 1 2; do head -c 3M /dev/zero > $n; done"
     environment = {"PATH": "/usr/bin:/bin"}
-    command = ["sh", "-c", f"{script}; sleep 60"]
+    command = ["sh", "-c", f"{script}; sleep 3600"]
     with (
         pytest.raises(LimitReached, match="4 MiB of disk space"),
         launch(command, environment=environment, output=tmp_path / "log", confinement=own) as child,

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_SECONDS
 
 from zerolap.sandbox import Confinement, available, launch, process
 from zerolap.sandbox.system_calls import system_call_filter
@@ -40,7 +41,7 @@ def attacked(directory: Path) -> tuple[str, int]:
         )
         command = [str(program), str(port.descriptor), str(canary.getsockname()[1])]
         with launch(command, environment={}, output=directory / "log", confinement=confinement) as server:
-            server.wait(60)
+            server.wait(PATIENCE_SECONDS)
         canary.setblocking(False)
         reached = 0
         while True:

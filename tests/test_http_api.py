@@ -22,7 +22,7 @@ from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases
 from stored_comparison import stored_token
 from structlog.testing import capture_logs
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
-from waiting import wait_until
+from waiting import BUILD_PATIENCE_SECONDS, wait_until
 
 from zerolap.api.tokens import INCLUDED, TokenScope, new_token
 from zerolap.api.v1 import EXAMPLE, MOST_BODY_BYTES
@@ -463,12 +463,13 @@ def test_a_lab_measures_what_it_is_asked_for(zerolap: Zerolap, toy: ToySource) -
     serving = zerolap.start(*words)
     log = ""
     try:
-        wait_until(lambda: is_listening(port))
         ci = Asking(f"http://127.0.0.1:{port}", token)
+        wait_until(lambda: is_listening(port) and ci.get("/platforms").is_success)
         asked = ci.ask(cases=["toy-get"], engines=["counted"]).json()
-        wait_until(lambda: ci.get(f"/triggers/{asked['id']}").json()["state"] == "done")
-        [identity] = ci.get(f"/triggers/{asked['id']}").json()["comparisons"]
-        wait_until(lambda: ci.get(f"/comparisons/{identity}").json()["ended"])
+        triggered = f"/triggers/{asked['id']}"
+        wait_until(lambda: ci.get(triggered).json()["state"] == "done", seconds=BUILD_PATIENCE_SECONDS)
+        [identity] = ci.get(triggered).json()["comparisons"]
+        wait_until(lambda: ci.get(f"/comparisons/{identity}").json()["ended"], seconds=BUILD_PATIENCE_SECONDS)
         done = ci.get(f"/comparisons/{identity}").json()
         report = request("GET", f"http://127.0.0.1:{port}{done['links']['report']}", ci.headers)
     finally:

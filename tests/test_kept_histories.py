@@ -26,6 +26,7 @@ from kept_history import (
 )
 from postgresql_server import PostgresqlServer
 from stored_comparison import COMPARISON, ID, recorded_comparison
+from waiting import PATIENCE_SECONDS
 
 from zerolap.history import open_changes
 from zerolap.records import Build, PlatformEvent, Revision, RevisionSource
@@ -37,7 +38,7 @@ DAY = 86_400.0
 
 def answered(store: Store, query: str, **parameters: Any) -> Any:
     """Return what a page gets."""
-    with served_lab(store) as url, httpx.Client(trust_env=False, timeout=60) as client:
+    with served_lab(store) as url, httpx.Client(trust_env=False, timeout=PATIENCE_SECONDS) as client:
         answer = client.get(f"{url}/api/v1/pages/{query}", params=parameters)
     assert answer.status_code == 200, answer.text
     return answer.json() if "json" in answer.headers["content-type"] else list(csv.DictReader(io.StringIO(answer.text)))
@@ -50,7 +51,7 @@ def refused(store: Store, query: str, **parameters: Any) -> int:
 
 def refusal(store: Store, query: str, **parameters: Any) -> tuple[int, str]:
     """Return the status of the answer to a page that asks for what there is not, and what it states."""
-    with served_lab(store) as url, httpx.Client(trust_env=False, timeout=60) as client:
+    with served_lab(store) as url, httpx.Client(trust_env=False, timeout=PATIENCE_SECONDS) as client:
         answer = client.get(f"{url}/api/v1/pages/{query}", params=parameters)
     return answer.status_code, str(answer.json().get("detail"))
 

@@ -45,9 +45,13 @@ def serving(zerolap: Zerolap, *options: str) -> Iterator[str]:
         child.communicate()
 
 
+def got(url: str, **headers: str) -> httpx.Response:
+    return httpx.get(url, headers=headers, timeout=PATIENCE_SECONDS, trust_env=False)
+
+
 def is_answered(url: str) -> bool:
     with contextlib.suppress(httpx.HTTPError):
-        return httpx.get(f"{url}/health").status_code == 200
+        return got(f"{url}/health").status_code == 200
     return False
 
 
@@ -72,7 +76,11 @@ def half_open(url: str, number: int) -> Iterator[list[socket.socket]]:
 def test_it_answers_beside_half_open_connections_and_wrong_tokens(zerolap: Zerolap) -> None:
     with Store.open(str(zerolap.store)) as store:
         token = stored_token(store, "ci", "read")
-    with serving(zerolap) as url, half_open(url, 600), httpx.Client() as client:
+    with (
+        serving(zerolap) as url,
+        half_open(url, 600),
+        httpx.Client(timeout=PATIENCE_SECONDS, trust_env=False) as client,
+    ):
         for _ in range(200):
             assert client.get(f"{url}/api/v1/comparisons", headers={"Authorization": "Bearer wrong"}).status_code in (
                 401,
@@ -267,10 +275,10 @@ def is_cut(connection: socket.socket, letter: bytes) -> bool:
 def test_a_connection_that_sends_no_request_is_closed(zerolap: Zerolap) -> None:
     with serving(zerolap) as url:
         with half_open(url, 1) as [connection, *_]:
-            connection.settimeout(60)
+            connection.settimeout(PATIENCE_SECONDS)
             assert connection.recv(100) == b""
         with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as dripping:
-            dripping.settimeout(60)
+            dripping.settimeout(PATIENCE_SECONDS)
             letters = iter(HALF_REQUEST + b"X: " + b"a" * 1000)
             wait_until(lambda: is_cut(dripping, bytes([next(letters)])), lambda: time.sleep(0.2))
         assert is_answered(url)
@@ -290,7 +298,7 @@ def test_a_connection_that_sends_no_request_is_closed(zerolap: Zerolap) -> None:
     ],
 )
 def test_other_names_are_refused(zerolap: Zerolap, shared_lab: str, host: str, code: int) -> None:
-    assert httpx.get(f"{shared_lab}/health", headers={"Host": host}).status_code == code
+    assert got(f"{shared_lab}/health", Host=host).status_code == code
 
 
 @pytest.fixture(scope="module")
@@ -301,9 +309,9 @@ def shared_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_reports_need_a_token_unless_they_are_public(zerolap: Zerolap, shared_lab: str) -> None:
-    assert httpx.get(f"{shared_lab}/").status_code == 401
+    assert got(f"{shared_lab}/").status_code == 401
     with serving(zerolap, "--public-reports") as url:
-        assert httpx.get(f"{url}/").status_code == 200
+        assert got(f"{url}/").status_code == 200
 
 
 def test_refusals_are_logged_by_cause_with_their_number(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from simulated_fleet import made_up_cases
 from structlog.testing import capture_logs
 from test_report import PLATFORM, a_case, a_comparison, a_work
 from toy_server import ToySource
+from waiting import PATIENCE_SECONDS
 
 from zerolap.build import resolve
 from zerolap.github import GitHub, Patience, TokenFile
@@ -145,7 +146,7 @@ class Branch:
         return asyncio.run(self._look(subject))
 
     async def _look(self, subject: str) -> bool:
-        patience = Patience(request_seconds=5, total_seconds=0.1, first_wait_seconds=0.01)
+        patience = Patience(request_seconds=PATIENCE_SECONDS, total_seconds=0.1, first_wait_seconds=0.01)
         async with GitHub(self.github.url, TokenFile(self.token), patience=patience) as client:
             progress_reader = Known(self.store, self.settings, self.directory / "mirrors", FalseAlarmRecord(self.store))
             progress_reader.made_up = self.made_up

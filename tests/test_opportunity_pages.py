@@ -12,6 +12,7 @@ from http_server import served_lab
 from stored_comparison import ID, ONLY_WITH_A_TOKEN, reading_token, recorded_comparison
 from stored_opportunities import HOSTILE, counted_run, planted_graph, run_of_many_cases
 from stored_run import RUN, a_measurement, record_trials, stored_run
+from waiting import PATIENCE_SECONDS
 
 from zerolap.explain import BUILT_IN_DETECTORS, Detector
 from zerolap.opportunities.opportunities_in_time import AT_ONCE
@@ -24,7 +25,7 @@ PATH = "/api/v1/pages/opportunities"
 
 @pytest.fixture
 def lab(store: Store) -> Iterator[httpx.Client]:
-    with served_lab(store) as url, httpx.Client(base_url=url, timeout=60) as client:
+    with served_lab(store) as url, httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client:
         yield client
 
 
@@ -74,7 +75,7 @@ def test_what_takes_too_long_is_looked_through_when_it_is_asked_for_again(
     monkeypatch.setattr("zerolap.api.page_answers.FRESH_SECONDS", 0.0)
     number = 3 * AT_ONCE + 3
     run_of_many_cases(store, number)
-    with served_lab(store) as url, httpx.Client(base_url=url, timeout=60) as lab:
+    with served_lab(store) as url, httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as lab:
         for examined in (AT_ONCE, 2 * AT_ONCE, 3 * AT_ONCE, number):
             answer = answered(lab)
             assert answer["counted_cases"] == number
@@ -87,7 +88,7 @@ def test_what_cannot_be_kept_is_answered_in_part(store: Store, monkeypatch: pyte
     monkeypatch.setattr(opportunity_list, "EXAMINING_SECONDS", 0.0)
     monkeypatch.setattr(store.work, "keep", lambda works, revision, has_build: None)
     run_of_many_cases(store, 3 * AT_ONCE)
-    with served_lab(store) as url, httpx.Client(base_url=url, timeout=60) as lab:
+    with served_lab(store) as url, httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as lab:
         answer = answered(lab)
         assert (len(answer["document"]["cases"]), len(answer["waiting_cases"])) == (AT_ONCE, 2 * AT_ONCE)
 
@@ -170,7 +171,10 @@ def test_each_detector_has_a_page(detector: Detector) -> None:
 def test_reading_takes_a_token_unless_reports_are_public(store: Store) -> None:
     counted_run(store)
     token = reading_token(store)
-    with served_lab(store, ONLY_WITH_A_TOKEN) as url, httpx.Client(base_url=url) as lab:
+    with (
+        served_lab(store, ONLY_WITH_A_TOKEN) as url,
+        httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as lab,
+    ):
         for path in (PATH, f"{PATH}.csv"):
             assert lab.get(path).status_code == 401
             assert lab.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 200

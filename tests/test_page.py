@@ -676,6 +676,7 @@ def of_three_cases(browser: Browser, tmp_path: Path, **options: Any) -> Iterator
     file.write_text(comparison_html(a_comparison(*cases), some_stacks("get", "set")))
     context = browser.new_context(viewport={"width": 1200, "height": 900}, **options)
     shown = context.new_page()
+    shown.set_default_timeout(1000 * PATIENCE_SECONDS)
     shown.goto(file.as_uri())
     shown.locator(".flame-frame canvas").wait_for()
     yield shown

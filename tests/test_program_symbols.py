@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_SECONDS
 
 from zerolap import _core
 from zerolap.engines import program_symbols
@@ -50,7 +51,7 @@ def test_a_program_runs_as_before_with_other_symbols(program: bytes, tmp_path: P
     changed = tmp_path / "program"
     changed.write_bytes(with_symbols(program, {"function_0": a_symbol("f", 0x1234, 5)}))
     changed.chmod(0o755)
-    assert subprocess.run([changed], check=False, timeout=30).returncode == 0
+    assert subprocess.run([changed], check=False, timeout=PATIENCE_SECONDS).returncode == 0
     assert function_symbols(changed.read_bytes()) == {"function_0": [a_symbol("function_0", 0x1234, 5)]}
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from simulated_fleet import PLATFORM, SimulatedFleet, made_up_cases
+from waiting import PATIENCE_SECONDS
 
 from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import AgentName
@@ -129,7 +130,7 @@ def test_an_agent_gives_a_job_of_another_protocol_back(fleet: SimulatedFleet) ->
         agent = fleet.agent(0)
         await agent._introduce()
         await fleet.until(fleet.store.fleet.open_attempts)
-        delivered = await fleet.queues.link(NAME).next_job(1)
+        delivered = await fleet.queues.link(NAME).next_job(PATIENCE_SECONDS)
         assert delivered is not None
         offered = delivered._queued.job.content
         assert json.loads(offered)["protocol"] == PROTOCOL

@@ -21,11 +21,14 @@ from kept_history import (
 )
 from playwright.sync_api import Browser, Page, expect
 from test_report_pages_in_browser import opened
+from waiting import PATIENCE_SECONDS
 
 from zerolap.store import Store
 
 AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PHONE = {"width": 390, "height": 844}
+
+expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 
 def violations(shown: Page) -> list[str]:
@@ -128,6 +131,7 @@ def test_what_is_named_and_is_not_there_is_stated(browser: Browser, store: Store
     # A browser writes refusals to the console, which `opened` takes for faults.
     with served_lab(store) as url, browser.new_context() as context:
         shown = context.new_page()
+        shown.set_default_timeout(1000 * PATIENCE_SECONDS)
         shown.goto(f"{url}/series?case=zadd-100B&since=ffff&axis=dates")
         expect(shown.get_by_role("alert")).to_contain_text("no history of these series has the commit ffff")
         shown.get_by_role("link", name="The same series in the newest histories").click()

@@ -12,6 +12,7 @@ from http_server import served_lab
 from stored_comparison import ID, ONLY_WITH_A_TOKEN, reading_token
 from stored_run import stored_run
 from stored_stacks import COSTS, GET, HOSTILE, HSET, large_table, lined, planted_stacks, recorded_stacks, stack_table
+from waiting import PATIENCE_SECONDS
 
 from zerolap.queries import ProfileParameters, QuerySources, selected_cases
 from zerolap.queries.stack_profile import MOST_NODES, read_profile
@@ -23,7 +24,7 @@ OTHER = "c-fedcba9876543210fedcba98"
 
 @pytest.fixture
 def lab(store: Store) -> Iterator[httpx.Client]:
-    with served_lab(store) as url, httpx.Client(base_url=url, timeout=60) as client:
+    with served_lab(store) as url, httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client:
         yield client
 
 
@@ -341,7 +342,10 @@ class TestFiles:
 def test_reading_takes_a_token_unless_reports_are_public(store: Store) -> None:
     planted_stacks(store)
     token = reading_token(store)
-    with served_lab(store, ONLY_WITH_A_TOKEN) as url, httpx.Client(base_url=url) as lab:
+    with (
+        served_lab(store, ONLY_WITH_A_TOKEN) as url,
+        httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as lab,
+    ):
         for path in ("/api/v1/pages/stacks", "/api/v1/pages/stack-results", "/api/v1/stacks.folded.txt"):
             assert lab.get(path).status_code == 401
             assert lab.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 200

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from http_server import served_lab
 from stored_run import DISTURBED, RESOLVED, RUN, a_measurement, record_trials
+from waiting import PATIENCE_SECONDS
 
 from zerolap.store import Store
 
@@ -14,7 +15,7 @@ METRIC = "cpu_ns_per_op"
 
 
 def values_of(store: Store, **parameters: Any) -> Any:
-    with served_lab(store) as url, httpx.Client(trust_env=False, timeout=60) as client:
+    with served_lab(store) as url, httpx.Client(trust_env=False, timeout=PATIENCE_SECONDS) as client:
         answer = client.get(
             f"{url}/api/v1/pages/trial-values", params={"case": "get-100B", "metric": METRIC} | parameters
         )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command_line import PROGRAM, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
-from waiting import PATIENCE_SECONDS, wait_until
+from waiting import BUILD_PATIENCE_SECONDS, wait_until
 
 from zerolap.store import SeriesFilter, Store
 
@@ -47,11 +47,11 @@ class Watching:
 
     def until(self, text: str) -> None:
         """Wait until a text is in the log."""
-        wait_until(lambda: text in self.log.read_text(), self.check)
+        wait_until(lambda: text in self.log.read_text(), self.check, BUILD_PATIENCE_SECONDS)
 
     def measured(self, commit: str) -> dict[str, Any]:
         """Wait until a commit is measured, and return what is told of it."""
-        wait_until(lambda: commit in self.told.read_text(), self.check)
+        wait_until(lambda: commit in self.told.read_text(), self.check, BUILD_PATIENCE_SECONDS)
         return next(line for line in self.lines() if line["commit"] == commit)
 
     def lines(self) -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ class Watching:
     def ended(self) -> int:
         """Wait for its end, and return the exit code."""
         assert self.process is not None
-        return self.process.wait(PATIENCE_SECONDS)
+        return self.process.wait(2 * BUILD_PATIENCE_SECONDS)
 
     def interrupt(self) -> int:
         """End it as Ctrl-C does, and return the exit code."""
@@ -198,7 +198,7 @@ def test_a_tag_is_compared_with_the_one_before_it(watching: Watching) -> None:
     watching.until(FOLLOWING)
     release = watching.regress()
     watching.source.git("tag", "--annotate", "--message", "a release", "v1.1-rc1")
-    wait_until(lambda: len(watching.lines()) == 2, watching.check)
+    wait_until(lambda: len(watching.lines()) == 2, watching.check, BUILD_PATIENCE_SECONDS)
     told = {line.get("tag", "a branch"): line for line in watching.lines()}
     assert told["v1.1-rc1"]["regressions"] == ["toy-get"]
     assert {line["commit"] for line in watching.lines()} == {release}
