@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from zerolap.byte_counts import GIB, MIB, shown_bytes
 from zerolap.engines import WRITTEN_FILES, snapshot_topology
 from zerolap.host import available_bytes
 from zerolap.records import EnvironmentMissing, SnapshotEvent
-from zerolap.sandbox import server_limits, shown_bytes
+from zerolap.sandbox import server_limits
 
-GIB: Final = 1 << 30
-MIB: Final = 1 << 20
 USUAL_SIZES: Final = (GIB, 2 * GIB, 4 * GIB, 8 * GIB)
 """Those of a sweep for which none are given, as far as they fit."""
 COPIES: Final = 2

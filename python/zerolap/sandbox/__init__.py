@@ -1,6 +1,5 @@
 """The sandbox of code under test: a private network, no access to files of the lab, limits, an end with the lab."""
 
-from zerolap.byte_counts import shown_bytes
 from zerolap.sandbox import confined_reading
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
 from zerolap.sandbox.confinement import (
@@ -52,7 +51,6 @@ __all__ = [
     "require_sandbox",
     "scratch_directory",
     "server_limits",
-    "shown_bytes",
     "usable_parents",
     "used_bytes",
     "walk",
