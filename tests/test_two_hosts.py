@@ -117,9 +117,11 @@ def assert_nothing_runs(directory: Path) -> None:
 
 def test_a_trial_spans_two_machines(cases: dict[str, Case], redis_server: Path, tmp_path: Path) -> None:
     with load_host_in_a_thread() as (host, serving):
-        found = timed(host, cases["good"], redis_server, tmp_path / "p")
-        again = timed(host, cases["beside"], redis_server, tmp_path / "q")
-    for measurement in (*found.values(), *again.values()):
+        found = list(timed(host, cases["good"], redis_server, tmp_path / "p").values())
+        # What stays busy beside the server needs a processor of its own.
+        if len(os.sched_getaffinity(0)) > 1:
+            found += timed(host, cases["beside"], redis_server, tmp_path / "q").values()
+    for measurement in found:
         assert_measured(measurement)
         assert measurement.load_host == LOAD_PLATFORM
     assert serving.ended_by == []
