@@ -92,6 +92,7 @@ def starts_around(mean: float, spread: float) -> tuple[float, ...]:
     [
         (starts_around(0.044, 0.004), "confirmed"),
         (starts_around(0.001, 0.004), "refuted"),
+        (starts_around(-0.044, 0.004), "refuted"),
         # Neither answer is certain, nor is that of too few starts.
         (starts_around(0.015, 0.03), "candidate"),
         (starts_around(0.001, 0.004)[1:], "candidate"),

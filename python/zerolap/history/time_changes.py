@@ -282,11 +282,15 @@ def _confirmed(change: TimeChange, times: CaseTimes) -> TimeChange:
 
 
 def _is_refuted(drift: TimeChange, times: CaseTimes) -> bool:
-    """Whether a fresh comparison of both ends is certain that less than a drift remains beside the reported steps."""
+    """Whether a fresh comparison of both ends is certain that less than a drift remains beside the reported steps.
+
+    A change as large in the other direction is less.
+    """
     for _, log_ratios in _fresh(drift, times):
         if len(log_ratios) >= FEWEST_STARTS:
             rest, error = _rest(drift, log_ratios)
-            if budget_answer(rest, max(error, NEXT_TO_NOTHING), len(log_ratios) - 1, DRIFT) == "within":
+            answer = budget_answer(rest, max(error, NEXT_TO_NOTHING), len(log_ratios) - 1, DRIFT)
+            if answer == "within" or (answer == "beyond" and rest < 0):
                 return True
     return False
 
