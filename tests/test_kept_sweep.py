@@ -1,6 +1,7 @@
 """What a sweep of snapshots has measured until it ends, in a file that survives a kill at any moment."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -44,6 +45,21 @@ def test_repetitions_are_there_when_it_is_opened_again(tmp_path: Path) -> None:
     assert [path.stem for path in tmp_path.iterdir()] == [DIGEST]
     with kept_sweep(tmp_path, DIGEST) as kept:
         assert [one.number for one in kept.repetitions] == [0, 1, 2]
+
+
+def test_a_repetition_that_is_written_when_the_user_stops_the_sweep_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Tests that are started in the background ignore the signal.
+    monkeypatch.setattr(os, "fsync", lambda _file: os.kill(os.getpid(), signal.SIGINT))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), kept_sweep(tmp_path, DIGEST) as kept:
+            kept.keep(repetition(0))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with kept_sweep(tmp_path, DIGEST) as kept:
+        assert kept.repetitions == [repetition(0)]
 
 
 @pytest.mark.parametrize("torn", ['{"seed": 7, "si', "", "\udcff", "7\n", repetition(1).model_dump_json()])

@@ -31,7 +31,8 @@ class KeptSweep:
             self._file.write(line)
             self._file.flush()
             os.fsync(self._file.fileno())
-        self.repetitions.append(repetition)
+            # Before a signal that has come meanwhile ends the sweep: without a repetition its file is removed.
+            self.repetitions.append(repetition)
 
     def begin_anew(self) -> None:
         """Forget all repetitions."""
