@@ -1,5 +1,6 @@
 """What a sweep of snapshots has measured until it ends, in a file that survives a kill at any moment."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -44,7 +45,7 @@ def test_repetitions_are_there_when_it_is_opened_again(tmp_path: Path) -> None:
         assert other.repetitions == []
     assert [path.stem for path in tmp_path.iterdir()] == [DIGEST]
     with kept_sweep(tmp_path, DIGEST) as kept:
-        assert [one.number for one in kept.repetitions] == [0, 1, 2]
+        assert [repetition.number for repetition in kept.repetitions] == [0, 1, 2]
 
 
 def test_a_repetition_that_is_written_when_the_user_stops_the_sweep_is_kept(
@@ -110,6 +111,14 @@ def test_one_process_at_a_time_carries_out_a_sweep_and_a_killed_one_lets_it_go(t
         process.kill()
     with kept_sweep(tmp_path, DIGEST) as kept:
         assert kept.repetitions == [repetition(0)]
+
+
+def test_a_file_that_is_removed_while_it_is_locked_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fcntl, "flock", lambda _file, _operation: (tmp_path / f"{DIGEST}.jsonl").unlink())
+    with pytest.raises(RequestBusy), kept_sweep(tmp_path, DIGEST):
+        pass
 
 
 def test_sweeps_that_nobody_has_gone_on_with_are_removed(tmp_path: Path) -> None:

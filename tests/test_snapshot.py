@@ -205,7 +205,7 @@ def test_the_same_command_goes_on_with_a_sweep_that_was_stopped(zerolap: Zerolap
     assert f"continuing a sweep that was not finished; {len(kept)} of 4 repetitions are recorded" in ended.err
     report = SnapshotReport.model_validate(ended.document())
     measured = [repetition for point in report.points for repetition in point.repetitions]
-    assert measured[: len(kept)] == [one.repetition for one in kept]
+    assert measured[: len(kept)] == [line.repetition for line in kept]
     assert [len(point.repetitions) for point in report.points] == [2, 2]
     assert report.settings.seed == kept[0].seed
     assert report.machine_seconds > kept[-1].seconds

@@ -65,6 +65,8 @@ def kept_sweep(directory: Path, digest: str) -> Iterator[KeptSweep]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise RequestBusy("this sweep") from None
+            if not _is_in_place(file, path):
+                raise RequestBusy("this sweep")
             file.seek(0)
             repetitions, end = _whole_lines(file)
             file.truncate(end)
@@ -75,6 +77,14 @@ def kept_sweep(directory: Path, digest: str) -> Iterator[KeptSweep]:
         finally:
             if not kept.repetitions:
                 kept.end()
+
+
+def _is_in_place(file: IO[bytes], path: Path) -> bool:
+    """Whether the file is still that of the path: a process that has just ended the sweep may have removed it."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _whole_lines(file: IO[bytes]) -> tuple[list[KeptRepetition], int]:
