@@ -79,9 +79,17 @@ def redis_server(valgrind: None) -> Path:
 
 
 @pytest.fixture(scope="session")
-def toy(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> ToySource:
-    """The toy server's repository; every commit of a test is on top of the first."""
+def first_toy(compiler: None, tmp_path_factory: pytest.TempPathFactory) -> ToySource:
+    """The toy server's repository as tests get it."""
     return ToySource(tmp_path_factory.mktemp("toy") / "source")
+
+
+@pytest.fixture
+def toy(first_toy: ToySource, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToySource]:
+    """A test's own copy of the toy server's repository: what one test builds in its tree, no other commits."""
+    directory = tmp_path_factory.mktemp("toy")
+    yield first_toy.copied_to(directory / "source")
+    remove(directory)
 
 
 @pytest.fixture(scope="session")

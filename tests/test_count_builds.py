@@ -33,7 +33,7 @@ REPLIES = 3
 LABEL = "(calls counted in a build without inlining)"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def checking(toy: ToySource) -> str:
     """Return a commit in which each part of a reply asks a pure function twice, and an equal one, all of them inline.
 

@@ -40,6 +40,13 @@ class ToySource:
         self.git("init", "--quiet", "--initial-branch=trunk")
         self.first = self.commit("first")
 
+    def copied_to(self, path: Path) -> "ToySource":
+        """Return a copy with the same commits: what is built or left in it does not reach other tests."""
+        copy = object.__new__(ToySource)
+        copy.path, copy.first = path, self.first
+        shutil.copytree(self.path, path, symlinks=True)
+        return copy
+
     def git(self, *arguments: str) -> str:
         identity = ["-c", "user.name=test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"]
         command = ["git", *identity, "-C", str(self.path), *arguments]
