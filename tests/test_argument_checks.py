@@ -103,7 +103,9 @@ def checked(opportunity: CaseOpportunity, check: ArgumentCheck) -> CaseOpportuni
     [
         (an_opportunity(), 1.0),
         (an_opportunity(evidence=TWICE | {"calls_per_op": 6.0, "calls_per_call": 3.0}), 4.0),
-        (an_opportunity("repeated-checks", evidence={"calls_per_op": 301.0}), 300.0),
+        (an_opportunity("repeated-checks", evidence={"calls_per_op": 301.0, "commands_per_op": 1.0}), 300.0),
+        # A script sends three commands.
+        (an_opportunity("repeated-checks", evidence={"calls_per_op": 301.0, "commands_per_op": 4.0}), 297.0),
         (an_opportunity("key-lookups", evidence={"lookups_per_op": 3.0, "keys_per_op": 1.0}), 2.0),
     ],
 )
@@ -123,7 +125,7 @@ def test_a_detector_supposes_so_many_calls_with_equal_arguments(
         # A plugin's detector may have any figures.
         an_opportunity(evidence={}),
         an_opportunity(evidence={"calls_per_op": 1.0, "calls_per_call": 0.0}),
-        an_opportunity("repeated-checks", evidence={"calls_per_op": 1.0}),
+        an_opportunity("repeated-checks", evidence={"calls_per_op": 1.0, "commands_per_op": 1.0}),
     ],
 )
 def test_other_opportunities_suppose_nothing(opportunity: CaseOpportunity) -> None:
@@ -194,6 +196,36 @@ def test_keys_are_read_as_keys() -> None:
 def test_a_check_is_of_its_opportunity_alone() -> None:
     for other in ({"detector": "repeated-checks"}, {"function": "f"}, {"file": "g.c"}):
         assert checked(an_opportunity(), a_check(0.0, **other)) == an_opportunity()
+
+
+def test_what_is_seen_at_the_place_of_two_commands_is_seen_of_both_together() -> None:
+    lookups = [
+        an_opportunity("key-lookups", evidence={"lookups_per_op": 3.0, "keys_per_op": 1.0}, text=text)
+        for text in ("first", "second")
+    ]
+    seen = with_argument_checks(work(*lookups, checks=[a_check(2.0, 6.0, detector="key-lookups")]))
+    # Of the four look-ups that are supposed to be of the same key, two are.
+    saved = [opportunity.saved_instructions_per_op.expected for opportunity in seen.opportunities]
+    assert saved == pytest.approx([200.0, 200.0])
+    (opportunity,) = ranked_opportunities([WeightedWork("sort", ("SORT",), 1.0, seen)]).opportunities
+    evidence = opportunity.cases[0].evidence
+    assert (evidence["lookups_per_op"], evidence["keys_per_op"]) == (6.0, 2.0)
+    assert (evidence["checked_calls_per_op"], evidence["checked_repeated_per_op"]) == (6.0, 2.0)
+
+
+def test_an_opportunity_that_arguments_refute_is_last_and_brings_nothing() -> None:
+    refuted = with_argument_checks(work(an_opportunity(), checks=[a_check(0.0)]))
+    works = [
+        WeightedWork("xadd", ("XADD",), 0.5, refuted),
+        # What was not looked at in this case still has its saving, but is not believed.
+        WeightedWork("xadd-maxlen", ("XADD",), 0.5, work(an_opportunity(), an_opportunity("a-plugin"))),
+    ]
+    ranked = ranked_opportunities(works)
+    assert [(of.detector, of.is_refuted) for of in ranked.opportunities] == [
+        ("a-plugin", False),
+        ("repeated-calls", True),
+    ]
+    assert ranked.saved_share == pytest.approx(0.5 * 400.0 / 4000.0)
 
 
 def test_the_cases_that_were_looked_at_decide_how_sure_it_is() -> None:

@@ -184,10 +184,36 @@ def test_a_check_of_the_client_for_each_part_of_a_reply() -> None:
     # What a check asks itself is part of it.
     (opportunity,) = detected(RepeatedChecks(), counted)
     assert (opportunity.function, opportunity.confidence) == ("prepareClientToWrite", "high")
-    assert opportunity.evidence == {"calls_per_op": 20.0, "instructions_per_op": 4000.0}
+    assert opportunity.evidence == {"calls_per_op": 20.0, "commands_per_op": 1.0, "instructions_per_op": 4000.0}
     saved = opportunity.saved_instructions_per_op
     assert (saved.low, saved.expected, saved.high) == pytest.approx((1900.0, 3420.0, 3800.0))
+    assert opportunity.text.endswith("once per request would do")
     assert detected(RepeatedChecks(), graph({**calls, ("xCommand", "addReply"): 1.0})) == []
+
+
+def test_checks_outside_of_commands_are_left_out() -> None:
+    within = {("xCommand", "addReply"): 4.0, ("addReply", "prepareClientToWrite"): 1.0}
+    (alone,) = detected(RepeatedChecks(), graph(within))
+    # The event loop has the same function send a message to each of ten clients.
+    (with_others,) = detected(RepeatedChecks(), graph({**within, ("main", "addReply"): 10.0}))
+    assert with_others.evidence == alone.evidence
+    assert with_others.saved_instructions_per_op.expected == pytest.approx(alone.saved_instructions_per_op.expected)
+
+
+def test_a_script_needs_a_check_for_each_of_its_commands() -> None:
+    calls = {("call", "yCommand"): 3.0, ("yCommand", "addReply"): 4.0, ("addReply", "prepareClientToWrite"): 1.0}
+    (opportunity,) = detected(RepeatedChecks(), graph(calls))
+    evidence = opportunity.evidence
+    assert (evidence["calls_per_op"], evidence["commands_per_op"]) == (12.0, 4.0)
+    assert opportunity.text.endswith("4 times per request would do")
+
+
+def test_calls_that_lead_back_to_a_caller_leave_the_others_within_the_command() -> None:
+    counted = graph({("xCommand", "walk"): 2.0, ("walk", "visit"): 3.0, ("visit", "prepareClientToWrite"): 1.0})
+    names = [function.name for function in counted.functions]
+    back = counted.edges[0].model_copy(update={"caller": names.index("visit"), "callee": names.index("walk")})
+    (opportunity,) = detected(RepeatedChecks(), counted.model_copy(update={"edges": [*counted.edges, back]}))
+    assert opportunity.evidence["calls_per_op"] == pytest.approx(6.0)
 
 
 LOOKUP = {("lookupKey", "dictFind"): 1.0, ("dictFind", "siphash"): 1.0}
@@ -367,6 +393,15 @@ def test_clock_readings_within_a_command_and_not_those_that_measure_it() -> None
     assert detected(ClockReadings(), graph(measured)) == []
     (opportunity,) = detected(ClockReadings(), graph({**measured, ("xCommand", "ustime"): 3.0}))
     assert (opportunity.function, opportunity.evidence) == ("xCommand", {"readings_per_op": 3.0})
+
+
+def test_clock_readings_outside_of_commands_are_left_out() -> None:
+    within = {("xCommand", "lookup"): 1.0, ("lookup", "ustime"): 1.0, ("ustime", "gettimeofday"): 1.0}
+    (alone,) = detected(ClockReadings(), graph(within))
+    # The event loop looks for what has expired, by the same function.
+    (with_others,) = detected(ClockReadings(), graph({**within, ("main", "lookup"): 9.0}))
+    assert with_others.evidence == alone.evidence == {"readings_per_op": 1.0}
+    assert with_others.saved_instructions_per_op == alone.saved_instructions_per_op
 
 
 def with_system_call(name: str, calls: Calls) -> CallGraph:

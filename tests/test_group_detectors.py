@@ -144,6 +144,12 @@ def test_a_search_for_each_element_is_the_function_that_searches() -> None:
     assert set(by_case) == {"x-100", "x-1000"}
 
 
+def test_each_size_has_a_figure_of_its_own() -> None:
+    (opportunity,) = searched(group_of(searches, (1.6, 2.4, 1000.0)))["x-1000"]
+    costs = [name for name in opportunity.evidence if name.startswith("instructions_at")]
+    assert costs == ["instructions_at_1.6_elements", "instructions_at_2.4_elements", "instructions_at_1000_elements"]
+
+
 def test_a_loop_within_the_function_of_the_command_is_there() -> None:
     def shape(size: float) -> tuple[Mapping[str, float], Mapping[tuple[str, str], float]]:
         return {"xCommand": 500 + 10 * size + size**2}, {("xCommand", "store"): size}

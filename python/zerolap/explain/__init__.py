@@ -1,6 +1,13 @@
 """Finds why a case changed, and what one version could do without; reads no clock, file or process."""
 
-from zerolap.explain.argument_checks import Supposition, command_of, supposition, with_argument_checks
+from zerolap.explain.argument_checks import (
+    Supposition,
+    command_of,
+    opportunity_place,
+    supposition,
+    suppositions,
+    with_argument_checks,
+)
 from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.build_variants import DETECTOR as BUILD_VARIANTS
 from zerolap.explain.build_variants import VariantComparison, build_variants, differ_as_builds
@@ -74,9 +81,11 @@ __all__ = [
     "explain_times",
     "fork_findings",
     "gain",
+    "opportunity_place",
     "ranked_opportunities",
     "size_groups",
     "supposition",
+    "suppositions",
     "with_argument_checks",
     "with_calls_of_inlined",
     "with_opportunities_of_group",

@@ -1,8 +1,9 @@
 """What the arguments of calls say of an opportunity that supposes them to be equal."""
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
 from zerolap.explain.detectors.detector import COMMAND, counted_in
 from zerolap.explain.detectors.key_lookups import KeyLookups
@@ -19,6 +20,9 @@ NONE_OF: Final = 0.1
 """The parts of the supposed repetitions from which on all of them are seen, and up to which none is."""
 REQUESTS, CALLS, REPEATED = "checked_requests", "checked_calls_per_op", "checked_repeated_per_op"
 """What a check adds to the evidence of an opportunity."""
+
+Place: TypeAlias = tuple[str, str, str]
+"""Of opportunities of a case: their detector, function and file."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ def supposition(opportunity: CaseOpportunity) -> Supposition | None:
                 repeated_per_op = figure("calls_per_op") * (1.0 - 1.0 / figure("calls_per_call"))
             case RepeatedChecks.name:
                 of_client = OF_CLIENT.search(opportunity.function) is not None
-                repeated_per_op = figure("calls_per_op") - 1.0
+                repeated_per_op = figure("calls_per_op") - opportunity.evidence["commands_per_op"]
             case KeyLookups.name:
                 functions, of_keys = KEY_HASH, True
                 repeated_per_op = figure("lookups_per_op") - figure("keys_per_op")
@@ -78,6 +82,26 @@ def supposition(opportunity: CaseOpportunity) -> Supposition | None:
     return Supposition(functions, repeated_per_op, of_keys, of_client, of_count_build)
 
 
+def opportunity_place(of: CaseOpportunity | ArgumentCheck) -> Place:
+    """Return the place of an opportunity of a case, or of what was seen of its arguments."""
+    return of.detector, of.function, of.file
+
+
+def suppositions(opportunities: Iterable[CaseOpportunity]) -> dict[Place, Supposition]:
+    """Return what the opportunities of a case suppose of arguments, by place.
+
+    Several commands of a case may have an opportunity at the same place: what is seen there is seen of all of them.
+    """
+    supposed: dict[Place, Supposition] = {}
+    for opportunity in opportunities:
+        of_opportunity = supposition(opportunity)
+        if of_opportunity is not None:
+            place = opportunity_place(opportunity)
+            others = supposed[place].repeated_per_op if place in supposed else 0.0
+            supposed[place] = replace(of_opportunity, repeated_per_op=others + of_opportunity.repeated_per_op)
+    return supposed
+
+
 def command_of(opportunity: CaseOpportunity) -> str | None:
     """Return the function of the command that an opportunity lies in; none where that is not known."""
     first = opportunity.frames[0] if opportunity.frames else ""
@@ -86,20 +110,20 @@ def command_of(opportunity: CaseOpportunity) -> str | None:
 
 def with_argument_checks(work: CountedWork) -> CountedWork:
     """Return the work with what its arguments say of its opportunities: confidence, savings, evidence and sentence."""
-    checks = {(check.detector, check.function, check.file): check for check in work.argument_checks}
+    checks = {opportunity_place(check): check for check in work.argument_checks}
     if not checks:
         return work
+    supposed = suppositions(work.opportunities)
     opportunities = (
-        _with_check(opportunity, checks.get((opportunity.detector, opportunity.function, opportunity.file)))
+        _with_check(opportunity, supposed[opportunity_place(opportunity)], checks[opportunity_place(opportunity)])
+        if opportunity_place(opportunity) in supposed.keys() & checks.keys()
+        else opportunity
         for opportunity in work.opportunities
     )
     return work.model_copy(update={"opportunities": tuple(opportunities)})
 
 
-def _with_check(opportunity: CaseOpportunity, check: ArgumentCheck | None) -> CaseOpportunity:
-    supposed = supposition(opportunity)
-    if check is None or supposed is None:
-        return opportunity
+def _with_check(opportunity: CaseOpportunity, supposed: Supposition, check: ArgumentCheck) -> CaseOpportunity:
     if check.obstacle:
         return opportunity.model_copy(update={"text": f"{opportunity.text}; not checked: {check.obstacle}"})
     seen = supposed.seen_part(check.repeated_per_op)

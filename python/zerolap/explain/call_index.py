@@ -33,6 +33,11 @@ class Calls:
         """What one of the calls costs, with all that it calls."""
         return self.instructions / self.calls
 
+    def part(self, share: float) -> "Calls":
+        """Return so much of the calls."""
+        lines = {line: calls * share for line, calls in self.lines.items()}
+        return Calls(self.caller, self.callee, self.calls * share, self.instructions * share, lines)
+
 
 class CallIndex:
     """The functions of a call graph by name and file, the calls between them, and the order in which they call."""
@@ -104,9 +109,10 @@ class CallIndex:
     def owner(self, calls: Calls) -> FunctionKey:
         """Return the function in whose lines the calls stand: the caller, or one that is inlined into it."""
         edge = self.costs.edges.get((calls.caller, calls.callee))
-        makers = edge.makers if edge is not None else {}
-        maker = max(makers, key=lambda key: makers[key], default=None)
-        return maker if maker is not None and makers[maker] >= MOST_OF * calls.calls else calls.caller
+        if edge is None or not edge.makers:
+            return calls.caller
+        maker = max(edge.makers, key=lambda key: edge.makers[key])
+        return maker if edge.makers[maker] >= MOST_OF * edge.calls else calls.caller
 
     def below(self, starts: Mapping[FunctionKey, float]) -> dict[FunctionKey, float]:
         """Return how often each function is called if those of `starts` are called so often, these included."""

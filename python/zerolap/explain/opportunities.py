@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from zerolap.explain.argument_checks import REQUESTS
+from zerolap.explain.argument_checks import CALLS, REPEATED, REQUESTS
 from zerolap.explain.calibration import calibration_of
 from zerolap.records import (
     NO_SAVING,
@@ -26,6 +26,8 @@ NOTABLE: Final = 0.01
 """The part of a case's instructions from which on a function counts as one of its costs."""
 MOST_SAVED: Final = 0.95
 """Of a request: no change leaves nothing of it."""
+OF_CASE: Final = frozenset({"commands_per_op", CALLS, REPEATED})
+"""Figures per request that all opportunities of a case at one place have alike."""
 CONFIDENCES: Final[tuple[Confidence, ...]] = ("high", "medium", "low")
 
 _Place: TypeAlias = tuple[str, str, str]
@@ -124,6 +126,12 @@ class _Group:
     place: _Place
     members: list[tuple[WeightedWork, CaseOpportunity]]
 
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the arguments of its calls were looked at, and are other ones each time."""
+        checked = _checked([opportunity for _, opportunity in self.members])
+        return bool(checked) and all(opportunity.confidence == "low" for opportunity in checked)
+
     def additional(self, remaining: _Remaining) -> float:
         """Return the share of all work that it still saves."""
         return sum(
@@ -135,9 +143,11 @@ class _Group:
 def ranked_opportunities(works: Sequence[WeightedWork], known_edits: Sequence[KnownEdit] = ()) -> RankedOpportunities:
     """Return the opportunities of all cases; each next one is what brings most after those before it.
 
-    `known_edits` are those that calibrate the predictions.
+    Those that arguments refute come last, and save nothing of what all bring together. `known_edits` are those that
+    calibrate the predictions.
     """
-    waiting = _groups(works)
+    groups = _groups(works)
+    waiting = [group for group in groups if not group.is_refuted]
     remaining = _Remaining()
     saved_by_case = {of_case.case: 0.0 for of_case in works}
     ranked: list[Opportunity] = []
@@ -150,6 +160,9 @@ def ranked_opportunities(works: Sequence[WeightedWork], known_edits: Sequence[Kn
             saved = remaining.saved(of_case.case, opportunity)
             saved_by_case[of_case.case] += saved / of_case.work_per_op
             remaining.take(of_case.case, opportunity)
+    refuted = [(group.additional(remaining), group) for group in groups if group.is_refuted]
+    for additional, group in sorted(refuted, key=lambda item: -item[0]):
+        ranked.append(_opportunity(len(ranked) + 1, group, additional, known_edits))
     saved_by_case = {case: min(saved, MOST_SAVED) for case, saved in saved_by_case.items()}
     together = sum(of_case.weight * saved_by_case[of_case.case] for of_case in works)
     return RankedOpportunities(tuple(ranked), together, saved_by_case)
@@ -210,11 +223,12 @@ def _as_one_change(parts: Sequence[CaseOpportunity]) -> CaseOpportunity:
 
 
 def _evidence_of(parts: Sequence[CaseOpportunity]) -> dict[str, float]:
-    """Return the figures of all parts; those of the same name are added up, but for those of each call."""
+    """Return the figures of all parts: those per request of the same name added up, but for those of the whole case."""
     figures: dict[str, float] = {}
     for part in parts:
         for name, value in part.evidence.items():
-            figures[name] = figures.get(name, 0.0) + value if name.endswith("_per_op") else figures.get(name, value)
+            is_of_part = name.endswith("_per_op") and name not in OF_CASE
+            figures[name] = figures.get(name, 0.0) + value if is_of_part else figures.get(name, value)
     return figures
 
 
@@ -236,6 +250,7 @@ def _opportunity(rank: int, group: _Group, additional: float, known_edits: Seque
         confidence=_confidence([opportunity for _, _, opportunity in parts]),
         saved_share=_sum_of(share.times(of_case.weight) for share, of_case, _ in parts),
         additional_share=additional,
+        is_refuted=group.is_refuted,
         calibration=calibration_of(detector, known_edits),
         cases=tuple(_case(share, of_case, opportunity) for share, of_case, opportunity in parts),
         text=largest.text,
@@ -244,8 +259,12 @@ def _opportunity(rank: int, group: _Group, additional: float, known_edits: Seque
 
 def _confidence(of_cases: Sequence[CaseOpportunity]) -> Confidence:
     """Return the lowest confidence of all cases, or of those whose arguments were looked at, where there are any."""
-    checked = [opportunity for opportunity in of_cases if REQUESTS in opportunity.evidence]
-    return max((opportunity.confidence for opportunity in checked or of_cases), key=CONFIDENCES.index)
+    return max((opportunity.confidence for opportunity in _checked(of_cases) or of_cases), key=CONFIDENCES.index)
+
+
+def _checked(of_cases: Sequence[CaseOpportunity]) -> list[CaseOpportunity]:
+    """Return those of which arguments were looked at, and seen."""
+    return [opportunity for opportunity in of_cases if REQUESTS in opportunity.evidence]
 
 
 def _case(part: Estimate, of_case: WeightedWork, opportunity: CaseOpportunity) -> OpportunityCase:

@@ -17,7 +17,7 @@ from zerolap.engines import (
     function_symbols,
     sees_all,
 )
-from zerolap.explain import Supposition, command_of, supposition
+from zerolap.explain import Supposition, command_of, opportunity_place, suppositions
 from zerolap.host import probing_obstacle
 from zerolap.lab.lab import Lab
 from zerolap.opportunities import CountedVersion, ranked_version, searched_version
@@ -100,15 +100,15 @@ def _wanted(document: Opportunities, works: Mapping[str, CountedWork], most: int
     for ranked in document.opportunities[:most]:
         case = ranked.cases[0].case
         place = ranked.detector, ranked.function, ranked.file
-        known = {_place(check) for check in works[case].argument_checks if check.method == ARGUMENT_METHOD}
-        for opportunity in works[case].opportunities:
-            if _place(opportunity) == place and place not in known and supposition(opportunity) is not None:
-                wanted.setdefault(case, []).append(opportunity)
+        known = {opportunity_place(check) for check in works[case].argument_checks if check.method == ARGUMENT_METHOD}
+        if place in known or place not in suppositions(works[case].opportunities):
+            continue
+        # Several commands of the case may have one there, of whose calls the same is seen.
+        of_place = next(
+            opportunity for opportunity in works[case].opportunities if opportunity_place(opportunity) == place
+        )
+        wanted.setdefault(case, []).append(of_place)
     return wanted
-
-
-def _place(of: CaseOpportunity | ArgumentCheck) -> tuple[str, str, str]:
-    return of.detector, of.function, of.file
 
 
 @dataclass(frozen=True)
@@ -169,13 +169,13 @@ class _Checker:
         program = self._program(job.count_builds.get(graph.side))
         commands = program.commands(work.opportunities)
         parameters = self._parameters(program, opportunities)
+        supposed = suppositions(work.opportunities)
         obstacles: dict[int, str] = {}
         probed: dict[int, Sequence[ProbedEntry]] = {}
         for index, opportunity in enumerate(opportunities):
-            supposed = supposition(opportunity)
-            assert supposed is not None
             known = parameters.get((opportunity.function, opportunity.file))
-            entries = program.entries(opportunity, supposed, known) if commands else NO_COMMAND
+            of_place = supposed[opportunity_place(opportunity)]
+            entries = program.entries(opportunity, of_place, known) if commands else NO_COMMAND
             if isinstance(entries, str):
                 obstacles[index] = entries
             elif len(entries) > MOST_PROBED:
@@ -188,7 +188,7 @@ class _Checker:
         for of_pass in _in_passes(probed):
             seen |= self._seen(job, graph, program, commands, of_pass)
         return [
-            _check(opportunity, obstacles.get(index, ""), seen.get(index))
+            _check(opportunity, supposed[opportunity_place(opportunity)], obstacles.get(index, ""), seen.get(index))
             for index, opportunity in enumerate(opportunities)
         ]
 
@@ -283,7 +283,7 @@ def _in_passes(probed: Mapping[int, Sequence[ProbedEntry]]) -> list[dict[int, Se
     return passes
 
 
-def _check(opportunity: CaseOpportunity, obstacle: str, seen: _Seen | None) -> ArgumentCheck:
+def _check(opportunity: CaseOpportunity, supposed: Supposition, obstacle: str, seen: _Seen | None) -> ArgumentCheck:
     check = ArgumentCheck(
         detector=opportunity.detector,
         function=opportunity.function,
@@ -297,8 +297,6 @@ def _check(opportunity: CaseOpportunity, obstacle: str, seen: _Seen | None) -> A
     if calls.calls == 0:
         return check.model_copy(update={"requests": requests, "obstacle": NO_CALL if seen.commands else NO_REQUEST})
     repeated_per_op = calls.repeated / requests
-    supposed = supposition(opportunity)
-    assert supposed is not None
     return check.model_copy(
         update={
             "requests": requests,

@@ -60,10 +60,14 @@ class ListedOpportunity(Opportunity):
 
 
 class ListedOpportunities(Opportunities):
-    """The document of `zerolap opportunities --json` with the first of its `all_opportunities`."""
+    """The document of `zerolap opportunities --json` with the first of its `all_opportunities`.
+
+    `refuted_opportunities` is how many of all are refuted by their arguments.
+    """
 
     opportunities: tuple[ListedOpportunity, ...]
     all_opportunities: int
+    refuted_opportunities: int
 
 
 class OpportunityList(Record):
@@ -166,7 +170,12 @@ def _listed(document: Opportunities, parameters: OpportunityParameters) -> Liste
         for opportunity in meant[: parameters.limit]
     )
     fields = {name: value for name, value in document if name not in ("schema_", "opportunities")}
-    return ListedOpportunities(**fields, opportunities=opportunities, all_opportunities=len(meant))
+    return ListedOpportunities(
+        **fields,
+        opportunities=opportunities,
+        all_opportunities=len(meant),
+        refuted_opportunities=sum(opportunity.is_refuted for opportunity in meant),
+    )
 
 
 def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:

@@ -165,8 +165,9 @@ class Opportunity(Record):
     """A place to optimise with what a change there would bring over all cases.
 
     `saved_share` is the part of the work that it would save, the weighted mean over all cases: see `OpportunityCase`.
-    `additional_share` is what of that is left once the opportunities before it are made use of. `calibration` states
-    how far the predictions of its detector were right for known edits.
+    `additional_share` is what of that is left once the opportunities before it are made use of. `is_refuted` states
+    that the arguments of its calls were looked at, and are other ones each time: it comes last, and is in no sum.
+    `calibration` states how far the predictions of its detector were right for known edits.
     """
 
     rank: int
@@ -177,6 +178,7 @@ class Opportunity(Record):
     confidence: Confidence
     saved_share: Estimate
     additional_share: float
+    is_refuted: bool = False
     calibration: Calibration = Calibration()
     cases: tuple[OpportunityCase, ...]
     text: str
@@ -231,7 +233,8 @@ class Opportunities(Record):
 
     `results` are the comparisons and runs whose counts it is made of, `detectors` those that have looked for
     opportunities. `saved_share` is the part of the work that all opportunities together would save, each instruction
-    once. `variants` are other builds of the same code that were measured to be faster; they are in no sum.
+    once, but for those that are refuted. `variants` are other builds of the same code that were measured to be faster;
+    they are in no sum.
     """
 
     schema_: Literal["zerolap.opportunities/1"] = Field(

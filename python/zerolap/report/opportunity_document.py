@@ -68,7 +68,7 @@ def _row(opportunity: Opportunity) -> list[str]:
         code(opportunity.file),
         saving(opportunity),
         code(opportunity.detector),
-        opportunity.confidence,
+        "refuted" if opportunity.is_refuted else opportunity.confidence,
         f"{len(opportunity.cases):,}",
     ]
 

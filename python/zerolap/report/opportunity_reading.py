@@ -13,12 +13,14 @@ MUCH = 0.9
 
 def opportunities_headline(document: Opportunities) -> str:
     """Write what all opportunities together would save."""
-    number, cases = len(document.opportunities), counted(len(document.cases), "case", "cases")
+    refuted = sum(opportunity.is_refuted for opportunity in document.opportunities)
+    number, cases = len(document.opportunities) - refuted, counted(len(document.cases), "case", "cases")
+    besides = f"; {counted(refuted, 'more is', 'more are')} refuted by arguments" if refuted else ""
     if number == 0:
-        return f"nothing found to optimise in {cases}"
+        return f"nothing detected to optimise in {cases}{besides}"
     places = counted(number, "opportunity", "opportunities")
     together = f"{share(document.saved_share)} of the work of a request ({weighting(document.weights)})"
-    return f"{places} in {cases}: together {together}"
+    return f"{places} in {cases}: together {together}{besides}"
 
 
 def weighting(weights: OpportunityWeights) -> str:
@@ -78,8 +80,12 @@ def _saved_work(case: OpportunityCase) -> str:
 
 def kind(opportunity: Opportunity) -> str:
     """Write which detector reports it, how sure that is, and how far its predictions were right."""
-    detector = f"{one_line(opportunity.detector)}, {opportunity.confidence} confidence"
-    return f"{detector}; {calibration_text(opportunity.calibration)}"
+    return f"{one_line(opportunity.detector)}, {confidence(opportunity)}; {calibration_text(opportunity.calibration)}"
+
+
+def confidence(opportunity: Opportunity) -> str:
+    """Write how sure an opportunity is."""
+    return "refuted by arguments" if opportunity.is_refuted else f"{opportunity.confidence} confidence"
 
 
 def calibration_text(calibration: Calibration) -> str:

@@ -747,7 +747,11 @@ export interface ListedHistory {
   created: string;
 }
 
-/** The document of `zerolap opportunities --json` with the first of its `all_opportunities`. */
+/**
+ * The document of `zerolap opportunities --json` with the first of its `all_opportunities`.
+ *
+ * `refuted_opportunities` is how many of all are refuted by their arguments.
+ */
 export interface ListedOpportunities {
   schema: "zerolap.opportunities/1";
   created: string;
@@ -765,6 +769,7 @@ export interface ListedOpportunities {
   categories: Array<WeighedCategory>;
   limits: Array<string>;
   all_opportunities: number;
+  refuted_opportunities: number;
 }
 
 /** An opportunity with the first of its `all_cases` cases; `commands` are those of all of them. */
@@ -777,6 +782,7 @@ export interface ListedOpportunity {
   confidence: "high" | "medium" | "low";
   saved_share: Estimate;
   additional_share: number;
+  is_refuted: boolean;
   calibration: Calibration;
   cases: Array<OpportunityCase>;
   text: string;
@@ -1567,7 +1573,8 @@ export interface SnapshotRepetition {
  * `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
  * `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `sides` is empty where one server was
  * measured in one way, else `fits` is, and `server` is the last of them. `traces` are of events that were traced
- * apart. `reading` is null until it is written down.
+ * apart. `starts` are those of the servers, in the order in which they were measured, empty without an event.
+ * `reading` is null until it is written down.
  */
 export interface SnapshotReport {
   schema: "zerolap.snapshot/1";
@@ -1580,6 +1587,7 @@ export interface SnapshotReport {
   points: Array<SnapshotPoint>;
   fits: Record<string, LineFit>;
   sides: Array<SnapshotSide>;
+  starts: Array<SnapshotStart>;
   verdicts: Array<SnapshotVerdicts>;
   traces: Array<SnapshotTrace>;
   failed: Array<FailedSize>;
@@ -1618,6 +1626,18 @@ export interface SnapshotSide {
   server: MeasuredServer;
   huge_pages: "always" | "never" | null;
   fits: Record<string, LineFit>;
+}
+
+/**
+ * A start of a server that was filled, and the first time that it forked, before anything is measured.
+ *
+ * `first_fork_us` is the `latest_fork_usec` of that event, null where the server does not report it.
+ */
+export interface SnapshotStart {
+  side: string;
+  size_bytes: number;
+  began: string;
+  first_fork_us: number | null;
 }
 
 /**

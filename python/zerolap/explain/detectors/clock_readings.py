@@ -23,7 +23,7 @@ class ClockReadings:
 
     name = "clock-readings"
     purpose = "clock readings of a command beyond those that measure it"
-    revision = 2
+    revision = 3
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions that read the clock; the readings that measure the command are made outside of it."""
@@ -42,12 +42,12 @@ def _readings(evidence: CaseEvidence) -> list[tuple[Calls, float]]:
         if not _reads(callee):
             continue
         for caller, calls in index.callers[callee].items():
-            within = evidence.within_commands.get(caller, 0.0)
-            if _reads(caller) or within <= 0 or not index.is_of_program(caller):
+            if _reads(caller) or not index.is_of_program(caller):
                 continue
-            below = index.below({callee: calls.calls})
+            within = evidence.within_command(calls)
+            below = index.below({callee: within.calls})
             read = sum(times for key, times in below.items() if CLOCK.fullmatch(key[0]) and not index.callees.get(key))
-            readings.append((calls, read))
+            readings.append((within, read))
     return [(calls, read) for calls, read in readings if read > 0]
 
 

@@ -118,6 +118,27 @@ class CaseEvidence:
         """How often each function is called per request on behalf of the commands."""
         return self.index.below(self.entries)
 
+    @functools.cached_property
+    def parts_within_commands(self) -> dict[FunctionKey, float]:
+        """The part of the calls of each function that is made on behalf of the commands.
+
+        Calls that lead back to a caller have no part in it: what they lead to has been entered by others.
+        """
+        by_commands = {(calls.caller, calls.callee) for calls in self.command_calls}
+        parts: dict[FunctionKey, float] = {}
+        for function in self.index.order:
+            entering = [calls for calls in self.index.callers.get(function, {}).values() if self.index.goes_down(calls)]
+            within = sum(
+                calls.calls * (1.0 if (calls.caller, function) in by_commands else parts[calls.caller])
+                for calls in entering
+            )
+            parts[function] = within / sum(calls.calls for calls in entering) if entering else 0.0
+        return parts
+
+    def within_command(self, calls: Calls) -> Calls:
+        """Return those of the calls that are made on behalf of the commands."""
+        return calls.part(self.parts_within_commands[calls.caller])
+
     def function_named(self, name: str) -> FunctionKey | None:
         """Return the costliest function of the program of that name; none where the graph has none."""
         named = [key for key in self.index.costs.nodes if key[0] == name and self.index.is_of_program(key)]

@@ -41,7 +41,7 @@ class RepeatedChecks:
 
     name = "repeated-checks"
     purpose = "the same check of the client made for each part of a reply"
-    revision = 1
+    revision = 2
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the checks that are made more than once for a command, those within other checks left out.
@@ -91,11 +91,12 @@ def _number_of(check: CaseOpportunity) -> _Number:
 
 def _opportunity(evidence: CaseEvidence, function: FunctionKey) -> CaseOpportunity | None:
     index = evidence.index
-    made = [
+    entering = [
         calls
         for caller, calls in index.callers.get(function, {}).items()
         if caller in evidence.within_commands and CHECK.fullmatch(caller[0]) is None and calls.instructions > 0
     ]
+    made = [evidence.within_command(calls) for calls in entering]
     number = sum(calls.calls for calls in made)
     commands = sum(evidence.entries.values())
     if commands <= 0 or number < FEWEST * commands:
@@ -103,15 +104,19 @@ def _opportunity(evidence: CaseEvidence, function: FunctionKey) -> CaseOpportuni
     most = max(made, key=lambda calls: calls.instructions)
     instructions = sum(calls.instructions for calls in made)
     part = 1.0 - commands / number
-    count_build = evidence.are_of_count_build(made)
+    count_build = evidence.are_of_count_build(entering)
     return evidence.opportunity(
         RepeatedChecks.name,
         CodePlace(function, most.caller, [line for calls in made for line in calls.lines]),
         Saving(index.costs_of(made), Estimate(low=part / 2, expected=part * (1 - KEPT), high=part)),
         confidence="high",
-        evidence={counted_in("calls_per_op", count_build=count_build): number, "instructions_per_op": instructions},
+        evidence={
+            counted_in("calls_per_op", count_build=count_build): number,
+            "commands_per_op": commands,
+            "instructions_per_op": instructions,
+        },
         text=f"is called {often(number)} per request{OF_COUNT_BUILD[count_build]} by {named(_callers(made))}, with one "
-        f"answer for all of it: {figure(instructions)} instructions; once per request would do",
+        f"answer for all of it: {figure(instructions)} instructions; {often(commands)} per request would do",
     )
 
 

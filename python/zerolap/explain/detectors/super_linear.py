@@ -63,7 +63,7 @@ class SuperLinear:
 
     name = "super-linear"
     purpose = "commands whose cost grows faster than the data that they work on"
-    revision = 1
+    revision = 2
 
     def detect_group(self, group: CaseGroup) -> Mapping[str, Sequence[CaseOpportunity]]:
         """Return the lowest functions below which the cost grows too fast, for each case in which it does."""
@@ -184,7 +184,8 @@ def _confidence(sized: SizedCase, growth: _Growth) -> Confidence:
 def _evidence(group: CaseGroup, growth: _Growth) -> dict[str, float]:
     unit = group.unit.replace(" ", "_")
     points = growth.points[-MOST_POINTS:]
-    costs = {f"instructions_at_{round(size)}_{unit}": cost for size, cost in points}
+    # Sizes differ by more than the third digit.
+    costs = {f"instructions_at_{figure(size).replace(',', '')}_{unit}": cost for size, cost in points}
     return {"sizes": float(len(growth.points)), "exponent": exponent(growth.points), **costs}
 
 

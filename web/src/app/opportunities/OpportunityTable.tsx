@@ -157,8 +157,8 @@ function Row({ of, list, document, parameters }: Properties & { of: ListedOpport
           <div class="quiet small">{of.category}</div>
         </td>
         <td>
-          {of.confidence}
-          <span class="phone"> confidence</span>
+          {of.is_refuted ? "refuted" : of.confidence}
+          {!of.is_refuted && <span class="phone"> confidence</span>}
         </td>
         <td class="number">
           {of.all_cases} of {document.cases.length}

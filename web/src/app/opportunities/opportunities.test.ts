@@ -28,6 +28,7 @@ function opportunity(detector: string, ...commands: string[]): ListedOpportunity
     confidence: "high",
     saved_share: ESTIMATE,
     additional_share: 0.03,
+    is_refuted: false,
     calibration: UNTESTED,
     cases: [],
     text: "",
@@ -50,7 +51,7 @@ describe("filters", () => {
 });
 
 describe("words", () => {
-  const document = { all_opportunities: 2, cases: [], saved_share: 0.1234 };
+  const document = { all_opportunities: 2, refuted_opportunities: 0, cases: [], saved_share: 0.1234 };
 
   it("state what all opportunities save together, and how cases are weighted", () => {
     const weighted = (kind: "command" | "priority") =>
@@ -59,6 +60,18 @@ describe("words", () => {
       "2 opportunities in 0 cases: together 12.3\u00a0% of the work of a request, each command weighted equally.",
     );
     expect(weighted("priority")).toContain("weighted by priority.");
+  });
+
+  it("count no opportunity that arguments refute", () => {
+    const of = (all_opportunities: number) =>
+      headline({
+        ...document,
+        all_opportunities,
+        refuted_opportunities: 1,
+        weights: { kind: "equal", source: "", covered: null },
+      });
+    expect(of(3)).toMatch(/^2 opportunities in 0 cases: .*; 1 more is refuted by arguments\.$/);
+    expect(of(1)).toBe("Nothing was detected to optimise in 0 cases; 1 more is refuted by arguments.");
   });
 
   it("state what is saved, with its bounds and what is left of it", () => {

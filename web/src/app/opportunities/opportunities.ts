@@ -45,16 +45,22 @@ export function filtered(
 /** What all opportunities together would save. */
 export function headline({
   all_opportunities,
+  refuted_opportunities: refuted,
   cases,
   saved_share,
   weights,
-}: Pick<ListedOpportunities, "all_opportunities" | "cases" | "saved_share" | "weights">): string {
+}: Pick<
+  ListedOpportunities,
+  "all_opportunities" | "refuted_opportunities" | "cases" | "saved_share" | "weights"
+>): string {
   const ofCases = counted(cases.length, "case", "cases");
-  if (all_opportunities === 0) {
-    return `Nothing was found to optimise in ${ofCases}.`;
+  const number = all_opportunities - refuted;
+  const besides = refuted === 0 ? "" : `; ${counted(refuted, "more is", "more are")} refuted by arguments`;
+  if (number === 0) {
+    return `Nothing was detected to optimise in ${ofCases}${besides}.`;
   }
-  const places = counted(all_opportunities, "opportunity", "opportunities");
-  return `${places} in ${ofCases}: together ${share(saved_share)} of the work of a request, ${weighting(weights)}.`;
+  const places = counted(number, "opportunity", "opportunities");
+  return `${places} in ${ofCases}: together ${share(saved_share)} of the work of a request, ${weighting(weights)}${besides}.`;
 }
 
 function weighting({ kind }: OpportunityWeights): string {
