@@ -1,15 +1,15 @@
 """How snapshots are measured on this machine: `make bench-snapshots`.
 
-`sweep` is one of BGSAVE over the usual sizes, under both loads, with several figures. Sizes in bytes as arguments
+Several figures come from one sweep of BGSAVE over the usual sizes, under both loads. Sizes in bytes as arguments
 replace the usual ones, which the file states. The whole document is written to `.bench/snapshots-sweep.json`.
 `planted_stall` traces a server that waits after its fork, and one that does not.
 """
 
 import statistics
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from benches.comparing import SERVER, empty_store
 from benches.figures import DIRECTORY, Figure, read_figures, show_figures, write_figures
@@ -20,7 +20,6 @@ from zerolap.lab import Lab, SnapshotRequest, snapshot
 from zerolap.records import RequestedServer, SnapshotLoad, SnapshotPoint, SnapshotRepetition, SnapshotReport
 from zerolap.report import snapshot_json
 
-SWEEP, PLANTED_STALL = "sweep", "planted_stall"
 REPETITIONS: Final = 5
 RATE_PER_SECOND: Final = 5000
 CONNECTIONS: Final = 50
@@ -28,7 +27,7 @@ AGREES_SHARE, AGREES_US = 0.2, 1000.0
 """The pause that a client saw agrees with the server's if they differ by no more than this, together."""
 
 
-def sweep(sizes: list[int] | None, store: Path) -> SnapshotReport:
+def sweep(sizes: Sequence[int] | None, store: Path) -> SnapshotReport:
     """Carry out the sweep that `zerolap snapshot redis-server` does."""
     request = SnapshotRequest(
         server=RequestedServer(source=resolve(SERVER, None)),
@@ -104,20 +103,42 @@ def tail_of(report: SnapshotReport, load: SnapshotLoad) -> list[float]:
     return [repetition.metrics["during_p99_9_us"] for repetition in point.repetitions]
 
 
+def measured_sweep(sizes: Sequence[int] | None) -> dict[str, Figure]:
+    """Carry out the sweep, write its document, and return all its figures."""
+    report = sweep(sizes, empty_store("snapshots"))
+    DIRECTORY.joinpath("snapshots-sweep.json").write_text(snapshot_json(report))
+    return figures_of(report)
+
+
+def measured_stall(_sizes: Sequence[int] | None) -> dict[str, Figure]:
+    """Trace servers with a planted wait and without it; sizes have no effect."""
+    return {"planted_stall": planted_stall()}
+
+
+Measure: TypeAlias = Callable[[Sequence[int] | None], dict[str, Figure]]
+MEASURES: Final[Mapping[str, Measure]] = {
+    **dict.fromkeys(("pause_fit_r2", "seen_by_client", "closed_loop_hides", "sweep_minutes"), measured_sweep),
+    "planted_stall": measured_stall,
+}
+"""What measures each figure; what measures several is called once."""
+
+
+def wanted_figures(words: Sequence[str]) -> list[str]:
+    """Return the figures that are named, by default all; raises `SystemExit` for others."""
+    names = [word for word in words if not word.isdecimal()]
+    unknown = [name for name in names if name not in MEASURES]
+    if unknown:
+        raise SystemExit(f"unknown: {', '.join(unknown)}; figures: {', '.join(MEASURES)}; sizes are in bytes")
+    return names or list(MEASURES)
+
+
 def main() -> None:
     """Measure, print and write; figures that are not measured keep their place in the file."""
-    words = sys.argv[1:]
-    unknown = [word for word in words if not word.isdecimal() and word not in (SWEEP, PLANTED_STALL)]
-    if unknown:
-        raise SystemExit(f"unknown: {', '.join(unknown)}; figures: {SWEEP}, {PLANTED_STALL}; sizes are in bytes")
-    wanted = [word for word in words if not word.isdecimal()] or [SWEEP, PLANTED_STALL]
+    wanted = wanted_figures(sys.argv[1:])
+    sizes = [int(word) for word in sys.argv[1:] if word.isdecimal()] or None
     measured: dict[str, Figure] = {}
-    if SWEEP in wanted:
-        report = sweep([int(word) for word in words if word.isdecimal()] or None, empty_store("snapshots"))
-        DIRECTORY.joinpath("snapshots-sweep.json").write_text(snapshot_json(report))
-        measured |= figures_of(report)
-    if PLANTED_STALL in wanted:
-        measured[PLANTED_STALL] = planted_stall()
+    for measure in dict.fromkeys(MEASURES[name] for name in wanted):
+        measured |= {name: figure for name, figure in measure(sizes).items() if name in wanted}
     path = write_figures("snapshots", read_figures("snapshots") | measured)
     print(f"written to {path}", file=sys.stderr)
     show_figures(measured)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Zerolap, stop
+from toy_server import ToySource, compile_toy
 from waiting import wait_until
 
 from zerolap.engines import TRIAL_PREFIX
@@ -73,6 +74,10 @@ def test_a_sweep_reports_fork_and_latencies_of_each_size_and_load(zerolap: Zerol
         assert starts[0] < 0 < starts[-1]
     fit = report.fits["fork_us"]
     assert fit.repetitions == len(report.points)
+    assert [start.size_bytes >> 20 for start in report.starts] == [32, 64], "a start has both loads"
+    assert all(start.first_fork_us is not None for start in report.starts)
+    assert report.reading is not None
+    assert any("first fork after filling" in sentence for sentence in report.reading.sentences)
     zerolap.leaves_nothing()
 
 
@@ -96,6 +101,7 @@ def test_nothing_happens_without_an_event(zerolap: Zerolap) -> None:
     ended = zerolap("snapshot", "redis-server", *words, "--markdown", "-")
     assert ended.code == 0, ended.err
     assert "no event: longest pause of" in ended.out
+    assert "first fork" not in ended.out
     assert "fork ms" not in ended.out
 
 
@@ -114,6 +120,81 @@ def test_a_server_that_cannot_save_fails_with_its_log(zerolap: Zerolap) -> None:
 VARIED = ("--sizes", "16MiB", "--rate", "1000", "--connections", "4", "--load", "open")
 
 
+SAVES = """\
+static long long saving_until_us, last_save;
+
+static void bgsave_command(struct client *client, struct slice *arguments, int count) {
+    (void)arguments, (void)count;
+    usleep(60000);
+    saving_until_us = now_us + 200000;
+    add_status(client, "Background saving started");
+}
+
+static void lastsave_command(struct client *client, struct slice *arguments, int count) {
+    (void)arguments, (void)count;
+    if (saving_until_us && now_us > saving_until_us) last_save = saving_until_us, saving_until_us = 0;
+    add_integer(client, last_save);
+}
+
+static void info_command(struct client *client, struct slice *arguments, int count);
+
+static struct command commands[] = {
+    {"bgsave", bgsave_command, 1, 0}, {"lastsave", lastsave_command, 1, 0},
+"""
+"""The toy server saves without a child: it answers nothing for 60 ms, and has saved after 200 ms."""
+SAVE_REPORTS = {
+    "a server that reports a save as Redis does": "rdb_bgsave_in_progress:%d\\r\\nlatest_fork_usec:0\\r\\n",
+    "Dragonfly": "saving:%d\\r\\n",
+    "Garnet, which has but LASTSAVE": "",
+}
+
+
+def saving_server(toy: ToySource, tmp_path: Path, reported: str, commands: str = SAVES) -> Path:
+    """Return a server that saves without forking, and reports it by this format in INFO."""
+    source = toy.copied_to(tmp_path / "source")
+    declared = "static void info_command(struct client *client, struct slice *arguments, int count);\n\n"
+    source.replace("commands.c", declared + "static struct command commands[] = {\n", commands)
+    source.replace("commands.c", "#include <strings.h>", "#include <strings.h>\n#include <unistd.h>")
+    if reported:
+        printed = f'snprintf(text + length, sizeof(text) - length, "{reported}", now_us < saving_until_us)'
+        source.replace(
+            "commands.c", "    add_bulk(client, text, length);", f"    add_bulk(client, text, length + {printed});"
+        )
+    return compile_toy(source.path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reported", SAVE_REPORTS.values(), ids=SAVE_REPORTS)
+def test_a_server_that_saves_without_a_fork_has_pauses_and_no_fork(
+    zerolap: Zerolap, toy: ToySource, tmp_path: Path, reported: str
+) -> None:
+    server = saving_server(toy, tmp_path, reported)
+    words = ["--sizes", "16MiB", "--rate", "1000", "--connections", "4", "--repetitions", "1", "--json", "-", "--quiet"]
+    ended = zerolap("snapshot", server, *words)
+    assert ended.code == 0, ended.err
+    report = SnapshotReport.model_validate(ended.document())
+    assert [point.load for point in report.points] == ["open", "closed"]
+    for point in report.points:
+        assert set(point.metrics) >= ALWAYS
+        assert "fork_us" not in point.metrics
+        assert point.metrics["event_seconds"].median >= 0.19
+    # Of requests that are due each millisecond, however late they are sent.
+    assert report.points[0].metrics["longest_pause_us"].median >= 50_000
+    assert [start.first_fork_us for start in report.starts] == [None]
+    assert report.fits.keys() == set(), "one size has no lines"
+    assert report.reading is not None
+    assert report.reading.headline.startswith("BGSAVE: longest pause of ")
+    zerolap.leaves_nothing()
+
+
+@pytest.mark.slow
+def test_a_save_whose_end_no_server_reports_is_no_measurement(zerolap: Zerolap, toy: ToySource, tmp_path: Path) -> None:
+    server = saving_server(toy, tmp_path, "", SAVES.replace('{"lastsave",', '{"no-lastsave",'))
+    ended = zerolap("snapshot", server, "--sizes", "16MiB", "--repetitions", "1", "--load", "open", "--rate", "1000")
+    ended.fails_with(4, "it is not known when the server has saved", "unknown command")
+    zerolap.leaves_nothing()
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("redis_server")
 def test_settings_are_measured_in_turns_and_judged(zerolap: Zerolap) -> None:
@@ -127,6 +208,7 @@ def test_settings_are_measured_in_turns_and_judged(zerolap: Zerolap) -> None:
     configs = [side["server"]["config"] for side in document["sides"]]
     assert configs == [{"rdbcompression": "yes"}, {"rdbcompression": "no"}]
     assert {point["side"]: len(point["repetitions"]) for point in document["points"]} == dict.fromkeys(names, 2)
+    assert sorted(start["side"] for start in document["starts"]) == sorted(names * 2), "each repetition has a start"
     [place] = document["verdicts"]
     assert [place["base"], place["head"]] == names
     assert {verdict["metric"] for verdict in place["verdicts"]} >= {"fork_us", "longest_pause_us", "during_p99_9_us"}
@@ -207,6 +289,8 @@ def test_the_same_command_goes_on_with_a_sweep_that_was_stopped(zerolap: Zerolap
     measured = [repetition for point in report.points for repetition in point.repetitions]
     assert measured[: len(kept)] == [line.repetition for line in kept]
     assert [len(point.repetitions) for point in report.points] == [2, 2]
+    assert report.starts[0] == kept[0].start
+    assert {start.size_bytes >> 20 for start in report.starts} == {16, 32}
     assert report.settings.seed == kept[0].seed
     assert report.machine_seconds > kept[-1].seconds
     assert any("of 4 repetitions had ended" in note for note in report.notes)

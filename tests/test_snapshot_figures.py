@@ -14,7 +14,7 @@ from zerolap.errors import EnvironmentMissing, TrialFailed
 from zerolap.judge import line_fit, median_estimate
 from zerolap.lab import Room, fitting_sizes
 from zerolap.load import LatencySummary, LoadSeries, LoadSlot, read_series
-from zerolap.records import MedianEstimate, SnapshotReport
+from zerolap.records import MedianEstimate, SnapshotReport, SnapshotStart
 from zerolap.report import show_snapshot, snapshot_html, snapshot_json, snapshot_markdown
 from zerolap.report.snapshot_reading import FIGURE_COLUMNS, figure
 
@@ -254,6 +254,28 @@ def test_a_terminal_shows_the_pauses_and_what_was_noticed() -> None:
     assert "note: 1 GiB, closed loop, 1 of 1 repetition: thread 0 was busy" in text
     assert "12.5 %" in text
     assert "\x1b[31m" not in text
+
+
+def test_the_first_forks_are_reported_apart_by_all_reports() -> None:
+    starts = [(4 * GIB, 70_000.0), (GIB, 21_000.0), (4 * GIB, 80_000.0), (8 * GIB, None)]
+    document = report().model_copy(
+        update={
+            "starts": [
+                SnapshotStart(size_bytes=size, began="2026-11-25T20:00:00Z", first_fork_us=fork)
+                for size, fork in starts
+            ]
+        }
+    )
+    output = io.StringIO()
+    show_snapshot(document, Console(file=output, width=160))
+    sentence = "the first fork after filling, which is not among the repetitions, took 21 ms at 1 GiB, 75 ms at 4 GiB"
+    assert sentence in output.getvalue()
+    assert sentence in snapshot_markdown(document)
+    held = json.loads(embedded(snapshot_html(document), "document"))
+    assert sentence in held["reading"]["sentences"]
+    assert [start["first_fork_us"] for start in held["starts"]] == [fork for _, fork in starts]
+    without = document.model_copy(update={"starts": document.starts[-1:]})
+    assert "first fork" not in snapshot_markdown(without)
 
 
 def test_a_loss_that_rounds_to_none_has_no_sign() -> None:

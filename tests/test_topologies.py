@@ -65,6 +65,12 @@ def test_a_name_that_is_nearly_right() -> None:
     assert "standalone" in caught.value.hint
 
 
+def test_snapshots_are_compared_by_a_verb_of_their_own() -> None:
+    with pytest.raises(UsageError, match="snapshots are no topology") as caught:
+        topology_named("snapshot")
+    assert "zerolap snapshot HEAD --base BASE" in caught.value.hint
+
+
 def test_parts_that_do_not_fit() -> None:
     with pytest.raises(ValidationError, match="2 primaries make a cluster"):
         Topology(name="two", primaries=2)

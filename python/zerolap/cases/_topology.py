@@ -11,6 +11,7 @@ from zerolap.cases._document import read_document
 from zerolap.cases._values import near
 from zerolap.records import Topology, UsageError
 
+_SNAPSHOT = "snapshot"
 _SETTINGS_OF_FILES = ("aclfile", "include", "loadmodule")
 
 
@@ -33,6 +34,9 @@ def topology_named(
     known = {**(extra or {}), **standard_topologies()}
     if name in known:
         return known[name]
+    if name == _SNAPSHOT:
+        hint = "write zerolap snapshot HEAD --base BASE; or --vary KEY=A,B for settings of one server"
+        raise UsageError("snapshots are no topology: servers are compared over sizes of data", hint=hint)
     if left_out and name in left_out:
         raise UsageError(f'the topology "{name}" cannot be used: {left_out[name]}')
     listed = f"there are {', '.join(known)}"

@@ -28,6 +28,7 @@ from zerolap.records import (
     now,
 )
 from zerolap.server import (
+    CommandRefused,
     Deployment,
     RunningServer,
     named_death,
@@ -56,11 +57,13 @@ POLL_SECONDS: Final = 0.1
 """Servers look for the end of a child ten times a second."""
 KEPT_SHARE: Final = 0.98
 """Of the rate of an open loop: less is a server that cannot keep up."""
+FORK_METRIC: Final = "fork_us"
 SLOTS_BEFORE: Final = 10
 SLOTS_AFTER: Final = 89
 
 COMMANDS: Final[Mapping[SnapshotEvent, str]] = {"bgsave": "BGSAVE", "bgrewriteaof": "BGREWRITEAOF"}
-IN_PROGRESS: Final = ("rdb_bgsave_in_progress", "aof_rewrite_in_progress", "aof_rewrite_scheduled")
+IN_PROGRESS: Final = ("rdb_bgsave_in_progress", "aof_rewrite_in_progress", "aof_rewrite_scheduled", "saving")
+"""Fields of `INFO persistence`; the last one is Dragonfly's, which saves without a child."""
 STATUS: Final[Mapping[SnapshotEvent, str]] = {
     "bgsave": "rdb_last_bgsave_status",
     "bgrewriteaof": "aof_last_bgrewrite_status",
@@ -110,6 +113,9 @@ class SnapshotLoadSettings:
     def arguments(self) -> list[str]:
         """The arguments of the load generator for it."""
         return ["--rate", str(self.rate_per_second)] if self.load == "open" else []
+
+
+SETTLING_LOAD: Final = SnapshotLoadSettings("closed", rate_per_second=0)
 
 
 class SnapshotServer:
@@ -173,6 +179,17 @@ class SnapshotServer:
             series=series.around(happened.begin_ns, SLOTS_BEFORE, SLOTS_AFTER),
         )
 
+    def settle(self, seed: int) -> float | None:
+        """Have an event happen that is not measured, and return how long the server forked, in microseconds.
+
+        The pages of a server that has just been filled lie in the order in which it asked for them; each page that is
+        written to while a child works is copied to another place. A closed loop copies most of them, so that the
+        repetitions find the memory of a server that has saved before. Returns none where the server does not report
+        its forks; raises `TrialFailed` if the server, the load generator or the save fails.
+        """
+        self.event_under_load(SETTLING_LOAD, seed, contextlib.nullcontext())
+        return self._reported().get(FORK_METRIC)
+
     def event_under_load(
         self, load: SnapshotLoadSettings, seed: int, around: contextlib.AbstractContextManager[object]
     ) -> None:
@@ -224,8 +241,11 @@ class SnapshotServer:
                 raise self._server.failure("the replica was attached without a full synchronisation")
             # When the server forks for a replica is not known to others.
             return EventMoments(begin_ns, end_ns, end_ns)
+        saved = None if self._reports_saving() else self._last_save()
         self._server.command(COMMANDS[self._event])
         pause_end_ns = time.monotonic_ns() + PAUSE_MARGIN_NS
+        if saved is not None:
+            self._wait_for_save_after(saved)
         persistence = self._wait_for_child()
         end_ns = time.monotonic_ns()
         status = persistence.get(STATUS[self._event], "ok")
@@ -244,17 +264,44 @@ class SnapshotServer:
             persistence = self._server.info("persistence")
             if not any(number_in(persistence, field) for field in IN_PROGRESS):
                 return persistence
-            if time.monotonic() > end:
-                raise TrialFailed(f"the server's child did not end within {SAVING_SECONDS} s")
+            _require_before(end)
+            time.sleep(POLL_SECONDS)
+
+    def _reports_saving(self) -> bool:
+        """Whether the server reports in `INFO` that it is saving."""
+        persistence = self._server.info("persistence")
+        return any(number_in(persistence, field) is not None for field in IN_PROGRESS)
+
+    def _last_save(self) -> int:
+        """Return the time of the server's last save, by which Garnet tells of its end.
+
+        Raises `TrialFailed` if it does not report it, or saves for another command than BGSAVE.
+        """
+        unknown = "it is not known when the server has saved: it reports neither that it saves nor its last save"
+        try:
+            moment = self._server.command("LASTSAVE") if self._event == "bgsave" else None
+        except CommandRefused as refused:
+            raise TrialFailed(f"{unknown} ({refused.message})") from refused
+        if not isinstance(moment, int):
+            raise TrialFailed(unknown)
+        return moment
+
+    def _wait_for_save_after(self, moment: int) -> None:
+        end = time.monotonic() + SAVING_SECONDS
+        while self._last_save() == moment:
+            _require_before(end)
             time.sleep(POLL_SECONDS)
 
     def _reported(self) -> dict[str, float]:
-        """Return what the server reports of the event: how long it forked, and the memory that was copied meanwhile."""
+        """Return what the server reports of the event: how long it forked, and the memory that was copied meanwhile.
+
+        A server that has never forked, as it saves otherwise, reports nothing or 0 as the time of its fork.
+        """
         if self._event == "none":
             return {}
-        fork_us = number_in(self._server.info("stats"), "latest_fork_usec")
+        fork_us = number_in(self._server.info("stats"), "latest_fork_usec") or None
         copied_bytes = number_in(self._server.info("persistence"), COPIED[self._event])
-        reported = {"fork_us": fork_us, "cow_bytes": copied_bytes}
+        reported = {FORK_METRIC: fork_us, "cow_bytes": copied_bytes}
         return {name: float(value) for name, value in reported.items() if value is not None}
 
     def _clear_up(self) -> None:
@@ -264,6 +311,12 @@ class SnapshotServer:
         for replica in self._deployment.replicas:
             replica.command("REPLICAOF", "NO", "ONE")
             replica.command("FLUSHALL")
+
+
+def _require_before(end: float) -> None:
+    """Raise `TrialFailed` where a save has not ended by a moment."""
+    if time.monotonic() > end:
+        raise TrialFailed(f"the server did not end its save within {SAVING_SECONDS} s")
 
 
 def kept_rate_warnings(load: SnapshotLoadSettings, ops_per_sec: float) -> list[str]:

@@ -11,6 +11,7 @@ from zerolap.records import (
     SnapshotLoad,
     SnapshotPoint,
     SnapshotRepetition,
+    SnapshotStart,
     SnapshotVerdicts,
 )
 
@@ -30,6 +31,12 @@ def points_of(
                 if kept:
                     points.append(_point(sorted(kept, key=lambda one: one.number)))
     return points
+
+
+def starts_of(measured: Sequence[KeptRepetition], sizes: Sequence[int]) -> list[SnapshotStart]:
+    """Return the starts that the repetitions at these sizes belong to, each once, in the order of the repetitions."""
+    starts = (one.start for one in measured if one.size_bytes in sizes)
+    return list(dict.fromkeys(start for start in starts if start is not None))
 
 
 def _point(kept: Sequence[KeptRepetition]) -> SnapshotPoint:

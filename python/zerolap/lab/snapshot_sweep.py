@@ -16,6 +16,7 @@ from zerolap.engines import (
     VALUE_BYTES,
     PinnedTrial,
     SnapshotLoadSettings,
+    SnapshotServer,
     TracedServer,
     filled_snapshot_server,
     huge_page_settings,
@@ -31,7 +32,7 @@ from zerolap.host import Pinning, Processors, choose_pinning, fingerprint, huge_
 from zerolap.judge import SNAPSHOT_MIN_EFFECT, Q
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import sandbox_notes
-from zerolap.lab.snapshot_points import FORK, fits_of, points_of, verdicts_of
+from zerolap.lab.snapshot_points import FORK, fits_of, points_of, starts_of, verdicts_of
 from zerolap.lab.snapshot_sides import Factor, SweepSide, sides_of
 from zerolap.lab.snapshot_sizes import Room, fitting_sizes
 from zerolap.load import SLOT_SECONDS
@@ -51,6 +52,7 @@ from zerolap.records import (
     SnapshotReport,
     SnapshotSettings,
     SnapshotSide,
+    SnapshotStart,
     SnapshotTrace,
     TrialFailed,
     UsageError,
@@ -202,6 +204,7 @@ def _document(
         points=points,
         fits={} if of_sides else fits[""],
         sides=of_sides,
+        starts=starts_of(sweep.repetitions, measured),
         verdicts=verdicts_of(points, judged, request.min_effect) if names[0] in judged else [],
         failed=list(failed),
         notes=list(notes),
@@ -362,6 +365,7 @@ class _Sweep:
             self._trial(side, size, seeds.getrandbits(32)) as trial,
             filled_snapshot_server(trial, request.event) as server,
         ):
+            server.settle(seeds.getrandbits(32))
             traced = TracedServer(server, trial, built.source_root, size, side.name)
             trace = trace_snapshot(
                 traced, load, seeds.getrandbits(32), statistics.median(forks_us) if forks_us else None
@@ -370,10 +374,12 @@ class _Sweep:
 
     def _repeat(self, start: _Start, trial: PinnedTrial) -> None:
         side, size = start.side, start.size_bytes
+        began = now()
         with filled_snapshot_server(trial, self._request.event) as server:
             if side.huge_pages is not None:
                 server.require_huge_pages(side.huge_pages)
             keys, data_bytes = server.keys, server.data_bytes
+            settled = self._settled(server, start, began)
             for number, load in start.repetitions:
                 self._lab.cancellation.require_going_on()
                 repetition = server.repetition(load, self._random(load.load, size, number))
@@ -388,9 +394,23 @@ class _Sweep:
                         data_bytes=data_bytes,
                         seconds=self.seconds,
                         repetition=repetition,
+                        start=settled,
                     )
                 )
                 self._advance(shown_bytes(size))
+
+    def _settled(self, server: SnapshotServer, start: _Start, began: str) -> SnapshotStart | None:
+        """Have the server fork once before its repetitions, and return how long it did; none where it is not to fork.
+
+        This holds also where a start has a single repetition: sides are compared as servers that have saved before.
+        """
+        if self._request.event == "none":
+            return None
+        seeds = self._random("settle", start.size_bytes, start.repetitions[0][0])
+        first_fork_us = server.settle(seeds.getrandbits(32))
+        return SnapshotStart(
+            side=start.side.name, size_bytes=start.size_bytes, began=began, first_fork_us=first_fork_us
+        )
 
     def _server_spec(self, side: SweepSide) -> ServerSpec:
         config = {**huge_page_settings(side.huge_pages, huge_pages()), **side.server.config}

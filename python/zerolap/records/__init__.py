@@ -181,6 +181,7 @@ from zerolap.records.snapshot import (
     SnapshotReport,
     SnapshotSettings,
     SnapshotSide,
+    SnapshotStart,
     SnapshotVerdicts,
 )
 from zerolap.records.snapshot_trace import (
@@ -444,6 +445,7 @@ __all__ = [
     "SnapshotReport",
     "SnapshotSettings",
     "SnapshotSide",
+    "SnapshotStart",
     "SnapshotTrace",
     "SnapshotTraceReading",
     "SnapshotVerdicts",

@@ -74,6 +74,18 @@ class SnapshotRepetition(Record):
     series: list[SeriesSlot]
 
 
+class SnapshotStart(Record):
+    """A start of a server that was filled, and the first time that it forked, before anything is measured.
+
+    `first_fork_us` is the `latest_fork_usec` of that event, null where the server does not report it.
+    """
+
+    side: str = ""
+    size_bytes: int
+    began: str
+    first_fork_us: FiniteFloat | None
+
+
 class SnapshotSide(Record):
     """One of several servers or settings that a sweep measures beside each other; the first is the base of verdicts.
 
@@ -160,7 +172,8 @@ class SnapshotReport(Record):
     `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
     `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `sides` is empty where one server was
     measured in one way, else `fits` is, and `server` is the last of them. `traces` are of events that
-    were traced apart. `reading` is null until it is written down.
+    were traced apart. `starts` are those of the servers, in the order in which they were measured, empty without an
+    event. `reading` is null until it is written down.
     """
 
     schema_: str = Field(default=SNAPSHOT_SCHEMA, alias="schema", serialization_alias="schema")
@@ -173,6 +186,7 @@ class SnapshotReport(Record):
     points: list[SnapshotPoint]
     fits: dict[str, LineFit] = {}
     sides: list[SnapshotSide] = []
+    starts: list[SnapshotStart] = []
     verdicts: list[SnapshotVerdicts] = []
     traces: list[SnapshotTrace] = []
     failed: list[FailedSize] = []
@@ -184,7 +198,7 @@ class KeptRepetition(Record):
     """A repetition of a sweep that has not ended, as it is kept until then.
 
     `number` counts the repetitions of a size, side and load from 0; `seed` is that of the sweep; `seconds` is the
-    machine time of the sweep until then.
+    machine time of the sweep until then. `start` is the one that it belongs to, null without an event.
     """
 
     seed: int
@@ -196,6 +210,7 @@ class KeptRepetition(Record):
     data_bytes: int | None
     seconds: float
     repetition: SnapshotRepetition
+    start: SnapshotStart | None = None
 
     @property
     def place(self) -> tuple[int, str, SnapshotLoad, int]:

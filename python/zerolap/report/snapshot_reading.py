@@ -1,6 +1,7 @@
 """How a sweep of snapshots is read: its headline, its sentences, and how its figures are written."""
 
 from dataclasses import dataclass
+from statistics import median
 from typing import Final
 
 from zerolap.byte_counts import shown_bytes
@@ -14,7 +15,7 @@ from zerolap.records import (
     SnapshotRepetition,
     SnapshotReport,
 )
-from zerolap.report.format import COMMIT_DIGITS, NO_VALUE, count, counted, one_line, share
+from zerolap.report.format import COMMIT_DIGITS, NO_VALUE, count, counted, listing, one_line, share
 from zerolap.report.reading import failed_check, word_counts
 from zerolap.report.snapshot_trace_reading import snapshot_trace_reading
 
@@ -87,12 +88,13 @@ def snapshot_headline(report: SnapshotReport) -> str:
 
 
 def snapshot_sentences(report: SnapshotReport) -> list[str]:
-    """Write how the fork grows with the data, and what a closed loop does not show at the greatest size."""
+    """Write how the fork grows with the data, how long the first ones took, and what a closed loop does not show."""
     fits = {side.name: side.fits for side in report.sides} or {"": report.fits}
     sentences = [
-        (f"{one_line(name)}: " if name else "") + _growth(of_side["fork_us"])
+        (f"{one_line(name)}: " if name else "") + sentence
         for name, of_side in fits.items()
-        if "fork_us" in of_side
+        for sentence in (_growth(of_side.get("fork_us")), _first_forks(report, name))
+        if sentence
     ]
     last = {point.load: point for point in report.points}
     if report.settings.event != "none" and not report.sides and "open" in last and "closed" in last:
@@ -105,7 +107,20 @@ def snapshot_sentences(report: SnapshotReport) -> list[str]:
     return sentences
 
 
-def _growth(fit: LineFit) -> str:
+def _first_forks(report: SnapshotReport, side: str) -> str:
+    """Write how long the forks that came first after filling took; nothing where the server reports none."""
+    first: dict[int, list[float]] = {}
+    for start in report.starts:
+        if start.side == side and start.first_fork_us is not None:
+            first.setdefault(start.size_bytes, []).append(start.first_fork_us)
+    took = [f"{milliseconds(median(forks))} ms at {shown_bytes(size)}" for size, forks in sorted(first.items())]
+    return f"the first fork after filling, which is not among the repetitions, took {listing(took)}" if took else ""
+
+
+def _growth(fit: LineFit | None) -> str:
+    """Write how the fork grows with the memory; nothing where there is no line."""
+    if fit is None:
+        return ""
     grows = f"the fork takes {fit.slope_per_gib / 1000:.1f} ms more for each GiB of resident memory"
     return f"{grows} (r² {fit.r2:.3f}, {counted(fit.repetitions, 'repetition', 'repetitions')})"
 
