@@ -8,17 +8,11 @@ import functools
 import re
 from typing import Final
 
+from zerolap.explain.allocations import works_at_memory
 from zerolap.explain.cost_graph import LONGEST_NAME
 from zerolap.records import Category
 
 _NAMES: Final[tuple[tuple[Category, str], ...]] = (
-    (
-        "allocation",
-        r"(?:je_|mi_|tc_|_?_?libc_|__GI___libc_|_int_)?(?:malloc|calloc|realloc|free|memalign|aligned_alloc|posix_memalign"
-        r"|mallocx|rallocx|dallocx|sdallocx|valloc|malloc_usable_size|malloc_consolidate)(?:_default|_consolidate)?"
-        r"|z(?:try)?(?:m|c|re)alloc\w*|valkey_(?:m|c|re)alloc|valkey_free|zfree\w*|zstrdup|zmalloc_\w+|s_(?:m|c|re)alloc\w*|s_free\w*|sysmalloc|systrim"
-        r"|unlink_chunk.*|tcache_\w+|activeDefrag\w*|luaM_\w+|l_alloc|luaAlloc",
-    ),
     (
         "formatting",
         r"_*(?:IO_)?v?(?:s|sn|f|as|d)?w?printf(?:_chk|_internal|_process|_buffer\w*)?|__vfprintf_internal|__printf_\w+|printf_\w+"
@@ -130,6 +124,8 @@ def category_of(name: str, file: str) -> Category:
 
 @functools.lru_cache(MOST_REMEMBERED)
 def _category_of(name: str, file: str) -> Category:
+    if works_at_memory(name):
+        return "allocation"
     for category, pattern in _BY_NAME:
         if pattern.fullmatch(name):
             return category

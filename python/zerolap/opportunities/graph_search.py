@@ -24,7 +24,7 @@ from zerolap.store import BlobDamaged, CountedGraph, NotConductor, Store
 if TYPE_CHECKING:
     from zerolap.build import BuiltServer
 
-SEARCH_REVISION: Final = f"{__version__}, 7"
+SEARCH_REVISION: Final = f"{__version__}, 8"
 """Of what a search returns besides the detectors, which have revisions of their own."""
 LOCKED: Final = ("lock ", *(f"xchg {size} ptr " for size in ("byte", "word", "dword", "qword")))
 STRING_STORES: Final = ("rep stos",)

@@ -1,16 +1,14 @@
 """The allocator asked how large its blocks are, at each allocation and again at each release."""
 
-import re
 from typing import Final
 
+from zerolap.explain.allocations import asks_for_size, is_allocator
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.allocations import is_allocator
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
 from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate
 
-ASKS: Final = re.compile(r"(?:je_|mi_|tc_|_*libc_|__GI___libc_)?(?:malloc_usable_size|mi_usable_size|sallocx|nallocx)")
 PART: Final = Estimate(low=0.2, expected=0.5, high=0.9)
 """What of the questions is saved where an allocation returns the size with the block; releases still have to ask,
 unless the size that was asked for is what is counted."""
@@ -29,7 +27,7 @@ class BlockSizes:
         asking = [
             calls
             for callee, callers in index.callers.items()
-            if ASKS.fullmatch(callee[0]) is not None
+            if asks_for_size(callee)
             for caller, calls in callers.items()
             if index.is_of_program(caller) and not _is_of_allocator(caller) and calls.instructions > 0
         ]
@@ -37,7 +35,7 @@ class BlockSizes:
 
 
 def _is_of_allocator(key: FunctionKey) -> bool:
-    return is_allocator(key) or ASKS.fullmatch(key[0]) is not None
+    return is_allocator(key) or asks_for_size(key)
 
 
 def _opportunity(evidence: CaseEvidence, asking: list[Calls]) -> CaseOpportunity:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.explain.allocations import ALLOCATES, MAKES_ROOM, REALLOCATES, is_wrapper, keeps_data
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.allocations import ALLOCATES, MAKES_ROOM, REALLOCATES, is_wrapper, keeps_data
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, often
 from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate

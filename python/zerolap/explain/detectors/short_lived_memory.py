@@ -4,9 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.explain.call_index import CallIndex, Calls
-from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.allocations import (
+from zerolap.explain.allocations import (
     ALLOCATES,
     FREES,
     is_allocator,
@@ -15,6 +13,8 @@ from zerolap.explain.detectors.allocations import (
     releases_table,
     stores_in_table,
 )
+from zerolap.explain.call_index import CallIndex, Calls
+from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
 from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate

@@ -5,28 +5,46 @@ from typing import Final
 
 from zerolap.explain.cost_graph import FunctionKey
 
-_PREFIX: Final = r"(?:je_|mi_|tc_|_*libc_|__GI___libc_)?"
+_OF_ALLOCATORS: Final = r"(?:je_|mi_|tc_|_*libc_|__GI___libc_)?"
+"""How names of an allocator's functions begin: of jemalloc, mimalloc, tcmalloc and glibc, or of any without."""
 ALLOCATES: Final = re.compile(
-    _PREFIX + r"(?:malloc|calloc|memalign|aligned_alloc|posix_memalign|mallocx|valloc)(?:_default)?"
+    _OF_ALLOCATORS + r"(?:malloc|calloc|memalign|aligned_alloc|posix_memalign|mallocx|valloc)(?:_default)?"
 )
-REALLOCATES: Final = re.compile(_PREFIX + r"(?:realloc|reallocarray|rallocx|xallocx)(?:_default)?")
-FREES: Final = re.compile(_PREFIX + r"(?:free|dallocx|sdallocx|cfree)(?:_default)?")
+REALLOCATES: Final = re.compile(_OF_ALLOCATORS + r"(?:realloc|reallocarray|rallocx|xallocx)(?:_default)?")
+FREES: Final = re.compile(_OF_ALLOCATORS + r"(?:free|dallocx|sdallocx|cfree)(?:_default)?")
+ASKS_FOR_SIZE: Final = re.compile(_OF_ALLOCATORS + r"(?:malloc_usable_size|mi_usable_size|sallocx|nallocx)")
+CALLS_ALLOCATOR: Final = re.compile(
+    r"z(?:try)?(?:m|c|re)alloc\w*|zfree\w*|valkey_(?:m|c|re)alloc|valkey_free|s_(?:m|c|re)alloc\w*|s_free\w*|luaM_\w+|l_alloc|luaAlloc"
+)
+"""The servers' own functions around those of allocators."""
+ALLOCATES_STRING: Final = re.compile(r"_?sds(?:new\w*|empty|dup|free\w*|MakeRoomFor\w*|cat\w*|Resize|RemoveFreeSpace)")
 MAKES_ROOM: Final = re.compile(r"_?sdsMakeRoomFor\w*")
-WRAPPER: Final = re.compile(
-    r"z(?:try)?(?:m|c|re)alloc\w*|zfree\w*|valkey_(?:m|c|re)alloc|valkey_free|s_(?:m|c|re)alloc\w*|s_free\w*|_?sds(?:new\w*|empty|dup|free\w*|MakeRoomFor\w*|"
-    r"cat\w*|Resize|RemoveFreeSpace)|luaM_\w+|l_alloc|luaAlloc"
+_FURTHER: Final = re.compile(
+    r"_int_(?:malloc|calloc|realloc|memalign|free\w*)|malloc_consolidate|sysmalloc|systrim|unlink_chunk.*|tcache_\w+|zstrdup"
+    r"|activeDefrag\w*"
 )
-"""Functions that give or take memory on behalf of their callers, whose decision it is."""
+"""Functions within allocators, and of the servers, that work at memory alone."""
 
 
 def is_allocator(key: FunctionKey) -> bool:
-    """Whether the function is one of an allocator: calls from one to another move no memory of the server."""
+    """Whether the function gives or takes memory itself: calls from one such function to another move none."""
     return any(pattern.fullmatch(key[0]) for pattern in (ALLOCATES, REALLOCATES, FREES))
 
 
 def is_wrapper(key: FunctionKey) -> bool:
-    """Whether the function gives or takes memory for whoever calls it."""
-    return WRAPPER.fullmatch(key[0]) is not None
+    """Whether the function gives or takes memory on behalf of whoever calls it, whose decision it is."""
+    return any(pattern.fullmatch(key[0]) for pattern in (CALLS_ALLOCATOR, ALLOCATES_STRING))
+
+
+def asks_for_size(key: FunctionKey) -> bool:
+    """Whether the function returns the size of a block of an allocator."""
+    return ASKS_FOR_SIZE.fullmatch(key[0]) is not None
+
+
+def works_at_memory(name: str) -> bool:
+    """Whether a function of that name works at memory alone: one of an allocator, around it, or within it."""
+    patterns = (ALLOCATES, REALLOCATES, FREES, ASKS_FOR_SIZE, CALLS_ALLOCATOR, _FURTHER)
+    return any(pattern.fullmatch(name) for pattern in patterns)
 
 
 KEEPS_DATA: Final = re.compile(
