@@ -154,7 +154,7 @@ def test_equal_arguments_leave_no_doubt() -> None:
     opportunity = checked(an_opportunity(), a_check())
     assert opportunity.confidence == "high"
     assert opportunity.text == (
-        "is called twice; checked in 500 requests: of 2 calls in a request, 1 has the arguments of an earlier one"
+        "is called twice; checked in 500 requests: of 2 calls in a request, 1 has the arguments of an earlier call"
     )
     assert opportunity.saved_instructions_per_op == an_opportunity().saved_instructions_per_op
     figures = {"checked_requests": 500.0, "checked_calls_per_op": 2.0, "checked_repeated_per_op": 1.0}
@@ -165,7 +165,7 @@ def test_other_arguments_each_time_save_nothing() -> None:
     opportunity = checked(an_opportunity(), a_check(0.0))
     assert (opportunity.confidence, opportunity.saved_instructions_per_op.high) == ("low", 0.0)
     assert opportunity.removed[0].instructions_per_op == 0.0
-    assert opportunity.text.endswith("of 2 calls in a request, 0 have the arguments of an earlier one")
+    assert opportunity.text.endswith("of 2 calls in a request, 0 have the arguments of an earlier call")
 
 
 def test_equal_arguments_in_a_part_of_the_requests_save_that_part() -> None:
@@ -320,7 +320,7 @@ def test_what_is_seen_is_kept_for_the_next_question(
     assert "checked" not in look(counted, 0).opportunities[0].text
     (opportunity,) = look(counted).opportunities
     assert opportunity.text.endswith(
-        "checked in 500 requests: of 3 calls in a request, 2 have the arguments of an earlier one"
+        "checked in 500 requests: of 3 calls in a request, 2 have the arguments of an earlier call"
     )
     ((commands, functions),) = probes.asked
     assert commands == ["xCommand"]
@@ -359,9 +359,9 @@ def test_calls_are_stated_per_request_of_any_command_of_the_case(
     probes.counts = [ArgumentCounts(250, [ProbedCalls(750, 500)], 500)]
     (opportunity,) = look(counted).opportunities
     assert opportunity.text.endswith(
-        "checked in 500 requests: of 1.5 calls in a request, 1 has the arguments of an earlier one"
+        "checked in 500 requests: of 1.5 calls in a request, 1 has the arguments of an earlier call"
     )
-    # As many are supposed to be repeated as there are calls beyond one: two.
+    # As many are supposed to be repeated as there are calls beyond the first: two.
     assert opportunity.confidence == "medium"
 
 

@@ -35,7 +35,7 @@ def grouped(cases: Mapping[str, Case], parts: Mapping[str, float] | None = None)
         # One key for the whole range.
         (["SADD members __key__"], "SISMEMBER members __key__", 50, 350),
         (["RPUSH queue job"], "LPOP queue", 50, 150),
-        # Commands that write other values than the one that is read, or none.
+        # Commands that write other values than that which is read, or none.
         (["SADD __key__ a b", "SADD others c d e", "EXPIRE __key__ 10"], "SMEMBERS __key__", 2, 2),
         (["SADD __key__ a b", "SADD __key__ c"], "SMEMBERS __key__", 3, 3),
     ],
@@ -123,8 +123,8 @@ def test_the_size_is_what_grows_most_so_that_no_other_explains_the_cost() -> Non
     ],
 )
 def test_what_does_something_else_is_no_group(line: str, further: str) -> None:
-    cases = {"one": a_case(line), "other": a_case(further)}
-    assert grouped(cases, {"one": 10.0, "other": 100.0}) == []
+    cases = {"this": a_case(line), "other": a_case(further)}
+    assert grouped(cases, {"this": 10.0, "other": 100.0}) == []
 
 
 def test_cases_of_which_other_sizes_are_known_are_no_group() -> None:
@@ -138,8 +138,8 @@ def test_numbers_that_are_written_are_data() -> None:
 
 
 def test_cases_of_other_settings_are_no_group() -> None:
-    cases = {"one": a_case("GET __key__"), "other": a_case("GET __key__", config={"maxmemory": "1gb"})}
-    assert grouped(cases, {"one": 10.0, "other": 100.0}) == []
+    cases = {"this": a_case("GET __key__"), "other": a_case("GET __key__", config={"maxmemory": "1gb"})}
+    assert grouped(cases, {"this": 10.0, "other": 100.0}) == []
 
 
 def test_too_many_cases_are_spread_over_all_sizes() -> None:

@@ -34,7 +34,7 @@ COMMAND = {("main", "call"): 1.0, ("call", "xCommand"): 1.0}
 def graph(calls: Calls, costs: Mapping[str, float] | None = None, **lines: list[int]) -> CallGraph:
     """A request of `xCommand`; each function costs 100 instructions a call unless `costs` has it.
 
-    `lines` are those of the calls of a function, one for each call.
+    `lines` are those of the calls of a function, a line for each call.
     """
     made = {**COMMAND, **calls}
     names = dict.fromkeys(name for pair in made for name in pair)
@@ -112,7 +112,9 @@ def test_formatting_of_some_doubles_for_one_caller_alone() -> None:
     assert alone.text.startswith("formats floating-point numbers by `snprintf`")
     # Another function of libc leads to the same digits: for which of both they are is not known.
     shared = graph({**calls, ("xCommand", "log"): 1.0, ("log", "vsnprintf"): 4.0, ("vsnprintf", "vfprintf"): 1.0})
-    assert {one.text.partition(" by ")[0] for one in detected(CostlyFormatting(), shared)} == {"formats numbers"}
+    assert {opportunity.text.partition(" by ")[0] for opportunity in detected(CostlyFormatting(), shared)} == {
+        "formats numbers"
+    }
 
 
 def test_formatting_of_whole_numbers_and_twice_in_one_function() -> None:
@@ -370,7 +372,7 @@ def test_mathematics_that_is_computed_in_several_lines_for_each_element() -> Non
     ("times", "cost", "lines"),
     [
         pytest.param(2.0, 400.0, [10], id="a line that is executed for each element"),
-        pytest.param(1.0, 400.0, [10, 20], id="lines of which one is executed"),
+        pytest.param(1.0, 400.0, [10, 20], id="lines of which a single line is executed"),
         pytest.param(2.0, 400.0, [], id="lines that are not known"),
         pytest.param(2.0, 10.0, [10, 20], id="a function that does more than mathematics"),
     ],
@@ -458,7 +460,7 @@ def test_a_request_without_waste_is_left_alone() -> None:
     calls = {**MEMORY, **LOOKUP, ("main", "parse"): 1.0, ("parse", "sdsdup"): 3.0, ("main", "sdsfree"): 3.0}
     calls |= {("xCommand", "lookupKey"): 1.0, ("xCommand", "addReply"): 2.0, ("call", "ustime"): 2.0}
     counted = graph({**calls, ("ustime", "gettimeofday"): 1.0})
-    assert [one for detector in BUILT_IN_DETECTORS for one in detected(detector, counted, "GET")] == []
+    assert not any(detected(detector, counted, "GET") for detector in BUILT_IN_DETECTORS)
 
 
 def test_recursion_and_functions_without_callers_do_not_disturb_detectors() -> None:

@@ -64,7 +64,7 @@ def test_no_change_has_no_reasons() -> None:
 
 
 def test_a_call_that_replaces_another_is_set_off() -> None:
-    """Only the difference of both calls is blamed, and on the one that is new."""
+    """Only the difference of both calls is blamed, and on the new call."""
     base_costs = {**COSTS, "lookup": 290.0}
     base = call_graph({**COSTS, "reply": 290.0}, {**CALLS, ("command", "reply"): 1.0})
     head = call_graph(base_costs | {"lookup": 400.0}, {**CALLS, ("command", "lookup"): 1.0})
@@ -105,7 +105,7 @@ def test_a_new_function_that_brings_its_own_calls_is_left_whole() -> None:
 
 
 def test_work_that_moved_to_another_caller_is_no_culprit() -> None:
-    """A removed function and a new one that call the same function elsewhere are looked through."""
+    """A removed function and a new function that call the same function elsewhere are looked through."""
     base_costs = {"main": 100.0, "command": 200.0, "reply": 20.0, "format": 300.0}
     base_calls = {("main", "command"): 1.0, ("command", "reply"): 1.0, ("reply", "format"): 1.0}
     head_costs = {"main": 100.0, "command": 120.0, "helper": 15.0, "format": 300.0}

@@ -45,7 +45,7 @@ def test_an_inline_function_that_grew_is_named_itself_and_not_its_callers(is_dif
 
 
 def test_calls_in_inlined_lines_are_those_of_the_inlined_function() -> None:
-    """`mix` calls `hash` twice now, within five symbols: it is the one that does so."""
+    """`mix` calls `hash` twice now, within five symbols: it is the function that does so."""
 
     def graph(times: float) -> CallGraph:
         base = with_inlined(10.0)
@@ -137,8 +137,8 @@ def called_by(command: float, helper: float) -> CallGraph:
 def test_calls_more_of_one_function_and_fewer_of_another_are_two_changes() -> None:
     findings = explained(called_by(5.0, 0.0), called_by(0.0, 7.0))
     assert culprits(findings) == ["lookup", "lookup"]
-    assert [one.share_of_change for one in findings] == pytest.approx([3.5, -2.5])
-    assert [[caller.function for caller in one.callers] for one in findings] == [["helper"], ["command"]]
+    assert [finding.share_of_change for finding in findings] == pytest.approx([3.5, -2.5])
+    assert [[caller.function for caller in finding.callers] for finding in findings] == [["helper"], ["command"]]
 
 
 def test_a_call_that_only_moved_to_another_caller_is_no_change() -> None:
@@ -202,7 +202,7 @@ def test_a_changed_caller_farther_up_is_named_if_its_changed_lines_name_the_way(
 
 
 def test_what_is_dearer_only_when_others_call_it_is_not_the_changed_callers_doing() -> None:
-    """Of two callers only the unchanged one gives the function more to do, on an edge of its own."""
+    """Of two callers only the unchanged caller gives the function more to do, on an edge of its own."""
     costs = {**LIST, "reply": 5.0}
     calls = {("main", "command"): 1.0, ("main", "reply"): 1.0, ("command", "lookup"): 1.0, ("reply", "lookup"): 1.0}
     base, head = call_graph(costs, calls), call_graph({**costs, "lookup": 240.0}, calls)
@@ -236,7 +236,7 @@ OTHER = "other.c"
 
 
 def test_statics_of_one_name_in_two_files_are_two_functions() -> None:
-    """Each side executes another of them: neither was moved, one is called instead of the other."""
+    """Each side executes another of them: neither was moved, the new is called instead of the old."""
     both = [*definitions("main", "command", "helper"), SourceFunction(OTHER, "helper", 5, 50)]
     calls = {("main", "command"): 1.0, ("command", "helper"): 1.0}
     costs = {"main": 100.0, "command": 200.0, "helper": 100.0}
@@ -294,7 +294,7 @@ def test_a_call_made_more_often_leads_with_its_caller() -> None:
 
 
 def test_calls_that_do_not_follow_their_callers_are_no_change() -> None:
-    """`helper` releases two objects before and one after; only one of them has a dictionary, which `lookup` frees."""
+    """`helper` releases two objects before and one after; only the last has a dictionary, which `lookup` frees."""
     costs = {"main": 100.0, "command": 200.0, "helper": 50.0, "lookup": 5000.0}
     calls = {("main", "command"): 1.0, ("command", "helper"): 2.0, ("helper", "lookup"): 0.5}
     fewer = calls | {("command", "helper"): 1.0, ("helper", "lookup"): 1.0}

@@ -24,7 +24,7 @@ from zerolap.records import CaseOpportunity
 SIZES = (10.0, 100.0, 1000.0)
 Cost = Callable[[float], float]
 Shape = Callable[[float], tuple[Mapping[str, float], Mapping[tuple[str, str], float]]]
-"""The own costs of one call of each function, and the calls that one makes, at a size."""
+"""The own costs of one call of each function, and the calls that it makes each time, at a size."""
 
 
 # How costs grow.
@@ -80,7 +80,7 @@ def test_what_is_above_proportion_and_above_a_sort() -> None:
     assert above_proportion(points, 10.0, 1100.0) == 0.0
     sort = 1100 * 1000 * math.log2(1001) / (10 * math.log2(11))
     assert above_a_sort(points, 1000.0, 1_100_000.0) == pytest.approx(1_100_000.0 - sort)
-    # Constant costs do not grow: of two lines the lower one is taken.
+    # Constant costs do not grow: of two lines the lower is taken.
     points = [(1.0, 5000.0), (10.0, 5090.0), (100.0, 105_990.0)]
     assert above_proportion(points, 100.0, 105_990.0) == pytest.approx(100_000.0)
 

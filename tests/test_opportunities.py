@@ -95,8 +95,8 @@ def test_what_two_changes_save_both_is_not_counted_twice() -> None:
     cheaper = an_opportunity("write", 240.0, {"snprintf": (240.0, 0.4)})
     apart = an_opportunity("sort", 200.0, {"qsort": (200.0, 1.0)})
     ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, halves, cheaper, apart))])
-    assert [(one.function, one.rank) for one in ranked.opportunities] == [("twice", 1), ("sort", 2), ("write", 3)]
-    assert [one.additional_share for one in ranked.opportunities] == pytest.approx([0.3, 0.2, 0.12])
+    assert [(of.function, of.rank) for of in ranked.opportunities] == [("twice", 1), ("sort", 2), ("write", 3)]
+    assert [of.additional_share for of in ranked.opportunities] == pytest.approx([0.3, 0.2, 0.12])
     assert ranked.saved_share == pytest.approx(0.3 + 0.2 + 0.12)
     assert ranked.saved_by_case == pytest.approx({"x": ranked.saved_share})
 
@@ -117,15 +117,15 @@ def test_two_findings_in_a_function_do_not_save_the_same_instructions_twice() ->
     rest = an_opportunity("other", 80.0, {"snprintf": (80.0, 0.2)})
     ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(1000.0, *parts, rest))])
     # The second saves a half of the quarter that the first leaves; of the eighth that is left then, `other` a fifth.
-    assert [one.additional_share for one in ranked.opportunities] == pytest.approx([0.35, 0.01])
+    assert [of.additional_share for of in ranked.opportunities] == pytest.approx([0.35, 0.01])
     assert ranked.saved_share == pytest.approx(0.36)
 
 
 def test_work_that_is_not_counted_is_saved_whatever_else_is() -> None:
     uncounted = Estimate(low=50.0, expected=100.0, high=200.0)
-    calls = [an_opportunity(name, 0.0, {}, uncounted) for name in ("one", "other")]
+    calls = [an_opportunity(name, 0.0, {}, uncounted) for name in ("first", "second")]
     ranked = ranked_opportunities([WeightedWork("x", ("X",), 1.0, work(800.0, *calls))])
-    assert [one.additional_share for one in ranked.opportunities] == pytest.approx([0.1, 0.1])
+    assert [of.additional_share for of in ranked.opportunities] == pytest.approx([0.1, 0.1])
 
 
 def test_more_uncounted_work_than_counted_is_still_a_part_of_the_request() -> None:
@@ -141,7 +141,7 @@ def test_more_uncounted_work_than_counted_is_still_a_part_of_the_request() -> No
     (case,) = of_calls.cases
     assert (case.instructions_per_op, case.uncounted_instructions_per_op.expected) == (900.0, 5000.0)
     assert throughput(case) == "85 % less work, 0 % fewer counted instructions, +555.6 % throughput"
-    # All of the instructions that this one saves are counted.
+    # All of the instructions that this opportunity saves are counted.
     assert throughput(of_write.cases[0]) == "66 % fewer instructions, +11.1 % throughput"
 
 
@@ -280,8 +280,8 @@ def test_instructions_that_lock_memory_are_known_by_their_text(store: Store, ins
     listed = {"texts": texts, "nodes": [node], "unknown": None, "libraries": []}
     blob = store.blobs.put(json.dumps(executed | listed).encode())
     record_trials(store, "hset", "counted", [a_measurement(graph=graph, executed=blob)])
-    atomics = [one for one in found(store, {"hset": 1.0}).opportunities if one.detector == "atomics"]
-    assert [(one.function, one.cases[0].evidence) for one in atomics] == [
+    atomics = [of for of in found(store, {"hset": 1.0}).opportunities if of.detector == "atomics"]
+    assert [(of.function, of.cases[0].evidence) for of in atomics] == [
         ("xCommand", {"locked_instructions_per_op": 3.0})
     ]
 
@@ -361,10 +361,10 @@ def test_cases_of_the_same_build_are_taken_from_all_results(store: Store) -> Non
     store.record_run(RUN.model_copy(update={"id": later.id}))
     case = next(case for case in later.cases if case.name == "get-100B")
     record_counted(store, later.id, case, counted_graph(3.0))
-    assert [one.case for one in counted_version(store, later.id).graphs] == ["get-100B"]
+    assert [graph.case for graph in counted_version(store, later.id).graphs] == ["get-100B"]
     everywhere = counted_version(store, later.id, everywhere=True).graphs
     # The newest of a case.
-    assert [(one.case, one.result) for one in everywhere] == [("get-100B", later.id), ("hset", RUN.id)]
+    assert [(graph.case, graph.result) for graph in everywhere] == [("get-100B", later.id), ("hset", RUN.id)]
     assert counted_version(store, later.id, everywhere=True).left_out == 0
 
 
@@ -384,13 +384,13 @@ def test_what_was_measured_in_another_way_is_left_out(differing: str, either_sto
     store.begin(RESOLVED.model_copy(update={"request": later}))
     store.record_run(RUN.model_copy(update={"id": later.id, **OTHERWISE[differing]}))
     version = counted_version(store, RUN.id, everywhere=True)
-    assert [(one.case, one.result) for one in version.graphs] == [("get-100B", RUN.id), ("hset", RUN.id)]
+    assert [(graph.case, graph.result) for graph in version.graphs] == [("get-100B", RUN.id), ("hset", RUN.id)]
     with pytest.raises(UsageError, match=f"{later.id} has no call graphs"):
         counted_version(store, later.id, everywhere=True)
     case = later.cases[0]
     record_counted(store, later.id, case, counted_graph(3.0))
     version = counted_version(store, later.id, everywhere=True)
-    assert ([(one.case, one.result) for one in version.graphs], version.left_out) == ([(case.name, later.id)], 1)
+    assert ([(graph.case, graph.result) for graph in version.graphs], version.left_out) == ([(case.name, later.id)], 1)
     document = version_opportunities(version, (EQUAL, {case.name: 1.0}), store, "zerolap opportunities")
     assert document.limits[0].startswith("Left out: 1 further case of the same build")
 

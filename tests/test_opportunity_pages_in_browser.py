@@ -68,7 +68,7 @@ def test_an_opportunity_opens_for_its_cases_by_the_keyboard(shown: Page, lab: st
 def test_a_case_leads_to_its_sampled_stacks(shown: Page) -> None:
     shown.get_by_role("button", name="addReplyDouble").click()
     link = shown.get_by_role("link", name="Sampled stacks with this function")
-    # Of the two cases one was sampled.
+    # Of the two cases the first was sampled.
     expect(link).to_have_count(1)
     link.click()
     expect(shown.locator(".flame-frame canvas")).to_be_visible()

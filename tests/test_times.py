@@ -23,7 +23,7 @@ def test_the_function_whose_own_time_changed_is_named() -> None:
     base = side(1000.0, lookup=400, parse=600, rest=3000)
     head = side(1200.0, lookup=1000, parse=600, rest=3200)
     culprits = explain_times(base, head)
-    assert [one.function for one in culprits] == ["lookupKey"]
+    assert [culprit.function for culprit in culprits] == ["lookupKey"]
     only = culprits[0]
     assert only.self_cpu_ns_per_op is not None
     assert only.self_cpu_ns_per_op.base == pytest.approx(100.0)
@@ -48,9 +48,9 @@ def side_of_passes(cpu_ns: float, lookup: list[int], rest: int = 2000) -> Sample
 
 
 def test_a_change_within_what_passes_differ_by_names_nobody() -> None:
-    """Both comparisons have the same samples in all; in one of them, passes of one side are far apart."""
+    """Both comparisons have the same samples in all; in the second, passes of one side are far apart."""
     steady = explain_times(side_of_passes(1000.0, [200] * 4), side_of_passes(1100.0, [400] * 4))
-    assert [one.function for one in steady] == ["lookupKey"]
+    assert [culprit.function for culprit in steady] == ["lookupKey"]
     restless = explain_times(side_of_passes(1000.0, [50, 350, 100, 300]), side_of_passes(1100.0, [700, 100, 650, 150]))
     assert restless == []
 

@@ -19,7 +19,7 @@ app = typer.Typer(rich_markup_mode="rich")
 HELP = f"""{VERBS["opportunities"]}
 
 Opportunities are found in the call graphs of counted cases: nothing is measured. ID is that of a comparison or a run, \
-or a unique beginning of it; without ID the newest one that counted is taken. Of a comparison the head is looked at, \
+or a unique beginning of it; without ID the newest that counted is taken. Of a comparison the head is looked at, \
 with --side base the base. --all takes in the cases of the same build from all results of the store that were measured \
 alike: on the same platform, with the same settings and topology, and with --quick if ID was.
 

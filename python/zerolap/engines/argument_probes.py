@@ -94,7 +94,7 @@ class ProbedEntry:
 
 @dataclass(frozen=True)
 class ProbedCalls:
-    """Calls of a function within requests, and how many of them had the arguments of an earlier one of the request."""
+    """Calls of a function within requests, and how many of them had the arguments of an earlier call of the request."""
 
     calls: int
     repeated: int

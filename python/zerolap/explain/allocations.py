@@ -42,7 +42,7 @@ def asks_for_size(key: FunctionKey) -> bool:
 
 
 def works_at_memory(name: str) -> bool:
-    """Whether a function of that name works at memory alone: one of an allocator, around it, or within it."""
+    """Whether a function of that name works at memory alone: that of an allocator, around it, or within it."""
     patterns = (ALLOCATES, REALLOCATES, FREES, ASKS_FOR_SIZE, CALLS_ALLOCATOR, _FURTHER)
     return any(pattern.fullmatch(name) for pattern in patterns)
 
@@ -56,7 +56,7 @@ KEEPS_DATA: Final = re.compile(
 )
 """Functions that put memory into the data set or the reply, or take it out: what they free is not what was just made.
 
-Of counted references, calls do not show which one is the last.
+Of counted references, calls do not show which reference is the last.
 """
 
 

@@ -75,7 +75,7 @@ def supposition(opportunity: CaseOpportunity) -> Supposition | None:
             case _:
                 return None
     except (KeyError, ZeroDivisionError):
-        # A detector of a plugin may have the name of one of the lab.
+        # A detector of a plugin may have the name of a detector of the lab.
         return None
     if repeated_per_op <= 0:
         return None
@@ -156,7 +156,7 @@ def _seen(check: ArgumentCheck, supposed: Supposition) -> str:
     calls, repeated = _figure(check.calls_per_op), _figure(check.repeated_per_op)
     has = "has" if repeated == "1" else "have"
     what = "keys that are hashed" if supposed.of_keys else "calls"
-    earlier = "been hashed in it before" if supposed.of_keys else "the arguments of an earlier one"
+    earlier = "been hashed in it before" if supposed.of_keys else "the arguments of an earlier call"
     return f"checked in {check.requests:,} requests: of {calls} {what} in a request, {repeated} {has} {earlier}"
 
 

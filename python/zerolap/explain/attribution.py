@@ -3,7 +3,7 @@
 A symbol's instructions carry the file and line they were compiled from, also where the compiler inlined a function.
 Each line belongs to the function that defines it, so a `static inline` of a header has a cost of its own, whichever
 symbols hold its code. Calls stay with the symbol, marked by whose lines they stand in: inlined into several functions,
-one calls something else in each.
+it calls something else in each.
 """
 
 import bisect
@@ -19,7 +19,7 @@ class SourceFunctions:
     def __init__(self, functions: Sequence[SourceFunction]) -> None:
         self._by_file: dict[str, list[SourceFunction]] = {}
         self._by_name: dict[str, dict[str, SourceFunction]] = {}
-        for function in sorted(functions, key=lambda one: one.first_line):
+        for function in sorted(functions, key=lambda function: function.first_line):
             self._by_file.setdefault(function.file, []).append(function)
             self._by_name.setdefault(function.name, {}).setdefault(function.file, function)
 
@@ -31,7 +31,7 @@ class SourceFunctions:
     def at(self, file: str, line: int) -> SourceFunction | None:
         """Return the definition that holds the line; none too where a macro defines several functions in it."""
         known = self._by_file.get(file, [])
-        index = bisect.bisect_right(known, line, key=lambda one: one.first_line) - 1
+        index = bisect.bisect_right(known, line, key=lambda function: function.first_line) - 1
         if index < 0 or not known[index].holds(file, line):
             return None
         if index > 0 and known[index - 1].first_line == known[index].first_line:
@@ -110,7 +110,9 @@ def _key(graph: CallGraph, function: GraphFunction, functions: SourceFunctions) 
     definitions = functions.definitions(function.name) if function.lines else []
     if not definitions:
         return function.name, file
-    return max(definitions, key=lambda one: (_cost_within(one, graph, function.lines), one.file == file)).key
+    return max(
+        definitions, key=lambda definition: (_cost_within(definition, graph, function.lines), definition.file == file)
+    ).key
 
 
 def _cost_within(definition: SourceFunction, graph: CallGraph, lines: Iterable[tuple[int, int, float]]) -> float:

@@ -8,7 +8,7 @@ difference parts exactly into
 
 u is what one call of a function costs with all that it calls, at the means. The first terms are functions that work
 more themselves, the second functions that call others more often; what their callees cost more is found at these. A
-function of one side only is treated as one of both that the other side never calls.
+function of one side only is treated as a function of both that the other side never calls.
 
 Calls that are made as often on both sides, though their caller is called more or less often, do not follow from the
 calls of their caller: a function that is executed for each request calls another for some. Such an edge is no part of
@@ -37,8 +37,9 @@ SAME_NUMBER = 0.01
 Calls = dict[FunctionKey, dict[FunctionKey, float]]
 """Calls that a function makes each time it is called, by callee."""
 Replaced = Callable[[FunctionKey, FunctionKey | None, FunctionKey | None], bool]
-"""Whether a caller makes calls to a new callee in place of those to an old one; none stands for its own instructions,
-among which a callee was inlined."""
+"""Whether a caller makes calls to a new callee in place of those to an old callee.
+
+None stands for its own instructions, among which a callee was inlined."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def assign_blame(base: CostGraph, head: CostGraph, replaced: Replaced | None = N
 def _side(graph: CostGraph, entered: AbstractSet[FunctionKey]) -> _Side:
     """Return one side; a function that the counting began inside of is taken as called once a request.
 
-    One that is `entered` on the other side only is so rare that its calls fell into one window: it is left out here.
+    A function that is `entered` on the other side only is so rare that its calls fell into one window: it is left out
+    here.
     """
     entering: dict[FunctionKey, float] = {}
     for (_, callee), edge in graph.edges.items():
@@ -138,7 +140,7 @@ def _independent(old: _Side, new: _Side) -> set[tuple[FunctionKey, FunctionKey]]
 
 
 def is_same_number(calls: float, others: float) -> bool:
-    """Whether two numbers of calls are one, but for what differs between windows."""
+    """Whether two numbers of calls are the same, but for what differs between windows."""
     return abs(calls - others) <= SAME_NUMBER * max(calls, others)
 
 
@@ -198,7 +200,7 @@ def _terms_of(
 
 
 def _net(terms: list[Term], replaced: Replaced | None) -> tuple[list[Term], float]:
-    """Join two terms into one where a call replaced another; also return the cost that the two had in common."""
+    """Join two terms where a call replaced another; also return the cost that the two had in common."""
     kept, set_off = list(terms), 0.0
     if replaced is None:
         return kept, set_off

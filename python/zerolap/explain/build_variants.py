@@ -44,7 +44,7 @@ class VariantComparison:
 
 @dataclass
 class _OfVariant:
-    """The newest answer of each case for one variant; none for a case that is undecided, 0 for one that is the same."""
+    """The newest answer of each case for one variant; none for an undecided case, 0 for an unchanged case."""
 
     gains: dict[str, VariantCase | None] = field(default_factory=dict)
     unchanged: set[str] = field(default_factory=set)
@@ -52,13 +52,13 @@ class _OfVariant:
     comparisons: list[str] = field(default_factory=list)
 
 
-def differ_as_builds(one: MeasuredServer, other: MeasuredServer) -> bool:
+def differ_as_builds(server: MeasuredServer, other: MeasuredServer) -> bool:
     """Return whether two servers of the same code were built in different ways."""
-    return _variant_of(one) != _variant_of(other)
+    return _variant_of(server) != _variant_of(other)
 
 
 def build_variants(compared: Iterable[VariantComparison]) -> list[BuildVariant]:
-    """Return the variants that are faster in the mean over all commands, the one that gains most first.
+    """Return the variants that are faster in the mean over all commands, the variant that gains most first.
 
     `compared` has the newest first; of each case the newest timed verdict counts.
     """

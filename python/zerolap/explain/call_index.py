@@ -1,6 +1,6 @@
 """A call graph of one version for looking things up: who calls whom, where, and what follows from a call.
 
-A call graph does not tell apart the calls that a function makes when it is called by one function or by another: what
+A call graph does not tell apart the calls that a function makes when it is called by a function or by another: what
 follows from some of its calls is taken to be as many parts of what follows from all of them.
 """
 
@@ -30,7 +30,7 @@ class Calls:
 
     @property
     def instructions_per_call(self) -> float:
-        """What one of the calls costs, with all that it calls."""
+        """What each of the calls costs, with all that it calls."""
         return self.instructions / self.calls
 
     def part(self, share: float) -> "Calls":
@@ -107,7 +107,7 @@ class CallIndex:
         return self._place[calls.callee] > self._place[calls.caller]
 
     def owner(self, calls: Calls) -> FunctionKey:
-        """Return the function in whose lines the calls stand: the caller, or one that is inlined into it."""
+        """Return the function in whose lines the calls stand: the caller, or a function that is inlined into it."""
         edge = self.costs.edges.get((calls.caller, calls.callee))
         if edge is None or not edge.makers:
             return calls.caller
@@ -146,7 +146,7 @@ class CallIndex:
         }
 
     def path(self, key: FunctionKey, ends: Iterable[FunctionKey] = ()) -> list[FunctionKey]:
-        """Return the functions down to this one by which most of its calls come, from one of `ends` if they pass it."""
+        """Return the functions by which most of its calls come, down to itself; from that of `ends` which they pass."""
         ended, path = set(ends), [key]
         while path[-1] not in ended:
             callers = {

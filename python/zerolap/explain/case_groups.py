@@ -12,7 +12,7 @@ from zerolap.records import Case, CaseOpportunity, ClientCommand, CountedWork
 SMALLEST_RANGE: Final = 2.0
 """What the largest size has to be of the smallest for costs to be compared."""
 ALIKE: Final = 0.05
-"""How far sizes may be from growing as another one does to have its unit."""
+"""How far sizes may be from growing as another size does to have its unit."""
 MOST_CASES: Final = 30
 SCRIPTED: Final = frozenset({"EVAL", "EVALSHA", "EVALSHA_RO", "EVAL_RO", "FCALL", "FCALL_RO"})
 """Commands that do something else with each script, so that their whole lines have to be equal."""
@@ -104,7 +104,7 @@ def _spread(sizes: Mapping[str, float]) -> dict[str, float]:
 def with_opportunities_of_group(work: CountedWork, opportunities: Sequence[CaseOpportunity]) -> CountedWork:
     """Return what is known of a case with what detectors report of its group.
 
-    An opportunity takes the place of the one of the same detector, function and file.
+    An opportunity takes the place of that of the same detector, function and file.
     """
     replaced = {(of.detector, of.function, of.file) for of in opportunities}
     others = [of for of in work.opportunities if (of.detector, of.function, of.file) not in replaced]

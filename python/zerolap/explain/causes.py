@@ -111,7 +111,7 @@ def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:
 
 
 def _in_bursts(typical: Verdict | None, whole: Verdict | None) -> str | None:
-    """Return that the CPU time of all slices changed otherwise than that of a typical one; none if it did not."""
+    """Return that the CPU time of all slices changed otherwise than that of a typical slice; none if it did not."""
     if typical is None or whole is None or whole.verdict not in CHANGED:
         return None
     if whole.low <= typical.high and typical.low <= whole.high:

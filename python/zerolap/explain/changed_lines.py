@@ -77,10 +77,10 @@ class DifferingLines:
         ranges = changed.get(file, [])
         definition = functions.named(name, file)
         if definition is not None:
-            return any(_lies_in(one, _body(definition)) for one in ranges)
+            return any(_lies_in(changed, _body(definition)) for changed in ranges)
         node = graph.nodes.get(key)
         return node is not None and any(
-            line in _near(one) for place, line in node.lines if place == file for one in ranges
+            line in _near(changed) for place, line in node.lines if place == file for changed in ranges
         )
 
     def lines_in(self, key: FunctionKey, graph: CostGraph) -> list[int]:
@@ -89,7 +89,9 @@ class DifferingLines:
         ranges = self._new.get(key[1], [])
         if node is None:
             return []
-        return sorted(line for file, line in node.lines if file == key[1] and any(line in _near(one) for one in ranges))
+        return sorted(
+            line for file, line in node.lines if file == key[1] and any(line in _near(changed) for changed in ranges)
+        )
 
 
 def _shown(file: str) -> str:

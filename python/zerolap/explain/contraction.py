@@ -2,8 +2,9 @@
 
 A change that replaces `format()` by `reply_with_format()`, which calls `format()`, is described best by the calls of
 `format()` before and after. What such a new or removed function calls is therefore counted as its callers' calls; its
-own instructions stay with it. The same holds where the work moved to another caller: a removed function and a new one
-that both mostly call the same functions. A new function that does neither is left whole: it is itself what was added.
+own instructions stay with it. The same holds where the work moved to another caller: a removed function and a new
+function that both mostly call the same functions. A new function that does neither is left whole: it is itself what was
+added.
 """
 
 from collections.abc import Set as AbstractSet

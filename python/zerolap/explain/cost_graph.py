@@ -41,7 +41,7 @@ class CostNode:
         return self.instructions - sum(self.inlined.values())
 
     def absorb(self, other: "CostNode") -> None:
-        """Add another's costs to this one's."""
+        """Add another's costs to its own."""
         self.instructions += other.instructions
         self.calls += other.calls
         self.lines = sums(self.lines, other.lines)
@@ -72,7 +72,7 @@ class Edge:
     makers: dict[FunctionKey, float] = field(default_factory=dict)
 
     def absorb(self, other: "Edge") -> None:
-        """Add another's costs to this one's."""
+        """Add another's costs to its own."""
         self.calls += other.calls
         self.instructions += other.instructions
         self.through = self.through | other.through

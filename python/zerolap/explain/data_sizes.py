@@ -13,7 +13,7 @@ SizeUnit: TypeAlias = Literal[
 UNITS: Final[tuple[SizeUnit, ...]] = (
     *("elements", "parts of the reply", "arguments", "bytes of the value", "bytes of the request"),
 )
-"""In the order in which one is named where several grow alike."""
+"""In the order in which a size is named where several grow alike."""
 
 APPENDING: Final = frozenset({"LPUSH", "RPUSH", "XADD"})
 """Commands that add the same elements again when they are repeated."""
@@ -120,7 +120,7 @@ def _filled(name: str, arguments: Sequence[str], filling: _Filling) -> _Value | 
         return None
     key, *further = arguments
     elements = 1.0 if per_element is None else max(len(further) / per_element, 1.0)
-    # To one key, and of these those that do not repeat the elements of another one.
+    # To one key, and of these those that do not repeat the elements of another line.
     requests = filling.times / filling.keys if KEY in key else filling.times
     has_others = KEY not in key and any(KEY in word for word in further)
     different = min(requests, filling.keys) if has_others else 1.0

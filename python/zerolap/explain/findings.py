@@ -15,7 +15,7 @@ ENOUGH_SHARE = 0.6
 LISTED_SHARE = 0.95
 SMALLEST_SHARE = 0.02
 SMALLEST_OPPOSED = 0.1
-"""Share of the change from which an opposite one is listed: a compiler may cause less by arranging code otherwise."""
+"""Share of the change from which an opposite part is listed: a compiler may cause less by arranging code otherwise."""
 MOVED_SHARE = 0.1
 LEADING_SHARE = 0.75
 """Of all that a root consists of, without regard to sign: with so much in one part, the finding is on that part. In the
@@ -237,7 +237,7 @@ def _sum(values: Sequence[PerSide]) -> PerSide:
 def _moved(blame: Blame, total: float, count: int) -> list[Finding]:
     """Return the finding on replaced calls, with the cost that is the same before and after."""
     findings: list[Finding] = []
-    for key, instructions in sorted(blame.cancelled.items(), key=lambda one: -one[1]):
+    for key, instructions in sorted(blame.cancelled.items(), key=lambda item: -item[1]):
         if instructions < MOVED_SHARE * abs(total):
             break
         findings.append(

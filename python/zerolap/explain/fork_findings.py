@@ -45,7 +45,7 @@ def fork_findings(trace: SnapshotTrace) -> list[ForkFinding]:
     """Return what the main thread does between the fork and the child's exit that others could do, the longest first.
 
     There is at most one finding of a kind: calls that together take at least `LEAST_SHARE` of the pause before the
-    thread waits for requests again, or of the time until the child has exited, or one of which takes `LONG_NS`.
+    thread waits for requests again, or of the time until the child has exited, or a single call of `LONG_NS`.
     """
     by_kind: dict[ForkFindingKind, list[ParentCall]] = {}
     for call in trace.calls:
@@ -64,7 +64,7 @@ def _matter(calls: Sequence[ParentCall], trace: SnapshotTrace) -> bool:
 
 
 def kind_of(call: ParentCall) -> ForkFindingKind | None:
-    """Return what a call is that need not be made then; none for one that answers requests or is cheap by nature."""
+    """Return what a call is that need not be made then; none for a call that answers requests or is cheap by nature."""
     if call.target is not None or call.call in FILE_CALLS:
         return "files"
     if call.call in MEMORY_CALLS:

@@ -9,7 +9,7 @@ from zerolap.explain.cost_graph import CostGraph, FunctionKey
 def exchanged_handlers(
     base: CostGraph, head: CostGraph, changed_names: Callable[[FunctionKey], set[str]]
 ) -> dict[FunctionKey, FunctionKey]:
-    """Return by new handler the old one: both called as often by the same function, each executed on one side only.
+    """Return by new handler the old handler: both called as often by the same function, each executed on one side only.
 
     `changed_names` returns the names in those lines of a function that differ: a caller whose own lines exchange the
     call is no table. Where several of a caller's callees could be meant, none is.

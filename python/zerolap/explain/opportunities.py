@@ -23,7 +23,7 @@ from zerolap.records import (
 )
 
 NOTABLE: Final = 0.01
-"""The part of a case's instructions from which on a function counts as one of its costs."""
+"""The part of a case's instructions from which on a function counts among its costs."""
 MOST_SAVED: Final = 0.95
 """Of a request: no change leaves nothing of it."""
 OF_CASE: Final = frozenset({"commands_per_op", CALLS, REPEATED})
@@ -82,7 +82,7 @@ def gain(saved_share: float) -> float:
 class _Remaining:
     """What is left of the functions of each case once some opportunities are made use of: 1 is all of it.
 
-    What one change saves of a function, another one saves of the rest: exact where one contains the other, and where
+    What a change saves of a function, another change saves of the rest: exact where one contains the other, and where
     both save their parts independently of each other.
     """
 

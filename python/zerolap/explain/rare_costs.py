@@ -45,7 +45,7 @@ def makes_system_calls(graph: CallGraph, edge: GraphEdge) -> bool:
 
 
 def reads_clock(graph: CallGraph, edge: GraphEdge) -> bool:
-    """Whether the call reads a clock, which is the pinned one while a server is counted."""
+    """Whether the call reads a clock, which is the pinned clock while a server is counted."""
     return graph.functions[edge.callee].name.partition("@")[0] in CLOCK_FUNCTIONS
 
 

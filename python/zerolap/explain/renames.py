@@ -10,7 +10,7 @@ CALLS_TOLERANCE = 0.01
 def find_renames(
     base: CostGraph, head: CostGraph, old: SourceFunctions, new: SourceFunctions
 ) -> dict[FunctionKey, FunctionKey]:
-    """Return which vanished function of the base is which new one of the head.
+    """Return which vanished function of the base is which new function of the head.
 
     First those of the same name in another file; then, in the same file, those called as often at about the same cost.
     A function that is still defined and merely not executed any more was not renamed.
@@ -57,5 +57,5 @@ def _cost(graph: CostGraph, key: FunctionKey) -> float:
     return graph.inclusive(key) or graph.body(key) or 0.0
 
 
-def _close(one: float, other: float, tolerance: float) -> bool:
-    return abs(one - other) <= tolerance * max(abs(one), abs(other), 1e-9)
+def _close(value: float, other: float, tolerance: float) -> bool:
+    return abs(value - other) <= tolerance * max(abs(value), abs(other), 1e-9)

@@ -6,7 +6,7 @@ from typing import Final
 from zerolap.explain.call_index import CallIndex
 
 ADDS: Final = re.compile(r"add(?:WritePrepared)?Reply(?!\w*(?:Len|Deferred|Prefix))\w*")
-"""Functions of Redis, Valkey and KeyDB that add an element to a reply; the others add its header, or a piece of one."""
+"""Functions of Redis, Valkey and KeyDB that add an element to a reply; the others add its header, or a piece."""
 OF_REPLIES: Final = re.compile(r"_?add(?:WritePrepared)?Reply\w*|setDeferred\w*")
 
 

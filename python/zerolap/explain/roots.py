@@ -1,7 +1,7 @@
 """Where a change begins: functions that the diff touches, each with all that follows from it below.
 
 A commit often changes a function and those that it calls. They form a tree: a touched function belongs to the touched
-caller that makes most of its calls and names it in lines that differ, or is the only one to have it. The root is the
+caller that makes most of its calls and names it in lines that differ, or is the only caller to have it. The root is the
 deepest function of a tree that still explains nearly all of the tree's change.
 """
 

@@ -21,7 +21,7 @@ FEWEST_CALLS = 1e-3
 class Evidence:
     """What a case's explanation is made from.
 
-    `changes` is none where sources cannot be compared; `metric` is the one that decided the case.
+    `changes` is none where sources cannot be compared; `metric` is the metric that decided the case.
     """
 
     base: CallGraph
@@ -43,7 +43,7 @@ class Evidence:
 class Sides:
     """Both sides' functions; `base` and `head` as they are, the contracted ones without detours.
 
-    `handlers` has by function the one that carried out the command in the base; the base's graphs name that alike.
+    `handlers` has by function that which carried out the command in the base; the base's graphs name that alike.
     """
 
     base: CostGraph
@@ -125,7 +125,7 @@ class Sides:
         return PerSide(base=self.base.inlined(key).get(holder), head=self.head.inlined(key).get(holder))
 
     def inclusive(self, key: FunctionKey) -> PerSide:
-        """Return the instructions of the function and all that it calls; of one only inlined, those of its lines."""
+        """Return the instructions of the function and all that it calls; those of its lines if it is only inlined."""
         base, head = (graph.inclusive(key) or graph.body(key) for graph in (self.base, self.head))
         return PerSide(base=base, head=head)
 

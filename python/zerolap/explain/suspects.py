@@ -58,7 +58,7 @@ class _Group:
 def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> dict[FunctionKey | None, list[Suspect]]:
     """Return who explains the change by `total`, by the function in which it begins.
 
-    That is one that the change touches, or one of a library in which the same calls cost more or less; none for what
+    That is a function that the change touches, or a library's in which the same calls cost more or less; none for what
     begins in neither.
     """
     groups: dict[_Group, list[Term]] = {}
@@ -73,7 +73,7 @@ def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> dict[Fun
 
 
 def _without_moved_calls(terms: Sequence[Term], sides: Sides) -> list[Term]:
-    """Return the terms, calls that only moved from some callers to others as one: what they come to, at the largest."""
+    """Return the terms, with calls that only moved from some callers to others at the largest: what they come to."""
     by_callee: dict[FunctionKey, list[Term]] = {}
     for term in terms:
         if term.callee is not None and _is_called_as_often(term.callee, sides):
@@ -137,7 +137,7 @@ def _group(term: Term, sides: Sides) -> _Group:
 
 
 def library_entry(function: FunctionKey, sides: Sides) -> FunctionKey | None:
-    """Return through which function of a library it is mostly reached from the sources; none for one of these."""
+    """Return through which function of a library it is mostly reached from the sources; none for theirs."""
     if not sides.is_of_library(function):
         return None
     passed = {function}
@@ -150,7 +150,7 @@ def library_entry(function: FunctionKey, sides: Sides) -> FunctionKey | None:
 
 
 def _is_itself_changed(owner: FunctionKey, holder: FunctionKey, sides: Sides) -> bool:
-    """Whether an inlined function changed, rather than the one that holds it.
+    """Whether an inlined function changed, rather than the function that holds it.
 
     Whose line an instruction is, compilers guess; and lines that moved into a new function of the same body cost the
     same as before. So what is inlined into a changed function is part of that, unless it was changed where it stands.

@@ -94,7 +94,7 @@ def called(
 
 
 def dearer(caller: NamedFunction, callee: NamedFunction, each_call: PerSide, *, more: bool) -> Clause:
-    """Return the clause on a changed function that gives an unchanged one more or less to do."""
+    """Return the clause on a changed function that gives an unchanged function more or less to do."""
     return Clause(
         caller.whole,
         f"makes calls of {callee.placed}, which is unchanged, {'dearer' if more else 'cheaper'} {_each(each_call)}",
@@ -143,7 +143,7 @@ def below(root: NamedFunction, clauses: Sequence[Clause], effect: Effect, *, is_
 
 
 def of_ticks(sentence: str) -> str:
-    """Return a sentence on requests as one on ticks of the server's timers."""
+    """Return a sentence on requests as a sentence on ticks of the server's timers."""
     return sentence.replace(PER_REQUEST, "per tick of the timers")
 
 

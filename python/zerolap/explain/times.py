@@ -62,10 +62,10 @@ class SampledSide:
     def of(cls, passes: Sequence[SampledPass], cpu_ns_per_op: float) -> "SampledSide":
         """Return the side that these passes are of."""
         functions: dict[NamedFunction, SampledFunction] = {}
-        for one in passes:
-            for name, samples in one.functions.items():
+        for of_pass in passes:
+            for name, samples in of_pass.functions.items():
                 functions[name] = functions.get(name, _NONE).plus(samples)
-        return cls(sum(one.samples for one in passes), cpu_ns_per_op, functions, passes)
+        return cls(sum(of_pass.samples for of_pass in passes), cpu_ns_per_op, functions, passes)
 
     def own_ns(self, function: NamedFunction) -> float:
         """Return the function's own time per request."""
@@ -96,8 +96,8 @@ class SampledSide:
         own = self.functions.get(function, _NONE).own
         if len(self.passes) < 2 or own < FEWEST_EXPECTED * len(self.passes):
             return None
-        expected = [own * one.samples / self.samples for one in self.passes]
-        seen = [one.functions.get(function, _NONE).own for one in self.passes]
+        expected = [own * of_pass.samples / self.samples for of_pass in self.passes]
+        seen = [of_pass.functions.get(function, _NONE).own for of_pass in self.passes]
         return sum((count - mean) ** 2 / mean for count, mean in zip(seen, expected, strict=True))
 
     def _ns(self, samples: int) -> float:
@@ -115,7 +115,10 @@ def explain_times(base: SampledSide, head: SampledSide) -> list[Finding]:
     if total == 0:
         return []
     shares = {function: _sure_change(function, base, head) / total for function in {*base.functions, *head.functions}}
-    listed = sorted((one for one in shares if shares[one] >= SMALLEST_SHARE), key=lambda one: (-shares[one], str(one)))
+    listed = sorted(
+        (function for function in shares if shares[function] >= SMALLEST_SHARE),
+        key=lambda function: (-shares[function], str(function)),
+    )
     return [_slower(function, shares[function], base, head) for function in listed[:MAX_CULPRITS]]
 
 

@@ -2,7 +2,7 @@
 
 The server's build makes no calls of the functions that its compiler has inlined: their instructions are among those of
 other functions. A count build of the same source makes these calls, but what it costs is not what the server costs.
-Here each instruction is one of the server's build and belongs to the function in whose lines it stands, and calls are
+Here each instruction is that of the server's build and belongs to the function in whose lines it stands, and calls are
 made as often as in the count build, whose instructions are not even recorded.
 """
 
@@ -75,7 +75,7 @@ def uninlined_index(graph: CallGraph, functions: SourceFunctions, counts: CallCo
 
 
 def _counted_key(counts: CallCounts, function: CalledFunction, functions: SourceFunctions) -> FunctionKey:
-    """Return name and file: a function's first instruction may be that of another one, which is always inlined."""
+    """Return name and file: a function's first instruction may be that of another function, which is always inlined."""
     if function.file is None:
         return function.name, function.object
     definitions = functions.definitions(function.name)
@@ -127,7 +127,7 @@ def _together(
 ) -> dict[_Pair, _Edge]:
     """Return the calls of the count build, and those of functions that only the server's build has.
 
-    A call by a function that both builds have, but that only the server's build makes so, is one of a function that is
+    A call by a function that both builds have, but that only the server's build makes so, is that of a function that is
     inlined there: the count build has it at that function.
     """
     edges = {pair: edge for pair, edge in executed.items() if not of_count_build >= {*pair}}

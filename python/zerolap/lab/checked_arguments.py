@@ -103,7 +103,7 @@ def _wanted(document: Opportunities, works: Mapping[str, CountedWork], most: int
         known = {opportunity_place(check) for check in works[case].argument_checks if check.method == ARGUMENT_METHOD}
         if place in known or place not in suppositions(works[case].opportunities):
             continue
-        # Several commands of the case may have one there, of whose calls the same is seen.
+        # Several commands of the case may have an opportunity there, of whose calls the same is seen.
         of_place = next(
             opportunity for opportunity in works[case].opportunities if opportunity_place(opportunity) == place
         )
@@ -238,7 +238,7 @@ class _Checker:
         }
         wanted = [line for lines in definitions.values() for line in lines]
         builds, archives = self.lab.builds, self.lab.store.blobs
-        # Either build is of this source; what is left of it may be there of one of them alone.
+        # Either build is of this source; what is left of it may be there of either alone.
         texts = builds.source_lines(program.built.record.build, wanted, archives) if wanted else {}
         if not texts and program.is_count_build:
             texts = builds.source_lines(self.build, wanted, archives)

@@ -90,7 +90,7 @@ class OpportunityList(Record):
 
 
 def read_opportunities(sources: QuerySources, parameters: OpportunityParameters) -> OpportunityList:
-    """Return the opportunities of a version; raises `UsageError` for one that there is not."""
+    """Return the opportunities of a version; raises `UsageError` for a version that there is not."""
     store = sources.store
     newest = store.work.newest_results(RESULTS_LISTED)
     if parameters.id is None and not newest:
@@ -146,7 +146,7 @@ def _in_short(store: Store, identities: list[str]) -> dict[str, ProfiledResult]:
 
 def _sampled(store: Store, results: Iterable[str], side: DrawnSide) -> dict[str, str]:
     passes = store.stacks.trials(list(results)[:MOST_RESULTS])
-    return {one.case: one.result for one in passes if one.is_valid and one.stacks and one.side == side}
+    return {of.case: of.result for of in passes if of.is_valid and of.stacks and of.side == side}
 
 
 def _listed(document: Opportunities, parameters: OpportunityParameters) -> ListedOpportunities:

@@ -7,7 +7,7 @@ class ArgumentCheck(Record):
     """How often the function of an opportunity gets the arguments of an earlier call of the same request.
 
     `detector`, `function` and `file` are those of the opportunity. `calls_per_op` are the calls within its command per
-    request, `repeated_per_op` those with the arguments of an earlier one, over so many `requests`. `obstacle` is why
+    request, `repeated_per_op` those with the arguments of an earlier call, over so many `requests`. `obstacle` is why
     they do not show whether arguments are equal; it is empty where they do. `method` is raised when the same server
     would get other figures.
     """

@@ -127,7 +127,7 @@ class OpportunityCase(Record):
 
 
 class KnownEdit(Record):
-    """An edit of a server that saves what a detector reports there: the predicted saving, and the measured one.
+    """An edit of a server that saves what a detector reports there: the predicted saving, and the measured saving.
 
     Both are parts of the counted instructions of a request. `is_counted` states that what the edit saves is mostly
     counted: if not, the two cannot test each other.
@@ -152,7 +152,7 @@ class Calibration(Record):
     """How the savings of known edits compare with what their detector predicted.
 
     `edits` is the number of edits whose savings are counted; of these, `smallest_ratio` and `largest_ratio` are the
-    measured saving as a multiple of the predicted one, null where there are none. `uncounted_edits` are the others.
+    measured saving as a multiple of the predicted saving, null where there are none. `uncounted_edits` are the others.
     """
 
     edits: int = 0

@@ -50,7 +50,7 @@ FINDING_LABELS = {
 
 @dataclass(frozen=True)
 class CaseAnswer:
-    """The answer on a case's work or time; `decided` is the deciding verdict, if there is one.
+    """The answer on a case's work or time; `decided` is the deciding verdict, if there is any.
 
     `cost` is the verdict on what a request costs in time, where that is decided and throughput is not.
     """
@@ -216,7 +216,7 @@ def skipped_line(skipped: Sequence[Skipped]) -> str | None:
 
 
 def state_line(comparison: Comparison) -> str | None:
-    """Return the note on a comparison that is not done, None for one that is."""
+    """Return the note on a comparison that is not done, None for a comparison that is."""
     return STATES.get(comparison.state)
 
 
@@ -235,7 +235,7 @@ def trials(settings: Settings, seconds: float) -> str:
 def statement(answered: CaseAnswer) -> str:
     """Write the answer on work or time: `work regression: instructions per request +10.2 %`, with its evidence.
 
-    An unsure answer has the reason: too few samples, or figures that contradict the deciding one.
+    An unsure answer has the reason: too few samples, or figures that contradict the deciding figure.
     """
     begin = f"{answered.answer} {answered.word}"
     decided = answered.decided

@@ -70,7 +70,7 @@ export interface BuildVariant {
  * How the savings of known edits compare with what their detector predicted.
  *
  * `edits` is the number of edits whose savings are counted; of these, `smallest_ratio` and `largest_ratio` are the
- * measured saving as a multiple of the predicted one, null where there are none. `uncounted_edits` are the others.
+ * measured saving as a multiple of the predicted saving, null where there are none. `uncounted_edits` are the others.
  */
 export interface Calibration {
   edits: number;
@@ -1568,7 +1568,7 @@ export interface SnapshotRepetition {
 }
 
 /**
- * The document of a sweep over sizes of data.
+ * The document of a sweep over sizes of data; `id` names it in a store, and is empty where it is in none.
  *
  * `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
  * `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `sides` is empty where one server was
@@ -1578,6 +1578,7 @@ export interface SnapshotRepetition {
  */
 export interface SnapshotReport {
   schema: "zerolap.snapshot/1";
+  id: string;
   created: string;
   command_line: string;
   server: MeasuredServer;

@@ -9,7 +9,7 @@ from zerolap.records import CaseOpportunity, Estimate
 FEWEST: Final = 0.9
 """Locked instructions of a function per request from which on it is looked at."""
 UNCOUNTED: Final = Estimate(low=0.0, expected=20.0, high=80.0)
-"""What a locked instruction takes beyond another one, in instructions: 5 to 20 ns where no other thread wants the line.
+"""What a locked instruction takes beyond the plain, in instructions: 5 to 20 ns where no other thread wants the line.
 It may be necessary."""
 PART: Final = Estimate(low=0.0, expected=1.0, high=1.0)
 

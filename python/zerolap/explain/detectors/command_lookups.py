@@ -1,4 +1,4 @@
-"""The name of the command looked up for each request, though a client mostly sends the one that it sent before."""
+"""The name of the command looked up for each request, though a client mostly sends the command that it sent before."""
 
 import re
 from typing import Final

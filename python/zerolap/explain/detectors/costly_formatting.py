@@ -124,7 +124,7 @@ def _printed(evidence: CaseEvidence, callee: FunctionKey) -> Sink:
     """
     index = evidence.index
     below = index.below({callee: index.calls_to[callee]})
-    # One function of libc for digits may call another one.
+    # A function of libc for digits may call another such function.
     digits = max((key for key in below if DOUBLE_DIGITS.fullmatch(key[0])), key=lambda key: below[key], default=None)
     if digits is None:
         return PRINTED

@@ -226,7 +226,7 @@ class CaseEvidence:
 
 @dataclass(frozen=True)
 class CodePlace:
-    """Where an opportunity lies: a function, one that calls it or that it is inlined into, and lines of calls."""
+    """Where an opportunity lies: a function, another that calls it or that it is inlined into, and lines of calls."""
 
     function: FunctionKey
     caller: FunctionKey | None = None
@@ -254,8 +254,8 @@ class Saving:
 class Detector(Protocol):
     """Looks for one kind of waste.
 
-    `purpose` is one line for lists. `revision` grows when the detector finds otherwise: what an older one has found is
-    not shown then. `detect` reads the evidence alone: no file, clock or process.
+    `purpose` is one line for lists. `revision` grows when the detector reports otherwise: what an older revision has
+    reported is not shown then. `detect` reads the evidence alone: no file, clock or process.
     """
 
     name: str

@@ -36,7 +36,7 @@ class SystemCalls:
 
 
 def _owners(evidence: CaseEvidence, key: FunctionKey) -> dict[FunctionKey, float]:
-    """Return the functions of the program that lead to a library's one, with their parts of its calls."""
+    """Return the functions of the program that lead to a library's function, with their parts of its calls."""
     index = evidence.index
     owners: dict[FunctionKey, float] = {}
     parts = {key: 1.0}

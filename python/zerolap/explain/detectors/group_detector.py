@@ -22,7 +22,7 @@ class CaseGroup:
     """Cases of one version that send the same commands with data of different sizes, the smallest first.
 
     Where several sizes of the data grow, such as the number of elements and their bytes, `size` is by that which grows
-    most: no other one explains a cost that grows faster. `unit` is what it counts, such as `elements`. Several cases
+    most: no other size explains a cost that grows faster. `unit` is what it counts, such as `elements`. Several cases
     may have one size.
     """
 
@@ -34,7 +34,7 @@ class CaseGroup:
 class GroupDetector(Protocol):
     """Looks for what shows only in several sizes of the data; otherwise as a `Detector`.
 
-    A detector may be both. An opportunity of a group takes the place of one of the same detector, function and file
+    A detector may be both. An opportunity of a group takes the place of that of the same detector, function and file
     that was found in the case alone.
     """
 

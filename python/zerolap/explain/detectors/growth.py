@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 
 Point: TypeAlias = tuple[float, float]
 """The size of the data, and a cost or a number of calls."""
-ONE_SIZE: Final = 1.2
-"""Sizes closer together than by this factor are one."""
+SAME_SIZE: Final = 1.2
+"""Sizes closer together than by this factor are the same."""
 MARGIN: Final = 1.25
 """What a cost has to be of that of a sort to have grown faster: thresholds such as a full buffer make small steps."""
 MOST_JUDGED: Final = 2
@@ -34,10 +34,10 @@ class Line:
 
 
 def points_by_size(points: Sequence[Point]) -> list[Point]:
-    """Return one point for each size, the smallest first: of several the one that costs least."""
+    """Return one point for each size, the smallest first: of several that which costs least."""
     by_size: list[Point] = []
     for size, cost in sorted(points):
-        if by_size and size < ONE_SIZE * by_size[-1][0]:
+        if by_size and size < SAME_SIZE * by_size[-1][0]:
             by_size[-1] = by_size[-1][0], min(cost, by_size[-1][1])
         else:
             by_size.append((size, cost))
@@ -69,7 +69,7 @@ def grows_faster_than_a_sort(points: Sequence[Point]) -> bool:
 
     With three sizes or more, the two smallest state what of the cost does not grow, and how the rest would grow if it
     were the cost of a sort. The largest has to cost more; with four or more the second largest too, as a step is no
-    growth. With two sizes, all of the smaller one's cost is taken to grow. Comparing slopes in place of an exponent
+    growth. With two sizes, all of the cost at the smaller is taken to grow. Comparing slopes in place of an exponent
     keeps constant costs from hiding growth (Coppa, Demetrescu and Finocchi, PLDI 2012).
     """
     if len(points) < 2 or any(cost <= 0 for _, cost in points):
@@ -86,7 +86,7 @@ def grows_faster_than_a_sort(points: Sequence[Point]) -> bool:
 def above_proportion(points: Sequence[Point], size: float, cost: float) -> float:
     """Return what a cost is above what it would be if it grew in proportion; at least 0.
 
-    Of the lines through the smallest point and the origin, and through the two smallest, the lower one is taken: where
+    Of the lines through the smallest point and the origin, and through the two smallest, the lower line is taken: where
     costs grow as a polynomial without negative terms, both are above its linear part.
     """
     lines = [Line(points[0][1] / points[0][0], 0.0)]

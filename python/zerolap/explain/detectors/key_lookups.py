@@ -100,7 +100,7 @@ def _opportunity(evidence: CaseEvidence, entry: FunctionKey, times: float) -> Ca
 
 
 def _questions(evidence: CaseEvidence, below: Mapping[FunctionKey, float]) -> list[Calls]:
-    """Return the calls of tables that hash a key, by functions that ask for one."""
+    """Return the calls of tables that hash a key, by functions that ask for a key."""
     return [
         calls
         for caller in below

@@ -78,7 +78,7 @@ def _computed(evidence: CaseEvidence, owner: FunctionKey, all_calls: list[Calls]
 
 
 def _computed_again(evidence: CaseEvidence, owner: FunctionKey, all_calls: list[Calls]) -> CaseOpportunity | None:
-    """Return the calls of a function of mathematics for further results; none where it is another one, or has none.
+    """Return the calls of a function of mathematics for further results; none where it has none, or does other work.
 
     A call that is not made saves what the function does around the mathematics too.
     """

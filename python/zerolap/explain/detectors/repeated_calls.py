@@ -27,7 +27,7 @@ IF_EQUAL: Final = "; where the arguments are the same, once would do"
 MOST_CALLS: Final = 4
 """More calls are those of a loop."""
 WHOLE: Final = 0.02
-"""How far a number of calls may be from a whole one."""
+"""How far a number of calls may be from a whole number."""
 DEEPEST: Final = 6
 """Calls from where the ways part down to the function."""
 EQUAL_COST: Final = 0.25
@@ -44,7 +44,7 @@ EACH_A_PART: Final = re.compile(
     r"|ll2string|string2\w+|get\w+FromObject\w*|rewriteClient\w*|luaH?_?[A-Z]\w*|lua_\w+|rax\w+|notifyKeyspaceEvent|signalModifiedKey"
     r"|_?prepareClientToWrite\w*|clientHasPendingReplies|getClientType\w*|digits10|sdigits10|\w*[cC]ompare\w*|\w*[hH]ash(?:Function)?"
 )
-"""Functions that are called for one part after the other, each time with another one, and checks of the client."""
+"""Functions that are called for one part after the other, each time with another part, and checks of the client."""
 
 
 @dataclass(frozen=True)

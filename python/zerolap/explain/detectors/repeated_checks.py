@@ -31,7 +31,7 @@ LEAST_SLOPE: Final = 0.1
 """Calls for an element from which on they are stated."""
 FLAT: Final = Line(0.0, 0.0)
 SINGULAR: Final = {"elements": "element", "parts of the reply": "part of the reply", "arguments": "argument"}
-"""What the calls for one of are stated, by the unit of a group."""
+"""What the calls are stated for each of, by the unit of a group."""
 KEPT: Final = 0.1
 """What a caller still does in place of a check: it hands the answer on."""
 

@@ -46,7 +46,7 @@ class _Way:
 
 @dataclass(frozen=True)
 class _Growth:
-    """A function whose cost grows too fast, with its costs by case and what of the largest one is in excess.
+    """A function whose cost grows too fast, with its costs by case and what of the largest case is in excess.
 
     It is the cost of the function alone where `is_own`, else that with all that it calls.
     """

@@ -34,7 +34,7 @@ class ZeroedMemory:
 
 @dataclass
 class _Clearing:
-    """What clearing costs a function, by the function that carries it out; `holder` is one that it is inlined into."""
+    """What clearing costs a function, by the function that carries it out; `holder` is what it is inlined into."""
 
     costs: dict[FunctionKey, float] = field(default_factory=dict)
     holder: FunctionKey | None = None
