@@ -12,6 +12,8 @@ from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server,
 from zerolap.build.commit_range import BRANCH, RANGE, RangedCommit, commits_of
 from zerolap.build.function_parameters import LONGEST_DEFINITION_LINES, Parameter, parameters_of
 from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
+from zerolap.build.initial_ramdisk import RamdiskEntry, pack_ramdisk, program_entries
+from zerolap.build.kernel_build import KERNELS, BuiltKernel, KernelBuilder, KernelSource
 from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program, setting_arguments
 from zerolap.build.source import commit_of, resolve
@@ -22,17 +24,22 @@ __all__ = [
     "ARCHIVE_LIMITS",
     "BRANCH",
     "DEFAULT",
+    "KERNELS",
     "LONGEST_DEFINITION_LINES",
     "RANGE",
     "BuildDifferences",
     "Builder",
     "Builds",
+    "BuiltKernel",
     "BuiltServer",
     "GitEnded",
     "GitStopped",
+    "KernelBuilder",
+    "KernelSource",
     "LinkFailed",
     "Parameter",
     "Program",
+    "RamdiskEntry",
     "RangedCommit",
     "Variant",
     "all_tools",
@@ -43,9 +50,11 @@ __all__ = [
     "measured_server",
     "named",
     "pack_build",
+    "pack_ramdisk",
     "pack_source",
     "parameters_of",
     "parse_variant",
+    "program_entries",
     "read_git",
     "resolve",
     "run_git",

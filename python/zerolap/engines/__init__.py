@@ -3,6 +3,10 @@
 from zerolap.engines.argument_probes import METHOD as ARGUMENT_METHOD
 from zerolap.engines.argument_probes import MOST_PROBED, ProbedCalls, ProbedEntry, count_repeated, sees_all
 from zerolap.engines.counted_deployment import counted_part, counted_topology
+from zerolap.engines.emulated_fork import EmulatedTrial, GuestPrograms, emulated_fork
+from zerolap.engines.emulator import MACHINE as EMULATED_MACHINE
+from zerolap.engines.emulator import PROCESSOR as EMULATED_PROCESSOR
+from zerolap.engines.emulator import require_emulator
 from zerolap.engines.engine import (
     TRIAL_PREFIX,
     ComparingEngine,
@@ -43,6 +47,8 @@ from zerolap.engines.traced_fork import TracedServer, require_snapshot_tracing, 
 __all__ = [
     "ARGUMENT_METHOD",
     "COMPARING",
+    "EMULATED_MACHINE",
+    "EMULATED_PROCESSOR",
     "HUGE_PAGE_VARIABLES",
     "LARGEST_PROGRAM_BYTES",
     "LOADED",
@@ -56,11 +62,13 @@ __all__ = [
     "VALUE_BYTES",
     "WRITTEN_FILES",
     "ComparingEngine",
+    "EmulatedTrial",
     "Engine",
     "EngineTrial",
     "EventMoments",
     "FilledServer",
     "FunctionSymbol",
+    "GuestPrograms",
     "PinnedTrial",
     "Place",
     "ProbedCalls",
@@ -74,6 +82,7 @@ __all__ = [
     "counted_topology",
     "deployed",
     "disk_full",
+    "emulated_fork",
     "engine_named",
     "event_metrics",
     "filled_server",
@@ -81,6 +90,7 @@ __all__ = [
     "function_symbols",
     "huge_page_settings",
     "missing_for_sampling",
+    "require_emulator",
     "require_huge_pages",
     "require_huge_pages_possible",
     "require_snapshot_tracing",

@@ -2,6 +2,7 @@
 
 from zerolap.lab.check import CheckRequest, check
 from zerolap.lab.checked_arguments import checked_opportunities
+from zerolap.lab.emulated_sweep import EmulatedRequest, emulated_snapshot
 from zerolap.lab.execution import Execution, Plan, recorded_results
 from zerolap.lab.lab import BUILDERS, Lab, with_builds
 from zerolap.lab.local import compare, resume, run, run_unless
@@ -21,6 +22,7 @@ from zerolap.lab.worker import Worker
 __all__ = [
     "BUILDERS",
     "CheckRequest",
+    "EmulatedRequest",
     "Execution",
     "Explainer",
     "Factor",
@@ -42,6 +44,7 @@ __all__ = [
     "checked_opportunities",
     "compare",
     "comparison_request",
+    "emulated_snapshot",
     "fitting_sizes",
     "latency_points",
     "new_id",

@@ -55,6 +55,15 @@ from zerolap.records.comparison import (
     Summary,
     TimeWord,
 )
+from zerolap.records.emulated_snapshot import (
+    EMULATED_SNAPSHOT_SCHEMA,
+    EmulatedPoint,
+    EmulatedReading,
+    EmulatedSettings,
+    EmulatedSide,
+    EmulatedSnapshotReport,
+    ForkKind,
+)
 from zerolap.records.estimate import NO_SAVING, Estimate
 from zerolap.records.event import (
     Activity,
@@ -95,6 +104,7 @@ from zerolap.records.job import (
     read_stored_given_job,
     read_stored_job,
 )
+from zerolap.records.kernel import Kernel, KernelPatch
 from zerolap.records.keys import LETTER_OF_PATTERN, KeyRange, Keys, LoadRange
 from zerolap.records.measurement import Check, Measurement, Placement, Validity
 from zerolap.records.metric import (
@@ -254,6 +264,7 @@ __all__ = [
     "COUNTER_METRICS",
     "DATA",
     "DEFAULT_DATA_SIZE",
+    "EMULATED_SNAPSHOT_SCHEMA",
     "HEAD",
     "HISTORY_SCHEMA",
     "KEY",
@@ -341,6 +352,11 @@ __all__ = [
     "Decides",
     "DocumentState",
     "DrawnSide",
+    "EmulatedPoint",
+    "EmulatedReading",
+    "EmulatedSettings",
+    "EmulatedSide",
+    "EmulatedSnapshotReport",
     "EndpointSource",
     "EnvironmentMissing",
     "Estimate",
@@ -356,6 +372,7 @@ __all__ = [
     "FirstFault",
     "ForkFinding",
     "ForkFindingKind",
+    "ForkKind",
     "ForkPart",
     "ForkPartName",
     "FunctionCost",
@@ -386,7 +403,9 @@ __all__ = [
     "JobFinished",
     "JobStarted",
     "KeptRepetition",
+    "Kernel",
     "KernelFunction",
+    "KernelPatch",
     "KeyRange",
     "Keys",
     "KnownEdit",

@@ -7,6 +7,13 @@ from zerolap.report.case_sentences import case_sentences
 from zerolap.report.commit_shares import shares_markdown, show_shares
 from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import check_json, comparison_json, profile_json, run_json
+from zerolap.report.emulated_snapshot_document import (
+    emulated_snapshot_html,
+    emulated_snapshot_json,
+    emulated_snapshot_markdown,
+    show_emulated_snapshot,
+)
+from zerolap.report.emulated_snapshot_picture import fork_picture, wait_picture
 from zerolap.report.format import plain
 from zerolap.report.gate import gate_sentence
 from zerolap.report.history_benchfmt import history_benchfmt
@@ -42,7 +49,11 @@ __all__ = [
     "comparison_json",
     "comparison_markdown",
     "content_security_policy",
+    "emulated_snapshot_html",
+    "emulated_snapshot_json",
+    "emulated_snapshot_markdown",
     "failed_check",
+    "fork_picture",
     "gate_sentence",
     "history_benchfmt",
     "history_csv",
@@ -62,6 +73,7 @@ __all__ = [
     "show_bisect",
     "show_check",
     "show_comparison",
+    "show_emulated_snapshot",
     "show_history",
     "show_opportunities",
     "show_profile",
@@ -75,4 +87,5 @@ __all__ = [
     "snapshot_markdown",
     "version_table_json",
     "version_table_markdown",
+    "wait_picture",
 ]

@@ -24,6 +24,8 @@ from zerolap.sandbox.system_calls import system_call_filter
 
 STOP_SECONDS = 10
 WATCH_SECONDS = 0.25
+WATCHING_SHARE = 0.05
+"""Of the time, for looking at limits: in the source of a kernel, counting the disk space takes a second."""
 TAIL_BYTES = 65536
 LAST_WORDS = {
     "memory": re.compile(r"[Cc]annot allocate memory|memory exhausted|out of memory|bad_alloc|MemoryError"),
@@ -102,13 +104,16 @@ class Process:
         """
         seconds = self._bounds.limits.seconds
         end = None if seconds is None else time.monotonic() + seconds
+        looked_seconds = 0.0
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                code = self.wait(WATCH_SECONDS)
+                code = self.wait(max(WATCH_SECONDS, looked_seconds / WATCHING_SHARE))
                 if code != 0 and (reached := self.reached_limit()) is not None:
                     raise LimitReached(reached)
                 return code
+            began = time.monotonic()
             reached = self._bounds.exceeded(self.number)
+            looked_seconds = time.monotonic() - began
             if reached is None and end is not None and time.monotonic() > end:
                 reached = f"its limit of {seconds:g} s"
             if reached is not None:

@@ -1,0 +1,335 @@
+"""Builds a kernel from a source tree or tarball, patches and a configuration, and keeps it by what went in."""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from zerolap.build.recipe import LOG_LINES, artifact_in, no_space
+from zerolap.build.source import content_digest, export
+from zerolap.build.variant import BUILD_PATH, DEFAULT, tools_digest
+from zerolap.records import (
+    BuildFailed,
+    EnvironmentMissing,
+    Kernel,
+    KernelPatch,
+    TreeSource,
+    UsageError,
+    digest_of,
+)
+from zerolap.sandbox import (
+    Confinement,
+    FileRefused,
+    LimitReached,
+    SandboxPolicy,
+    build_limits,
+    is_regular_file,
+    launch,
+    read_file,
+    remove,
+    remove_abandoned,
+    require_sandbox,
+    scratch_directory,
+)
+
+KERNELS: Final = "kernels"
+"""The directory with all kernels, beside that of the builds of servers."""
+IMAGE, RECORD, CONFIGURATION = "bzImage", "kernel.json", "config"
+RECIPE_REVISION: Final = 1
+"""Part of a kernel's digest: to be raised when the recipe builds differently."""
+WORK_PREFIX: Final = "work-"
+GUEST_CONFIGURATION: Final = Path(__file__).with_name("guest_kernel.config")
+"""What an emulated machine needs of its kernel; a user's fragment comes after it."""
+TOOLS: Final = {
+    "make": "make",
+    "gcc": "gcc",
+    "ld": "binutils",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "patch": "patch",
+    "tar": "tar",
+    "xz": "xz-utils",
+}
+"""The programs that a build needs, and Debian's packages that have them."""
+HEADERS: Final = {Path("/usr/include/libelf.h"): "libelf-dev"}
+"""The same of files for the compiler, which the kernel's own tools are built with."""
+IMAGE_PATH: Final = Path("arch/x86/boot/bzImage")
+TARBALL: Final = re.compile(r".+\.tar(\.(xz|gz|bz2|zst))?")
+SETTING: Final = re.compile(r"^(CONFIG_\w+)=(.+)$|^# (CONFIG_\w+) is not set$", re.MULTILINE)
+VERSION: Final = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) = (\d+)$", re.MULTILINE)
+LARGEST_TEXT_BYTES: Final = 4 << 20
+LARGEST_PATCH_BYTES: Final = 64 << 20
+NEEDED_FREE_BYTES: Final = 4 << 30
+"""An unpacked source takes 1.4 GB, its objects some hundred MB."""
+ENVIRONMENT: Final = {
+    "PATH": BUILD_PATH,
+    "HOME": "/tmp",
+    "LANG": "C",
+    "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
+    "KBUILD_BUILD_USER": "zerolap",
+    "KBUILD_BUILD_HOST": "zerolap",
+}
+"""Equal inputs give equal kernels; the environment of the lab must not reach the Makefile."""
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """What a kernel is built of: a source tree or tarball, patches in their order, fragments of a configuration."""
+
+    path: Path
+    patches: Sequence[Path] = ()
+    configurations: Sequence[Path] = ()
+
+    def __post_init__(self) -> None:
+        """Raise `UsageError` for what is not there, or is no source of a kernel."""
+        if not self.path.exists():
+            raise UsageError(
+                f"`{self.path}` is not there",
+                hint="give a kernel's source tree or tarball: apt-get install linux-source-6.1 has "
+                "/usr/src/linux-source-6.1.tar.xz",
+            )
+        if self.path.is_dir():
+            if not (self.path / "Kconfig").is_file() or not (self.path / "arch/x86").is_dir():
+                raise UsageError(f"`{self.path}` is not the source tree of a kernel for x86: it has no arch/x86")
+        elif not TARBALL.fullmatch(self.path.name):
+            raise UsageError(
+                f"`{self.path}` is neither a directory nor a tarball", hint="give a file such as linux-6.1.tar.xz"
+            )
+        for path in (*self.patches, *self.configurations):
+            if not path.is_file():
+                raise UsageError(f"`{path}` is not a file")
+            if path.stat().st_size > LARGEST_PATCH_BYTES:
+                raise UsageError(f"`{path}` has more than {LARGEST_PATCH_BYTES >> 20} MiB")
+
+    @property
+    def content(self) -> str:
+        """The digest of the source without patches and configuration."""
+        if self.path.is_dir():
+            return content_digest(TreeSource(name=self.path.name, path=self.path.resolve()))
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class BuiltKernel:
+    """A kernel on this machine: its record, and the image that a machine boots."""
+
+    record: Kernel
+    image: Path
+
+
+class KernelBuilder:
+    """Turns sources into kernels, which are kept below `directory`; foreign code is built under `policy`."""
+
+    def __init__(
+        self,
+        directory: Path,
+        on_build: Callable[[str], None] = lambda _: None,
+        policy: SandboxPolicy = SandboxPolicy.REQUIRED,
+    ) -> None:
+        self.directory = directory.absolute()
+        self._on_build = on_build
+        self._policy = policy
+
+    def find(self, digest: str) -> BuiltKernel | None:
+        """Return the kernel of that digest, or none if it is not here."""
+        kept = self.directory / digest
+        try:
+            record = Kernel.model_validate_json((kept / RECORD).read_text())
+        except (FileNotFoundError, ValidationError):
+            return None
+        return BuiltKernel(record, kept / IMAGE) if (kept / IMAGE).is_file() else None
+
+    def build(self, source: KernelSource) -> BuiltKernel:
+        """Return the kernel of a source, made unless it is here; another process that makes it is waited for.
+
+        Raises `EnvironmentMissing` where a tool or disk space is missing, `BuildFailed` for a patch that does not apply
+        or a kernel that does not build, with the end of the output.
+        """
+        digest, patches = self._identity(source)
+        built = self.find(digest)
+        if built is not None:
+            return built
+        _require_tools()
+        require_sandbox(self._policy, f"building `{source.path.name}`")
+        with self._being_built(digest):
+            built = self.find(digest)
+            if built is None:
+                self._on_build(source.path.name)
+                self._make(source, digest, patches)
+                built = self.find(digest)
+        if built is None:
+            raise BuildFailed(f"the kernel of `{source.path.name}` was built, and cannot be read")
+        return built
+
+    def _identity(self, source: KernelSource) -> tuple[str, list[KernelPatch]]:
+        """Return the digest of all that goes into a kernel, and its patches."""
+        patches = [
+            KernelPatch(name=path.name, digest=hashlib.sha256(path.read_bytes()).hexdigest()) for path in source.patches
+        ]
+        configurations = [
+            hashlib.sha256(path.read_bytes()).hexdigest() for path in (GUEST_CONFIGURATION, *source.configurations)
+        ]
+        parts = [source.content, *(patch.digest for patch in patches), "", *configurations, "", *tools_digest(DEFAULT)]
+        return digest_of(str(RECIPE_REVISION), *parts), patches
+
+    @contextlib.contextmanager
+    def _being_built(self, digest: str) -> Iterator[None]:
+        """Let one process at a time build a kernel."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        with (self.directory / f"{digest}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _make(self, source: KernelSource, digest: str, patches: list[KernelPatch]) -> None:
+        remove_abandoned(WORK_PREFIX, self.directory)
+        if shutil.disk_usage(self.directory).free < NEEDED_FREE_BYTES:
+            raise no_space(self.directory)
+        with scratch_directory(WORK_PREFIX, self.directory) as work:
+            making = _Making(source, work, self._policy)
+            ready = work / "ready"
+            ready.mkdir()
+            try:
+                shutil.copy2(making.make(), ready / IMAGE, follow_symlinks=False)
+                record = Kernel(
+                    digest=digest,
+                    name=source.path.name,
+                    version=making.version(),
+                    patches=patches,
+                    compiler=tools_digest(DEFAULT)[1],
+                    without_effect=making.without_effect(),
+                )
+                (ready / CONFIGURATION).write_bytes(making.configuration())
+            except FileRefused as refused:
+                raise BuildFailed(f"the kernel of `{source.path.name}` does not build: {refused}") from refused
+            (ready / RECORD).write_text(record.model_dump_json())
+            with contextlib.suppress(FileNotFoundError):
+                remove(self.directory / digest)
+            ready.rename(self.directory / digest)
+
+
+class _Making:
+    """A kernel as it is made in a directory of its own, each step in the sandbox and within limits."""
+
+    def __init__(self, source: KernelSource, work: Path, policy: SandboxPolicy) -> None:
+        self._source = source
+        self._name = source.path.name
+        self._work = work
+        self._policy = policy
+        self._tree = work / "source"
+        self._tree.mkdir()
+        self._inputs = work / "inputs"
+        self._inputs.mkdir()
+
+    def make(self) -> Path:
+        """Carry out all steps, and return the image."""
+        self._unpack()
+        self._patch()
+        self._configure()
+        return self._compile()
+
+    def _unpack(self) -> None:
+        """Copy or unpack the source; one directory above all others of a tarball is left out."""
+        if self._source.path.is_dir():
+            export(TreeSource(name=self._name, path=self._source.path.resolve()), self._tree)
+            return
+        command = ["tar", "--extract", f"--file={self._source.path.resolve()}", "--strip-components=1"]
+        self._run(command, f"`{self._name}` cannot be unpacked")
+
+    def _patch(self) -> None:
+        """Apply the patches in their order; raises `BuildFailed` for the first that does not apply."""
+        for number, path in enumerate(self._source.patches):
+            copy = self._copied(path, f"{number}.patch")
+            command = ["patch", "--strip=1", "--batch", "--forward", f"--input={copy}"]
+            self._run(command, f"`{path.name}` does not apply to `{self._name}`")
+
+    def _configure(self) -> None:
+        """Make the configuration: what a guest needs, then the fragments, and nothing else."""
+        fragments = [GUEST_CONFIGURATION, *self._source.configurations]
+        copies = [str(self._copied(path, f"{number}.config")) for number, path in enumerate(fragments)]
+        failed = f"`{self._name}` cannot be configured"
+        self._run(["make", "ARCH=x86_64", "allnoconfig"], failed)
+        self._run(["scripts/kconfig/merge_config.sh", "-m", ".config", *copies], failed)
+        self._run(["make", "ARCH=x86_64", "olddefconfig"], failed)
+
+    def _compile(self) -> Path:
+        """Compile, and return the image."""
+        self._run(
+            ["make", "ARCH=x86_64", f"-j{os.cpu_count() or 1}", "bzImage"],
+            f"the kernel of `{self._name}` does not build",
+        )
+        return artifact_in(self._name, self._tree, IMAGE_PATH)
+
+    def configuration(self) -> bytes:
+        """Return the configuration that was built."""
+        return read_file(self._tree / ".config", LARGEST_TEXT_BYTES)
+
+    def version(self) -> str:
+        """Return the version as the Makefile states it, such as `6.1.192`; empty if it does not."""
+        text = read_file(self._tree / "Makefile", LARGEST_TEXT_BYTES).decode(errors="replace")
+        stated = dict(VERSION.findall(text))
+        return ".".join(stated[part] for part in ("VERSION", "PATCHLEVEL", "SUBLEVEL") if part in stated)
+
+    def without_effect(self) -> list[str]:
+        """Return those settings of the user's fragments that the kernel was not built with."""
+        built = settings_of(self.configuration().decode(errors="replace"))
+        wanted: dict[str, str] = {}
+        for path in self._source.configurations:
+            wanted |= settings_of(path.read_text(errors="replace"))
+        return sorted(f"{name}={value}" for name, value in wanted.items() if built.get(name, "n") != value)
+
+    def _copied(self, path: Path, name: str) -> Path:
+        """Return a copy of an input that the sandbox shows."""
+        copy = self._inputs / name
+        copy.write_bytes(path.read_bytes())
+        return copy
+
+    def _run(self, command: Sequence[str], failed: str) -> None:
+        """Carry out a step; raises `BuildFailed` with what failed and the end of the output."""
+        shown = [] if self._source.path.is_dir() else [self._source.path.resolve()]
+        confinement = Confinement(
+            writable=[self._tree],
+            read_only=[self._inputs, *shown],
+            directory=self._tree,
+            limits=build_limits(self._tree),
+            policy=self._policy,
+        )
+        log = self._work / "build.log"
+        log.write_bytes(b"")
+        with launch(command, environment=ENVIRONMENT, output=log, confinement=confinement) as process:
+            try:
+                code = process.wait_within_limits()
+            except LimitReached as reached:
+                raise BuildFailed(
+                    f"{failed}: it reached {reached}", details=process.output_tail(LOG_LINES)
+                ) from reached
+            tail = process.output_tail(LOG_LINES)
+        if "No space left on device" in tail:
+            raise no_space(self._work.parent)
+        if code != 0:
+            raise BuildFailed(f"{failed}: `{command[0]}` ended with {code}", details=tail)
+
+
+def settings_of(text: str) -> dict[str, str]:
+    """Return the settings of a configuration or a fragment of one by their names; what is not set is `n`."""
+    return {match[1] or match[3]: (match[2] or "n").strip() for match in SETTING.finditer(text)}
+
+
+def _require_tools() -> None:
+    """Raise `EnvironmentMissing` with the command that installs what a build needs and is missing."""
+    packages = [package for program, package in TOOLS.items() if shutil.which(program, path=BUILD_PATH) is None]
+    packages += [package for header, package in HEADERS.items() if not is_regular_file(header)]
+    if packages:
+        raise EnvironmentMissing(
+            f"a kernel cannot be built: {', '.join(packages)} {'is' if len(packages) == 1 else 'are'} missing",
+            hint=f"apt-get install {' '.join(packages)}",
+        )

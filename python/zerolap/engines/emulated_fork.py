@@ -1,0 +1,165 @@
+"""One fork in an emulated machine: a server that is filled, saves, and answers one request after another meanwhile."""
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from zerolap.build import Program, RamdiskEntry, pack_ramdisk, program_entries, setting_arguments
+from zerolap.engines.emulator import EmulatedMachine, emulate
+from zerolap.engines.huge_pages import VARIABLES, require_huge_pages
+from zerolap.engines.snapshot_trial import BYTES_PER_KEY, VALUE_BYTES
+from zerolap.records import EnvironmentMissing, ForkKind, HugePages, TrialFailed, UsageError
+from zerolap.sandbox import launch
+from zerolap.server import AnonymousMemory
+
+GUEST_SOURCE: Final = Path(__file__).parent / "guest" / "fork_client.c"
+COMPILER: Final = ("gcc", "-O2", "-static", "-std=gnu11")
+COMPILING_SECONDS: Final = 120
+SETTINGS: Final[Mapping[str, str]] = {
+    "port": "0",
+    "unixsocket": "/data/server.sock",
+    "dir": "/data",
+    "dbfilename": "dump.rdb",
+    "save": "",
+    "appendonly": "no",
+    "daemonize": "no",
+    "loglevel": "warning",
+    "logfile": "",
+    "rdbcompression": "no",
+    "rdbchecksum": "no",
+    "activedefrag": "no",
+}
+"""What the server prints goes to the console; the dump goes to memory, and the guest checks it."""
+COPIES: Final = 3.25
+"""Of the data: the server's, that of its dump, and pages that are copied because they are written to meanwhile."""
+KERNEL_BYTES: Final = 256 << 20
+MOST_SECONDS: Final = 3600.0
+LONGEST_LINE_BYTES: Final = 4000
+
+
+@dataclass(frozen=True)
+class EmulatedTrial:
+    """What is measured in a machine of its own: a server with settings, its fork, its pages, the size of its data."""
+
+    program: Program
+    config: Mapping[str, str]
+    fork: ForkKind
+    huge_pages: HugePages | None
+    size_bytes: int
+    seed: int
+
+    @property
+    def keys(self) -> int:
+        """How many keys the server is filled with."""
+        return self.keys_for(self.size_bytes)
+
+    @staticmethod
+    def keys_for(size_bytes: int) -> int:
+        """Return how many keys of `VALUE_BYTES` are about that much data."""
+        return max(1, size_bytes // BYTES_PER_KEY)
+
+    @staticmethod
+    def memory_for(size_bytes: int) -> int:
+        """Return the memory of a machine for that much data."""
+        return KERNEL_BYTES + int(COPIES * size_bytes)
+
+
+@dataclass(frozen=True)
+class GuestPrograms:
+    """The guest's own program, compiled into a directory below the name of all that went in."""
+
+    directory: Path
+    compiler: Sequence[str] = field(default=COMPILER)
+
+    def fork_client(self) -> Path:
+        """Return the first process of the machine; raises `EnvironmentMissing` where it cannot be compiled."""
+        content = GUEST_SOURCE.read_bytes()
+        digest = hashlib.sha256(content + " ".join(self.compiler).encode()).hexdigest()[:32]
+        program = self.directory / f"guest-{digest}"
+        if program.is_file():
+            return program
+        self.directory.mkdir(parents=True, exist_ok=True)
+        made, log = (self.directory / f"{name}-{digest}-{os.getpid()}" for name in ("making", "log"))
+        command = [*self.compiler, "-o", str(made), str(GUEST_SOURCE)]
+        with launch(command, environment={"PATH": "/usr/bin:/bin"}, output=log) as process:
+            try:
+                code = process.wait(COMPILING_SECONDS)
+            except subprocess.TimeoutExpired:
+                code = -1
+            tail = process.output_tail()
+        log.unlink()
+        if code != 0:
+            raise EnvironmentMissing(
+                "the guest's program cannot be compiled", hint="apt-get install gcc libc6-dev", details=tail
+            )
+        made.rename(program)
+        return program
+
+
+def emulated_fork(
+    trial: EmulatedTrial,
+    kernel: Path,
+    guests: GuestPrograms,
+    directory: Path,
+    on_value: Callable[[str, int], None] = lambda _name, _value: None,
+) -> dict[str, int]:
+    """Boot a machine, let the server fork in it, and return what was counted; files go to an empty directory.
+
+    Raises `TrialFailed`, also for a dump that does not hold what the server held at the moment of the fork, and for a
+    server that does not have the pages that were wanted.
+    """
+    ramdisk, work = directory / "ramdisk", directory / "work"
+    ramdisk.write_bytes(_ramdisk(trial, guests.fork_client()))
+    work.mkdir()
+    machine = EmulatedMachine(kernel, ramdisk, trial.memory_for(trial.size_bytes), MOST_SECONDS)
+    counts = emulate(machine, work, on_value, trial.program.policy)
+    _require_right_dump(trial, counts)
+    if trial.huge_pages is not None:
+        memory = AnonymousMemory(counts.get("anonymous_bytes", 0), counts.get("huge_page_bytes", 0))
+        require_huge_pages(trial.huge_pages, memory)
+    return counts
+
+
+def _require_right_dump(trial: EmulatedTrial, counts: Mapping[str, int]) -> None:
+    keys, wrong = counts.get("dump_keys"), counts.get("dump_values_wrong")
+    if keys != trial.keys or wrong != 0:
+        raise TrialFailed(
+            f"the dump is wrong: {keys} keys instead of {trial.keys:,}, "
+            f"{wrong} values other than at the moment of the fork"
+        )
+
+
+def _ramdisk(trial: EmulatedTrial, guest: Path) -> bytes:
+    """Return the first file system: the guest's program, what it is to do, and the server."""
+    program = trial.program.path.absolute()
+    words = [str(program), *setting_arguments({**SETTINGS, **trial.config})]
+    variables = {} if trial.huge_pages is None else VARIABLES[trial.huge_pages]
+    plan = {
+        "keys": trial.keys,
+        "value_bytes": VALUE_BYTES,
+        "async_fork": int(trial.fork == "async"),
+        "seed": trial.seed,
+    }
+    return pack_ramdisk(
+        [
+            *(RamdiskEntry.directory(path) for path in ("/proc", "/sys", "/dev", "/data", "/tmp")),
+            RamdiskEntry.character_device("/dev/console", 5, 1),
+            RamdiskEntry.file("/init", guest.read_bytes(), executable=True),
+            RamdiskEntry.file("/plan", _lines(f"{name} {value}" for name, value in plan.items())),
+            RamdiskEntry.file("/server.arguments", _lines(words)),
+            RamdiskEntry.file("/server.environment", _lines(f"{name}={value}" for name, value in variables.items())),
+            *program_entries(program, trial.program.policy),
+        ]
+    )
+
+
+def _lines(words: Iterable[str]) -> bytes:
+    lines = list(words)
+    for line in lines:
+        if "\n" in line or len(line.encode()) > LONGEST_LINE_BYTES:
+            raise UsageError(f"the server setting `{line[:80]}` cannot be given to an emulated machine")
+    return "".join(f"{line}\n" for line in lines).encode()

@@ -1,0 +1,55 @@
+"""What a guest reports: lines `NAME VALUE` of a machine that runs foreign code, read with bounds."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+LONGEST_LINE_BYTES: Final = 512
+MOST_BYTES: Final = 1 << 20
+MOST_NAMES: Final = 256
+LARGEST_VALUE: Final = (1 << 64) - 1
+LINE: Final = re.compile(rb"([a-z][a-z0-9_]{0,63}) ([0-9]{1,20})")
+ERROR: Final = b"error "
+END: Final = "end"
+
+
+class GuestRefused(Exception):
+    """A guest writes what it should not; the text is the reason."""
+
+
+@dataclass
+class GuestOutput:
+    """The output of a guest, taken in as it comes: its values by name, and how it ended.
+
+    `error` is what the guest states that went wrong, `has_ended` whether it states that it is done.
+    """
+
+    values: dict[str, int] = field(default_factory=dict)
+    error: str | None = None
+    has_ended: bool = False
+    _rest: bytes = b""
+    _bytes: int = 0
+
+    def take(self, received: bytes) -> list[tuple[str, int]]:
+        """Take what was received, and return the values in it; raises `GuestRefused` beyond the bounds."""
+        self._bytes += len(received)
+        if self._bytes > MOST_BYTES:
+            raise GuestRefused(f"it writes more than {MOST_BYTES >> 20} MiB of results")
+        *lines, self._rest = (self._rest + received).split(b"\n")
+        if max(map(len, [*lines, self._rest])) > LONGEST_LINE_BYTES:
+            raise GuestRefused(f"it writes lines of more than {LONGEST_LINE_BYTES} bytes")
+        return [taken for line in lines if (taken := self._line(line.removesuffix(b"\r"))) is not None]
+
+    def _line(self, line: bytes) -> tuple[str, int] | None:
+        if line.startswith(ERROR):
+            self.error = self.error or line[len(ERROR) :].decode(errors="replace")
+            return None
+        match = LINE.fullmatch(line)
+        if match is None or int(match[2]) > LARGEST_VALUE:
+            raise GuestRefused(f"it writes `{line[:80].decode(errors='replace')}`, which is not a name and a number")
+        name, value = match[1].decode(), int(match[2])
+        self.values[name] = value
+        if len(self.values) > MOST_NAMES:
+            raise GuestRefused(f"it writes more than {MOST_NAMES} names")
+        self.has_ended = self.has_ended or name == END
+        return name, value

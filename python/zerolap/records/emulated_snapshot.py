@@ -1,0 +1,85 @@
+"""Forks that were counted in emulated machines, the document of `zerolap snapshot --kernel`."""
+
+from typing import Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from zerolap.records.base import Record
+from zerolap.records.build import MeasuredServer
+from zerolap.records.kernel import Kernel
+from zerolap.records.platform import Platform
+from zerolap.records.snapshot import FailedSize, HugePages, LineFit
+
+EMULATED_SNAPSHOT_SCHEMA: Final = "zerolap.emulated-snapshot/1"
+
+ForkKind: TypeAlias = Literal["copy", "async"]
+"""Whether fork copies the page tables of the last level itself, or leaves them to the child (Async-fork)."""
+
+
+class EmulatedSide(Record):
+    """What is measured beside each other in one kernel; `name` is empty where there is one side alone.
+
+    `fits` are lines of counts over the resident memory.
+    """
+
+    name: str = ""
+    fork: ForkKind = "copy"
+    huge_pages: HugePages | None = None
+    config: dict[str, str] = {}
+    fits: dict[str, LineFit] = {}
+
+
+class EmulatedPoint(Record):
+    """A side at a size of data: the counts of each run by name, as the guest reports them.
+
+    `is_repeated` is whether all runs counted the same; null for a single run.
+    """
+
+    side: str = ""
+    size_bytes: int
+    keys: int
+    runs: list[dict[str, int]]
+    is_repeated: bool | None = None
+
+
+class EmulatedSettings(Record):
+    """How the machines were emulated; counts depend on the versions of emulator and server, and on the seed."""
+
+    sizes_bytes: list[int]
+    value_bytes: int
+    repetitions: int
+    seed: int
+    emulator: str
+    machine: str
+    processor: str
+
+
+class EmulatedReading(Record):
+    """How the counts are read: the headline, what was measured, what follows, and what to bear in mind."""
+
+    headline: str
+    subject: str
+    sentences: list[str]
+    warnings: list[str]
+
+
+class EmulatedSnapshotReport(Record):
+    """The document of forks in emulated machines, over sizes of data.
+
+    Counts are instructions, entries of page tables and requests, never times: what an emulated machine takes for a
+    second means nothing. `reading` is null until it is written down.
+    """
+
+    schema_: str = Field(default=EMULATED_SNAPSHOT_SCHEMA, alias="schema", serialization_alias="schema")
+    created: str
+    command_line: str
+    server: MeasuredServer
+    kernel: Kernel
+    platform: Platform
+    settings: EmulatedSettings
+    machine_seconds: float
+    sides: list[EmulatedSide]
+    points: list[EmulatedPoint]
+    failed: list[FailedSize] = []
+    notes: list[str] = []
+    reading: EmulatedReading | None = None
