@@ -2,7 +2,8 @@
 
 Several figures come from one sweep of BGSAVE over the usual sizes, under both loads. Sizes in bytes as arguments
 replace the usual ones, which the file states. The whole document is written to `.bench/snapshots-sweep.json`.
-`planted_stall` traces a server that waits after its fork, and one that does not.
+`planted_stall` traces a server that waits after its fork, and one that does not. What needs a kernel to be built
+(`benches/async_fork.py`) is measured only by its name.
 """
 
 import statistics
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from benches.async_fork import checked_kernel, counted_forks
 from benches.comparing import SERVER, empty_store
 from benches.figures import DIRECTORY, Figure, read_figures, show_figures, write_figures
 from benches.planted_stall import planted_stall
@@ -119,17 +121,21 @@ Measure: TypeAlias = Callable[[Sequence[int] | None], dict[str, Figure]]
 MEASURES: Final[Mapping[str, Measure]] = {
     **dict.fromkeys(("pause_fit_r2", "seen_by_client", "closed_loop_hides", "sweep_minutes"), measured_sweep),
     "planted_stall": measured_stall,
+    **dict.fromkeys(("async_parent_share", "longest_wait_share", "counts_repeat"), counted_forks),
+    **dict.fromkeys(("snapshot_wrong", "selftests"), checked_kernel),
 }
 """What measures each figure; what measures several is called once."""
+BY_NAME: Final = (counted_forks, checked_kernel)
+"""What takes an hour and a kernel: it is measured only where a figure of it is named."""
 
 
 def wanted_figures(words: Sequence[str]) -> list[str]:
-    """Return the figures that are named, by default all; raises `SystemExit` for others."""
+    """Return the figures that are named, by default all but those of kernels; raises `SystemExit` for others."""
     names = [word for word in words if not word.isdecimal()]
     unknown = [name for name in names if name not in MEASURES]
     if unknown:
         raise SystemExit(f"unknown: {', '.join(unknown)}; figures: {', '.join(MEASURES)}; sizes are in bytes")
-    return names or list(MEASURES)
+    return names or [name for name, measure in MEASURES.items() if measure not in BY_NAME]
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benches import snapshots
+from benches import async_fork, snapshots
 
 NAMED = {"pause_fit_r2", "closed_loop_hides", "sweep_minutes", "seen_by_client", "planted_stall"}
 
@@ -23,3 +23,22 @@ def test_another_name_is_refused_with_those_that_there_are() -> None:
         snapshots.wanted_figures(["pause_fit_r2", "fastest"])
     assert str(refused.value).startswith("unknown: fastest; figures: pause_fit_r2, ")
     assert all(name in str(refused.value) for name in NAMED)
+
+
+def test_what_needs_a_kernel_is_measured_by_its_name_alone() -> None:
+    of_kernels = ["async_parent_share", "longest_wait_share", "counts_repeat", "snapshot_wrong", "selftests"]
+    assert not set(snapshots.wanted_figures([])) & set(of_kernels)
+    assert snapshots.wanted_figures(of_kernels) == of_kernels
+
+
+def test_figures_are_read_from_what_the_tests_of_the_patch_print() -> None:
+    printed = "booting\npages_compared 120000000\npages_wrong 0\nselftests_run 14\nselftests_new_failures 1\n"
+    figures = async_fork.tested_figures(printed)
+    assert (figures["snapshot_wrong"].value, figures["snapshot_wrong"].trials) == (0, 120_000_000)
+    assert (figures["selftests"].value, figures["selftests"].trials) == (1, 14)
+
+
+def test_tests_that_did_not_end_give_no_figures() -> None:
+    with pytest.raises(SystemExit) as refused:
+        async_fork.tested_figures("pages_compared 5\nKernel panic\n")
+    assert "no pages_wrong, selftests_new_failures" in str(refused.value)

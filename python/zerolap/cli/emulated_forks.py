@@ -1,0 +1,69 @@
+"""`zerolap snapshot --kernel`: forks that are counted in emulated machines, with a kernel that the lab builds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from zerolap.build import KernelSource
+    from zerolap.cli.output import Reports
+    from zerolap.lab import EmulatedRequest
+
+OF_MACHINES = ("base", "event", "load", "rate", "connections", "trace", "min_effect", "fail_on")
+"""Options of a sweep on this machine, which an emulated one does not follow."""
+EMULATED_REPETITIONS = 1
+"""Equal runs count the same: more only show that they do."""
+EMULATED_SEED = 1
+"""Each command counts the same requests, unless another seed is given."""
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """The options that name a kernel."""
+
+    kernel: Path | None
+    patches: Sequence[Path]
+    configurations: Sequence[Path]
+
+    def source(self, context: typer.Context) -> "KernelSource | None":
+        """Return what the kernel is built of, or none without `--kernel`; raises `UsageError`."""
+        from zerolap.build import KernelSource
+        from zerolap.errors import UsageError
+
+        if self.kernel is None:
+            if self.patches or self.configurations:
+                raise UsageError(
+                    "`--kernel-patch` and `--kernel-config` need a kernel",
+                    hint="give --kernel /usr/src/linux-source-6.1.tar.xz",
+                )
+            return None
+        for name in OF_MACHINES:
+            if is_given(context, name):
+                option = name.replace("_", "-")
+                raise UsageError(f"`--{option}` does not go with `--kernel`, which counts forks in emulated machines")
+        return KernelSource(self.kernel, self.patches, self.configurations)
+
+
+def is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option was given, instead of its default being taken."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def count_forks(request: "EmulatedRequest", reports: "Reports", *, store: str | None, unsafe_no_sandbox: bool) -> int:
+    """Carry out the sweep, write what was asked for, and the table; return the exit code."""
+    from zerolap.cli import options
+    from zerolap.cli.bar import Bar
+    from zerolap.cli.exit_code import DONE
+    from zerolap.cli.output import write_emulated_snapshot
+    from zerolap.errors import TrialFailed
+    from zerolap.lab import Lab, emulated_snapshot
+    from zerolap.store import Store
+
+    with Store.open(store) as results, Bar(quiet=reports.quiet) as bar:
+        report = emulated_snapshot(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+    write_emulated_snapshot(report, reports)
+    return TrialFailed.exit_code if report.failed else DONE
