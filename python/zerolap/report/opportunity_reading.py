@@ -1,7 +1,7 @@
 """How the opportunities of a version are read: the headline, what each brings, and where it lies."""
 
 from zerolap.records import Calibration, Opportunities, Opportunity, OpportunityCase, OpportunityWeights
-from zerolap.report.format import COMMIT_DIGITS, change, counted, listing, one_line, rough_percent, share
+from zerolap.report.format import COMMIT_DIGITS, counted, listing, one_line, rough_percent, share
 
 SHOWN_LINES = 4
 """Lines of source code that a sentence names."""
@@ -53,7 +53,7 @@ def shared_part(opportunity: Opportunity) -> str:
     """Write what is left of an opportunity after those before it, where that is less; else nothing."""
     if opportunity.additional_share >= MUCH * opportunity.saved_share.expected:
         return ""
-    return f"{rough_percent(opportunity.additional_share)} after those above, which share code with it"
+    return f"saves {rough_percent(opportunity.additional_share)} once those above are done, which share code with it"
 
 
 def of_cases(opportunity: Opportunity, document: Opportunities) -> str:
@@ -66,7 +66,7 @@ def of_cases(opportunity: Opportunity, document: Opportunities) -> str:
 
 def throughput(case: OpportunityCase) -> str:
     """Write what a case would save, and by how much it would get faster as far as instructions decide that."""
-    return f"{_saved_work(case)}, {change(case.gain.expected)} throughput"
+    return f"{_saved_work(case)}, up to +{rough_percent(case.gain.expected)} throughput"
 
 
 def _saved_work(case: OpportunityCase) -> str:

@@ -19,7 +19,7 @@ class Atomics:
 
     name = "atomics"
     purpose = "atomic counters that mostly one thread changes"
-    revision = 3
+    revision = 4
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions with locked instructions; a library's are not known, such as those of a mutex."""
@@ -38,6 +38,7 @@ def _opportunity(evidence: CaseEvidence, name: str, times: float) -> CaseOpportu
         Saving({function: times}, PART, UNCOUNTED.times(times)),
         confidence="medium",
         evidence={"locked_instructions_per_op": times},
-        text=f"executes {figure(times)} locked instructions per request; where mostly one thread changes the value, "
+        text=f"executes {figure(times)} locked instructions per request, which take as long as about "
+        f"{figure(UNCOUNTED.expected * times)} others; where mostly one thread changes the value, "
         "one value for each thread, added up when it is read, does without them",
     )

@@ -6,6 +6,7 @@ from typing import Final
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.text import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 CLOCK: Final = re.compile(r"_*(?:clock_gettime|gettimeofday|time)(?:64)?|__vdso_(?:clock_gettime|gettimeofday|time)")
@@ -23,7 +24,7 @@ class ClockReadings:
 
     name = "clock-readings"
     purpose = "clock readings of a command beyond those that measure it"
-    revision = 3
+    revision = 4
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions that read the clock; the readings that measure the command are made outside of it."""
@@ -68,6 +69,7 @@ def _opportunity(evidence: CaseEvidence, owner: FunctionKey, read: list[tuple[Ca
         ),
         confidence="medium",
         evidence={"readings_per_op": readings},
-        text=f"reads the clock {often(readings)} per request by {readers}; the time at which the command began is "
-        "known, and is the same for all of its parts",
+        text=f"reads the clock {often(readings)} per request by {readers}, which takes as long as about "
+        f"{figure(UNCOUNTED.expected * readings)} instructions; the time at which the command began is known, and is "
+        "the same for all of its parts",
     )

@@ -5,6 +5,7 @@ from typing import Final
 
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.text import figure
 from zerolap.records import NO_SAVING, CaseOpportunity, Estimate
 
 EACH_REQUEST: Final = re.compile(
@@ -22,7 +23,7 @@ class SystemCalls:
 
     name = "system-calls"
     purpose = "system calls of a request beyond reading it, writing its reply and waiting"
-    revision = 3
+    revision = 4
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions of the server above such system calls."""
@@ -63,6 +64,7 @@ def _opportunity(evidence: CaseEvidence, owner: FunctionKey, made: dict[Function
         Saving({}, NO_SAVING, UNCOUNTED.times(number)),
         confidence="medium",
         evidence={"syscalls_per_op": number},
-        text=f"calls the kernel {often(number)} per request by {named(made)}; what is done for many requests at once, "
+        text=f"calls the kernel {often(number)} per request by {named(made)}, which takes as long as about "
+        f"{figure(UNCOUNTED.expected * number)} instructions; what is done for many requests at once, "
         "or by another thread, does not keep the request waiting",
     )

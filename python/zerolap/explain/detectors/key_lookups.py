@@ -45,7 +45,7 @@ class KeyLookups:
 
     name = "key-lookups"
     purpose = "the same key hashed and looked up several times for one command"
-    revision = 3
+    revision = 4
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the commands that ask the tables more often than they have keys.
@@ -95,7 +95,7 @@ def _opportunity(evidence: CaseEvidence, entry: FunctionKey, times: float) -> Ca
         },
         text=f"looks keys up {often(asked / times)} where {figure(keys / times)} would do"
         f"{OF_COUNT_BUILD[count_build]}, by {named(most_first)}: {figure(sum(costs.values()))} instructions for what "
-        "was looked up before",
+        "was looked up before; the entry of the first look-up can be handed on",
     )
 
 
