@@ -163,8 +163,8 @@ def _blocks(evidence: CaseEvidence, function: FunctionKey, moved: _MovedMemory) 
         confidence="medium",
         evidence={"blocks_per_op": blocks, "instructions_per_op": sum(costs.values())},
         text=f"allocates memory by {_who(allocating, function)} and frees it by {_who(freeing, function)} before it "
-        f"returns, {often(blocks)} per request: {figure(sum(costs.values()))} instructions; memory on the stack, or kept "
-        "for the next call, would do",
+        f"returns, {often(blocks)} per request: {figure(sum(costs.values()))} instructions; memory on the stack, or "
+        "kept for the next call, would do",
     )
 
 
@@ -192,8 +192,8 @@ def _table(evidence: CaseEvidence, function: FunctionKey, moved: _MovedMemory) -
         confidence="medium",
         evidence={"blocks_per_op": memory.released * entered, "instructions_per_op": sum(costs.values())},
         text=f"fills a table by {named(additions)} and releases it by {named(releases)} before it returns, "
-        f"{figure(memory.released * entered)} blocks of memory per request: {figure(sum(costs.values()))} instructions; "
-        "what is added can go to the result at once",
+        f"{figure(memory.released * entered)} blocks of memory per request: {figure(sum(costs.values()))} instructions"
+        "; what is added can go to the result at once",
     )
 
 
