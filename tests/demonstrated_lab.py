@@ -41,6 +41,7 @@ class DemonstratedLab:
         return {
             "/comparisons/{identity}": f"/comparisons/{compared}?case={case}",
             "/runs/{identity}": f"/runs/{run}",
+            "/snapshots/{identity}": f"/snapshots/{self.store.sweeps.newest(1)[0].id}",
             "/trials/{number}": f"/trials/{self.timed_trial(compared, case)}",
             "/series": "/series?case=zadd&metric=cpu_ns_per_op",
             "/commits/{commit}": f"/commits/{self.server.commits[HASH_COMMIT].commit}",

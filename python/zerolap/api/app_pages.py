@@ -30,6 +30,8 @@ ROUTES: Final = (
     "/reports",
     "/comparisons/{identity}",
     "/runs/{identity}",
+    "/snapshots",
+    "/snapshots/{identity}",
     "/trials/{number}",
     "/series",
     "/versions",

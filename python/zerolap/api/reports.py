@@ -1,4 +1,4 @@
-"""Pages and files of comparisons and runs: the one-file HTML report, the JSON document and the Markdown."""
+"""Pages and files of comparisons, runs and sweeps of snapshots: the one-file HTML report, JSON and Markdown."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -23,18 +23,22 @@ from zerolap.report import (
     run_html,
     run_json,
     run_markdown,
+    snapshot_html,
+    snapshot_json,
+    snapshot_markdown,
 )
 from zerolap.store import BlobDamaged, Store
 
 Form: TypeAlias = Literal["html", "json", "md"]
-Noun: TypeAlias = Literal["comparison", "run"]
+Noun: TypeAlias = Literal["comparison", "run", "snapshot"]
 KINDS: Final[dict[Noun, str]] = {"comparison": "compare", "run": "run"}
+"""Of those that are requested."""
 MEDIA_TYPES: Final[dict[Form, str]] = {
     "html": HTML,
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
 }
-IDENTITY: Final = re.compile(r"[cr]-[0-9a-f-]{1,64}")
+IDENTITY: Final = re.compile(r"[crs]-[0-9a-f-]{1,64}")
 
 
 class NoReport(Exception):
@@ -98,6 +102,7 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
     documents: tuple[tuple[Noun, Callable[[Store, str, Form], _Made]], ...] = (
         ("comparison", _comparison),
         ("run", _run),
+        ("snapshot", _snapshot),
     )
     for noun, read in documents:
         for form, ending, summary in forms:
@@ -106,7 +111,7 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
                 route(noun, form, read),
                 response_class=Response,
                 summary=summary.format(noun),
-                description=f"Of a {noun} that is not finished, what there is so far.",
+                description=f"Of a {noun} that is not finished, what there is so far." if noun in KINDS else "",
                 operation_id=f"read_{noun}_as_{form}",
                 responses=_described(summary.format(noun), form),
             )
@@ -136,12 +141,18 @@ def _report(store: Store, identity: str, form: Form, read: Callable[[Store, str,
 
 
 def _drawn(store: Store, identity: str, noun: Noun) -> Page:
-    """Return the page that draws a comparison or a run, from its request on; raises `NoReport`."""
+    """Return the page that draws a comparison or a run, from its request on, or a sweep; raises `NoReport`."""
     if IDENTITY.fullmatch(identity) is None:
         raise NoReport(f"this is no id of a {noun}")
-    if store.kinds([identity]).get(identity) != KINDS[noun]:
+    if not _is_known(store, identity, noun):
         raise NoReport(f"the lab knows no {noun} {identity}")
     return shell_page(store.notice)
+
+
+def _is_known(store: Store, identity: str, noun: Noun) -> bool:
+    if noun == "snapshot":
+        return store.sweeps.has(identity)
+    return store.kinds([identity]).get(identity) == KINDS[noun]
 
 
 def _comparison(store: Store, identity: str, form: Form) -> _Made:
@@ -168,6 +179,19 @@ def _run(store: Store, identity: str, form: Form) -> _Made:
         case "html":
             text = run_html(report, read_run_pictures(report, store))
     return _Made(text, store.in_short([identity])[identity].state == "done")
+
+
+def _snapshot(store: Store, identity: str, form: Form) -> _Made:
+    report = store.sweeps.report(identity)
+    _require_same(report.id, identity)
+    match form:
+        case "json":
+            text = snapshot_json(report)
+        case "md":
+            text = snapshot_markdown(report)
+        case "html":
+            text = snapshot_html(report)
+    return _Made(text, is_done=True)
 
 
 def _require_same(identity: str, asked: str) -> None:

@@ -1,4 +1,4 @@
-"""`zerolap explain`: shows a stored comparison or run with its reasons."""
+"""`zerolap explain`: shows a stored comparison or run with its reasons, or a sweep of snapshots."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,8 +15,8 @@ app = typer.Typer(rich_markup_mode="rich")
 
 HELP = f"""{VERBS["explain"]}
 
-ID is printed at the end of compare and run; a unique beginning of it or `latest` will do. Without ID the newest
-comparisons and runs are listed.
+ID is printed at the end of compare, run and snapshot; a unique beginning of it or `latest` will do. Without ID the
+newest comparisons, runs and sweeps of snapshots are listed.
 
 Examples:
 
@@ -38,9 +38,9 @@ def explain(
     store: options.StoreLocation = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show a stored comparison or run, or list the newest."""
-    from zerolap.cli.listing import show_newest
-    from zerolap.cli.output import Reports, write_comparison, write_run
+    """Show a stored comparison, run or sweep, or list the newest."""
+    from zerolap.cli.listing import newest_results, show_newest
+    from zerolap.cli.output import Reports, write_comparison, write_run, write_snapshot
     from zerolap.errors import UsageError
     from zerolap.store import Store
 
@@ -49,12 +49,16 @@ def explain(
     with Store.open_to_read(store) as results:
         if identity is None:
             if not reports.is_none_wanted:
-                raise UsageError("a report needs the ID of a comparison or run", hint="zerolap explain latest")
+                raise UsageError("a report needs the ID of a comparison, run or sweep", hint="zerolap explain latest")
             show_newest(results)
             return
         if identity == "latest":
-            identity = results.latest().id
-        if identity.startswith("r-"):
+            identity = newest_results(results)[0].id
+        if identity.startswith("s-"):
+            if benchfmt is not None:
+                raise UsageError("a sweep of snapshots is not written as benchfmt", hint="write --json FILE")
+            write_snapshot(results.sweeps.report(identity), reports)
+        elif identity.startswith("r-"):
             write_run(_run(results, identity), results, reports)
         else:
             write_comparison(_comparison(results, identity), results, reports, reasons=None)

@@ -207,19 +207,18 @@ def write_opportunities(
         show_opportunities(document, _Output(), limit)
 
 
-def write_snapshot(
-    report: SnapshotReport, *, json: str | None, markdown: str | None, html: str | None, quiet: bool
-) -> None:
-    """Write the requested documents of a sweep, and the table unless one goes to standard output."""
+def write_snapshot(report: SnapshotReport, reports: Reports) -> None:
+    """Write the requested documents of a sweep, as `write_comparison` does; none of them is benchfmt."""
     from zerolap.report import show_snapshot, snapshot_html, snapshot_json, snapshot_markdown
 
-    if json is not None:
-        write(json, snapshot_json(report))
-    if html is not None:
-        write(html, snapshot_html(report))
-    if markdown is not None:
-        write(markdown, snapshot_markdown(report))
-    if not quiet and "-" not in (json, markdown):
+    with _writing(report.id):
+        if reports.json is not None:
+            write(reports.json, snapshot_json(report))
+        if reports.html is not None:
+            write(reports.html, snapshot_html(report))
+        if reports.markdown is not None:
+            write(reports.markdown, snapshot_markdown(report))
+    if reports.has_table:
         show_snapshot(report, _Output())
 
 

@@ -115,7 +115,7 @@ def snapshot(
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import snapshot_exit_code
-    from zerolap.cli.output import write_snapshot
+    from zerolap.cli.output import Reports, write_snapshot
     from zerolap.lab import Lab, SnapshotRequest
     from zerolap.lab import snapshot as sweep
     from zerolap.records import RequestedServer
@@ -149,7 +149,7 @@ def snapshot(
     )
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
         report = sweep(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
-    write_snapshot(report, json=json, markdown=markdown, html=html, quiet=quiet)
+    write_snapshot(report, Reports(json, markdown, html, None, quiet))
     raise typer.Exit(snapshot_exit_code(report, fail_on))
 
 

@@ -38,6 +38,7 @@ def prune(
     with Store.open(store) as results:
         upkeep = look_after(results, retention, dry_run=dry_run)
     removed = upkeep.removed
+    ended = [*removed.requests, *removed.sweeps]
     if json is not None:
         import json as encoder
 
@@ -46,7 +47,7 @@ def prune(
         document = {
             "schema": PRUNED_SCHEMA,
             "dry_run": dry_run,
-            "results": removed.requests,
+            "results": ended,
             "histories": removed.histories,
             "blobs": removed.blobs,
             "blob_bytes": removed.blob_bytes,
@@ -57,7 +58,7 @@ def prune(
         if json == "-":
             return
     typer.echo(
-        f"{'would remove' if dry_run else 'removed'} {len(removed.requests)} results,"
+        f"{'would remove' if dry_run else 'removed'} {len(ended)} results,"
         f" {removed.histories} histories, {removed.blobs} files ({size(removed.blob_bytes)}),"
         f" {upkeep.builds} builds ({size(upkeep.build_bytes)})"
     )

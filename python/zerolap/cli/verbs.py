@@ -6,7 +6,7 @@ VERBS = {
     "bisect": "Find the commit of a range that changed a case, however noisy the machine, and the reason.",
     "history": "Show how cases went over a range of commits, where they changed and why; measure what is missing.",
     "watch": "Follow a branch of any git remote, and measure each new commit.",
-    "explain": "Show a stored comparison or run with its reasons.",
+    "explain": "Show a stored comparison or run with its reasons, or a sweep of snapshots.",
     "opportunities": "Show what to optimise next in one version: where instructions are wasted over all cases.",
     "comment": "Show stored comparisons in a comment on a pull request of GitHub, which is kept up to date.",
     "profile": "Look once at where a case spends its time: functions, source lines, flame graph, files for profilers.",

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Final
 
+from zerolap.byte_counts import GIB
 from zerolap.demonstration.made_up_fleet import PULL_REQUEST, MadeUpFleet, MadeUpTriggers
 from zerolap.demonstration.made_up_history import made_up_history
 from zerolap.demonstration.made_up_reports import ASKED_BEFORE, MadeUpReport
@@ -24,6 +25,7 @@ from zerolap.demonstration.made_up_server import (
     MadeUpServer,
     instant,
 )
+from zerolap.demonstration.made_up_sweeps import MadeUpSweep
 from zerolap.history import open_changes
 from zerolap.store import AcceptedChange, Store
 
@@ -51,6 +53,18 @@ class MadeUpStore:
         self._record_open(fleet)
         self._record_triggers()
         self._record_history()
+        for sweep in self._sweeps():
+            sweep.record(self.store)
+
+    def _sweeps(self) -> list[MadeUpSweep]:
+        """Return the sweeps of snapshots, the oldest first."""
+        newest, sizes = max(RELEASES), [GIB, 2 * GIB, 4 * GIB, 8 * GIB]
+        ended = self._began(newest, X86) + timedelta(hours=3)
+        return [
+            MadeUpSweep(self.server, newest, X86, ended, sizes),
+            MadeUpSweep(self.server, newest, ARM, ended + timedelta(minutes=20), sizes),
+            MadeUpSweep(self.server, newest, X86, ended + timedelta(hours=1), sizes[:3], ("never", "always")),
+        ]
 
     @cached_property
     def reports(self) -> list[MadeUpReport]:

@@ -12,7 +12,7 @@ from zerolap.lab.reasons import Explainer
 from zerolap.lab.requests import Options, SubmissionOptions, comparison_request, new_id, on_platforms, run_request
 from zerolap.lab.resolving import KnownPlatform, specs_of
 from zerolap.lab.selection import KnownAbilities, StartableServer
-from zerolap.lab.snapshot_points import points_of, verdicts_of
+from zerolap.lab.snapshot_points import fits_of, points_of, verdicts_of
 from zerolap.lab.snapshot_sides import Factor, SweepSide, sides_of
 from zerolap.lab.snapshot_sizes import Room, fitting_sizes
 from zerolap.lab.snapshot_sweep import SnapshotRequest, snapshot
@@ -51,6 +51,7 @@ __all__ = [
     "on_platforms",
     "points_of",
     "read_case_pictures",
+    "fits_of",
     "read_comparison",
     "read_pictures",
     "read_run",

@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from zerolap import __version__
 from zerolap.build import Builder, BuiltServer, measured_server, parse_variant
@@ -62,6 +63,8 @@ from zerolap.records import (
 from zerolap.sandbox import remove_abandoned
 from zerolap.store import KeptSweep
 
+ID_DIGITS: Final = 24
+
 
 @dataclass(frozen=True)
 class SnapshotRequest:
@@ -100,7 +103,7 @@ class SnapshotRequest:
 
 
 def snapshot(request: SnapshotRequest, lab: Lab) -> SnapshotReport:
-    """Carry out a sweep, or go on with an unfinished one of the same, and return its document.
+    """Carry out a sweep, or go on with an unfinished one of the same, and return its document, which is recorded.
 
     A size at which a server fails is reported as such, and the others go on. Raises `UsageError` for a server that
     cannot be started, `EnvironmentMissing` where memory or disk space does not suffice, `BuildFailed`, `RequestBusy`
@@ -127,18 +130,21 @@ def snapshot(request: SnapshotRequest, lab: Lab) -> SnapshotReport:
             )
             built = {side.name: builder.build(side.server.source, parse_variant(side.server.variant)) for side in sides}
             builds = [server.record.build for server in built.values()]
-            with lab.store.sweep(request.digest(builds, sides, platform)) as kept:
+            digest = request.digest(builds, sides, platform)
+            with lab.store.sweep(digest) as kept:
                 sweep = _Sweep(request, sides, built, sizes, kept, lab)
                 failed = sweep.carry_out()
                 traces = sweep.traced(failed) if request.is_traced else []
+                document = _document(request, sweep, failed, platform, [*notes, *sweep.notes])
+                document = document.model_copy(update={"id": sweep.identity(digest), "traces": traces})
+                lab.store.sweeps.record(document)
                 kept.end()
     except (KeyboardInterrupt, Interrupted):
         lab.cancellation.cancel()
         raise Interrupted(
             "interrupted; the repetitions that have ended are kept", hint="the same command goes on"
         ) from None
-    document = _document(request, sweep, failed, platform, [*notes, *sweep.notes])
-    return document.model_copy(update={"traces": traces})
+    return document
 
 
 def _require_startable(side: SweepSide) -> None:
@@ -262,6 +268,15 @@ class _Sweep:
         """The machine time until now; of an earlier process that until its last repetition had ended."""
         return time.monotonic() - self._began
 
+    def identity(self, digest: str) -> str:
+        """Return the id of the sweep of that digest, which is the same in a process that goes on with it."""
+        return f"s-{digest_of(digest, str(self.seed), self.repetitions[0].repetition.began)[:ID_DIGITS]}"
+
+    @property
+    def _is_unsettled(self) -> bool:
+        """Whether the first fork of a start is what is measured: the event by which it settles splits huge pages."""
+        return any(side.huge_pages == "always" for side in self.sides)
+
     @property
     def _per_size(self) -> int:
         return len(self.sides) * len(self._request.loads) * self._request.repetitions
@@ -292,18 +307,21 @@ class _Sweep:
     def _starts(self, size: int) -> Iterator[_Start]:
         """Yield the starts that are left: one for all repetitions, or, of several sides, one of each for each of them.
 
-        The sides are in a random order each time, so that a drift of the machine hits all of them alike.
+        Servers that do not settle have another start for each load. The sides are in a random order each time, so that
+        a drift of the machine hits all of them alike.
         """
-        numbers = range(self._request.repetitions)
         loads = [SnapshotLoadSettings(load, self._request.rate_per_second) for load in self._request.loads]
+        by_number = [[(number, load) for load in loads] for number in range(self._request.repetitions)]
+        of_starts = by_number
+        if self._is_unsettled:
+            of_starts = [[repetition] for repetitions in by_number for repetition in repetitions]
+        elif len(self.sides) == 1:
+            of_starts = [[repetition for repetitions in by_number for repetition in repetitions]]
         done = {kept.place for kept in self.repetitions}
-        for together in [numbers] if len(self.sides) == 1 else [[number] for number in numbers]:
-            for side in self._random("order", size, together[0]).sample(self.sides, len(self.sides)):
+        for repetitions in of_starts:
+            for side in self._random("order", size, repetitions[0][0]).sample(self.sides, len(self.sides)):
                 left = [
-                    (number, load)
-                    for number in together
-                    for load in loads
-                    if (size, side.name, load.load, number) not in done
+                    (number, load) for number, load in repetitions if (size, side.name, load.load, number) not in done
                 ]
                 if left:
                     yield _Start(size, side, left)
@@ -365,7 +383,8 @@ class _Sweep:
             self._trial(side, size, seeds.getrandbits(32)) as trial,
             filled_snapshot_server(trial, request.event) as server,
         ):
-            server.settle(seeds.getrandbits(32))
+            if not self._is_unsettled:
+                server.settle(seeds.getrandbits(32))
             traced = TracedServer(server, trial, built.source_root, size, side.name)
             trace = trace_snapshot(
                 traced, load, seeds.getrandbits(32), statistics.median(forks_us) if forks_us else None
@@ -404,7 +423,7 @@ class _Sweep:
 
         This holds also where a start has a single repetition: sides are compared as servers that have saved before.
         """
-        if self._request.event == "none":
+        if self._request.event == "none" or self._is_unsettled:
             return None
         seeds = self._random("settle", start.size_bytes, start.repetitions[0][0])
         first_fork_us = server.settle(seeds.getrandbits(32))

@@ -27,6 +27,7 @@ from zerolap.queries.stack_functions import STACK_FUNCTIONS, StackFunctions
 from zerolap.queries.stack_lines import STACK_LINES, StackLines
 from zerolap.queries.stack_profile import STACK_PROFILE, ProfileParameters, StackProfile, merged_profile
 from zerolap.queries.stack_results import STACK_RESULTS, StackResults
+from zerolap.queries.sweep_list import SWEEP, SWEEPS, DrawnSweep, SweepList
 from zerolap.queries.trial_details import TRIAL, TrialDetails
 from zerolap.queries.trial_list import TRIALS, TrialList
 from zerolap.queries.trial_values import TRIAL_VALUES, TrialValues
@@ -58,6 +59,8 @@ __all__ = [
     "STACK_LINES",
     "STACK_PROFILE",
     "STACK_RESULTS",
+    "SWEEP",
+    "SWEEPS",
     "TRIAL",
     "TRIALS",
     "TRIAL_VALUES",
@@ -68,6 +71,7 @@ __all__ = [
     "ComparedCase",
     "ComparisonInShort",
     "DrawnCase",
+    "DrawnSweep",
     "ExportFormat",
     "FleetState",
     "JobFailure",
@@ -93,6 +97,7 @@ __all__ = [
     "StackLines",
     "StackProfile",
     "StackResults",
+    "SweepList",
     "TableRow",
     "TableValue",
     "TrialDetails",
@@ -137,5 +142,7 @@ QUERIES: tuple[PageQuery, ...] = (
     STACK_LINES,
     STACK_RESULTS,
     OPPORTUNITIES,
+    SWEEPS,
+    SWEEP,
 )
 """All queries. A new page adds its own here; `api/page_queries.py` serves it, `web/src/app/routes.ts` its route."""

@@ -1,4 +1,4 @@
-"""The overview: the newest comparisons and runs, and how the fleet is."""
+"""The overview: the newest comparisons, runs and sweeps of snapshots, and how the fleet is."""
 
 import time
 from collections import Counter
@@ -9,11 +9,13 @@ from zerolap.queries.fleet_state import GONE_AFTER_SECONDS
 from zerolap.queries.kept_changes import MOST_HISTORIES, ListedChange, listed_changes
 from zerolap.queries.query import PageQuery, Parameters, QuerySources
 from zerolap.queries.report_list import ListedReport, listed_report, report_rows
+from zerolap.queries.sweep_list import ListedSweep, newest_sweeps
 from zerolap.records import Record
 from zerolap.store import RequestInShort
 
 NEWEST: Final = 20
 OPEN_SHOWN: Final = 20
+SWEEPS_SHOWN: Final = 5
 CHANGES_SHOWN: Final = 30
 
 
@@ -50,6 +52,7 @@ class Overview(Record):
     open_changes: tuple[ListedChange, ...]
     open_count: int
     newest: tuple[ListedReport, ...]
+    sweeps: tuple[ListedSweep, ...]
     open_requests: tuple[OpenRequest, ...]
     fleet: FleetHealth
 
@@ -61,8 +64,9 @@ def read_overview(sources: QuerySources, _: Parameters) -> Overview:
     open_ids = store.fleet.open_requests()
     shown = filter(None, (store.fleet.in_short(identity) for identity in open_ids[-OPEN_SHOWN:][::-1]))
     histories = store.kept_histories.histories(MOST_HISTORIES)
+    sweeps = newest_sweeps(store, SWEEPS_SHOWN)
     return Overview(
-        is_empty=not newest and not open_ids and not histories,
+        is_empty=not newest and not open_ids and not histories and not sweeps,
         strips=commit_strips(store, histories),
         open_changes=listed_changes(
             store,
@@ -71,6 +75,7 @@ def read_overview(sources: QuerySources, _: Parameters) -> Overview:
         ),
         open_count=store.kept_histories.open_count(),
         newest=newest,
+        sweeps=sweeps,
         open_requests=tuple(_open_request(work) for work in shown),
         fleet=_health(sources, len(open_ids)),
     )

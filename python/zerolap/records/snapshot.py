@@ -167,16 +167,17 @@ class SnapshotReading(Record):
 
 
 class SnapshotReport(Record):
-    """The document of a sweep over sizes of data.
+    """The document of a sweep over sizes of data; `id` names it in a store, and is empty where it is in none.
 
     `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
     `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `sides` is empty where one server was
     measured in one way, else `fits` is, and `server` is the last of them. `traces` are of events that
-    were traced apart. `starts` are those of the servers, in the order in which they were measured, empty without an
-    event. `reading` is null until it is written down.
+    were traced apart. `starts` are those of servers that have settled by an event, in the order in which they were
+    measured. `reading` is null until it is written down.
     """
 
     schema_: str = Field(default=SNAPSHOT_SCHEMA, alias="schema", serialization_alias="schema")
+    id: str = ""
     created: str
     command_line: str
     server: MeasuredServer
@@ -198,7 +199,8 @@ class KeptRepetition(Record):
     """A repetition of a sweep that has not ended, as it is kept until then.
 
     `number` counts the repetitions of a size, side and load from 0; `seed` is that of the sweep; `seconds` is the
-    machine time of the sweep until then. `start` is the one that it belongs to, null without an event.
+    machine time of the sweep until then. `start` is the one that it belongs to, null where the server has not settled
+    by an event.
     """
 
     seed: int

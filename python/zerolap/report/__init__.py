@@ -27,6 +27,7 @@ from zerolap.report.profile_terminal import show_profile
 from zerolap.report.reading import Word, failed_check
 from zerolap.report.run_markdown import run_markdown
 from zerolap.report.snapshot_document import snapshot_html, snapshot_json, snapshot_markdown
+from zerolap.report.snapshot_reading import snapshot_headline, snapshot_servers, with_snapshot_reading
 from zerolap.report.snapshot_terminal import show_snapshot
 from zerolap.report.snapshot_verdict_rows import snapshot_gate_sentence
 from zerolap.report.terminal import show_comparison, show_run
@@ -82,10 +83,13 @@ __all__ = [
     "show_snapshot",
     "show_version_table",
     "snapshot_gate_sentence",
+    "snapshot_headline",
     "snapshot_html",
     "snapshot_json",
     "snapshot_markdown",
+    "snapshot_servers",
     "version_table_json",
     "version_table_markdown",
     "wait_picture",
+    "with_snapshot_reading",
 ]

@@ -131,10 +131,10 @@ def snapshot_server_line(report: SnapshotReport) -> str:
     load = f"SET of {settings.value_bytes:,} bytes on {counted(settings.connections, 'connection', 'connections')}"
     rate = f", open loop at {settings.rate_per_second:,} requests a second" if "open" in settings.loads else ""
     repetitions = counted(settings.repetitions, "repetition", "repetitions")
-    return f"{_servers(report)} on {one_line(report.platform.name)}; {load}{rate}; {repetitions}"
+    return f"{snapshot_servers(report)} on {one_line(report.platform.name)}; {load}{rate}; {repetitions}"
 
 
-def _servers(report: SnapshotReport) -> str:
+def snapshot_servers(report: SnapshotReport) -> str:
     """Write the server, base and head, or the servers that what was varied comes to, each once."""
     if not report.sides:
         return _described(report.server, with_settings=True)

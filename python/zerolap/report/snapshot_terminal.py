@@ -49,6 +49,10 @@ def show_snapshot(report: SnapshotReport, console: Console) -> None:
         lines.line(("note: ", "yellow"), warning)
     for trace in report.traces:
         _show_trace(lines, snapshot_trace_reading(trace))
+    if report.id:
+        lines.blank()
+        seed = f"  seed {report.settings.seed}"
+        lines.line((report.id, "bold"), (f"  zerolap explain {report.id}{seed}", "dim"))
 
 
 def _show_trace(lines: Lines, reading: SnapshotTraceReading) -> None:

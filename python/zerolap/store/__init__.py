@@ -72,6 +72,7 @@ from zerolap.store.stack_records import (
 )
 from zerolap.store.store import Store
 from zerolap.store.store_errors import BlobDamaged, NotConductor, RequestBusy
+from zerolap.store.sweep_records import StoredSweep, SweepRecords
 from zerolap.store.trials import FailedTrial, NumberedTrial, RecordedJob
 from zerolap.store.triggers import (
     ApiToken,
@@ -162,7 +163,9 @@ __all__ = [
     "StoredPlatform",
     "StoredRow",
     "StoredSession",
+    "StoredSweep",
     "StoredTrigger",
+    "SweepRecords",
     "TimedCost",
     "TrialGroup",
     "TrialRecord",

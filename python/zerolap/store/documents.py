@@ -71,7 +71,7 @@ def keep_comparison(connection: Connection, comparison: Comparison) -> None:
             "base_build": comparison.base.build,
             "head_build": comparison.head.build,
             "platform_fingerprint": comparison.platform.fingerprint,
-            "document": _as_json(comparison.model_copy(update={"cases": []})),
+            "document": as_json(comparison.model_copy(update={"cases": []})),
         },
     )
     _replace_cases(connection, comparison.id, comparison.cases)
@@ -87,7 +87,7 @@ def keep_run(connection: Connection, report: RunReport) -> None:
             "kind": "run",
             "head_build": report.server.build,
             "platform_fingerprint": report.platform.fingerprint,
-            "document": _as_json(report.model_copy(update={"cases": []})),
+            "document": as_json(report.model_copy(update={"cases": []})),
         },
     )
     _replace_cases(connection, report.id, report.cases)
@@ -214,7 +214,7 @@ def read_circumstances(connection: Connection, platform: str) -> Sequence[str]:
     return [row.circumstances for row in connection.execute(statement)]
 
 
-def _as_json(record: Record) -> str:
+def as_json(record: Record) -> str:
     """Return a record as JSON that is read back equal: pydantic's own writes infinite bounds of an interval as null."""
     return json.dumps(record.model_dump(mode="json", by_alias=True))
 
@@ -239,7 +239,7 @@ class _CaseRow:
 
 def _replace_cases(connection: Connection, identity: str, cases: Sequence[CaseResult | RunCase]) -> None:
     """Write the changed cases of a document, and remove those that it no longer contains."""
-    rows = [_CaseRow(position, result, _as_json(result)) for position, result in enumerate(cases)]
+    rows = [_CaseRow(position, result, as_json(result)) for position, result in enumerate(cases)]
     recorded = set(
         connection.execute(select(case_result.c.digest).where(case_result.c.document_id == identity)).scalars()
     )

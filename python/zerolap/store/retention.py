@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from zerolap.records import BuildSpec, Side, UnreadableRecord, read_stored
 from zerolap.store.recorded_requests import OPEN_STATES
-from zerolap.store.tables import artifact, job, kept_history, kept_work, request, trial, trigger
+from zerolap.store.tables import artifact, job, kept_history, kept_work, request, sweep, trial, trigger
 from zerolap.store.triggers import read_request_ids
 
 ROWS_AT_ONCE: Final = 100
@@ -40,7 +41,8 @@ class Retention:
     that was not used for `build_seconds` is removed: it can be built again.
 
     A history that was judged is kept as a request is: while it was judged last within `seconds`, or is one of the
-    newest `per_branch` of its repository and range on its platform.
+    newest `per_branch` of its repository and range on its platform; a sweep of snapshots while it ended within
+    `seconds`, or is one of the newest `per_branch` on its platform. `blob_bytes` does not count the blobs of sweeps.
     """
 
     seconds: float | None = None
@@ -66,12 +68,13 @@ class _Servers(BaseModel):
 
 @dataclass(frozen=True)
 class Removal:
-    """What was removed, or would be: the ids of requests, histories, and blobs with their compressed size."""
+    """What was removed, or would be: the ids of requests and sweeps, histories, blobs with their compressed size."""
 
     requests: list[str] = field(default_factory=list)
     histories: int = 0
     blobs: int = 0
     blob_bytes: int = 0
+    sweeps: list[str] = field(default_factory=list)
 
 
 def outlived(connection: Connection, retention: Retention, now: float) -> list[str]:
@@ -102,9 +105,7 @@ def outlived_histories(connection: Connection, retention: Retention, now: float)
     """Return the kept histories that age and number do not keep."""
     if retention.seconds is None and retention.per_branch is None:
         return []
-    oldest = ""
-    if retention.seconds is not None:
-        oldest = datetime.fromtimestamp(now - retention.seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    oldest = _oldest_kept(retention, now)
     columns = [kept_history.c[name] for name in ("number", "repository", "range", "platform", "created")]
     later: dict[tuple[str, str, str], int] = {}
     removable = []
@@ -113,11 +114,39 @@ def outlived_histories(connection: Connection, retention: Retention, now: float)
         key = (row.repository, row.range, row.platform)
         rank = later[key] = later.get(key, 0) + 1
         is_new = retention.per_branch is not None and rank <= retention.per_branch
-        # Both as `now` of the records writes them, whose order is that of time.
-        is_young = oldest != "" and row.created > oldest
+        is_young = oldest is not None and row.created > oldest
         if not is_new and not is_young:
             removable.append(OutlivedHistory(row.number, row.created))
     return removable
+
+
+def outlived_sweeps(connection: Connection, retention: Retention, now: float) -> list[str]:
+    """Return the ids of the sweeps of snapshots that age and number do not keep."""
+    if retention.seconds is None and retention.per_branch is None:
+        return []
+    oldest = _oldest_kept(retention, now)
+    columns = (sweep.c.id, sweep.c.created, sweep.c.platform_fingerprint)
+    later: Counter[str] = Counter()
+    removable = []
+    for row in connection.execute(select(*columns).order_by(sweep.c.number.desc())):
+        later[row.platform_fingerprint] += 1
+        is_new = retention.per_branch is not None and later[row.platform_fingerprint] <= retention.per_branch
+        is_young = oldest is not None and row.created > oldest
+        if not is_new and not is_young:
+            removable.append(row.id)
+    return removable
+
+
+def _oldest_kept(retention: Retention, now: float) -> str | None:
+    """Return the moment before which age keeps nothing, as `now` of the records writes it, in the order of time."""
+    if retention.seconds is None:
+        return None
+    return datetime.fromtimestamp(now - retention.seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def remove_sweeps(connection: Connection, identities: Collection[str]) -> None:
+    """Remove sweeps of snapshots."""
+    connection.execute(delete(sweep).where(sweep.c.id.in_(list(identities))))
 
 
 def remove_history(connection: Connection, outlived: OutlivedHistory) -> None:
@@ -188,7 +217,7 @@ def blobs_of(connection: Connection, identity: str) -> set[str]:
 def referenced_blobs(connection: Connection) -> set[str]:
     """Return the digests of all blobs that a row refers to."""
     digests: set[str | None] = set()
-    for column in (*TRIAL_BLOBS, job.c.log, artifact.c.blob):
+    for column in (*TRIAL_BLOBS, job.c.log, artifact.c.blob, sweep.c.blob):
         digests |= set(connection.execute(select(column).where(column.is_not(None)).distinct()).scalars())
     for document in connection.execute(select(request.c.document)).scalars():
         digests |= set(_archives(document))

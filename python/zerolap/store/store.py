@@ -55,6 +55,7 @@ from zerolap.store.session_records import SessionRecords
 from zerolap.store.sqlite import SqliteDatabase, can_write
 from zerolap.store.stack_records import StackRecords
 from zerolap.store.store_errors import RequestBusy
+from zerolap.store.sweep_records import SweepRecords, blobs_of_sweeps
 from zerolap.store.trials import FailedTrial, RecordedJob
 from zerolap.store.triggers import TriggerRecords
 from zerolap.store.work_records import WorkRecords
@@ -90,6 +91,7 @@ class Store:
         self.kept_histories = KeptHistories(database)
         self.dated = DatedRecords(database)
         self.reports = ReportRecords(database)
+        self.sweeps = SweepRecords(database, blobs)
         self._database = database
 
     @classmethod
@@ -149,7 +151,7 @@ class Store:
     def sweep(self, digest: str) -> AbstractContextManager[KeptSweep]:
         """Open what is kept on this machine of a sweep that has not ended; raises `RequestBusy`, `EnvironmentMissing`.
 
-        The digest is of all that it measures.
+        The digest is of all that it measures. Those that have ended are in `sweeps`.
         """
         return kept_sweep(self._database.directory / "sweeps", digest)
 
@@ -281,7 +283,7 @@ class Store:
     # Retention.
 
     def prune(self, retention: Retention, *, dry_run: bool = False) -> Removal:
-        """Remove results and histories that are not kept, and blobs to which nothing refers.
+        """Remove results, sweeps and histories that are not kept, and blobs to which nothing refers.
 
         With `dry_run` it only returns them. What a kept result refers to stays. Raises `EnvironmentMissing`.
         """
@@ -291,7 +293,9 @@ class Store:
             outlived = retention_rows.outlived(connection, retention, now)
             outlived += self._beyond_bytes(connection, retention, blobs, set(outlived))
             histories = retention_rows.outlived_histories(connection, retention, now)
+            sweeps = retention_rows.outlived_sweeps(connection, retention, now)
             kept = self._kept_blobs(connection, set(outlived))
+            kept.update(blob for identity, blob in blobs_of_sweeps(connection).items() if identity not in sweeps)
             needed, artifacts = retention_rows.open_builds(connection), []
             for build, builder, digest in retention_rows.packed_builds(connection):
                 used = blobs[digest].stored if digest in blobs else now
@@ -301,7 +305,8 @@ class Store:
                     artifacts.append((build, builder))
         old = now - retention_rows.GRACE_SECONDS
         superfluous = [blob for digest, blob in blobs.items() if digest not in kept and blob.stored < old]
-        removed = Removal(outlived, len(histories), len(superfluous), sum(blob.size_bytes for blob in superfluous))
+        blob_bytes = sum(blob.size_bytes for blob in superfluous)
+        removed = Removal(outlived, len(histories), len(superfluous), blob_bytes, sweeps)
         if dry_run:
             return removed
         for first in range(0, len(outlived), retention_rows.ROWS_AT_ONCE):
@@ -311,6 +316,7 @@ class Store:
             with self._database.writing() as connection:
                 retention_rows.remove_history(connection, history)
         with self._database.writing() as connection:
+            retention_rows.remove_sweeps(connection, sweeps)
             retention_rows.remove_artifacts(connection, artifacts)
             retention_rows.remove_unused_work(connection)
         # Rows that were recorded meanwhile may refer to old blobs.

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0022"
+REVISION = "0023"
 
 metadata = MetaData(
     naming_convention={
@@ -309,6 +309,19 @@ finding = Table(
     Column("kind", String, nullable=False),
     Column("function", Text),
     Index(None, "function"),
+)
+
+# A sweep of snapshots that has ended: `blob` is the digest of its document, `document` is it without its repetitions.
+sweep = Table(
+    "sweep",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("id", ID, nullable=False, unique=True),
+    Column("created", String, nullable=False),
+    Column("platform_fingerprint", ForeignKey("platform.fingerprint"), nullable=False),
+    Column("blob", String, nullable=False),
+    Column("document", Text, nullable=False),
+    Index(None, "platform_fingerprint"),
 )
 
 # How much starts of the same build differed, from comparisons of a build with itself: a variance of log ratios with its

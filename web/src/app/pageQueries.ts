@@ -106,6 +106,11 @@ export const versionsQuery = (parameters: URLSearchParams, name = "versions") =>
 export const reportsQuery = (parameters: URLSearchParams, name = "reports") =>
   queryUrl(name, { ...given(parameters, REPORTS_NAMES), limit: REPORTS_AT_ONCE });
 
+export const snapshotsQuery = (parameters: URLSearchParams, name = "snapshots") =>
+  queryUrl(name, given(parameters, ["before"]));
+
+export const snapshotQuery = (id: string) => queryUrl("snapshot", { id });
+
 export const triggersQuery = (parameters: URLSearchParams, name = "triggers") =>
   queryUrl(name, given(parameters, TRIGGERS_NAMES));
 

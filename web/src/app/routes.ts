@@ -53,6 +53,19 @@ export const ROUTES: readonly Route[] = [
     asks: ({ identity = "" }, parameters) => queries.reportQueries("run", identity, parameters),
   },
   {
+    path: "/snapshots",
+    title: "Snapshots",
+    isListed: true,
+    load: () => import("./snapshots/SnapshotsPage.tsx"),
+    asks: (_, parameters) => [queries.snapshotsQuery(parameters)],
+  },
+  {
+    path: "/snapshots/{identity}",
+    title: "Snapshot",
+    load: () => import("./snapshots/SnapshotRoute.tsx"),
+    asks: ({ identity = "" }) => [queries.snapshotQuery(identity)],
+  },
+  {
     path: "/trials/{number}",
     title: "Trial",
     load: () => import("./trial/TrialPage.tsx"),

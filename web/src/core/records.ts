@@ -409,6 +409,16 @@ export interface Estimate {
 
 /** A fact of a platform, such as its governor. */
 export interface Fact {
+/**
+ * A sweep of snapshots with its reading; of each point, the first repetition alone has a series.
+ *
+ * `seed` is that of the settings as text, as it has 64 bits.
+ */
+export interface DrawnSweep {
+  report: SnapshotReport;
+  seed: string;
+}
+
   name: string;
   value: string;
 }
@@ -846,6 +856,20 @@ export interface ListedTrial {
 }
 
 /**
+ * A sweep in the list; `headline` is the reason where its document cannot be read.
+ *
+ * `sides` are what was measured beside each other, empty for one server.
+ */
+export interface ListedSweep {
+  id: string;
+  created: string;
+  servers: string;
+  sides: Array<string>;
+  headline: string;
+  platform: string;
+}
+
+/**
  * A trigger with what came of it.
  *
  * `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is where the pull
@@ -1110,6 +1134,7 @@ export interface ParentCall {
   call: string;
   target: string | null;
   calls: number;
+  sweeps: Array<ListedSweep>;
   ns: number;
   longest_ns: number;
   in_pause: number;
@@ -1573,7 +1598,7 @@ export interface SnapshotRepetition {
  * `fits` are lines over the resident memory by metric: `fork_us` over the repetitions of all loads, and
  * `open_longest_pause_us` and `closed_longest_pause_us` over those of one. `sides` is empty where one server was
  * measured in one way, else `fits` is, and `server` is the last of them. `traces` are of events that were traced
- * apart. `starts` are those of the servers, in the order in which they were measured, empty without an event.
+ * apart. `starts` are those of servers that have settled by an event, in the order in which they were measured.
  * `reading` is null until it is written down.
  */
 export interface SnapshotReport {
@@ -1876,6 +1901,12 @@ export interface TracedCase {
   threads: Array<TracedThread>;
   calls: Array<TracedCall>;
   stacks: Array<TracedStacks>;
+/** Sweeps of snapshots, the newest first; `next_before` is where older ones begin, null where there are none. */
+export interface SweepList {
+  sweeps: Array<ListedSweep>;
+  next_before: number | null;
+}
+
   no_stacks: string | null;
   no_tcp: string | null;
 }

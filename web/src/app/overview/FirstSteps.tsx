@@ -9,6 +9,8 @@ export function FirstSteps() {
       <p class="quiet">compares a commit with its parent</p>
       <pre>zerolap history --repo ~/redis --measure main~20..main</pre>
       <p class="quiet">measures the last twenty commits of a branch</p>
+      <pre>zerolap snapshot redis-server</pre>
+      <p class="quiet">measures what saving in the background costs the clients of a server</p>
       <pre>zerolap serve --triggers triggers.toml</pre>
       <p class="quiet">measures pull requests, pushes and tags by itself</p>
     </>

@@ -4,6 +4,7 @@ import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
 import { OVERVIEW } from "../pageQueries.ts";
 import { ReportTable } from "../reports/ReportTable.tsx";
+import { SweepTable } from "../snapshots/SweepTable.tsx";
 import { CommitStrips } from "./CommitStrips.tsx";
 import { FirstSteps } from "./FirstSteps.tsx";
 import { OpenChanges } from "./OpenChanges.tsx";
@@ -24,7 +25,7 @@ export default function OverviewPage() {
 }
 
 function Shown({ overview }: { overview: Overview }) {
-  const { newest, open_requests, fleet, strips, open_changes, open_count } = overview;
+  const { newest, sweeps, open_requests, fleet, strips, open_changes, open_count } = overview;
   return (
     <>
       {strips.length > 0 && <CommitStrips strips={strips} />}
@@ -49,6 +50,15 @@ function Shown({ overview }: { overview: Overview }) {
           <ReportTable reports={newest} />
           <p>
             <a href="/reports">All reports</a>
+          </p>
+        </section>
+      )}
+      {sweeps.length > 0 && (
+        <section>
+          <h2>Newest snapshots</h2>
+          <SweepTable sweeps={sweeps} />
+          <p>
+            <a href="/snapshots">All snapshots</a>
           </p>
         </section>
       )}

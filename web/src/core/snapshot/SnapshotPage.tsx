@@ -2,6 +2,7 @@
 
 import { CopyButton } from "../CopyButton.tsx";
 import { Notes, ServerName } from "../cases/facts.tsx";
+import type { LabLinks } from "../cases/labLinks.ts";
 import { OutcomeMark } from "../cases/OutcomeMark.tsx";
 import { change, counted, duration } from "../numbers.ts";
 import type { SnapshotReport } from "../records.ts";
@@ -23,10 +24,11 @@ import { Traces } from "./Traces.tsx";
 
 const LOADS: Record<Load, string> = { open: "open loop", closed: "closed loop" };
 
-export function SnapshotPage({ report }: { report: SnapshotReport }) {
+/** `lab` has the links to other pages, where there are any. */
+export function SnapshotPage({ report, lab }: { report: SnapshotReport; lab?: LabLinks }) {
   return (
     <>
-      <Headline report={report} />
+      <Headline report={report} lab={lab} />
       {report.verdicts.length > 0 && <Verdicts report={report} />}
       <Charts report={report} />
       <Points report={report} />
@@ -36,7 +38,7 @@ export function SnapshotPage({ report }: { report: SnapshotReport }) {
   );
 }
 
-function Headline({ report }: { report: SnapshotReport }) {
+function Headline({ report, lab }: { report: SnapshotReport; lab: LabLinks | undefined }) {
   const { reading } = report;
   const sides = report.sides.length > 0 ? report.sides : [{ name: "", server: report.server }];
   return (
@@ -44,7 +46,7 @@ function Headline({ report }: { report: SnapshotReport }) {
       {sides.map(({ name, server }) => (
         <p class="sides" key={name}>
           {name !== "" && <strong>{name} </strong>}
-          <ServerName server={server} lab={undefined} />{" "}
+          <ServerName server={server} lab={lab} />{" "}
           {Object.entries(server.config).map(([setting, value]) => (
             <code key={setting}>
               {setting}={value}{" "}
@@ -214,13 +216,21 @@ function Points({ report: { points, sides } }: { report: SnapshotReport }) {
 }
 
 function Reproduction({ report }: { report: SnapshotReport }) {
-  const { command_line, platform, settings, machine_seconds, created } = report;
+  const { id, command_line, platform, settings, machine_seconds, created } = report;
   return (
     <section>
       <h2>How to reproduce</h2>
       <pre>{command_line}</pre>
       <CopyButton text={command_line} subject="the command" />
       <dl class="facts">
+        {id !== "" && (
+          <>
+            <dt>sweep</dt>
+            <dd>
+              <code>{id}</code>
+            </dd>
+          </>
+        )}
         <dt>seed</dt>
         <dd>{settings.seed}</dd>
         <dt>platform</dt>

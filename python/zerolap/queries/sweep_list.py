@@ -1,0 +1,134 @@
+"""Sweeps of snapshots: all of them in short, page by page, and one as its page draws it."""
+
+from collections.abc import Iterable
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
+from zerolap.records import Record, SnapshotPoint, SnapshotReport
+from zerolap.report import snapshot_headline, snapshot_servers, with_snapshot_reading
+from zerolap.store import Store, StoredSweep
+
+SWEEP_ID: Final = r"^s-[0-9a-f-]{1,64}$"
+MOST_LISTED: Final = 200
+
+
+class ListedSweep(Record):
+    """A sweep in the list; `headline` is the reason where its document cannot be read.
+
+    `sides` are what was measured beside each other, empty for one server.
+    """
+
+    id: str
+    created: str
+    servers: str
+    sides: tuple[str, ...] = ()
+    headline: str
+    platform: str
+
+
+class SweepListParameters(Parameters):
+    """How many sweeps are listed at once; `before` is the `next_before` of the page before."""
+
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="How many.")] = 50
+    before: Annotated[
+        int | None, Field(ge=0, le=LARGEST_NUMBER, description="The `next_before` of the page before.")
+    ] = None
+
+
+class SweepList(Record):
+    """Sweeps of snapshots, the newest first; `next_before` is where older ones begin, null where there are none."""
+
+    sweeps: tuple[ListedSweep, ...]
+    next_before: int | None
+
+
+class SweepParameters(Parameters):
+    """Which sweep."""
+
+    id: Annotated[str, Field(pattern=SWEEP_ID, description="Its id.")]
+
+
+class DrawnSweep(Record):
+    """A sweep of snapshots with its reading; of each point, the first repetition alone has a series.
+
+    `seed` is that of the settings as text, as it has 64 bits.
+    """
+
+    report: SnapshotReport
+    seed: str
+
+
+def newest_sweeps(store: Store, limit: int) -> tuple[ListedSweep, ...]:
+    """Return the newest sweeps of snapshots, the newest first."""
+    return tuple(map(_listed, store.sweeps.newest(limit)))
+
+
+def _listed(sweep: StoredSweep) -> ListedSweep:
+    if sweep.report is None:
+        return ListedSweep(id=sweep.id, created=sweep.created, servers="", headline=sweep.unreadable, platform="")
+    return ListedSweep(
+        id=sweep.id,
+        created=sweep.created,
+        servers=snapshot_servers(sweep.report),
+        sides=tuple(side.name for side in sweep.report.sides),
+        headline=snapshot_headline(sweep.report),
+        platform=sweep.report.platform.name,
+    )
+
+
+def _read_list(sources: QuerySources, parameters: SweepListParameters) -> SweepList:
+    stored = sources.store.sweeps.newest(parameters.limit + 1, parameters.before)
+    shown = stored[: parameters.limit]
+    is_more = len(stored) > len(shown)
+    return SweepList(sweeps=tuple(map(_listed, shown)), next_before=shown[-1].number if is_more else None)
+
+
+def _list_rows(answer: SweepList) -> Iterable[TableRow]:
+    yield ("created", "id", "servers", "sides", "headline", "platform")
+    for sweep in answer.sweeps:
+        sides = ", ".join(sweep.sides)
+        yield (sweep.created, sweep.id, sweep.servers, sides, sweep.headline, sweep.platform)
+
+
+def _read(sources: QuerySources, parameters: SweepParameters) -> DrawnSweep:
+    report = with_snapshot_reading(sources.store.sweeps.report(parameters.id))
+    drawn = report.model_copy(update={"points": [_with_first_series(point) for point in report.points], "traces": []})
+    return DrawnSweep(report=drawn, seed=str(report.settings.seed))
+
+
+def _with_first_series(point: SnapshotPoint) -> SnapshotPoint:
+    first, *others = point.repetitions
+    return point.model_copy(
+        update={"repetitions": [first, *(other.model_copy(update={"series": []}) for other in others)]}
+    )
+
+
+def _repetition_rows(answer: DrawnSweep) -> Iterable[TableRow]:
+    """Yield a row for each repetition, with all metrics that any has."""
+    points = answer.report.points
+    metrics = dict.fromkeys(name for point in points for repetition in point.repetitions for name in repetition.metrics)
+    yield ("side", "size_bytes", "load", "began", *metrics)
+    for point in points:
+        for repetition in point.repetitions:
+            values = (repetition.metrics.get(name) for name in metrics)
+            yield (point.side, point.size_bytes, point.load, repetition.began, *values)
+
+
+SWEEPS: Final = PageQuery(
+    name="snapshots",
+    summary="Sweeps of snapshots, the newest first",
+    parameters=SweepListParameters,
+    answer=SweepList,
+    read=_read_list,
+    table=_list_rows,
+)
+SWEEP: Final = PageQuery(
+    name="snapshot",
+    summary="A sweep of snapshots; as a table its repetitions",
+    parameters=SweepParameters,
+    answer=DrawnSweep,
+    read=_read,
+    table=_repetition_rows,
+)

@@ -1,0 +1,131 @@
+"""Sweeps of snapshots in a store: recorded whole, listed in short, pruned, and shown again by the command line."""
+
+import json
+import os
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from command_line import Zerolap
+from made_snapshots import report, report_of_sides
+from sqlalchemy import update
+from stored_run import stored_run
+
+from zerolap.errors import UsageError
+from zerolap.records import SnapshotReport, SnapshotStart
+from zerolap.report import snapshot_json, snapshot_markdown
+from zerolap.store import BlobDamaged, Retention, Store
+from zerolap.store.tables import sweep
+
+DAY = 86_400.0
+FIRST, SECOND = "s-0123456789abcdef01234567", "s-0999999999abcdef01234567"
+START = SnapshotStart(size_bytes=1 << 30, began="2026-11-25T20:00:00Z", first_fork_us=20_000)
+
+
+def recorded(store: Store, identity: str, days: float = 0.0, document: SnapshotReport | None = None) -> SnapshotReport:
+    """Record a sweep that ended some days ago."""
+    created = datetime.fromtimestamp(time.time() - days * DAY, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    made = (document or report()).model_copy(update={"id": identity, "created": created, "starts": [START]})
+    store.sweeps.record(made)
+    return made
+
+
+def test_a_sweep_is_read_back_whole_and_listed_in_short(either_store: Store) -> None:
+    single = recorded(either_store, FIRST)
+    sides = recorded(either_store, SECOND, document=report_of_sides())
+    assert either_store.sweeps.report(FIRST) == single
+    assert either_store.sweeps.report("s-09") == sides
+    assert either_store.sweeps.report("latest") == sides
+    newest = either_store.sweeps.newest(10)
+    assert [one.id for one in newest] == [SECOND, FIRST]
+    short = newest[1].report
+    assert short is not None
+    assert [point.metrics for point in short.points] == [point.metrics for point in single.points]
+    assert not any(point.repetitions for point in short.points)
+    assert [one.id for one in either_store.sweeps.newest(10, before=newest[0].number)] == [FIRST]
+    assert [one.id for one in either_store.sweeps.newest(1)] == [SECOND]
+    assert (either_store.sweeps.has(FIRST), either_store.sweeps.has(FIRST[:8])) == (True, False)
+
+
+def test_bounds_that_are_infinite_are_read_back(either_store: Store) -> None:
+    document = report_of_sides()
+    first, *others = document.verdicts
+    endless = first.model_copy(
+        update={"verdicts": [verdict.model_copy(update={"detectable": float("inf")}) for verdict in first.verdicts]}
+    )
+    made = recorded(either_store, FIRST, document=document.model_copy(update={"verdicts": [endless, *others]}))
+    assert either_store.sweeps.report(FIRST) == made
+
+
+def test_a_sweep_that_is_recorded_again_is_there_once(either_store: Store) -> None:
+    recorded(either_store, FIRST)
+    again = recorded(either_store, FIRST, document=report("replica"))
+    assert [one.id for one in either_store.sweeps.newest(10)] == [FIRST]
+    assert either_store.sweeps.report(FIRST) == again
+
+
+def test_what_there_is_not_is_named(either_store: Store) -> None:
+    with pytest.raises(UsageError, match="holds no sweep of snapshots yet"):
+        either_store.sweeps.report("latest")
+    recorded(either_store, FIRST)
+    recorded(either_store, SECOND)
+    with pytest.raises(UsageError, match="more than one id"):
+        either_store.sweeps.report("s-0")
+    with pytest.raises(UsageError, match="holds no sweep of snapshots 's-1'"):
+        either_store.sweeps.report("s-1")
+
+
+def test_one_that_cannot_be_read_is_listed_as_such(store: Store) -> None:
+    recorded(store, FIRST)
+    with store._database.writing() as connection:
+        connection.execute(update(sweep).values(document='{"schema": 7}'))
+    [listed] = store.sweeps.newest(10)
+    assert listed.report is None
+    assert "cannot be read" in listed.unreadable
+
+
+def test_age_and_number_decide_which_are_kept_with_their_files(either_store: Store) -> None:
+    for place, days in enumerate((300, 200, 100, 1)):
+        recorded(either_store, f"s-{place}", days)
+    container = either_store.blobs._container
+    for blob in list(either_store.blobs.stored()):
+        os.utime(container.describe(f"{blob.digest[:2]}/{blob.digest[2:]}"), (0, 0))
+    assert either_store.prune(Retention()).sweeps == []
+    assert either_store.prune(Retention(seconds=150 * DAY), dry_run=True).sweeps == ["s-1", "s-0"]
+    removed = either_store.prune(Retention(seconds=30 * DAY, per_branch=3))
+    assert (removed.sweeps, removed.blobs) == (["s-0"], 1)
+    assert [one.id for one in either_store.sweeps.newest(10)] == ["s-3", "s-2", "s-1"]
+    assert all(either_store.sweeps.report(f"s-{place}") for place in (1, 2, 3))
+
+
+def test_it_is_shown_again_in_all_forms(zerolap: Zerolap, tmp_path: Path) -> None:
+    with Store.open(str(zerolap.store)) as store:
+        stored_run(store)
+        document = recorded(store, FIRST)
+    listed = zerolap("explain", "--store", zerolap.store)
+    first, second = listed.out.splitlines()[1:3]
+    assert first.split()[0] == FIRST
+    assert "BGSAVE: fork of 25 ms at 1 GiB to 100 ms at 4 GiB" in first
+    assert "\x1b" not in first
+    assert second.startswith("r-4f1a")
+    for identity in (FIRST, FIRST[:6], "latest"):
+        words = ["--json", "again.json", "--html", "again.html", "--markdown", "-"]
+        again = zerolap("explain", identity, "--store", zerolap.store, *words)
+        assert again.code == 0, again.err
+        assert again.out == snapshot_markdown(document)
+        assert (tmp_path / "again.json").read_text() == snapshot_json(document)
+    shown = zerolap("explain", FIRST, "--store", zerolap.store)
+    assert f"{FIRST}  zerolap explain {FIRST}  seed 1" in shown.out
+    zerolap("explain", FIRST, "--store", zerolap.store, "--benchfmt", "-").fails_with(2, "not written as benchfmt")
+    zerolap("explain", "s-77", "--store", zerolap.store).fails_with(2, "holds no sweep of snapshots 's-77'", FIRST)
+    pruned = zerolap("store", "prune", "--keep-newest", "1", "--store", zerolap.store, "--json", "-")
+    assert json.loads(pruned.out)["results"] == []
+
+
+def test_a_damaged_file_is_reported(store: Store, tmp_path: Path) -> None:
+    recorded(store, FIRST)
+    for path in (tmp_path / "store" / "blobs").glob("*/*"):
+        path.write_bytes(b"x")
+    with pytest.raises(BlobDamaged):
+        store.sweeps.report(FIRST)
