@@ -400,15 +400,6 @@ export interface DrawnSlice {
   is_disturbed: boolean;
 }
 
-/** A value with the bounds that it is expected in. */
-export interface Estimate {
-  low: number;
-  expected: number;
-  high: number;
-}
-
-/** A fact of a platform, such as its governor. */
-export interface Fact {
 /**
  * A sweep of snapshots with its reading; of each point, the first repetition alone has a series.
  *
@@ -419,6 +410,15 @@ export interface DrawnSweep {
   seed: string;
 }
 
+/** A value with the bounds that it is expected in. */
+export interface Estimate {
+  low: number;
+  expected: number;
+  high: number;
+}
+
+/** A fact of a platform, such as its governor. */
+export interface Fact {
   name: string;
   value: string;
 }
@@ -835,6 +835,20 @@ export interface ListedReport {
 }
 
 /**
+ * A sweep in the list; `headline` is the reason where its document cannot be read.
+ *
+ * `sides` are what was measured beside each other, empty for one server.
+ */
+export interface ListedSweep {
+  id: string;
+  created: string;
+  servers: string;
+  sides: Array<string>;
+  headline: string;
+  platform: string;
+}
+
+/**
  * A trial in a list; `placement` states where its code lay, `failed` the checks that do not hold.
  *
  * `metrics` has those of the table of a run that were measured. `unreadable` is why the rest is missing.
@@ -853,20 +867,6 @@ export interface ListedTrial {
   load_host: string;
   metrics: Record<string, number>;
   unreadable: string;
-}
-
-/**
- * A sweep in the list; `headline` is the reason where its document cannot be read.
- *
- * `sides` are what was measured beside each other, empty for one server.
- */
-export interface ListedSweep {
-  id: string;
-  created: string;
-  servers: string;
-  sides: Array<string>;
-  headline: string;
-  platform: string;
 }
 
 /**
@@ -1113,6 +1113,7 @@ export interface Overview {
   open_changes: Array<ListedChange>;
   open_count: number;
   newest: Array<ListedReport>;
+  sweeps: Array<ListedSweep>;
   open_requests: Array<OpenRequest>;
   fleet: FleetHealth;
 }
@@ -1134,7 +1135,6 @@ export interface ParentCall {
   call: string;
   target: string | null;
   calls: number;
-  sweeps: Array<ListedSweep>;
   ns: number;
   longest_ns: number;
   in_pause: number;
@@ -1854,6 +1854,12 @@ export interface Summary {
   machine_seconds: number;
 }
 
+/** Sweeps of snapshots, the newest first; `next_before` is where older ones begin, null where there are none. */
+export interface SweepList {
+  sweeps: Array<ListedSweep>;
+  next_before: number | null;
+}
+
 /** How often and how long the main thread was off its processor; `queue_ns` is when it could have run. */
 export interface TimeOff {
   reason: "waiting for requests" | "in a system call" | "elsewhere";
@@ -1901,12 +1907,6 @@ export interface TracedCase {
   threads: Array<TracedThread>;
   calls: Array<TracedCall>;
   stacks: Array<TracedStacks>;
-/** Sweeps of snapshots, the newest first; `next_before` is where older ones begin, null where there are none. */
-export interface SweepList {
-  sweeps: Array<ListedSweep>;
-  next_before: number | null;
-}
-
   no_stacks: string | null;
   no_tcp: string | null;
 }
