@@ -16,6 +16,7 @@ from zerolap.records import (
     CaseProfile,
     CheckReport,
     Comparison,
+    EmulatedSnapshotReport,
     EnvironmentMissing,
     History,
     Opportunities,
@@ -220,6 +221,25 @@ def write_snapshot(report: SnapshotReport, reports: Reports) -> None:
             write(reports.markdown, snapshot_markdown(report))
     if reports.has_table:
         show_snapshot(report, _Output())
+
+
+def write_emulated_snapshot(report: EmulatedSnapshotReport, reports: Reports) -> None:
+    """Write the requested documents of forks in emulated machines, and the table unless one goes to standard output."""
+    from zerolap.report import (
+        emulated_snapshot_html,
+        emulated_snapshot_json,
+        emulated_snapshot_markdown,
+        show_emulated_snapshot,
+    )
+
+    if reports.json is not None:
+        write(reports.json, emulated_snapshot_json(report))
+    if reports.html is not None:
+        write(reports.html, emulated_snapshot_html(report))
+    if reports.markdown is not None:
+        write(reports.markdown, emulated_snapshot_markdown(report))
+    if reports.has_table:
+        show_emulated_snapshot(report, _Output())
 
 
 class _Output(Console):

@@ -1,6 +1,7 @@
 """`zerolap snapshot`: what a save in the background costs the clients of a server, over sizes of data."""
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -27,6 +28,10 @@ With --base or --vary, servers or settings are measured beside each other, with 
 and there are verdicts on fork, pause, p99.9, duration and copied memory. The same command goes on with a sweep that \
 was interrupted or killed.
 
+With --kernel, forks are counted instead, in emulated machines with a kernel that is built of that source: instructions, \
+entries of page tables, and what the requests meanwhile wait. --vary fork=copy,async compares the fork of a kernel with \
+Async-fork in it (docs/async-fork.md).
+
 Examples:
 
     zerolap snapshot redis-server
@@ -42,6 +47,8 @@ Examples:
     zerolap snapshot redis-server --sizes 1GiB --trace --html snapshot.html
 
     zerolap snapshot 8.0 --base 7.2 --repo ~/redis --fail-on regression --markdown -
+
+    zerolap snapshot redis-server --kernel /usr/src/linux-source-6.1.tar.xz --kernel-patch my-fork.patch
 """
 
 
@@ -96,6 +103,25 @@ def snapshot(
             "stacks until its child has exited, the child. Needs bpftrace and root.",
         ),
     ] = False,
+    kernel: Annotated[
+        Path | None,
+        typer.Option(
+            help="Count forks in emulated machines instead, with a kernel that is built of this source tree or "
+            "tarball, such as /usr/src/linux-source-6.1.tar.xz.",
+            metavar="SOURCE",
+        ),
+    ] = None,
+    kernel_patch: Annotated[
+        list[Path] | None,
+        typer.Option(help="A patch of the kernel; can be given several times.", metavar="FILE"),
+    ] = None,
+    kernel_config: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Settings of the kernel beside those that the machine needs; can be given several times.",
+            metavar="FILE",
+        ),
+    ] = None,
     min_effect: Annotated[str, typer.Option(help="Smallest relevant change, for verdicts.", metavar="SIZE")] = "10%",
     repo: options.Repo = None,
     config: options.Config = None,
@@ -114,14 +140,16 @@ def snapshot(
 
     from zerolap.build import resolve
     from zerolap.cli.bar import Bar
+    from zerolap.cli.emulated_forks import EMULATED_REPETITIONS, EMULATED_SEED, KernelOptions, count_forks, is_given
     from zerolap.cli.exit_code import snapshot_exit_code
     from zerolap.cli.output import Reports, write_snapshot
-    from zerolap.lab import Lab, SnapshotRequest
+    from zerolap.lab import EmulatedRequest, Lab, SnapshotRequest
     from zerolap.lab import snapshot as sweep
     from zerolap.records import RequestedServer
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
+    kernel_source = KernelOptions(kernel, kernel_patch or [], kernel_config or []).source(context)
     _check_gate(fail_on, has_sides=base is not None or vary is not None)
 
     def requested(name: str) -> RequestedServer:
@@ -131,6 +159,18 @@ def snapshot(
             config=options.server_settings(config),
         )
 
+    reports = Reports(json, markdown, html, None, quiet)
+    if kernel_source is not None:
+        forks = EmulatedRequest(
+            server=requested(server),
+            kernel=kernel_source,
+            sizes_bytes=None if sizes is None else _sizes(sizes),
+            repetitions=repetitions if is_given(context, "repetitions") else EMULATED_REPETITIONS,
+            seed=EMULATED_SEED if seed is None else seed,
+            command_line=options.command_line(context),
+            factors=[_factor(words) for words in vary or []],
+        )
+        raise typer.Exit(count_forks(forks, reports, store=store, unsafe_no_sandbox=unsafe_no_sandbox))
     request = SnapshotRequest(
         server=requested(server),
         base=None if base is None else requested(base),
@@ -149,7 +189,7 @@ def snapshot(
     )
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
         report = sweep(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
-    write_snapshot(report, Reports(json, markdown, html, None, quiet))
+    write_snapshot(report, reports)
     raise typer.Exit(snapshot_exit_code(report, fail_on))
 
 
