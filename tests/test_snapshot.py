@@ -74,6 +74,8 @@ def test_a_sweep_reports_fork_and_latencies_of_each_size_and_load(zerolap: Zerol
         assert starts[0] < 0 < starts[-1]
     fit = report.fits["fork_us"]
     assert fit.repetitions == len(report.points)
+    again = zerolap("explain", report.id, "--json", "-")
+    assert again.out == ended.out, "the store has all of it"
     assert [start.size_bytes >> 20 for start in report.starts] == [32, 64], "a start has both loads"
     assert all(start.first_fork_us is not None for start in report.starts)
     assert report.reading is not None
@@ -278,6 +280,7 @@ def test_the_same_command_goes_on_with_a_sweep_that_was_stopped(zerolap: Zerolap
         assert ended.code == 130, ended
         assert "interrupted; the repetitions that have ended are kept" in ended.err
         assert "hint: the same command goes on" in ended.err
+        assert "The store is empty" in zerolap("explain").out, "a sweep is a result once it has ended"
         zerolap.leaves_nothing()
     kept = [KeptRepetition.model_validate_json(line) for line in kept_lines(zerolap)]
 
@@ -294,6 +297,7 @@ def test_the_same_command_goes_on_with_a_sweep_that_was_stopped(zerolap: Zerolap
     assert report.machine_seconds > kept[-1].seconds
     assert any("of 4 repetitions had ended" in note for note in report.notes)
     assert kept_lines(zerolap) == []
+    assert report.id in zerolap("explain").out
 
 
 @pytest.mark.slow
