@@ -1,5 +1,6 @@
 """Kernels as variants: what names them, what is refused, and builds of a toy that has a kernel's Makefile."""
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zerolap.build import kernel_build
+from zerolap.build import KERNELS, Builds, kernel_build
 from zerolap.build.kernel_build import KernelBuilder, KernelSource, settings_of
 from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
 from zerolap.sandbox import SandboxPolicy
@@ -167,3 +168,15 @@ def test_a_second_process_that_builds_the_same_waits(source: Path, builder: Kern
     builds = [process.communicate(timeout=120)[0] for process in running]
     assert [process.returncode for process in running] == [0, 0]
     assert sorted(builds) == ["", "linux-6.1\n"]
+
+
+def test_a_kernel_that_is_not_used_any_more_is_removed_with_old_builds(
+    source: Path, builder: KernelBuilder, tmp_path: Path
+) -> None:
+    kernels = KernelBuilder(tmp_path / KERNELS, policy=SandboxPolicy.UNSAFE)
+    kept = kernels.build(KernelSource(source)).image.parent
+    long_ago = 1_000_000
+    os.utime(kept, (long_ago, long_ago))
+    assert Builds(tmp_path).unused(before=long_ago + 1, needed=()) == [kept]
+    kernels.build(KernelSource(source))
+    assert Builds(tmp_path).unused(before=long_ago + 1, needed=()) == []

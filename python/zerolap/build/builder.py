@@ -15,6 +15,8 @@ from pydantic import ValidationError
 from zerolap.build.archive import unpack_source
 from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files, link_files
 from zerolap.build.kept_tree import TREE, KeptTree, Sources, keep_tree
+from zerolap.build.kernel_build import KERNELS
+from zerolap.build.kernel_build import RECORD as KERNEL_RECORD
 from zerolap.build.placement import Relinkable, Relinking
 from zerolap.build.program import Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
@@ -236,8 +238,9 @@ class Builds:
             remove(directory)
 
     def unused(self, before: float, needed: Container[str]) -> list[Path]:
-        """Return the directories of builds that nobody has used since `before`, in seconds since the epoch."""
+        """Return the directories of builds and kernels that nobody used since `before`, in seconds since the epoch."""
         directories = [record.parent for record in self.directory.glob(f"b-*/{RECORD}")]
+        directories += [record.parent for record in self.directory.glob(f"{KERNELS}/*/{KERNEL_RECORD}")]
         return [path for path in directories if path.name not in needed and path.stat().st_mtime < before]
 
     def _remove_old(self, name: str, kept: int) -> None:

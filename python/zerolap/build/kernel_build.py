@@ -158,6 +158,9 @@ class KernelBuilder:
         digest, patches = self._identity(source)
         built = self.find(digest)
         if built is not None:
+            # Those that nobody uses are removed after a time; those of another user are that user's to keep.
+            with contextlib.suppress(PermissionError):
+                os.utime(self.directory / digest)
             return built
         _require_tools()
         require_sandbox(self._policy, f"building `{source.path.name}`")
