@@ -14,7 +14,7 @@ from typing import Final
 from benches.comparing import SERVER
 from benches.figures import DIRECTORY, Figure
 from zerolap import open_store
-from zerolap.build import KernelSource, resolve
+from zerolap.build import KERNELS, KernelBuilder, KernelSource, resolve
 from zerolap.byte_counts import MIB, shown_bytes
 from zerolap.lab import EmulatedRequest, Factor, Lab, emulated_snapshot
 from zerolap.records import EmulatedPoint, EmulatedSnapshotReport, RequestedServer
@@ -25,21 +25,30 @@ SOURCE: Final = Path("/usr/src/linux-source-6.1.tar.xz")
 COPY, ASYNC = "fork=copy", "fork=async"
 REPEATED_SIZE: Final = 256 * MIB
 RUNS: Final = 3
+COMPARED_PAGES: Final = 100_000_000
+TESTING_SECONDS: Final = 6 * 3600
+STORE: Final = DIRECTORY / "async-fork"
+"""It is kept, with the kernel."""
 TESTED: Final = re.compile(r"^([a-z]\w*) (\d+)$", re.MULTILINE)
+
+
+def patched_source() -> KernelSource:
+    """Return what the kernel with Async-fork is built of."""
+    return KernelSource(SOURCE, [PATCHED / "async-fork.patch"], [PATCHED / "config"])
 
 
 def emulated(sizes: Sequence[int] | None, repetitions: int) -> EmulatedSnapshotReport:
     """Count both forks at sizes of data, by default the usual ones."""
     request = EmulatedRequest(
         server=RequestedServer(source=resolve(SERVER, None)),
-        kernel=KernelSource(SOURCE, [PATCHED / "async-fork.patch"], [PATCHED / "config"]),
+        kernel=patched_source(),
         sizes_bytes=sizes,
         repetitions=repetitions,
         seed=1,
         command_line="make bench-snapshots",
         factors=[Factor("fork", ["copy", "async"])],
     )
-    with open_store(DIRECTORY / "emulated-forks") as results:
+    with open_store(STORE) as results:
         return emulated_snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
 
 
@@ -118,7 +127,12 @@ def repeat_figure(report: EmulatedSnapshotReport) -> Figure:
 
 def checked_kernel(_sizes: Sequence[int] | None) -> dict[str, Figure]:
     """Carry out the hostile test and the kernel's own tests under both forks; sizes have no effect."""
-    done = subprocess.run([str(PATCHED / "test" / "run")], stdout=subprocess.PIPE, text=True, check=False)
+    with open_store(STORE) as results:
+        builder = KernelBuilder(results.builds_directory / KERNELS, lambda name: print(name, file=sys.stderr))
+        kernel = builder.build(patched_source()).image
+    command = [str(PATCHED / "test" / "run"), "--source", str(SOURCE), "--work", str(DIRECTORY / "async-fork-tests")]
+    command += ["--kernel", str(kernel), "--pages", str(COMPARED_PAGES), "--seconds", str(TESTING_SECONDS)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     return tested_figures(done.stdout)
 
 
