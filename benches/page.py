@@ -1,19 +1,32 @@
 """How smoothly the page zooms a flame graph, in Debian's Chromium without a display."""
 
+import json
 import random
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from zerolap.records import CasePictures, Comparison, Pictures, StackFrame, StackNodes, StackTree
+from zerolap.lab.picture_lines import (
+    Function,
+    LineBounds,
+    SourceTexts,
+    StackPasses,
+    lined_functions,
+    sampled_lines,
+)
+from zerolap.records import CasePictures, Comparison, DrawnSide, Pictures, StackFrame, StackNodes, StackTree
 from zerolap.report.html import comparison_html
 
 NODES = 20_000
 FRAMES = 800
 DEEPEST = 55
 ZOOMS = 12
+LINED_FUNCTIONS = 20
+LINES_OF_FUNCTION = 25
+WORDS = ("if", "(client->", "reply", "len", "+=", "robj", "*key", "dictFind(", "== NULL)", "return", "->ptr")
 FIXTURE = Path(__file__).parent / "page.json"
 """Made by `zerolap compare redis-server redis-server get-100B --quick --engine counted --json FILE`; its machine is
 left out."""
@@ -59,15 +72,68 @@ def many_cases_page(count: int, nodes: int) -> str:
     [case, *_] = _comparison().cases
     cases = [case.model_copy(update={"case": f"{case.case}-{number}"}) for number in range(count)]
     pictures = CasePictures(latency=None, throughput=None, stacks=None)
-    drawn = {
-        of_case.case: pictures.model_copy(
-            update={"stacks": {"base": sampled_tree(2 * place, nodes), "head": sampled_tree(2 * place + 1, nodes)}}
+    frames, sources = _pictures(1).frames, SourceTexts()
+    drawn: dict[str, CasePictures] = {}
+    for place, of_case in enumerate(cases):
+        stacks: dict[DrawnSide, StackTree] = {
+            "base": sampled_tree(2 * place, nodes),
+            "head": sampled_tree(2 * place + 1, nodes),
+        }
+        functions = lined_functions(stacks.values(), frames, [])
+        lines = sampled_lines(
+            {side: StackPasses([_lined_table(tree, frames, functions)]) for side, tree in stacks.items()},
+            functions,
+            LineBounds.of(count),
+            sources,
         )
-        for place, of_case in enumerate(cases)
-    }
+        drawn[of_case.case] = pictures.model_copy(update={"stacks": stacks, "lines": lines})
     return comparison_html(
-        _comparison().model_copy(update={"cases": cases}), Pictures(frames=_pictures(1).frames, cases=drawn)
+        _comparison().model_copy(update={"cases": cases}), Pictures(frames=frames, sources=sources.all(), cases=drawn)
     )
+
+
+def _lined_table(tree: StackTree, frames: Sequence[StackFrame], functions: Sequence[Function]) -> bytes:
+    """Return functions of a tree as a stack table with their source lines, the same for all trees."""
+    own: dict[str, int] = {}
+    for place, samples in zip(tree.nodes.frame, tree.nodes.samples, strict=True):
+        own[frames[place].function] = own.get(frames[place].function, 0) + samples
+    named = [(name, file) for name, file, _ in functions[:LINED_FUNCTIONS]]
+    return json.dumps(
+        {
+            "schema": "zerolap.stacks/1",
+            "event": tree.event,
+            "samples": sum(own[name] for name, _ in named),
+            "lost": 0,
+            "threads": [{"name": "server"}],
+            "frames": [{"function": name, "file": file, "object": "server", "inlined": False} for name, file in named],
+            "stacks": [{"thread": 0, "frames": [place], "samples": own[name]} for place, (name, _) in enumerate(named)],
+            "lines": [
+                {
+                    "function": name,
+                    "file": file,
+                    "object": "server",
+                    "samples": own[name],
+                    "lines": _lines(name, own[name]),
+                }
+                for name, file in named
+            ],
+        }
+    ).encode()
+
+
+def _lines(function: str, samples: int) -> list[dict[str, object]]:
+    """Return lines of source code of a function with their samples, a few of which have most."""
+    draw = random.Random(function)
+    texts = ["    " + " ".join(draw.choices(WORDS, k=draw.randrange(2, 9))) + ";" for _ in range(LINES_OF_FUNCTION)]
+    first = draw.randrange(4000)
+    counts = [0] * LINES_OF_FUNCTION
+    for _ in range(samples):
+        counts[min(int(draw.expovariate(0.2)), LINES_OF_FUNCTION - 1)] += 1
+    return [
+        {"file": "file.c", "line": first + number, "samples": count, "text": text}
+        for number, (text, count) in enumerate(zip(texts, counts, strict=True))
+        if count > 0
+    ]
 
 
 def _zoom(shown: Page) -> list[float]:

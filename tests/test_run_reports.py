@@ -95,7 +95,11 @@ def test_a_page_holds_the_run_and_its_pictures(store: Store) -> None:
     assert RunReport.model_validate_json(embedded(page, "document")) == report
     document = json.loads(embedded(page, "pictures"))
     document["frames"] = json.loads(embedded(page, "frames"))
-    document["cases"]["get-100B"]["stacks"] = json.loads(embedded(page, "get-100B"))
+    document["cases"]["get-100B"] |= json.loads(embedded(page, "get-100B"))
+    lines = json.loads(embedded(page, "lines"))
+    document["sources"] = lines["sources"]
+    for name, of_case in lines["cases"].items():
+        document["cases"][name]["lines"] = of_case
     assert Pictures.model_validate(document) == pictures
 
 
@@ -221,7 +225,8 @@ def test_a_stored_run_has_its_pictures_again(zerolap: Zerolap, tmp_path: Path) -
     ended = zerolap("explain", report.id, "--store", zerolap.store, "--html", "run.html", "--quiet")
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     stacks: Any = json.loads(embedded((tmp_path / "run.html").read_text(), "get-100B"))
-    assert stacks.keys() == {"head"}
+    assert stacks["stacks"].keys() == {"head"}
+    assert stacks["waits"] is None
     asked = zerolap("explain", "latest", "--store", zerolap.store, "--html", "-")
     asked.fails_with(2, "a page is not written to standard output")
 

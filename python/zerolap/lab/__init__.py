@@ -6,7 +6,13 @@ from zerolap.lab.emulated_sweep import EmulatedRequest, emulated_snapshot
 from zerolap.lab.execution import Execution, Plan, recorded_results
 from zerolap.lab.lab import BUILDERS, Lab, with_builds
 from zerolap.lab.local import compare, resume, run, run_unless
-from zerolap.lab.picture_data import latency_points, read_case_pictures, read_pictures, read_run_pictures
+from zerolap.lab.picture_data import (
+    latency_points,
+    off_cpu_ns_per_op,
+    read_case_pictures,
+    read_pictures,
+    read_run_pictures,
+)
 from zerolap.lab.platforms import LocalPlatform, PlatformAway, PlatformView
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.requests import Options, SubmissionOptions, comparison_request, new_id, on_platforms, run_request
@@ -45,13 +51,14 @@ __all__ = [
     "compare",
     "comparison_request",
     "emulated_snapshot",
+    "fits_of",
     "fitting_sizes",
     "latency_points",
     "new_id",
+    "off_cpu_ns_per_op",
     "on_platforms",
     "points_of",
     "read_case_pictures",
-    "fits_of",
     "read_comparison",
     "read_pictures",
     "read_run",

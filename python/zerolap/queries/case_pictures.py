@@ -9,7 +9,7 @@ from zerolap.lab import read_case_pictures
 from zerolap.queries.comparison_in_short import LONGEST_CASE, compared_case
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.run_in_short import measured_case
-from zerolap.records import CasePictures, Record, StackFrame
+from zerolap.records import CasePictures, Record, SourceText, StackFrame
 
 
 class CasePicturesParameters(Parameters):
@@ -20,9 +20,13 @@ class CasePicturesParameters(Parameters):
 
 
 class DrawnCase(Record):
-    """The pictures of a case, null without any; `frames` are the functions that its stacks refer to."""
+    """The pictures of a case, null without any.
+
+    `frames` are the functions that its stacks refer to, `sources` the lines of source code that its lines refer to.
+    """
 
     frames: list[StackFrame]
+    sources: list[SourceText]
     pictures: CasePictures | None
 
 
@@ -32,7 +36,7 @@ def _read(sources: QuerySources, parameters: CasePicturesParameters) -> DrawnCas
         pictures = read_case_pictures(compared_case(store, identity, parameters.case), identity, store)
     else:
         pictures = read_case_pictures(measured_case(store, identity, parameters.case), identity, store)
-    return DrawnCase(frames=pictures.frames, pictures=pictures.cases.get(parameters.case))
+    return DrawnCase(frames=pictures.frames, sources=pictures.sources, pictures=pictures.cases.get(parameters.case))
 
 
 def _rows(answer: DrawnCase) -> Iterable[TableRow]:

@@ -10,9 +10,10 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Final, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from zerolap import _core
+from zerolap.lab import off_cpu_ns_per_op
 from zerolap.queries.export_formats import ExportFormat
 from zerolap.queries.query import QuerySources
 from zerolap.queries.sampled_cases import Part, StackSelection, readable_tables, selected_cases
@@ -25,11 +26,10 @@ from zerolap.records import (
     Measurement,
     ProfiledThread,
     SourceLine,
-    TracedCase,
     UsageError,
 )
 from zerolap.report import plain
-from zerolap.store import BlobDamaged, StackEngine
+from zerolap.store import StackEngine
 
 KINDS: Final[Mapping[StackEngine, str]] = {"sampled": "stacks", "traced": "stacks of waits"}
 KERNEL: Final = "[kernel]"
@@ -254,26 +254,12 @@ def _cost(
 ) -> tuple[float | None, Literal["timed", "sampled", "traced"] | None]:
     """Return what a request takes on the processor or, traced, off it, in all threads; and where that was measured."""
     if engine == "traced":
-        off_ns = _off_ns_per_op(sources, passes)
+        off_ns = off_cpu_ns_per_op(passes, sources.store.blobs)
         return off_ns, None if off_ns is None else "traced"
     sampled = _mean(passes, "cpu_ns_per_op")
     if timed is not None:
         return timed, "timed"
     return sampled, None if sampled is None else "sampled"
-
-
-def _off_ns_per_op(sources: QuerySources, passes: Sequence[Measurement]) -> float | None:
-    """Return the time off the processor of a request, all threads together; none where a pass cannot be read."""
-    try:
-        traced = [
-            TracedCase.model_validate_json(sources.store.blobs.get(each.traced))
-            for each in passes
-            if each.traced is not None
-        ]
-    except (ValidationError, BlobDamaged):
-        return None
-    off_ns = [sum(thread.off_ns_per_op for thread in of_pass.threads) for of_pass in traced]
-    return sum(off_ns) / len(off_ns) if off_ns else None
 
 
 def _mean(passes: Sequence[Measurement], metric: str) -> float | None:

@@ -5,6 +5,7 @@ import re
 import zlib
 from html import escape, unescape
 from pathlib import Path
+from typing import Literal
 
 from pydantic import TypeAdapter
 
@@ -15,6 +16,8 @@ from zerolap.records import (
     Pictures,
     Record,
     RunReport,
+    SampledLines,
+    SourceText,
     StackFrame,
     StackTree,
 )
@@ -23,11 +26,18 @@ from zerolap.report.written_reading import with_reading
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
 PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__", "<!-- __ZEROLAP_STACKS__ -->")
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)"')
-STACKS = TypeAdapter(dict[DrawnSide, StackTree])
+STACKS = TypeAdapter(dict[Literal["stacks", "waits"], dict[DrawnSide, StackTree] | None])
 FRAMES = TypeAdapter(list[StackFrame])
 
 # Within a JSON string these mean the same, and they can neither end the script element nor a line of it.
 ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+
+
+class _Lines(Record):
+    """The source lines of all cases of a page."""
+
+    sources: list[SourceText]
+    cases: dict[str, list[SampledLines]]
 
 
 def comparison_html(comparison: Comparison, pictures: Pictures | None = None) -> str:
@@ -55,8 +65,10 @@ def page_html(document: Record, pictures: Pictures | None = None) -> str:
     """Return the page with its data, as `comparison_html` does; its script distinguishes documents by their schema."""
     before, after_document, after_pictures, after = _template()
     drawn = pictures or Pictures()
-    cases = {name: case.model_copy(update={"stacks": None}) for name, case in drawn.cases.items()}
-    without_stacks = drawn.model_copy(update={"frames": [], "cases": cases})
+    cases = {
+        name: case.model_copy(update={"stacks": None, "waits": None, "lines": []}) for name, case in drawn.cases.items()
+    }
+    without_stacks = drawn.model_copy(update={"frames": [], "sources": [], "cases": cases})
     return "".join(
         [
             before,
@@ -80,12 +92,22 @@ def compressed(data: bytes) -> str:
 
 
 def _stacks(pictures: Pictures) -> str:
-    """Return the stacks in an element for each case, so that the page parses only those that it shows."""
-    elements = [_element('id="frames"', FRAMES.dump_json(pictures.frames))]
+    """Return the stacks in an element for each case, so that the page parses only those that it shows.
+
+    The source lines of all cases are in one, which is smaller: cases have mostly the same.
+    """
+    lines = {name: case.lines for name, case in pictures.cases.items() if case.lines}
+    elements = [
+        _element('id="frames"', FRAMES.dump_json(pictures.frames)),
+        _element('id="lines"', _Lines(sources=pictures.sources, cases=lines).model_dump_json().encode()),
+    ]
     elements += [
-        _element(f'class="stacks" data-case="{escape(name)}"', STACKS.dump_json(case.stacks))
+        _element(
+            f'class="stacks" data-case="{escape(name)}"',
+            STACKS.dump_json({"stacks": case.stacks, "waits": case.waits}),
+        )
         for name, case in pictures.cases.items()
-        if case.stacks
+        if case.stacks or case.waits
     ]
     return "\n".join(elements)
 

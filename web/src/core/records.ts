@@ -115,13 +115,17 @@ export interface CaseOnBoth {
  *
  * `latency` has points of a share of requests and the microseconds within which they were answered; share 1 is the
  * maximum. `throughput` has a point for each slice, or for several: seconds of measured time of both sides, requests
- * per second; `starts_at` are the times at which servers were restarted. `missing` is the reason why pictures of
- * measured data are missing. A run has only pictures of the head.
+ * per second; `starts_at` are the times at which servers were restarted. `stacks` are of the time on the processor,
+ * `waits` of the time off it. `lines` are those of some functions of `stacks`: of those that findings name, and of
+ * those with the most samples of their own. `missing` is the reason why pictures of measured data are missing. A run
+ * has only pictures of the head.
  */
 export interface CasePictures {
   latency: Partial<Record<"base" | "head", Array<[number, number]>>> | null;
   throughput: Partial<Record<"base" | "head", Array<[number, number]>>> | null;
   stacks: Partial<Record<"base" | "head", StackTree>> | null;
+  waits: Partial<Record<"base" | "head", StackTree>> | null;
+  lines: Array<SampledLines>;
   starts_at: Array<number>;
   missing: string | null;
 }
@@ -379,9 +383,14 @@ export interface CostlyFunction {
   sides: Array<FunctionShares>;
 }
 
-/** The pictures of a case, null without any; `frames` are the functions that its stacks refer to. */
+/**
+ * The pictures of a case, null without any.
+ *
+ * `frames` are the functions that its stacks refer to, `sources` the lines of source code that its lines refer to.
+ */
 export interface DrawnCase {
   frames: Array<StackFrame>;
+  sources: Array<SourceText>;
   pictures: CasePictures | null;
 }
 
@@ -701,6 +710,18 @@ export interface LineShare {
   samples: number;
   share: number;
   cpu_ns_per_op: number | null;
+}
+
+/**
+ * What a side has of a function in the passes that recorded lines, `lined_passes` of all.
+ *
+ * `own` are samples in the function itself, without callees, of `samples` in all functions.
+ */
+export interface LinedSide {
+  samples: number;
+  own: number;
+  passes: number;
+  lined_passes: number;
 }
 
 /**
@@ -1166,6 +1187,7 @@ export interface PerSide {
 export interface Pictures {
   schema: "zerolap.pictures/1";
   frames: Array<StackFrame>;
+  sources: Array<SourceText>;
   cases: Record<string, CasePictures>;
 }
 
@@ -1461,6 +1483,23 @@ export interface RunReport {
   skipped: Array<Skipped>;
 }
 
+/**
+ * The source lines of one function with their samples, in columns; lines of both sides with one text are one.
+ *
+ * `source` are indices into `Pictures.sources`. By side, `line` has the number of each, null without samples, and
+ * `own` its samples. `left_out` is the number of lines that are not here, those with the fewest samples.
+ */
+export interface SampledLines {
+  function: string;
+  file: string | null;
+  object: string;
+  sides: Partial<Record<"base" | "head", LinedSide>>;
+  source: Array<number>;
+  line: Partial<Record<"base" | "head", Array<number | null>>>;
+  own: Partial<Record<"base" | "head", Array<number>>>;
+  left_out: number;
+}
+
 /** A case with the metrics and the histories (by number) that it has series in. */
 export interface SeriesCase {
   case: string;
@@ -1718,6 +1757,12 @@ export interface SnapshotVerdicts {
   verdicts: Array<Verdict>;
 }
 
+/** A line of source code with its file; `text` is null where the source was not at hand. */
+export interface SourceText {
+  file: string;
+  text: string | null;
+}
+
 /** A function in a stack, with the file that defines it and its binary. */
 export interface StackFrame {
   function: string;
@@ -1797,9 +1842,11 @@ export interface StackResults {
 }
 
 /**
- * The sampled stacks of one side; frames are indices into `Pictures.frames`.
+ * The stacks of one side; frames are indices into `Pictures.frames`.
  *
- * `cpu_ns_per_op` is null if it was not measured; `cpu_error` is its relative standard error.
+ * Samples are of the time on the processor, and `cpu_ns_per_op` is the CPU time of a request. Where `event` is `off-
+ * cpu`, samples are nanoseconds off the processor, and `cpu_ns_per_op` is that time of a request. It is null if it
+ * was not measured; `cpu_error` is its relative standard error.
  */
 export interface StackTree {
   event: string;

@@ -2,7 +2,16 @@ import { expect, test } from "vitest";
 import { UnreadableData } from "../core/cases/documents.ts";
 import { drawingsIn } from "./embedded.ts";
 
-const DRAWN = { latency: null, throughput: null, stacks: null, starts_at: [], missing: null };
+const DRAWN = {
+  latency: null,
+  throughput: null,
+  stacks: null,
+  waits: null,
+  lines: [],
+  starts_at: [],
+  missing: null,
+};
+const NO_STACKS = { cpu: {}, waits: {}, lines: [], sources: [] };
 
 test("stacks are not parsed before they are read", () => {
   let parsed = 0;
@@ -10,13 +19,13 @@ test("stacks are not parsed before they are read", () => {
     text: () => "",
     read: () => {
       parsed++;
-      return {};
+      return NO_STACKS;
     },
   };
   const pictures = { schema: "zerolap.pictures/1", frames: [], cases: { a: DRAWN, b: DRAWN } };
   const drawings = drawingsIn(JSON.stringify(pictures), new Map([["a", source]]));
   expect(parsed).toBe(0);
-  expect(drawings.get("a")?.stacks?.read()).toEqual({});
+  expect(drawings.get("a")?.stacks?.read()).toEqual(NO_STACKS);
   expect(parsed).toBe(1);
   expect(drawings.get("b")?.stacks).toBeNull();
   expect(drawings.get("c")).toBeUndefined();

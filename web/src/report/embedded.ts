@@ -1,9 +1,16 @@
 /** The data of the page, in script elements; all but the document are compressed. */
 
 import { inflateSync, strFromU8 } from "fflate";
-import { type Drawings, parsed, type StackSource, UnreadableData } from "../core/cases/documents.ts";
-import type { Pictures, StackFrame } from "../core/records.ts";
-import type { Sides, Stacks } from "../core/sides.ts";
+import {
+  type CaseStacks,
+  type Drawings,
+  parsed,
+  type StackSource,
+  UnreadableData,
+  withFrames,
+  withStackSource,
+} from "../core/cases/documents.ts";
+import type { CasePictures, Pictures, StackFrame } from "../core/records.ts";
 
 const PICTURES_SCHEMA: Pictures["schema"] = "zerolap.pictures/1";
 
@@ -17,7 +24,8 @@ export function embeddedDrawings(): Drawings {
   const sources = new Map<string, StackSource>();
   for (const element of document.querySelectorAll<HTMLScriptElement>("script.stacks")) {
     const text = () => element.textContent ?? "";
-    sources.set(element.dataset.case ?? "", { text, read: () => stacksIn(text(), embeddedFrames()) });
+    const name = element.dataset.case ?? "";
+    sources.set(name, { text, read: () => stacksIn(text(), name) });
   }
   return drawingsIn(inflated(textOf("pictures"), "The data of the charts"), sources);
 }
@@ -31,28 +39,43 @@ export function drawingsIn(text: string, sources: ReadonlyMap<string, StackSourc
   return new Map(
     Object.entries(pictures.cases).map(([name, drawn]) => [
       name,
-      { ...drawn, stacks: sources.get(name) ?? null },
+      withStackSource(drawn, sources.get(name) ?? null),
     ]),
   );
 }
 
-function stacksIn(text: string, frames: StackFrame[]): Sides<Stacks> {
+function stacksIn(text: string, name: string): CaseStacks {
   const subject = "The data of this flame graph";
-  const stacks = parsed<Sides<Stacks>>(inflated(text, subject), subject);
-  for (const side of Object.values(stacks)) {
-    side.frames = frames;
-  }
-  return stacks;
+  const { stacks, waits } = parsed<Pick<CasePictures, "stacks" | "waits">>(inflated(text, subject), subject);
+  const frames = embeddedFrames();
+  const { sources, cases } = embeddedLines();
+  return {
+    cpu: withFrames(stacks, frames),
+    waits: withFrames(waits, frames),
+    lines: cases[name] ?? [],
+    sources,
+  };
 }
 
 const FRAMES = "The list of functions of the flame graphs";
+const LINES = "The source lines of the flame graphs";
+
+/** The source lines of the functions of all cases. */
+type EmbeddedLines = Pick<Pictures, "sources"> & { cases: Record<string, CasePictures["lines"]> };
 
 let frames: StackFrame[] | null = null;
+let lines: EmbeddedLines | null = null;
 
 /** The functions of all stacks of the page, parsed with the first stacks. */
 function embeddedFrames(): StackFrame[] {
   frames ??= parsed<StackFrame[]>(inflated(textOf("frames"), FRAMES), FRAMES);
   return frames;
+}
+
+/** The lines of all functions of the page, parsed with the first stacks. */
+function embeddedLines(): EmbeddedLines {
+  lines ??= parsed<EmbeddedLines>(inflated(textOf("lines"), LINES), LINES);
+  return lines;
 }
 
 function textOf(id: string): string {

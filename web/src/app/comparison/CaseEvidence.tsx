@@ -1,7 +1,7 @@
 /** What is fetched of a case when it is opened: its evidence, its pictures, its trials. */
 
 import { useMemo } from "preact/hooks";
-import type { CaseDrawings, StackSource } from "../../core/cases/documents.ts";
+import { type CaseDrawings, withFrames, withStackSource } from "../../core/cases/documents.ts";
 import { Fold } from "../../core/cases/facts.tsx";
 import { CaseDetails } from "../../core/comparison/CaseDetails.tsx";
 import { counted } from "../../core/numbers.ts";
@@ -129,15 +129,15 @@ function drawingsOf(drawn: DrawnCase | null): CaseDrawings | null {
   if (drawn?.pictures == null) {
     return null;
   }
-  const { stacks, ...pictures } = drawn.pictures;
-  if (stacks === null) {
-    return { ...pictures, stacks: null };
+  const { stacks, waits, lines } = drawn.pictures;
+  if (stacks === null && waits === null) {
+    return withStackSource(drawn.pictures, null);
   }
-  const sides = Object.fromEntries(
-    Object.entries(stacks).map(([side, tree]) => [side, { ...tree, frames: drawn.frames }]),
-  );
-  const source: StackSource = { read: () => sides, text: () => JSON.stringify(stacks) };
-  return { ...pictures, stacks: source };
+  const { frames, sources } = drawn;
+  return withStackSource(drawn.pictures, {
+    read: () => ({ cpu: withFrames(stacks, frames), waits: withFrames(waits, frames), lines, sources }),
+    text: () => JSON.stringify({ stacks, waits }),
+  });
 }
 
 function Trials({ id, name, trials }: { id: string; name: string; trials: Record<string, number> }) {

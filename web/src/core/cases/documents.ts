@@ -1,6 +1,14 @@
 /** The documents of comparisons and runs, read from JSON, and what is drawn of their cases. */
 
-import type { CasePictures, Comparison, RunReport, SnapshotReport } from "../records.ts";
+import type {
+  CasePictures,
+  Comparison,
+  RunReport,
+  SampledLines,
+  SnapshotReport,
+  SourceText,
+  StackFrame,
+} from "../records.ts";
 import type { Sides, Stacks } from "../sides.ts";
 
 export const COMPARISON_SCHEMA: Comparison["schema"] = "zerolap.comparison/1";
@@ -14,15 +22,36 @@ const SEED = /(?<!\\)"seed":(\d+)/;
 /** Data that cannot be shown; the message is for the reader of the page. */
 export class UnreadableData extends Error {}
 
+/** The stacks of a case, and the source lines of some of their functions. */
+export interface CaseStacks {
+  /** Of the time on the processor. */
+  cpu: Sides<Stacks>;
+  /** Of the time off it. */
+  waits: Sides<Stacks>;
+  lines: readonly SampledLines[];
+  sources: readonly SourceText[];
+}
+
 /** The stacks of a case, which are large: they are parsed when they are shown. */
 export interface StackSource {
   /** Parses the stacks; throws `UnreadableData`. */
-  read: () => Sides<Stacks>;
+  read: () => CaseStacks;
   text: () => string;
 }
 
 /** What is drawn of a case. */
-export type CaseDrawings = Omit<CasePictures, "stacks"> & { stacks: StackSource | null };
+export type CaseDrawings = Omit<CasePictures, "stacks" | "waits" | "lines"> & { stacks: StackSource | null };
+
+/** The pictures of a case with the source of its stacks, in place of these. */
+export function withStackSource(pictures: CasePictures, stacks: StackSource | null): CaseDrawings {
+  const { latency, throughput, starts_at, missing } = pictures;
+  return { latency, throughput, starts_at, missing, stacks };
+}
+
+/** Stacks with the functions that they refer to; none is an empty object. */
+export function withFrames(stacks: CasePictures["stacks"], frames: StackFrame[]): Sides<Stacks> {
+  return Object.fromEntries(Object.entries(stacks ?? {}).map(([side, tree]) => [side, { ...tree, frames }]));
+}
 
 /** What is drawn of each case, by name; cases without drawings are left out. */
 export type Drawings = ReadonlyMap<string, CaseDrawings>;

@@ -7,7 +7,7 @@ import { FlameGraph } from "./FlameGraph.tsx";
 import { laidOut, visible } from "./layout.ts";
 import type { Scene } from "./painter.ts";
 import { type Matcher, matchedSamples, matches } from "./search.ts";
-import { bothSides, changeText } from "./text.ts";
+import { bothSides, changeText, subjectOf } from "./text.ts";
 import { at, type FlameFrame, type FlameTree, type SideWeights } from "./tree.ts";
 
 export type ViewName = SideName | "difference";
@@ -82,7 +82,7 @@ function matchText(tree: FlameTree, matched: Uint8Array): string {
   const share = bothSides(tree.weights, (side) =>
     percent(shareOf(matchedSamples(tree, matched, side.inclusive), side)),
   );
-  return `${share} of all samples match`;
+  return `${share} of ${subjectOf(tree.weights)} match`;
 }
 
 function labelOf(shape: Shape, subject: string, view: ViewName | null, side: SideName): string {

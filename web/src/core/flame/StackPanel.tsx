@@ -26,11 +26,13 @@ interface Properties {
   onChosen?: (key: string | null) => void;
   /** What more there is of a chosen function. */
   details?: (frame: FlameFrame) => ComponentChildren;
+  /** The functions whose source lines are among it. */
+  lined?: readonly FlameFrame[];
 }
 
 /** Stacks as graphs and as a table of functions, with the callers and callees of one that is chosen. */
 export function StackPanel(properties: Properties) {
-  const { sides, alone, cases, chosen: chosenFirst = null, onChosen, details } = properties;
+  const { sides, alone, cases, chosen: chosenFirst = null, onChosen, details, lined = [] } = properties;
   const names = present(sides).map(([side]) => side);
   const threads = useMemo(() => threadNames(sides), [sides]);
   const [thread, setThread] = useState(threads.length === 1 ? (threads[0] ?? ALL_THREADS) : ALL_THREADS);
@@ -114,6 +116,24 @@ export function StackPanel(properties: Properties) {
           }
         }}
       />
+      {lined.length > 0 && (
+        <p class="small">
+          Source lines of{" "}
+          {lined.map((of, place) => (
+            <span key={frameKey(of)}>
+              {place > 0 && ", "}
+              <button
+                type="button"
+                class="plain function"
+                aria-pressed={frameKey(of) === chosen}
+                onClick={() => choose(frameKey(of))}
+              >
+                <code>{of.function}</code>
+              </button>
+            </span>
+          ))}
+        </p>
+      )}
       <div ref={below}>
         {frame >= 0 && (
           <Sandwich

@@ -111,7 +111,9 @@ function begun(builder: TreeBuilder, tree: FlameTree) {
 /** The totals stay those of all samples: shares are of all, not of what the new tree has. */
 function totalsOf(tree: FlameTree): (side: SideName) => SideTotals {
   return (side) => {
-    const { total, variancePerSample, nanoseconds, uncertainty } = tree.weights[side] as SideTotals;
-    return { total, variancePerSample, nanoseconds, uncertainty };
+    const { total, variancePerSample, nanoseconds, uncertainty, isOffProcessor } = tree.weights[
+      side
+    ] as SideTotals;
+    return { total, variancePerSample, nanoseconds, uncertainty, isOffProcessor };
   };
 }

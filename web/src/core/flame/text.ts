@@ -35,9 +35,38 @@ export function nameOf(tree: FlameTree, node: number): string {
   return [frame?.function, frame?.file, frame?.object, inlined].filter(Boolean).join(" · ");
 }
 
+export const NS_PER_MS = 1e6;
+
+/** What the samples of a tree are: those of the processor, or the time off it. */
+export function subjectOf({ base, head }: Sides<SideWeights>): string {
+  return (head ?? base)?.isOffProcessor ? "the time off the processor" : "all samples";
+}
+
+/** Shares and times of a node off the processor. */
+function waitText({ weights }: FlameTree, node: number): string {
+  const milliseconds = (of: (side: SideWeights) => number) =>
+    bothSides(weights, (side) => `${count(of(side) / NS_PER_MS)} ms`);
+  const share = bothSides(weights, (side) => percent(shareOf(at(side.inclusive, node), side)));
+  const inclusive = milliseconds((side) => at(side.inclusive, node));
+  const parts = [
+    `${share} of ${subjectOf(weights)}`,
+    `${inclusive}, ${milliseconds((side) => at(side.own, node))} self`,
+  ];
+  if (present(weights).every(([, side]) => side.nanoseconds !== null)) {
+    const times = bothSides(weights, (side) =>
+      count(shareOf(at(side.inclusive, node), side) * (side.nanoseconds ?? 0)),
+    );
+    parts.push(`${times} ns per request`);
+  }
+  return parts.join(" · ");
+}
+
 /** The samples, share and cost of a node. */
 export function costText(tree: FlameTree, node: number): string {
   const { weights } = tree;
+  if (present(weights).some(([, side]) => side.isOffProcessor)) {
+    return waitText(tree, node);
+  }
   const own = bothSides(weights, (side) => count(at(side.own, node)));
   const inclusive = bothSides(weights, (side) => count(at(side.inclusive, node)));
   const share = bothSides(weights, (side) => percent(shareOf(at(side.inclusive, node), side)));

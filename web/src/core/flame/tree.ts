@@ -29,6 +29,8 @@ export interface SideWeights {
   nanoseconds: number | null;
   /** The relative standard error of the nanoseconds. */
   uncertainty: number;
+  /** Whether samples are nanoseconds off the processor. */
+  isOffProcessor: boolean;
 }
 
 /** Nodes are numbered by depth, then from left to right: a row is a range, and so are a node's children. */
@@ -43,6 +45,13 @@ export interface FlameTree {
   /** Where a row begins; it ends where the next begins. */
   rows: Int32Array;
   weights: Sides<SideWeights>;
+}
+
+const OFF_PROCESSOR = "off-cpu";
+
+/** Whether the stacks are of the time off the processor: their samples are nanoseconds. */
+export function isOffProcessor(stacks: Stacks): boolean {
+  return stacks.event === OFF_PROCESSOR;
 }
 
 /** The names of all threads, the busiest first. */
@@ -71,6 +80,7 @@ export function mergedTree(sides: Sides<Stacks>, thread: string | null): FlameTr
       variancePerSample: stacks.variance === undefined || total === 0 ? 1 : sum(stacks.variance) / total,
       nanoseconds: stacks.cpu_ns_per_op,
       uncertainty: stacks.cpu_error,
+      isOffProcessor: isOffProcessor(stacks),
     };
   });
 }
@@ -123,7 +133,10 @@ function inclusive(tree: FlameTree, own: Float64Array): Float64Array {
 }
 
 /** What is known of a side as a whole. */
-export type SideTotals = Pick<SideWeights, "total" | "variancePerSample" | "nanoseconds" | "uncertainty">;
+export type SideTotals = Pick<
+  SideWeights,
+  "total" | "variancePerSample" | "nanoseconds" | "uncertainty" | "isOffProcessor"
+>;
 
 /** Builds a tree from paths; nodes are numbered in the order of their addition, node 0 is the root. */
 export class TreeBuilder {
