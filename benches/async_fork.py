@@ -14,7 +14,7 @@ from typing import Final
 from benches.comparing import SERVER
 from benches.figures import DIRECTORY, Figure
 from zerolap import open_store
-from zerolap.build import KERNELS, KernelBuilder, KernelSource, resolve
+from zerolap.build import KernelSource, resolve
 from zerolap.byte_counts import MIB, shown_bytes
 from zerolap.lab import EmulatedRequest, Factor, Lab, emulated_snapshot
 from zerolap.records import EmulatedPoint, EmulatedSnapshotReport, RequestedServer
@@ -33,8 +33,8 @@ TESTED: Final = re.compile(r"^([a-z]\w*) (\d+)$", re.MULTILINE)
 
 
 def patched_source() -> KernelSource:
-    """Return what the kernel with Async-fork is built of."""
-    return KernelSource(SOURCE, [PATCHED / "async-fork.patch"], [PATCHED / "config"])
+    """Return what the kernel of `make async-fork-demo` is built of."""
+    return KernelSource(SOURCE, [PATCHED / "async-fork.patch"], [Path("demo/async-fork.config")])
 
 
 def emulated(sizes: Sequence[int] | None, repetitions: int) -> EmulatedSnapshotReport:
@@ -127,11 +127,8 @@ def repeat_figure(report: EmulatedSnapshotReport) -> Figure:
 
 def checked_kernel(_sizes: Sequence[int] | None) -> dict[str, Figure]:
     """Carry out the hostile test and the kernel's own tests under both forks; sizes have no effect."""
-    with open_store(STORE) as results:
-        builder = KernelBuilder(results.builds_directory / KERNELS, lambda name: print(name, file=sys.stderr))
-        kernel = builder.build(patched_source()).image
     command = [str(PATCHED / "test" / "run"), "--source", str(SOURCE), "--work", str(DIRECTORY / "async-fork-tests")]
-    command += ["--kernel", str(kernel), "--pages", str(COMPARED_PAGES), "--seconds", str(TESTING_SECONDS)]
+    command += ["--pages", str(COMPARED_PAGES), "--seconds", str(TESTING_SECONDS)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     return tested_figures(done.stdout)
 
