@@ -224,9 +224,12 @@ LOOKUP = {("lookupKey", "dictFind"): 1.0, ("dictFind", "siphash"): 1.0}
 def test_a_key_that_is_looked_up_again() -> None:
     calls = {**LOOKUP, ("xCommand", "xGeneric"): 1.0, ("xGeneric", "lookupKey"): 1.0, ("xGeneric", "setExpire"): 1.0}
     calls |= {("setExpire", "dictFind"): 2.0}
-    (opportunity,) = detected(KeyLookups(), graph(calls), "SET")
-    # All look-ups pass the function below the command.
+    calls |= {("xGeneric", "addReply"): 1.0}
+    lines = {"lookupKey": [41], "setExpire": [47], "addReply": [50], "dictFind": [90]}
+    (opportunity,) = detected(KeyLookups(), graph(calls, **lines), "SET")
+    # All look-ups pass the function below the command, in these lines of its own.
     assert (opportunity.function, opportunity.frames) == ("xGeneric", ("xCommand", "xGeneric"))
+    assert opportunity.lines == (f"{FILE}:41", f"{FILE}:47")
     assert (opportunity.evidence["lookups_per_op"], opportunity.evidence["keys_per_op"]) == (3.0, 1.0)
     assert opportunity.text.startswith("looks keys up 3 times where 1 would do, by `setExpire` and `lookupKey`: 400 ")
 
@@ -334,7 +337,7 @@ def test_sizes_of_blocks_that_the_allocator_is_asked_for() -> None:
     counted = graph({**MEMORY, **asked, ("main", "sdsdup"): 2.0, ("main", "sdsfree"): 2.0})
     (opportunity,) = detected(BlockSizes(), counted)
     assert opportunity.evidence == {"questions_per_op": 4.0, "instructions_per_op": 400.0}
-    assert opportunity.text.startswith("is asked 4 times per request by `zmalloc` and `zfree`")
+    assert opportunity.text.startswith("is called 4 times per request by `zmalloc` and `zfree` for the sizes of blocks: ")
     # What the allocator asks itself is none of the server's questions.
     inside = {("main", "zmalloc"): 1.0, ("zmalloc", "realloc"): 1.0, ("realloc", "malloc_usable_size"): 1.0}
     assert detected(BlockSizes(), graph(inside)) == []

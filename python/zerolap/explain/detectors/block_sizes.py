@@ -19,7 +19,7 @@ class BlockSizes:
 
     name = "block-sizes"
     purpose = "the allocator asked for the size of each block that it gives and takes back"
-    revision = 1
+    revision = 2
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the function that asks most often, with what all of the questions cost."""
@@ -50,6 +50,6 @@ def _opportunity(evidence: CaseEvidence, asking: list[Calls]) -> CaseOpportunity
         Saving(evidence.index.costs_of(asking), PART),
         confidence="medium",
         evidence={"questions_per_op": number, "instructions_per_op": instructions},
-        text=f"is asked {often(number)} per request by {askers}: {figure(instructions)} instructions; an allocation "
-        "can return the size with the block, and a release be given it",
+        text=f"is called {often(number)} per request by {askers} for the sizes of blocks: {figure(instructions)} "
+        "instructions; an allocation can return the size with the block, and a release be given it",
     )

@@ -1,10 +1,10 @@
 """The same key hashed and looked up again: once for each table and each question about it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
-from zerolap.explain.call_index import Calls
+from zerolap.explain.call_index import Calls, Line
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import (
     OF_COUNT_BUILD,
@@ -45,7 +45,7 @@ class KeyLookups:
 
     name = "key-lookups"
     purpose = "the same key hashed and looked up several times for one command"
-    revision = 4
+    revision = 5
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the commands that ask the tables more often than they have keys.
@@ -83,9 +83,10 @@ def _opportunity(evidence: CaseEvidence, entry: FunctionKey, times: float) -> Ca
     of_lookups = [calls for key in looked_up for calls in evidence.index.callers.get(key, {}).values()]
     count_build = evidence.are_of_count_build([*(calls for calls, _ in questions), *of_lookups])
     most_first = sorted(askers, key=lambda asker: -askers[asker])
+    place = _common(evidence, entry)
     return evidence.opportunity(
         KeyLookups.name,
-        CodePlace(_common(evidence, entry)),
+        CodePlace(place, lines=_lines_of(evidence, place, [calls for calls, _ in questions])),
         Saving(costs, part),
         confidence="medium",
         evidence={
@@ -123,6 +124,18 @@ def _hashes(evidence: CaseEvidence, function: FunctionKey) -> bool:
     # Of a table's function that several kinds of tables use, each hash is a part.
     below = evidence.index.below({function: 1.0})
     return sum(times for (name, _), times in below.items() if HASH.fullmatch(name) is not None) > 0.5
+
+
+def _lines_of(evidence: CaseEvidence, function: FunctionKey, questions: Collection[Calls]) -> list[Line]:
+    """Return the lines in which a function asks the tables itself, or calls what leads to such questions."""
+    askers = {calls.caller for calls in questions}
+    asked = {calls.callee for calls in questions if calls.caller == function}
+    return [
+        line
+        for callee, calls in evidence.index.callees.get(function, {}).items()
+        if callee in asked or not evidence.index.below({callee: 1.0}).keys().isdisjoint(askers)
+        for line in calls.lines
+    ]
 
 
 def _common(evidence: CaseEvidence, entry: FunctionKey) -> FunctionKey:
