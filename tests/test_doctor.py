@@ -75,7 +75,7 @@ def test_what_is_missing_has_a_cost_and_a_remedy(monkeypatch: pytest.MonkeyPatch
     probes = [
         *(programs.redis_server, programs.git, programs.compiler, programs.make, isolation.bubblewrap),
         *(instruments.valgrind, instruments.perf),
-        *(instruments.bpftrace, instruments.strace),
+        *(instruments.bpftrace, instruments.strace, programs.emulator),
     ]
     for probe in probes:
         found = probe()

@@ -138,7 +138,7 @@ class _Drawn:
         return parts
 
     def _axis_words(self) -> str:
-        return "; the others on the right" if self._tops[True] else ""
+        return " of the first side; of the others on the right" if self._tops[True] else ""
 
     def _x(self, size: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * size / self._largest

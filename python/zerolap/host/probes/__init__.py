@@ -36,4 +36,5 @@ PROBES: tuple[Callable[[], Diagnosis], ...] = (
     programs.compiler,
     programs.make,
     programs.ccache,
+    programs.emulator,
 )

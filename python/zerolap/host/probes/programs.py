@@ -73,3 +73,12 @@ def ccache() -> Diagnosis:
         cost = "a change's build compiles all files again, also those that its base has alike"
         return missing("ccache", "not found", cost, installs("ccache"))
     return fine("ccache", version)
+
+
+def emulator() -> Diagnosis:
+    """Whether there is an emulator of machines, in which kernels are variants."""
+    version = version_of(["qemu-system-x86_64"])
+    if version is None:
+        cost = "no kernels as variants: `zerolap snapshot --kernel`"
+        return missing("qemu", "not found", cost, installs("qemu-system-x86 flex bison bc libelf-dev"))
+    return fine("qemu", version)
