@@ -21,6 +21,7 @@ import {
   sizeText,
 } from "./snapshot.ts";
 import { Traces } from "./Traces.tsx";
+import { WideTable } from "./WideTable.tsx";
 
 const LOADS: Record<Load, string> = { open: "open loop", closed: "closed loop" };
 
@@ -124,7 +125,7 @@ function Verdicts({ report: { verdicts } }: { report: SnapshotReport }) {
   return (
     <section>
       <h2>Verdicts</h2>
-      <div class="wide">
+      <WideTable label="Table of the verdicts">
         <table>
           <thead>
             <tr>
@@ -168,7 +169,7 @@ function Verdicts({ report: { verdicts } }: { report: SnapshotReport }) {
             )}
           </tbody>
         </table>
-      </div>
+      </WideTable>
     </section>
   );
 }
@@ -178,7 +179,7 @@ function Points({ report: { points, sides } }: { report: SnapshotReport }) {
   return (
     <section>
       <h2>Medians of the repetitions</h2>
-      <div class="wide">
+      <WideTable label="Table of the medians">
         <table>
           <thead>
             <tr>
@@ -210,7 +211,7 @@ function Points({ report: { points, sides } }: { report: SnapshotReport }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </WideTable>
     </section>
   );
 }

@@ -2,6 +2,7 @@
 
 import { Notes, Sentence } from "../cases/facts.tsx";
 import type { SnapshotTraceReading, TraceStack, TraceTable } from "../records.ts";
+import { WideTable } from "./WideTable.tsx";
 
 export function Traces({ traces }: { traces: SnapshotTraceReading[] }) {
   return traces.map((trace) => (
@@ -30,7 +31,7 @@ function Table({ table: { heading, columns, rows, names } }: { table: TraceTable
   return (
     <>
       <h3>{heading.charAt(0).toUpperCase() + heading.slice(1)}</h3>
-      <div class="wide">
+      <WideTable label={heading}>
         <table class="functions">
           <thead>
             <tr>
@@ -59,7 +60,7 @@ function Table({ table: { heading, columns, rows, names } }: { table: TraceTable
             ))}
           </tbody>
         </table>
-      </div>
+      </WideTable>
     </>
   );
 }
