@@ -20,6 +20,7 @@ from zerolap.records import (
     Measurement,
     ServerSpec,
     TracedCase,
+    TracedThread,
     TrialDone,
     TrialsJob,
     Validity,
@@ -116,32 +117,70 @@ def recorded_stacks(
     """
     results = [_case(name, (costs or {}).get(name), (findings or {}).get(name, [])) for name in cases]
     comparison = recorded_comparison(store, cases=results, **changes)
-    server = ServerSpec(
-        build=BuildSpec(content="a program").digest, topology=Case(name="a", group="g", client=_CLIENT).topology
-    )
     for name, sides in cases.items():
-        case = Case(name=name, group="group", client=_CLIENT)
-        server = ServerSpec(build=BuildSpec(content="a program").digest, topology=case.topology)
-        job = TrialsJob(
-            request=comparison.id,
-            case=case,
-            servers={BASE: server, HEAD: server},
-            engine=engine,
-            blocks=(Block(number=0, seed=1),),
-        )
-        store.record_job(job)
         validity = Validity.of([VALID.checks[0].model_copy(update={"ok": False})]) if name in invalid else VALID
-        measured: dict[str, Measurement] = {
-            side: a_measurement(
-                stacks=store.blobs.put(json.dumps(sides[side]).encode()),
-                traced=None if traced is None else store.blobs.put(traced.model_dump_json(by_alias=True).encode()),
-                validity=validity,
-            )
-            for side in (BASE, HEAD)
-        }
-        store.record(job, TrialDone(job=job.id, block=0, measurements=measured))
-        store.record(job, JobFinished(job=job.id))
+        record_pass(store, comparison.id, name, sides, engine, traced, validity)
     return comparison.id
+
+
+def record_pass(
+    store: Store,
+    identity: str,
+    name: str,
+    sides: Mapping[str, Mapping[str, Any]],
+    engine: str,
+    traced: TracedCase | None = None,
+    validity: Validity = VALID,
+) -> None:
+    """Record a pass of both sides of a case of a comparison, by tables; `traced` is what it has traced."""
+    case = Case(name=name, group="group", client=_CLIENT)
+    server = ServerSpec(build=BuildSpec(content="a program").digest, topology=case.topology)
+    job = TrialsJob(
+        request=identity,
+        case=case,
+        servers={BASE: server, HEAD: server},
+        engine=engine,
+        blocks=(Block(number=0, seed=1),),
+    )
+    store.record_job(job)
+    measured: dict[str, Measurement] = {
+        side: a_measurement(
+            stacks=store.blobs.put(json.dumps(sides[side]).encode()),
+            traced=None if traced is None else store.blobs.put(traced.model_dump_json(by_alias=True).encode()),
+            validity=validity,
+        )
+        for side in (BASE, HEAD)
+    }
+    store.record(job, TrialDone(job=job.id, block=0, measurements=measured))
+    store.record(job, JobFinished(job=job.id))
+
+
+WAITS = {
+    "base": {"main;aeProcessEvents;sys_epoll_wait": 3_000_000, "main;fsync;sys_fsync": 1_000_000},
+    "head": {"main;aeProcessEvents;sys_epoll_wait": 1_000_000, "main;fsync;sys_fsync": 4_000_000},
+}
+
+
+def wait_tables() -> dict[str, dict[str, Any]]:
+    """Return the stacks of WAITS, whose samples are nanoseconds."""
+    return {side: {**stack_table(lines), "event": "off-cpu"} for side, lines in WAITS.items()}
+
+
+def traced_case(*off_ns_per_op: float) -> TracedCase:
+    """Return what a pass has traced, in which a request has the threads off the processor for so long."""
+    threads = [
+        TracedThread(
+            thread=f"thread{place}",
+            threads=1,
+            off_per_op=1.0,
+            off_ns_per_op=ns,
+            queue_ns_per_op=0.0,
+            faults_per_op=0.0,
+            block_io_per_op=None,
+        )
+        for place, ns in enumerate(off_ns_per_op)
+    ]
+    return TracedCase(threads=threads, calls=[])
 
 
 def planted_stacks(store: Store, **changes: Any) -> str:

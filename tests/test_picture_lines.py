@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from stored_stacks import COSTS, HSET, lined, recorded_stacks, stack_table
+from stored_stacks import COSTS, HSET, lined, recorded_stacks, stack_table, traced_case, wait_tables
 
 from zerolap.lab import read_comparison, read_pictures
 from zerolap.lab.picture_lines import MOST_LINES, LineBounds
-from zerolap.records import CasePictures, Finding, Pictures, SampledLines, TracedCase, TracedThread
+from zerolap.records import CasePictures, Finding, Pictures, SampledLines
 from zerolap.store import Store
 
 BASE_LINES = [(10, "hash(key);", 300), (11, "return it;", 200)]
@@ -105,35 +105,9 @@ def test_stacks_without_lines_have_none(store: Store) -> None:
 
 # Waits.
 
-WAITS = {
-    "base": {"main;aeProcessEvents;sys_epoll_wait": 3_000_000, "main;fsync;sys_fsync": 1_000_000},
-    "head": {"main;aeProcessEvents;sys_epoll_wait": 1_000_000, "main;fsync;sys_fsync": 4_000_000},
-}
-
-
-def off_cpu(lines: dict[str, int]) -> dict[str, Any]:
-    return {**stack_table(lines), "event": "off-cpu"}
-
-
-def traced_case(*off_ns_per_op: float) -> TracedCase:
-    threads = [
-        TracedThread(
-            thread=f"thread{place}",
-            threads=1,
-            off_per_op=1.0,
-            off_ns_per_op=ns,
-            queue_ns_per_op=0.0,
-            faults_per_op=0.0,
-            block_io_per_op=None,
-        )
-        for place, ns in enumerate(off_ns_per_op)
-    ]
-    return TracedCase(threads=threads, calls=[])
-
 
 def test_waits_are_drawn_with_the_time_off_the_processor(store: Store) -> None:
-    sides = {side: off_cpu(lines) for side, lines in WAITS.items()}
-    identity = recorded_stacks(store, {"hset": sides}, engine="traced", traced=traced_case(700.0, 50.0))
+    identity = recorded_stacks(store, {"hset": wait_tables()}, engine="traced", traced=traced_case(700.0, 50.0))
     pictures = read_pictures(read_comparison(store, identity), store)
     case = case_of(pictures)
     assert (case.stacks, case.lines, case.missing) == (None, [], None)
@@ -145,6 +119,7 @@ def test_waits_are_drawn_with_the_time_off_the_processor(store: Store) -> None:
 
 
 def test_a_traced_pass_that_is_not_valid_has_no_waits(store: Store) -> None:
-    sides = {side: off_cpu(lines) for side, lines in WAITS.items()}
-    identity = recorded_stacks(store, {"hset": sides}, engine="traced", traced=traced_case(1.0), invalid=("hset",))
+    identity = recorded_stacks(
+        store, {"hset": wait_tables()}, engine="traced", traced=traced_case(1.0), invalid=("hset",)
+    )
     assert read_pictures(read_comparison(store, identity), store) == Pictures()

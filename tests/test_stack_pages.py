@@ -11,7 +11,20 @@ import pytest
 from http_server import served_lab
 from stored_comparison import ID, ONLY_WITH_A_TOKEN, reading_token
 from stored_run import stored_run
-from stored_stacks import COSTS, GET, HOSTILE, HSET, large_table, lined, planted_stacks, recorded_stacks, stack_table
+from stored_stacks import (
+    COSTS,
+    GET,
+    HOSTILE,
+    HSET,
+    large_table,
+    lined,
+    planted_stacks,
+    record_pass,
+    recorded_stacks,
+    stack_table,
+    traced_case,
+    wait_tables,
+)
 from waiting import PATIENCE_SECONDS
 
 from zerolap.queries import ProfileParameters, QuerySources, selected_cases
@@ -194,6 +207,31 @@ def test_findings_name_lines(store: Store, lab: httpx.Client) -> None:
     [named] = answered(lab, "stacks", id=ID)["lines"]
     assert named == {"case": "hset", "function": "dictFind", "file": "dict.c", "lines": [10, 12], "text": "It grew."}
     assert answered(lab, "stacks", id=ID, case="get")["lines"] == []
+
+
+def test_waits_are_stacks_of_their_own(store: Store, lab: httpx.Client) -> None:
+    planted_stacks(store)
+    for name in ("get", "hset"):
+        record_pass(store, ID, name, wait_tables(), "traced", traced_case(700.0, 50.0))
+    profile = answered(lab, "stacks", id=ID, case="hset", time="waits")
+    assert (profile["time"], profile["times"], profile["events"]) == ("waits", ["cpu", "waits"], ["off-cpu"])
+    # What a request takes on the processor is no part of it.
+    assert [(side["samples"], side["cpu_ns_per_op"]) for side in profile["sides"]] == [
+        (4_000_000, 750.0),
+        (5_000_000, 750.0),
+    ]
+    assert shares(profile, 1)["fsync"] == 0.8
+    assert answered(lab, "stacks", id=ID, case="hset")["times"] == ["cpu", "waits"]
+    merged = answered(lab, "stacks", id=ID, time="waits")
+    assert (merged["weights"], len(merged["cases"])) == ("case", 2)
+    assert [side["cpu_ns_per_op"] for side in merged["sides"]] == [None, None]
+
+
+def test_a_case_that_was_not_traced_has_no_waits(store: Store, lab: httpx.Client) -> None:
+    planted_stacks(store)
+    record_pass(store, ID, "get", wait_tables(), "traced")
+    assert answered(lab, "stacks", id=ID, case="hset")["times"] == ["cpu"]
+    assert lab.get("/api/v1/pages/stacks", params={"id": ID, "case": "hset", "time": "waits"}).status_code == 404
 
 
 def lines_of(lab: httpx.Client, function: str = "dictFind", **parameters: Any) -> Any:

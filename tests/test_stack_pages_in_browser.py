@@ -9,7 +9,7 @@ import pytest
 from http_server import served_lab
 from playwright.sync_api import Browser, Locator, Page, expect
 from stored_comparison import ID
-from stored_stacks import HOSTILE, HSET, planted_stacks, recorded_stacks, stack_table
+from stored_stacks import HOSTILE, HSET, planted_stacks, record_pass, recorded_stacks, stack_table, wait_tables
 from test_report_pages_in_browser import opened
 from waiting import PATIENCE_SECONDS, wait_until
 
@@ -266,6 +266,27 @@ def test_a_phone_scrolls_down_only(browser: Browser, lab: str, query: str) -> No
     with opened(browser, f"{lab}/stacks{query}", viewport=PHONE) as shown:
         expect(shown.locator("main table").first).to_be_visible()
         assert shown.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_waits_are_chosen_beside_cpu_time(browser: Browser, store: Store, lab: str) -> None:
+    record_pass(store, ID, "hset", wait_tables(), "traced")
+    with opened(browser, f"{lab}/stacks?id={ID}&case=hset") as shown:
+        shown.get_by_role("group", name="Time").get_by_role("button", name="waits").click()
+        expect(shown.get_by_text("base: waits of 4 ms; head: waits of 5 ms")).to_be_visible()
+        assert "time=waits" in shown.url
+        shown.get_by_role("group", name="Side").get_by_role("button", name="base").click()
+        shown.get_by_role("button", name="fsync", exact=True).first.click()
+        expect(shown.get_by_text("25 % of the time off the processor")).to_be_visible()
+        assert faults_of(shown) == []
+
+
+def test_a_case_that_was_only_traced_leads_to_its_waits(browser: Browser, store: Store) -> None:
+    recorded_stacks(store, {"hset": wait_tables()}, engine="traced")
+    with served_lab(store) as url, opened(browser, f"{url}/comparisons/{ID}?case=hset") as shown:
+        expect(shown.get_by_role("heading", name="Where threads wait")).to_be_visible()
+        expect(shown.get_by_role("link", name="Its sampled stacks")).to_have_count(0)
+        shown.get_by_role("link", name="Its stacks of waits").click()
+        expect(shown.get_by_text("base: waits of 4 ms; head: waits of 5 ms")).to_be_visible()
 
 
 def test_threads_are_shown_alone(browser: Browser, store: Store) -> None:

@@ -16,7 +16,7 @@ from zerolap import _core
 from zerolap.lab import off_cpu_ns_per_op
 from zerolap.queries.export_formats import ExportFormat
 from zerolap.queries.query import QuerySources
-from zerolap.queries.sampled_cases import Part, StackSelection, readable_tables, selected_cases
+from zerolap.queries.sampled_cases import Part, StackSelection, StackTime, readable_tables, selected_cases
 from zerolap.queries.stack_profile import LEAST_SHARE, merged_profile
 from zerolap.records import (
     CaseProfile,
@@ -219,7 +219,8 @@ def read_case_stacks(
     sources: QuerySources, identity: str, case: str, side: DrawnSide, engine: StackEngine = "sampled"
 ) -> CaseStacks:
     """Return the stacks of a case of a comparison or run; raises `UsageError` where there are none of that side."""
-    chosen = selected_cases(sources, StackSelection(id=identity, case=case), engine)
+    time: StackTime = "waits" if engine == "traced" else "cpu"
+    chosen = selected_cases(sources, StackSelection(id=identity, case=case, time=time))
     if side not in chosen.sides:
         raise UsageError(f"{identity} has no {side}", hint="a run has a head only")
     place = chosen.sides.index(side)

@@ -26,6 +26,9 @@ INTERVAL_ERRORS: Final = 3.0
 """About so many standard errors the interval of a timed change reaches to either side."""
 
 Weights: TypeAlias = Literal["time", "case"]
+StackTime: TypeAlias = Literal["cpu", "waits"]
+"""What stacks are of: the time on the processor, or the time off it, in which threads wait."""
+ENGINES: Final[Mapping[StackTime, StackEngine]] = {"cpu": "sampled", "waits": "traced"}
 Part: TypeAlias = tuple[int, int, float, list[bytes]]
 """What `stack_profile` of the extension module takes: side, case, weight, tables."""
 
@@ -47,6 +50,13 @@ class StackSelection(Parameters):
         Weights,
         Field(description="Cases count by the CPU time of their requests (`time`), or all the same (`case`)."),
     ] = "time"
+    time: Annotated[
+        StackTime,
+        Field(
+            description="Stacks of the time on the processor (`cpu`), or of waits, whose samples are nanoseconds and "
+            "whose cases count all the same."
+        ),
+    ] = "cpu"
 
 
 class ProfiledSide(Record):
@@ -109,6 +119,8 @@ class SampledCases:
     """The names of cases by the index that parts have."""
     all_names: tuple[str, ...]
     """The names of the cases that have passes in these results, also of those that are not chosen."""
+    times: tuple[StackTime, ...]
+    """What the results, or the case that is chosen, have stacks of."""
 
     def counted_cases(self, part_samples: Sequence[int]) -> tuple[ProfiledCase, ...]:
         """Return the cases with the numbers of their samples, which are given by part: by case, and in it by side."""
@@ -142,26 +154,37 @@ class SampledCases:
         return total, errors / total if total > 0 else 0.0
 
 
-def selected_cases(sources: QuerySources, selection: StackSelection, engine: StackEngine = "sampled") -> SampledCases:
-    """Return the stacks of a selection that an engine recorded: `traced` has those of the time off the processor.
-
-    Raises `UsageError` for a result or case of which there are none.
-    """
-    store = sources.store
-    newest = [] if selection.id is not None else store.stacks.newest(selection.newest, selection.platform)
+def selected_cases(sources: QuerySources, selection: StackSelection) -> SampledCases:
+    """Return the stacks of a selection; raises `UsageError` for a result or case of which there are none."""
+    store, engine = sources.store, ENGINES[selection.time]
+    newest = []
+    if selection.id is None:
+        newest = store.stacks.newest(selection.newest, selection.platform, engine)
     platforms = {result.id: result.platform_name for result in newest}
     identities = [selection.id] if selection.id is not None else list(platforms)
     rows = store.in_short(identities)
     if selection.id is not None and selection.id not in rows:
         raise UsageError(f"the store holds no results of {selection.id}")
-    gathered = _Gathered.of(store.stacks.trials(identities, engine), store.stacks.costs(identities), rows, selection)
+    # What was timed is not the time off the processor.
+    costs = store.stacks.costs(identities) if selection.time == "cpu" else {}
+    gathered = _Gathered.of(store.stacks.trials(identities, engine), costs, rows, selection)
     if selection.case is not None and not gathered.cases:
         reasons = [left.reason for left in gathered.left_out if left.case == selection.case]
         raise UsageError(f"there are no stacks of {selection.case}", hint="; ".join(reasons[:1]))
     results = tuple(
         profiled_result(rows[identity], platforms.get(identity, "")) for identity in identities if identity in rows
     )
-    return gathered.read(sources, results)
+    return gathered.read(sources, results, _times(sources, identities, selection.case))
+
+
+def _times(sources: QuerySources, identities: Sequence[str], case: str | None) -> tuple[StackTime, ...]:
+    """Return what results have stacks of, or a case of theirs."""
+    trials = {time: sources.store.stacks.trials(identities, engine) for time, engine in ENGINES.items()}
+    return tuple(
+        time
+        for time, of_time in trials.items()
+        if any(trial.stacks is not None and case in (None, trial.case) for trial in of_time)
+    )
 
 
 @dataclass(frozen=True)
@@ -222,7 +245,9 @@ class _Gathered:
         names = sorted({name for _, name in by_case})
         return cls(sides, cases, left_out, weights, tuple(names[:MOST_NAMES]))
 
-    def read(self, sources: QuerySources, results: tuple[ProfiledResult, ...]) -> SampledCases:
+    def read(
+        self, sources: QuerySources, results: tuple[ProfiledResult, ...], times: tuple[StackTime, ...]
+    ) -> SampledCases:
         counts = Counter(case.name for case in self.cases)
         numbers = {name: number for number, name in enumerate(counts)}
         passes = max(1, MOST_TABLES // max(1, len(self.cases) * len(self.sides)))
@@ -252,6 +277,7 @@ class _Gathered:
             weights=self.weights,
             case_names=tuple(numbers),
             all_names=self.all_names,
+            times=times,
         )
 
     def _weight(self, case: _Case, side: DrawnSide, results: Mapping[str, int]) -> float:

@@ -6,14 +6,17 @@ from typing import Annotated, Any, Final
 from pydantic import Field, TypeAdapter
 
 from zerolap import _core
+from zerolap.lab import off_cpu_ns_per_op
 from zerolap.queries.query import PageQuery, QuerySources, TableRow
 from zerolap.queries.sampled_cases import (
+    ENGINES,
     LeftOutCase,
     Part,
     ProfiledCase,
     ProfiledResult,
     SampledCases,
     StackSelection,
+    StackTime,
     Weights,
     readable_tables,
     selected_cases,
@@ -48,7 +51,8 @@ class ProfileCalls(Record):
 class ProfileSide(Record):
     """What a side has in each node of the tree, without the nodes below.
 
-    `own` are samples, weighted by case so that their sum is `samples`, the number that was taken. `variance` is that of
+    `own` are samples, weighted by case so that their sum is `samples`, the number that was taken, or, of waits, the
+    nanoseconds; these have no variance, and `cpu_ns_per_op` is their time off the processor. `variance` is that of
     each: a sample of a case that counts s adds s squared, as in a Poisson process. `cpu_ns_per_op` is the CPU time of a
     request, of several cases the mean; null where it is not known. `cpu_error` is its relative standard error.
     """
@@ -74,7 +78,7 @@ class NamedLines(Record):
 
 
 class StackProfile(Record):
-    """Stacks of one case or of several.
+    """Stacks of one case or of several; `time` is what they are of, of `times` that there are.
 
     `all_cases` are the names of all cases of these results that have passes.
     `frame_cases` states in how many cases each frame has samples. Nodes below `least_share` of every side are put
@@ -87,6 +91,8 @@ class StackProfile(Record):
     all_cases: tuple[str, ...]
     left_out: tuple[LeftOutCase, ...]
     weights: Weights
+    time: StackTime
+    times: tuple[StackTime, ...]
     events: list[str]
     threads: list[str]
     frames: list[StackFrame]
@@ -117,6 +123,8 @@ def read_profile(sources: QuerySources, parameters: ProfileParameters) -> StackP
     sides = []
     for place, (side, of_side) in enumerate(zip(chosen.sides, profile["sides"] or [_NO_SAMPLES] * 2, strict=False)):
         cost, error = chosen.cost_of(place)
+        if parameters.time == "waits":
+            cost = _off_ns_per_op(sources, chosen, side)
         sides.append(ProfileSide(side=side, cpu_ns_per_op=cost, cpu_error=error, **of_side))
     return StackProfile(
         results=chosen.results,
@@ -124,6 +132,8 @@ def read_profile(sources: QuerySources, parameters: ProfileParameters) -> StackP
         all_cases=chosen.all_names,
         left_out=chosen.left_out,
         weights=chosen.weights,
+        time=parameters.time,
+        times=chosen.times,
         events=profile["events"],
         threads=profile["threads"],
         frames=profile["frames"],
@@ -134,6 +144,18 @@ def read_profile(sources: QuerySources, parameters: ProfileParameters) -> StackP
         pruned_nodes=profile["pruned_nodes"],
         lines=_lines(sources, parameters, chosen),
     )
+
+
+def _off_ns_per_op(sources: QuerySources, chosen: SampledCases, side: DrawnSide) -> float | None:
+    """Return the time off the processor of a request; none for several cases, whose requests differ."""
+    if len(chosen.cases) != 1:
+        return None
+    [case] = chosen.cases
+    trials = sources.store.reports.trials_of(case.result, case.case, side)
+    passes = [
+        each.measurement for each in trials if each.measurement is not None and each.trial.engine == ENGINES["waits"]
+    ]
+    return off_cpu_ns_per_op(passes, sources.store.blobs)
 
 
 def _lines(sources: QuerySources, parameters: ProfileParameters, chosen: SampledCases) -> tuple[NamedLines, ...]:

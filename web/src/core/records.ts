@@ -1284,9 +1284,10 @@ export interface ProfileCalls {
 /**
  * What a side has in each node of the tree, without the nodes below.
  *
- * `own` are samples, weighted by case so that their sum is `samples`, the number that was taken. `variance` is that
- * of each: a sample of a case that counts s adds s squared, as in a Poisson process. `cpu_ns_per_op` is the CPU time
- * of a request, of several cases the mean; null where it is not known. `cpu_error` is its relative standard error.
+ * `own` are samples, weighted by case so that their sum is `samples`, the number that was taken, or, of waits, the
+ * nanoseconds; these have no variance, and `cpu_ns_per_op` is their time off the processor. `variance` is that of
+ * each: a sample of a case that counts s adds s squared, as in a Poisson process. `cpu_ns_per_op` is the CPU time of
+ * a request, of several cases the mean; null where it is not known. `cpu_error` is its relative standard error.
  */
 export interface ProfileSide {
   side: "base" | "head";
@@ -1812,7 +1813,7 @@ export interface StackNodes {
 }
 
 /**
- * Stacks of one case or of several.
+ * Stacks of one case or of several; `time` is what they are of, of `times` that there are.
  *
  * `all_cases` are the names of all cases of these results that have passes. `frame_cases` states in how many cases
  * each frame has samples. Nodes below `least_share` of every side are put together as `[other]` below their caller;
@@ -1825,6 +1826,8 @@ export interface StackProfile {
   all_cases: Array<string>;
   left_out: Array<LeftOutCase>;
   weights: "time" | "case";
+  time: "cpu" | "waits";
+  times: Array<"cpu" | "waits">;
   events: Array<string>;
   threads: Array<string>;
   frames: Array<StackFrame>;

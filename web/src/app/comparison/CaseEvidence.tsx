@@ -10,6 +10,7 @@ import { RunDetails } from "../../core/run/RunDetails.tsx";
 import { Answered } from "../Answered.tsx";
 import { type Answer, queryUrl, useAnswer } from "../answers.ts";
 import { caseQuery, picturesQuery } from "../pageQueries.ts";
+import { stacksUrl } from "../stacks/selection.ts";
 import { TrialTable } from "../trial/TrialTable.tsx";
 import { Workload } from "./Workload.tsx";
 
@@ -32,14 +33,15 @@ export function ComparedCaseEvidence({ id, name, withPictures }: Properties) {
           withPictures={withPictures}
         >
           <PicturesFault fault={drawn.fault} />
-          <PictureTables id={id} name={name} drawings={drawn.drawings} />
+          <PictureTables id={id} name={name} drawings={drawn.drawings} isSampled={drawn.isSampled} />
           {workload !== null && <Workload workload={workload} />}
           <Trials id={id} name={name} trials={trials} />
           <CaseLinks
             id={id}
             name={name}
             metric={result.work_deciding ?? result.time_deciding}
-            hasStacks={drawn.drawings?.stacks != null}
+            isSampled={drawn.isSampled}
+            isTraced={drawn.isTraced}
           />
         </CaseDetails>
       )}
@@ -55,7 +57,7 @@ export function MeasuredCaseEvidence({ id, name, withPictures }: Properties) {
       {({ result, trials, workload }) => (
         <RunDetails entry={result} drawings={drawn.drawings} withPictures={withPictures}>
           <PicturesFault fault={drawn.fault} />
-          <PictureTables id={id} name={name} drawings={drawn.drawings} />
+          <PictureTables id={id} name={name} drawings={drawn.drawings} isSampled={drawn.isSampled} />
           {workload !== null && <Workload workload={workload} />}
           <Trials id={id} name={name} trials={trials} />
         </RunDetails>
@@ -65,9 +67,19 @@ export function MeasuredCaseEvidence({ id, name, withPictures }: Properties) {
 }
 
 /** What the charts of a case show, as tables. */
-function PictureTables({ id, name, drawings }: { id: string; name: string; drawings: CaseDrawings | null }) {
+function PictureTables({
+  id,
+  name,
+  drawings,
+  isSampled,
+}: {
+  id: string;
+  name: string;
+  drawings: CaseDrawings | null;
+  isSampled: boolean;
+}) {
   const hasCharts = drawings != null && (drawings.latency !== null || drawings.throughput !== null);
-  if (!hasCharts && drawings?.stacks == null) {
+  if (!hasCharts && !isSampled) {
     return null;
   }
   return (
@@ -78,8 +90,8 @@ function PictureTables({ id, name, drawings }: { id: string; name: string; drawi
           charts
         </a>
       )}
-      {hasCharts && drawings.stacks != null && " · "}
-      {drawings?.stacks != null && (
+      {hasCharts && isSampled && " · "}
+      {isSampled && (
         <a href={queryUrl("stacks.csv", { id, case: name })} download>
           stacks
         </a>
@@ -93,21 +105,29 @@ function CaseLinks({
   id,
   name,
   metric,
-  hasStacks,
+  isSampled,
+  isTraced,
 }: {
   id: string;
   name: string;
   metric: string | null;
-  hasStacks: boolean;
+  isSampled: boolean;
+  isTraced: boolean;
 }) {
   const series = new URLSearchParams({ case: name, ...(metric === null ? {} : { metric }) });
   return (
     <p class="downloads">
       <a href={`/series?${series}`}>This case over time</a>
-      {hasStacks && (
+      {isSampled && (
         <>
           {" "}
-          · <a href={`/stacks?${new URLSearchParams({ id, case: name })}`}>Its sampled stacks</a>
+          · <a href={stacksUrl({ id, case: name })}>Its sampled stacks</a>
+        </>
+      )}
+      {isTraced && (
+        <>
+          {" "}
+          · <a href={stacksUrl({ id, case: name, time: "waits" })}>Its stacks of waits</a>
         </>
       )}
     </p>
@@ -122,7 +142,8 @@ function useDrawings(wanted: { id: string; name: string } | null) {
   const url = wanted === null ? null : picturesQuery(wanted.id, wanted.name);
   const { data, fault } = useAnswer<DrawnCase>(url);
   const drawings = useMemo(() => drawingsOf(data), [data]);
-  return { drawings, fault };
+  const { stacks, waits } = data?.pictures ?? { stacks: null, waits: null };
+  return { drawings, fault, isSampled: stacks !== null, isTraced: waits !== null };
 }
 
 function drawingsOf(drawn: DrawnCase | null): CaseDrawings | null {

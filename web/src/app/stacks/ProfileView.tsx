@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { Sentence } from "../../core/cases/facts.tsx";
 import { StackPanel } from "../../core/flame/StackPanel.tsx";
 import { frameKey } from "../../core/flame/tree.ts";
+import { Waits } from "../../core/flame/Waits.tsx";
 import { counted, percent } from "../../core/numbers.ts";
 import type { NamedLines, StackProfile } from "../../core/records.ts";
 import { setParameters } from "../navigation.ts";
@@ -28,26 +29,30 @@ export function ProfileView({ profile, selection, chosen }: Properties) {
   return (
     <>
       <p class="quiet small">
-        {profile.sides
-          .map((side) => (alone ? "" : `${side.side}: `) + sideText(side, profile.events))
-          .join("; ")}
-        . {pruned}{" "}
+        {profile.sides.map((side) => (alone ? "" : `${side.side}: `) + sideText(side, profile)).join("; ")}.{" "}
+        {pruned}{" "}
         {pruned !== null && (
           <a href={stacksUrl({ ...selection, leastShare: "0" })} title="as many as can be shown">
             show them
           </a>
         )}
       </p>
-      <StackPanel
-        sides={sides}
-        alone={alone}
-        listed
-        chosen={chosen}
-        onChosen={(key) => setParameters({ function: key })}
-        details={(frame) => <FunctionLines frame={frame} selection={selection} />}
-        {...(cases === undefined ? {} : { cases })}
-      />
-      <SourceLines lines={profile.lines} chosen={chosen} result={selection.id} />
+      {profile.time === "waits" ? (
+        <Waits waits={sides} alone={alone} listed />
+      ) : (
+        <>
+          <StackPanel
+            sides={sides}
+            alone={alone}
+            listed
+            chosen={chosen}
+            onChosen={(key) => setParameters({ function: key })}
+            details={(frame) => <FunctionLines frame={frame} selection={selection} />}
+            {...(cases === undefined ? {} : { cases })}
+          />
+          <SourceLines lines={profile.lines} chosen={chosen} result={selection.id} />
+        </>
+      )}
       <Exports profile={profile} selection={selection} />
       {(profile.cases.length > 1 || profile.left_out.length > 0) && <Weights profile={profile} />}
       <LeftOut profile={profile} />

@@ -160,6 +160,7 @@ interface SubjectProperties {
   isMap: boolean;
 }
 
+const TIMES = { cpu: "CPU time", waits: "waits" };
 const SHOWN = ["graph", "functions by case"] as const;
 
 /** What the stacks are of, and the choice of others. */
@@ -194,7 +195,7 @@ function Subject({ answer, selection, isMap }: SubjectProperties) {
             ))}
           </select>
         </label>
-        {isMerged && (
+        {isMerged && selection.time === "cpu" && (
           <label title="How much each case counts in what is merged">
             weights{" "}
             <select
@@ -206,6 +207,14 @@ function Subject({ answer, selection, isMap }: SubjectProperties) {
             </select>
           </label>
         )}
+        {"times" in answer && (answer.times.length > 1 || answer.time === "waits") && (
+          <Choice
+            label="Time"
+            values={answer.times.map((time) => TIMES[time])}
+            chosen={TIMES[answer.time]}
+            choose={(value) => change({ time: value === TIMES.cpu ? null : "waits" })}
+          />
+        )}
         <Choice
           label="Shown"
           values={SHOWN}
@@ -213,7 +222,7 @@ function Subject({ answer, selection, isMap }: SubjectProperties) {
           choose={(value) => change({ show: value === SHOWN[0] ? null : "functions" })}
         />
       </div>
-      {isMerged && selection.weights === "time" && answer.weights === "case" && (
+      {isMerged && selection.time === "cpu" && selection.weights === "time" && answer.weights === "case" && (
         <p class="quiet small">No case was timed: all cases count the same.</p>
       )}
     </>

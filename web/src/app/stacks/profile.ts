@@ -1,6 +1,7 @@
 /** A profile as the flame graphs take it. */
 
 import type { CaseCounts } from "../../core/flame/FunctionTable.tsx";
+import { waitsText } from "../../core/flame/text.ts";
 import { frameKey } from "../../core/flame/tree.ts";
 import { count, counted, percent } from "../../core/numbers.ts";
 import type { ProfileSide, StackProfile } from "../../core/records.ts";
@@ -41,7 +42,10 @@ export function caseCountsOf(profile: StackProfile): CaseCounts | undefined {
 }
 
 /** What there is of a side. */
-export function sideText(side: ProfileSide, events: readonly string[]): string {
+export function sideText(side: ProfileSide, { events, time }: Pick<StackProfile, "events" | "time">): string {
+  if (time === "waits") {
+    return waitsText(side);
+  }
   const lost = side.lost > 0 ? `, ${count(side.lost)} lost` : "";
   const cost = side.cpu_ns_per_op === null ? "" : `, ${count(side.cpu_ns_per_op)} CPU ns per request`;
   return `${counted(side.samples, "sample", "samples")} of ${events.join(" and ")}${lost}${cost}`;

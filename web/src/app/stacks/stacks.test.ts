@@ -32,6 +32,8 @@ const PROFILE: StackProfile = {
   all_cases: ["get", "hset"],
   left_out: [],
   weights: "time",
+  time: "cpu",
+  times: ["cpu"],
   events: ["cpu-clock"],
   threads: ["main"],
   frames: [frame("main"), frame("find"), frame("find", true)],

@@ -1,12 +1,13 @@
 import { useMemo, useState } from "preact/hooks";
 import type { CaseStacks, StackSource } from "../cases/documents.ts";
 import { count, counted } from "../numbers.ts";
-import { present, type SideName, type Sides, type Stacks } from "../sides.ts";
+import { present, type Sides, type Stacks } from "../sides.ts";
 import { linesOf, stackLinesOf } from "./lines.ts";
 import { SourceLines } from "./SourceLines.tsx";
 import { Choice, StackPanel } from "./StackPanel.tsx";
-import { NS_PER_MS } from "./text.ts";
+import { waitsText } from "./text.ts";
 import { type FlameFrame, isOffProcessor } from "./tree.ts";
+import { Waits } from "./Waits.tsx";
 
 interface Properties {
   source: StackSource;
@@ -36,7 +37,7 @@ export function FlamePanel({ source, alone }: Properties) {
       {kind === CPU_TIME ? (
         <CpuTime stacks={stacks} alone={alone} />
       ) : (
-        <Waits waits={stacks.waits} alone={alone} />
+        <OffTheProcessor waits={stacks.waits} alone={alone} />
       )}
     </>
   );
@@ -76,21 +77,11 @@ function Lines({ frame, stacks: { cpu, lines, sources } }: { frame: FlameFrame; 
   return <SourceLines answer={stackLinesOf(known, sources, cpu)} />;
 }
 
-/** The stacks of waits, one side at a time: of what their times are made is not known, nor whether they differ. */
-function Waits({ waits, alone }: { waits: Sides<Stacks>; alone: boolean }) {
-  const names = present(waits).map(([side]) => side);
-  const [wanted, setWanted] = useState<SideName>("head");
-  const side = names.includes(wanted) ? wanted : (names[0] ?? "head");
-  const shown = useMemo(() => ({ [side]: waits[side] }) as Sides<Stacks>, [waits, side]);
+function OffTheProcessor({ waits, alone }: { waits: Sides<Stacks>; alone: boolean }) {
   return (
     <>
-      <p class="quiet small">
-        Stacks in which threads leave the processor, by the time until they run again; a thread that waits for
-        requests is off the processor too.
-      </p>
       <SampleTexts sides={waits} alone={alone} />
-      {names.length > 1 && <Choice label="Side" values={names} chosen={side} choose={setWanted} />}
-      <StackPanel key={side} sides={shown} alone={alone} listed={false} />
+      <Waits waits={waits} alone={alone} listed={false} />
     </>
   );
 }
@@ -107,12 +98,10 @@ function SampleTexts({ sides, alone }: { sides: Sides<Stacks>; alone: boolean })
 
 /** How many samples there are of a side, or the time that its threads waited, and what its requests cost. */
 export function sampleText(stacks: Stacks): string {
-  const lost = stacks.lost > 0 ? `, ${count(stacks.lost)} lost` : "";
-  const cost = stacks.cpu_ns_per_op === null ? null : count(stacks.cpu_ns_per_op);
   if (isOffProcessor(stacks)) {
-    const waits = `waits of ${count(stacks.samples / NS_PER_MS)} ms${lost}`;
-    return cost === null ? waits : `${waits}, ${cost} ns off the processor per request`;
+    return waitsText(stacks);
   }
-  const samples = `${counted(stacks.samples, "sample", "samples")} of ${stacks.event}${lost}`;
-  return cost === null ? samples : `${samples}, ${cost} CPU ns per request`;
+  const lost = stacks.lost > 0 ? `, ${count(stacks.lost)} lost` : "";
+  const cost = stacks.cpu_ns_per_op === null ? "" : `, ${count(stacks.cpu_ns_per_op)} CPU ns per request`;
+  return `${counted(stacks.samples, "sample", "samples")} of ${stacks.event}${lost}${cost}`;
 }

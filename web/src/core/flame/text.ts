@@ -42,6 +42,14 @@ export function subjectOf({ base, head }: Sides<SideWeights>): string {
   return (head ?? base)?.isOffProcessor ? "the time off the processor" : "all samples";
 }
 
+/** How long threads waited, in all and in a request. */
+export function waitsText(of: { samples: number; lost: number; cpu_ns_per_op: number | null }): string {
+  const lost = of.lost > 0 ? `, ${count(of.lost)} lost` : "";
+  const cost =
+    of.cpu_ns_per_op === null ? "" : `, ${count(of.cpu_ns_per_op)} ns off the processor per request`;
+  return `waits of ${count(of.samples / NS_PER_MS)} ms${lost}${cost}`;
+}
+
 /** Shares and times of a node off the processor. */
 function waitText({ weights }: FlameTree, node: number): string {
   const milliseconds = (of: (side: SideWeights) => number) =>
