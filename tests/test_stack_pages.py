@@ -222,6 +222,9 @@ def test_waits_are_stacks_of_their_own(store: Store, lab: httpx.Client) -> None:
     ]
     assert shares(profile, 1)["fsync"] == 0.8
     assert answered(lab, "stacks", id=ID, case="hset")["times"] == ["cpu", "waits"]
+    asked = {"id": ID, "case": "hset", "time": "waits", "side": "head"}
+    folded = lab.get("/api/v1/stacks.folded.txt", params=asked).text.splitlines()
+    assert any(line.endswith("main;fsync;sys_fsync 4000000") for line in folded), folded
     merged = answered(lab, "stacks", id=ID, time="waits")
     assert (merged["weights"], len(merged["cases"])) == ("case", 2)
     assert [side["cpu_ns_per_op"] for side in merged["sides"]] == [None, None]

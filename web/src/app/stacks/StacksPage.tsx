@@ -215,12 +215,14 @@ function Subject({ answer, selection, isMap }: SubjectProperties) {
             choose={(value) => change({ time: value === TIMES.cpu ? null : "waits" })}
           />
         )}
-        <Choice
-          label="Shown"
-          values={SHOWN}
-          chosen={isMap ? SHOWN[1] : SHOWN[0]}
-          choose={(value) => change({ show: value === SHOWN[0] ? null : "functions" })}
-        />
+        {selection.time === "cpu" && (
+          <Choice
+            label="Shown"
+            values={SHOWN}
+            chosen={isMap ? SHOWN[1] : SHOWN[0]}
+            choose={(value) => change({ show: value === SHOWN[0] ? null : "functions" })}
+          />
+        )}
       </div>
       {isMerged && selection.time === "cpu" && selection.weights === "time" && answer.weights === "case" && (
         <p class="quiet small">No case was timed: all cases count the same.</p>
