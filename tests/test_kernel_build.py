@@ -121,7 +121,8 @@ def test_a_kernel_that_does_not_build_is_an_error_with_the_end_of_the_output(
     with pytest.raises(BuildFailed, match="does not build: `make` ended with 2") as failed:
         builder.build(KernelSource(source))
     assert "no such thing" in failed.value.details
-    assert not [path for path in builder.directory.iterdir() if path.is_dir()]
+    assert not list(builder.directory.glob("*/kernel.json"))
+    assert not list(builder.directory.glob("work-*"))
 
 
 def test_an_image_that_is_a_link_is_no_kernel(source: Path, builder: KernelBuilder) -> None:

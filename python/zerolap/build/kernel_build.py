@@ -46,6 +46,9 @@ IMAGE, RECORD, CONFIGURATION = "bzImage", "kernel.json", "config"
 RECIPE_REVISION: Final = 1
 """Part of a kernel's digest: to be raised when the recipe builds differently."""
 WORK_PREFIX: Final = "work-"
+OBJECTS: Final = "objects"
+"""The directory of ccache, where it is installed: another patch compiles only the files that differ."""
+MOST_OBJECTS: Final = "2G"
 GUEST_CONFIGURATION: Final = Path(__file__).with_name("guest_kernel.config")
 """What an emulated machine needs of its kernel; a user's fragment comes after it."""
 TOOLS: Final = {
@@ -198,7 +201,7 @@ class KernelBuilder:
         if shutil.disk_usage(self.directory).free < NEEDED_FREE_BYTES:
             raise no_space(self.directory)
         with scratch_directory(WORK_PREFIX, self.directory) as work:
-            making = _Making(source, work, self._policy)
+            making = _Making(source, work, self.directory / OBJECTS, self._policy)
             ready = work / "ready"
             ready.mkdir()
             try:
@@ -223,8 +226,10 @@ class KernelBuilder:
 class _Making:
     """A kernel as it is made in a directory of its own, each step in the sandbox and within limits."""
 
-    def __init__(self, source: KernelSource, work: Path, policy: SandboxPolicy) -> None:
+    def __init__(self, source: KernelSource, work: Path, objects: Path, policy: SandboxPolicy) -> None:
         self._source = source
+        self._objects = objects
+        self._objects.mkdir(exist_ok=True)
         self._name = source.path.name
         self._work = work
         self._policy = policy
@@ -300,7 +305,7 @@ class _Making:
         """Carry out a step; raises `BuildFailed` with what failed and the end of the output."""
         shown = [] if self._source.path.is_dir() else [self._source.path.resolve()]
         confinement = Confinement(
-            writable=[self._tree],
+            writable=[self._tree, self._objects],
             read_only=[self._inputs, *shown],
             directory=self._tree,
             limits=build_limits(self._tree),
@@ -308,7 +313,9 @@ class _Making:
         )
         log = self._work / "build.log"
         log.write_bytes(b"")
-        with launch(command, environment=ENVIRONMENT, output=log, confinement=confinement) as process:
+        # The tree lies elsewhere each time; its objects do not name it.
+        cache = {"CCACHE_DIR": str(self._objects), "CCACHE_NOHASHDIR": "1", "CCACHE_MAXSIZE": MOST_OBJECTS}
+        with launch(command, environment=ENVIRONMENT | cache, output=log, confinement=confinement) as process:
             try:
                 code = process.wait_within_limits()
             except LimitReached as reached:
