@@ -130,7 +130,7 @@ def test_a_run_is_answered_in_parts(store: Store, client: httpx.Client) -> None:
     assert case["workload"]["connections"] == sent.client.connections
     assert len(drawn["pictures"]["throughput"]["head"]) == 6
     assert {frame["function"] for frame in drawn["frames"]} >= {"dictFind", "writeToClient"}
-    assert without == {"frames": [], "pictures": None}
+    assert without == {"frames": [], "sources": [], "pictures": None}
 
 
 def test_what_charts_of_a_case_show_is_a_table(store: Store, client: httpx.Client) -> None:

@@ -337,7 +337,7 @@ def test_sizes_of_blocks_that_the_allocator_is_asked_for() -> None:
     counted = graph({**MEMORY, **asked, ("main", "sdsdup"): 2.0, ("main", "sdsfree"): 2.0})
     (opportunity,) = detected(BlockSizes(), counted)
     assert opportunity.evidence == {"questions_per_op": 4.0, "instructions_per_op": 400.0}
-    assert opportunity.text.startswith("is called 4 times per request by `zmalloc` and `zfree` for the sizes of blocks: ")
+    assert opportunity.text.startswith("is called 4 times per request by `zmalloc` and `zfree` for the sizes of blocks")
     # What the allocator asks itself is none of the server's questions.
     inside = {("main", "zmalloc"): 1.0, ("zmalloc", "realloc"): 1.0, ("realloc", "malloc_usable_size"): 1.0}
     assert detected(BlockSizes(), graph(inside)) == []
