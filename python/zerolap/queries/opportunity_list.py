@@ -194,7 +194,8 @@ def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:
     yield ("rank", *places, *shares, *calibrations, "cases", "case", "commands", *saved, "lines", "frames", "text")
     for of in () if answer.document is None else answer.document.opportunities:
         part, known = of.saved_share, of.calibration
-        named = (of.rank, of.detector, of.category, of.confidence, of.function, of.file)
+        confidence = "refuted" if of.is_refuted else of.confidence
+        named = (of.rank, of.detector, of.category, confidence, of.function, of.file)
         calibration = (known.edits, known.smallest_ratio, known.largest_ratio)
         over_all = (part.expected, part.low, part.high, of.additional_share, *calibration, of.all_cases)
         for case in of.cases:
