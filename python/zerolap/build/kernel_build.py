@@ -237,6 +237,8 @@ class _Making:
         self._tree.mkdir()
         self._inputs = work / "inputs"
         self._inputs.mkdir()
+        compiler = [] if shutil.which("ccache", path=BUILD_PATH) is None else ["CC=ccache gcc"]
+        self._make = ["make", "ARCH=x86_64", *compiler]
 
     def make(self) -> Path:
         """Carry out all steps, and return the image."""
@@ -265,16 +267,14 @@ class _Making:
         fragments = [GUEST_CONFIGURATION, *self._source.configurations]
         copies = [str(self._copied(path, f"{number}.config")) for number, path in enumerate(fragments)]
         failed = f"`{self._name}` cannot be configured"
-        self._run(["make", "ARCH=x86_64", "allnoconfig"], failed)
+        self._run([*self._make, "allnoconfig"], failed)
         self._run(["scripts/kconfig/merge_config.sh", "-m", ".config", *copies], failed)
-        self._run(["make", "ARCH=x86_64", "olddefconfig"], failed)
+        self._run([*self._make, "olddefconfig"], failed)
 
     def _compile(self) -> Path:
         """Compile, and return the image."""
-        self._run(
-            ["make", "ARCH=x86_64", f"-j{os.cpu_count() or 1}", "bzImage"],
-            f"the kernel of `{self._name}` does not build",
-        )
+        jobs = f"-j{os.cpu_count() or 1}"
+        self._run([*self._make, jobs, "bzImage"], f"the kernel of `{self._name}` does not build")
         return artifact_in(self._name, self._tree, IMAGE_PATH)
 
     def configuration(self) -> bytes:
