@@ -542,7 +542,8 @@ def test_html_holds_the_document_and_nothing_else_of_it(tmp_path: Path, monkeypa
     assert Comparison.model_validate_json(page.scripts["document"]) == with_reading(HOSTILE)
     assert Pictures.model_validate_json(inflated(page.scripts["pictures"])) == Pictures()
     assert inflated(page.scripts["frames"]) == "[]"
-    assert [tag for tag, _ in page.elements] == ["p", "script", "script", "script"]
+    assert json.loads(inflated(page.scripts["lines"])) == {"sources": [], "cases": {}}
+    assert [tag for tag, _ in page.elements] == ["p", "script", "script", "script", "script"]
 
 
 def test_html_without_its_template_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
