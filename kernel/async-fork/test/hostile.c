@@ -4,8 +4,8 @@
  * parent does meanwhile?
  *
  * A worker process owns an arena of pages. What each page holds is known: a
- * version number that no other write has used, from which the values at several
- * places of the page follow. The worker records the versions in shared memory,
+ * version number that no other write has used, from which the value at several
+ * places of the page follows. The worker records the versions in shared memory,
  * forks, and at once goes on to write, unmap, protect, move, discard and map
  * pages, in two threads, each on its half of the arena; it may fork again, exit,
  * exec or be killed. The child compares each page that it can read with the
@@ -102,27 +102,30 @@ static char *address(size_t page)
 	return arena + page * PAGE;
 }
 
-static uint64_t value(uint32_t version, int place)
+/* What all places of a page hold. */
+static uint64_t value(uint32_t version)
 {
-	return version ? mix((uint64_t)version * PLACES + place) : 0;
+	return version ? mix(version) : 0;
 }
 
 static void fill(char *p, uint32_t version)
 {
 	for (int place = 0; place < PLACES; place++)
-		*(volatile uint64_t *)(p + place_offset[place]) = value(version, place);
+		*(volatile uint64_t *)(p + place_offset[place]) = value(version);
 }
 
 static bool page_is(const char *p, uint32_t version, const char *who, size_t page)
 {
+	uint64_t expected = value(version);
+
 	for (int place = 0; place < PLACES; place++) {
 		uint64_t is = *(volatile const uint64_t *)(p + place_offset[place]);
 
-		if (is == value(version, place))
+		if (is == expected)
 			continue;
 		if (atomic_fetch_add(&shared->messages, 1) < 8)
 			fprintf(stderr, "%s: page %zu at %u: %016lx, not %016lx of version %u\n", who, page,
-				place_offset[place], is, value(version, place), version);
+				place_offset[place], is, expected, version);
 		return false;
 	}
 	return true;
