@@ -23,7 +23,7 @@ from zerolap.report import emulated_snapshot_json
 PATCHED: Final = Path("kernel/async-fork")
 SOURCE: Final = Path("/usr/src/linux-source-6.1.tar.xz")
 COPY, ASYNC = "fork=copy", "fork=async"
-REPEATED_SIZE: Final = 256 * MIB
+REPEATED_SIZE: Final = 64 * MIB
 RUNS: Final = 3
 COMPARED_PAGES: Final = 100_000_000
 TESTING_SECONDS: Final = 6 * 3600
