@@ -33,6 +33,11 @@ Form: TypeAlias = Literal["html", "json", "md"]
 Noun: TypeAlias = Literal["comparison", "run", "snapshot"]
 KINDS: Final[dict[Noun, str]] = {"comparison": "compare", "run": "run"}
 """Of those that are requested."""
+_DESCRIPTIONS: Final[dict[Noun, str]] = {
+    "comparison": "Of a comparison that is not finished, what there is so far.",
+    "run": "Of a run that is not finished, what there is so far.",
+    "snapshot": "Of a sweep of snapshots, once it has ended.",
+}
 MEDIA_TYPES: Final[dict[Form, str]] = {
     "html": HTML,
     "json": "application/json",
@@ -111,7 +116,7 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
                 route(noun, form, read),
                 response_class=Response,
                 summary=summary.format(noun),
-                description=f"Of a {noun} that is not finished, what there is so far." if noun in KINDS else "",
+                description=_DESCRIPTIONS[noun],
                 operation_id=f"read_{noun}_as_{form}",
                 responses=_described(summary.format(noun), form),
             )
