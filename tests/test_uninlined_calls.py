@@ -74,7 +74,9 @@ def test_an_inlined_check_is_called_as_often_as_in_the_count_build_and_costs_wha
     assert detected(RepeatedChecks(), INLINED_CHECK, None) == []
     (opportunity,) = detected(RepeatedChecks(), INLINED_CHECK, CHECKED)
     assert (opportunity.function, opportunity.file) == ("clientHasPendingReplies", FILE)
-    assert opportunity.evidence == pytest.approx({"calls_without_inlining_per_op": 20.0, "instructions_per_op": 600.0})
+    assert opportunity.evidence == pytest.approx(
+        {"calls_without_inlining_per_op": 20.0, "commands_per_op": 1.0, "instructions_per_op": 600.0}
+    )
     assert f"is called 20 times per request {LABEL} by `addReply`" in opportunity.text
     assert opportunity.frames == ("xCommand", "addReply", "clientHasPendingReplies")
     assert opportunity.lines == (f"{FILE}:812",)
@@ -102,7 +104,9 @@ def test_calls_that_both_builds_make_are_those_of_the_server() -> None:
     counts = count_build({**calls, ("prepareClientToWrite", "clientHasPendingReplies"): 1.0})
     assert detected(RepeatedChecks(), graph, counts) == detected(RepeatedChecks(), graph, None)
     (opportunity,) = detected(RepeatedChecks(), graph, counts)
-    assert opportunity.evidence == pytest.approx({"calls_per_op": 20.0, "instructions_per_op": 600.0})
+    assert opportunity.evidence == pytest.approx(
+        {"calls_per_op": 20.0, "commands_per_op": 1.0, "instructions_per_op": 600.0}
+    )
     assert LABEL not in opportunity.text
 
 
@@ -117,7 +121,9 @@ def test_a_check_that_is_inlined_at_some_calls_is_called_at_all_of_them() -> Non
     )
     counts = count_build({**calls, ("addReply", "clientHasPendingReplies"): 1.0})
     (opportunity,) = detected(RepeatedChecks(), graph, counts)
-    assert opportunity.evidence == pytest.approx({"calls_without_inlining_per_op": 30.0, "instructions_per_op": 900.0})
+    assert opportunity.evidence == pytest.approx(
+        {"calls_without_inlining_per_op": 30.0, "commands_per_op": 1.0, "instructions_per_op": 900.0}
+    )
     assert {removed.function for removed in opportunity.removed} == {"addReply", "clientHasPendingReplies"}
 
 
