@@ -11,13 +11,14 @@
  * exec or be killed. The child compares each page that it can read with the
  * record; so does the parent with its own pages when the child has ended.
  *
- * Usage: hostile [--pages N] [--seed N] [--mib N] [--variant mixed|killed|memory]
- * Compares at least N pages in children. Prints lines `NAME VALUE`; exit code 1
+ * Usage: hostile [--pages N] [--seconds N] [--seed N] [--mib N] [--variant mixed|killed|memory]
+ * Compares at least N pages in children, unless the seconds are over before. Prints lines `NAME VALUE`; exit code 1
  * if a page was wrong or a child was lost.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -30,6 +31,7 @@
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MREMAP_DONTUNMAP
@@ -177,19 +179,21 @@ static uint32_t new_version(void)
 	return 1 + atomic_fetch_add(&shared->next_version, 1) % UINT32_MAX;
 }
 
-/* By a store, by the kernel into memory of its own, or by the kernel into a pinned page. */
-static void write_page(uint64_t *random, size_t page, bool last_round)
+enum writer { STORE, MEMORY_FILE, PROCESS_VM_WRITEV };
+
+/* By a store, or by the kernel into a page that it has taken hold of. */
+static void write_page(size_t page, enum writer writer)
 {
 	static _Thread_local char buffer[PAGE];
 	struct iovec from = {buffer, PAGE}, to = {address(page), PAGE};
 	uint32_t version = new_version();
-	unsigned how = draw(random) % 16;
 	bool done = false;
 
-	fill(buffer, version);
-	if (how == 0)
+	if (writer != STORE)
+		fill(buffer, version);
+	if (writer == MEMORY_FILE)
 		done = pwrite(memory_file, buffer, PAGE, (off_t)(uintptr_t)address(page)) == PAGE;
-	else if (how == 1 && last_round)	/* from then on fork defers nothing */
+	else if (writer == PROCESS_VM_WRITEV)
 		done = process_vm_writev(getpid(), &from, 1, &to, 1, 0) == PAGE;
 	if (!done)
 		fill(address(page), version);
@@ -199,10 +203,13 @@ static void write_page(uint64_t *random, size_t page, bool last_round)
 static void write_run(uint64_t *random, struct run run, bool last_round)
 {
 	size_t step = 1 + draw(random) % 8;
+	enum writer writer = draw(random) % 3;
 
+	if (writer == PROCESS_VM_WRITEV && !last_round)
+		writer = STORE;	/* it pins: from then on fork would defer nothing */
 	for (size_t i = run.first; i < run.first + run.count; i += step)
 		if (states[i].mapped && states[i].protection == (PROT_READ | PROT_WRITE))
-			write_page(random, i, last_round);
+			write_page(i, writer);
 }
 
 static void map_run(struct run run)
@@ -443,7 +450,7 @@ static void kill_a_child(void)
 /* Reads a page of a child from outside, maybe before the child has all its tables. */
 static void peek(uint64_t *random)
 {
-	struct child *child = &children[draw(random) % CHILDREN];
+	struct child *child = &children[CHILDREN - 1];	/* the first that fork_child() takes */
 	size_t page = draw(random) % pages;
 	char buffer[PAGE];
 	struct iovec to = {buffer, PAGE}, from = {address(page), PAGE};
@@ -475,7 +482,7 @@ static void fresh_arena(uint64_t *random)
 	map_run((struct run){0, pages});
 	for (size_t i = 0; i < pages; i++)
 		if (draw(random) % 16)
-			write_page(random, i, false);
+			write_page(i, STORE);
 }
 
 /* Does not return if the worker ends in the middle: the children go on. */
@@ -498,6 +505,8 @@ static void run_round(uint64_t *random, bool last)
 	unsigned operations = draw(random) % 48;
 
 	fork_child(random);
+	for (int i = draw(random) % 8; i > 0 && variant != MEMORY; i--)
+		peek(random);
 	if (variant == KILLED || draw(random) % 8 == 0) {
 		usleep(draw(random) % 2 ? 0 : draw(random) % 2000);
 		kill_a_child();
@@ -596,13 +605,16 @@ static void print_results(void)
 
 int main(int argc, char **argv)
 {
-	unsigned long target = 1000000, mib = 64, seed = 1;
+	unsigned long target = 1000000, seconds = ULONG_MAX, mib = 64, seed = 1;
+	const time_t start = time(NULL);
 	const size_t table_size = (size_t)TABLE * PAGE;
 	char *reserved;
 
 	for (int i = 1; i + 1 < argc; i += 2) {
 		if (!strcmp(argv[i], "--pages"))
 			target = strtoul(argv[i + 1], NULL, 10);
+		else if (!strcmp(argv[i], "--seconds"))
+			seconds = strtoul(argv[i + 1], NULL, 10);
 		else if (!strcmp(argv[i], "--seed"))
 			seed = strtoul(argv[i + 1], NULL, 10);
 		else if (!strcmp(argv[i], "--mib"))
@@ -627,8 +639,11 @@ int main(int argc, char **argv)
 	}
 	arena = (char *)(((uintptr_t)reserved + 2 * table_size - 1) & ~(table_size - 1));
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	for (uint64_t i = 0; atomic_load(&shared->pages_compared) < target; i++)
+	for (uint64_t i = 0; atomic_load(&shared->pages_compared) < target; i++) {
+		if ((unsigned long)(time(NULL) - start) >= seconds)
+			break;
 		run_worker(mix(seed) + mix(i));
+	}
 	print_results();
 	return shared->pages_wrong || shared->parent_pages_wrong || shared->remote_pages_wrong || shared->children_lost;
 }
