@@ -13,7 +13,7 @@ import pytest
 from command_line import Zerolap
 from demonstrated_lab import Demonstration
 from free_ports import free_port
-from waiting import PATIENCE_SECONDS, wait_until
+from waiting import BUILD_PATIENCE_SECONDS, PATIENCE_SECONDS, wait_until
 
 from zerolap.demonstration import ARM, NOT_MEASURED, X86, fill_with_made_up_data
 from zerolap.demonstration.made_up_server import ZADD_COMMIT
@@ -96,7 +96,7 @@ def test_serve_demo_shows_made_up_data_and_leaves_nothing(tmp_path: Path, client
             return False
 
     try:
-        wait_until(answers)
+        wait_until(answers, seconds=BUILD_PATIENCE_SECONDS)
         assert NOT_MEASURED in client.get(f"http://127.0.0.1:{port}/").text
     finally:
         process.send_signal(signal.SIGTERM)
