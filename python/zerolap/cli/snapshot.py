@@ -28,9 +28,9 @@ With --base or --vary, servers or settings are measured beside each other, with 
 and there are verdicts on fork, pause, p99.9, duration and copied memory. The same command goes on with a sweep that \
 was interrupted or killed. Once it has ended, zerolap explain ID shows it again, and zerolap serve draws it.
 
-With --kernel, forks are counted instead, in emulated machines with a kernel that is built of that source: instructions, \
-entries of page tables, and what the requests meanwhile wait. --vary fork=copy,async compares the fork of a kernel with \
-Async-fork in it (docs/async-fork.md).
+With --kernel, forks are counted instead, in emulated machines with a kernel that is built of that source: \
+instructions, entries of page tables, and what the requests meanwhile wait. --vary fork=copy,async compares the fork \
+of a kernel with Async-fork in it (docs/async-fork.md).
 
 Examples:
 
