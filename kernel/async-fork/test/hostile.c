@@ -384,10 +384,10 @@ static void compare_all(struct state *record, const char *who, atomic_ulong *com
 
 static void child_main(struct child *child, uint64_t random)
 {
-	pid_t grandchild = draw(&random) % 16 ? -1 : fork();
+	pid_t self = getpid(), grandchild = draw(&random) % 16 ? -1 : fork();
 
 	/* It compares with the child's record, which is used anew when the child has been killed. */
-	if (!grandchild && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() == 1))
+	if (!grandchild && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != self))
 		_exit(0);
 	compare_all(child->record, "child", &shared->pages_compared, &shared->pages_wrong);
 	if (grandchild > 0)
