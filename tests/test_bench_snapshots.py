@@ -32,13 +32,14 @@ def test_what_needs_a_kernel_is_measured_by_its_name_alone() -> None:
 
 
 def test_figures_are_read_from_what_the_tests_of_the_patch_print() -> None:
-    printed = "booting\npages_compared 120000000\npages_wrong 0\nselftests_run 14\nselftests_new_failures 1\n"
+    hostile = "booting\npages_compared 120000000\npages_wrong 1\nchildren_lost 2\n"
+    printed = f"{hostile}selftests_run 14\nselftests_new_failures 1\n"
     figures = async_fork.tested_figures(printed)
-    assert (figures["snapshot_wrong"].value, figures["snapshot_wrong"].trials) == (0, 120_000_000)
+    assert (figures["snapshot_wrong"].value, figures["snapshot_wrong"].trials) == (3, 120_000_000)
     assert (figures["selftests"].value, figures["selftests"].trials) == (1, 14)
 
 
 def test_tests_that_did_not_end_give_no_figures() -> None:
     with pytest.raises(SystemExit) as refused:
         async_fork.tested_figures("pages_compared 5\nKernel panic\n")
-    assert "no pages_wrong, selftests_new_failures" in str(refused.value)
+    assert "no pages_wrong, children_lost, selftests_new_failures" in str(refused.value)
