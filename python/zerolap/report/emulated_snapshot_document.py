@@ -28,12 +28,14 @@ PAGE = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>{title}</title>
 <style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
 th, td {{ padding: .25rem .75rem; text-align: right; border-bottom: 1px solid #8886 }}
 th:first-child, td:first-child, th.text, td.text {{ text-align: left }}
 .wide {{ overflow-x: auto }}
-svg {{ max-width: 100%; height: auto }}
+svg {{ width: 100%; max-width: 60rem; height: auto }}
+figure {{ margin: 1rem 0 }}
+td.text {{ white-space: nowrap }}
 </style></head>
 <body><main>
 <h1>{title}</h1>

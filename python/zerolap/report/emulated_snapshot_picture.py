@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
+from zerolap.byte_counts import MIB, shown_bytes
 from zerolap.records import EmulatedSnapshotReport
 from zerolap.report.emulated_snapshot_reading import FORK, LONGEST, MILLION
 from zerolap.report.format import count
@@ -58,7 +59,7 @@ def _lines(report: EmulatedSnapshotReport, name: str) -> list[PictureLine]:
     lines = []
     for side in report.sides[:MOST_LINES]:
         points = [
-            (point.size_bytes / (1 << 20), point.runs[0][name] / MILLION)
+            (point.size_bytes / MIB, point.runs[0][name] / MILLION)
             for point in report.points
             if point.side == side.name and name in point.runs[0]
         ]
@@ -72,7 +73,7 @@ def picture(title: str, unit: str, lines: Sequence[PictureLine]) -> str:
     if not lines:
         return ""
     described = "; ".join(
-        f"{line.name}: " + ", ".join(f"{count(value)} at {count(size)} MiB" for size, value in line.points)
+        f"{line.name}: " + ", ".join(f"{count(value)} at {_shown_size(size)}" for size, value in line.points)
         for line in lines
     )
     drawn = _Drawn(unit, lines)
@@ -113,7 +114,7 @@ class _Drawn:
             # Small sizes lie too close to each other for a number at each.
             if number == 0 or size >= self._largest / 4:
                 place = self._x(size)
-                parts.append(f'<text x="{place:.1f}" y="{bottom + 18}" text-anchor="middle">{count(size)} MiB</text>')
+                parts.append(f'<text x="{place:.1f}" y="{bottom + 18}" text-anchor="middle">{_shown_size(size)}</text>')
         return parts
 
     def lines(self) -> list[str]:
@@ -146,6 +147,10 @@ class _Drawn:
     def _y(self, value: float, is_right: bool) -> float:
         bottom = HEIGHT - BOTTOM
         return bottom - (bottom - TOP) * value / (self._tops[is_right] or 1.0)
+
+
+def _shown_size(size_mib: float) -> str:
+    return shown_bytes(round(size_mib * MIB))
 
 
 def _top(lines: Sequence[PictureLine], is_right: bool) -> float:
