@@ -154,7 +154,7 @@ def test_pictures_describe_themselves_and_have_a_line_for_each_side() -> None:
     drawn = fork_picture(report())
     assert drawn.count('<path class="line') == 2 * 2  # and one in the legend
     assert 'role="img"' in drawn
-    assert "fork=copy: 2 at 64 MiB, 25 at 1,024 MiB; fork=async: 0.1 at 64 MiB, 0.5 at 1,024 MiB" in drawn
+    assert "fork=copy: 2 at 64 MiB, 25 at 1 GiB; fork=async: 0.1 at 64 MiB, 0.5 at 1 GiB" in drawn
     assert "(right axis)" in drawn
     assert "(right axis)" not in wait_picture(report())
 
