@@ -273,7 +273,7 @@ class SnapshotServer:
         return any(number_in(persistence, field) is not None for field in IN_PROGRESS)
 
     def _last_save(self) -> int:
-        """Return the time of the server's last save, by which Garnet tells of its end.
+        """Return the time of the server's last save, by which Garnet reports its end.
 
         Raises `TrialFailed` if it does not report it, or saves for another command than BGSAVE.
         """
