@@ -72,6 +72,20 @@ def test_a_state_is_written_once(desk: Desk) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_is_asked_for_again_while_it_is_written_is_written_again(desk: Desk, times: int) -> None:
+    def ask() -> None:
+        desk.outbox.records.write_again("a", "comment", "")
+
+    assert desk.show("a", "the beginning", is_final=True)
+    for _ in range(times):
+        assert not desk.show("a", "the end", is_final=True, writing=ask)
+    assert desk.show("a", "the end", is_final=True)
+    assert desk.show("a", "the end", is_final=True)
+    assert [digest for _, digest in desk.written["a"]] == ["the beginning", *["the end"] * (times + 1)]
+    assert desk.outbox.post("a", "comment", "").external_id == "1"
+
+
 def test_many_pull_requests_share_one_budget_and_all_reach_their_last_state(desk: Desk) -> None:
     subjects = [f"redis/redis#{number}" for number in range(90)]
     begin = desk.time()

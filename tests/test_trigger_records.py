@@ -1,6 +1,7 @@
 """What the store keeps of triggers: each once, in the order of recording, in both databases."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 
@@ -146,3 +147,16 @@ def test_posts_are_replaced(store: Store) -> None:
     check = Post(SUBJECT, "check", HEAD, "2", "e", 9.0)
     store.triggers.set_post(check)
     assert store.triggers.posts(SUBJECT) == [check, written]
+
+
+def test_what_is_asked_for_again_during_a_writing_stays_to_be_written(store: Store) -> None:
+    check = Post(SUBJECT, "check", HEAD, digest="first")
+    assert store.triggers.set_written(check, read_digest="")
+    store.triggers.write_again(SUBJECT, "check", HEAD)
+    written = replace(check, digest="second", external_id="2")
+    assert not store.triggers.set_written(written, read_digest="first")
+    kept = store.triggers.post(SUBJECT, "check", HEAD)
+    assert kept is not None
+    assert (kept.external_id, kept.digest in {"first", "second"}) == ("2", False)
+    assert store.triggers.set_written(written, read_digest=kept.digest)
+    assert store.triggers.post(SUBJECT, "check", HEAD) == written

@@ -1,13 +1,14 @@
 """What causes work by itself and what is written about it: deliveries, triggers, acknowledgements, tokens, posts."""
 
 import json
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, Row, delete, func, or_, select, update
+from sqlalchemy import Connection, Row, case, delete, func, or_, select, update
 
 from zerolap.records import Request, read_stored
 from zerolap.store import recorded_requests as requests
@@ -368,11 +369,29 @@ class TriggerRecords:
         key = {name: values.pop(name) for name in ("subject", "kind", "key")}
         self._put(post, key, values, is_change=False)
 
+    def set_written(self, new: Post, read_digest: str) -> bool:
+        """Record what was written in place of the post with `read_digest`; returns whether that is up to date.
+
+        If it was asked for again during the writing, the post stays to be written: only its other fields are recorded.
+        """
+        values = asdict(new)
+        key = {name: values.pop(name) for name in ("subject", "kind", "key")}
+        with self._database.writing(is_change=False) as connection:
+            statement = insert_of(connection, post).values(**key, **values)
+            digest = case((post.c.digest == read_digest, new.digest), else_=post.c.digest)
+            statement = statement.on_conflict_do_update(
+                index_elements=list(key), set_={**values, "digest": digest}
+            ).returning(post.c.digest)
+            recorded: str = connection.execute(statement).scalar_one()
+        return recorded == new.digest
+
     def write_again(self, subject: str, kind: PostKind, key: str) -> None:
-        """Have something written again, even if it has not changed."""
+        """Have something that was written before written again, even if it has not changed or is being written now."""
         is_meant = (post.c.subject == subject, post.c.kind == kind, post.c.key == key)
+        # Each time another digest, by which a writing that goes on notices that it was asked for again.
+        asked = f"again {secrets.token_hex(8)}"
         with self._database.writing() as connection:
-            connection.execute(update(post).where(*is_meant).values(digest=""))
+            connection.execute(update(post).where(*is_meant).values(digest=asked))
 
     def _put(self, table: Any, key: Mapping[str, Any], values: Mapping[str, Any], *, is_change: bool = True) -> None:
         with self._database.writing(is_change=is_change) as connection:

@@ -91,7 +91,8 @@ class Outbox:
         """Write a message unless it is written already or has to wait; returns whether it is written.
 
         `writing` gets what was written last, and returns the id of what it has written. Where it raises `ZerolapError`,
-        the message is tried again after a pause, which grows with each failure in a row.
+        the message is tried again after a pause, which grows with each failure in a row. A message that is asked for
+        again (`TriggerRecords.write_again`) while it is being written is not written.
         """
         post = await asyncio.to_thread(self.post, message.subject, message.kind, message.key)
         if post.digest == message.digest:
@@ -123,8 +124,8 @@ class Outbox:
                 wait_seconds=round(wait_seconds),
             )
             written = replace(post, not_before=now + wait_seconds, failures=post.failures + 1)
-        await asyncio.to_thread(self.records.set_post, written)
-        return written.digest == message.digest
+        is_recorded = await asyncio.to_thread(self.records.set_written, written, post.digest)
+        return is_recorded and written.digest == message.digest
 
 
 def _next_update(post: Post) -> float:
