@@ -1,6 +1,7 @@
 """Kernels as variants: what names them, what is refused, and builds of a toy that has a kernel's Makefile."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -49,7 +50,10 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelBuilder:
-    """A builder that needs no tools of kernels."""
+    """A builder that needs make and patch, and no other tools of kernels."""
+    missing = [program for program in ("make", "patch") if shutil.which(program) is None]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
     monkeypatch.setattr(kernel_build, "TOOLS", {"make": "make", "patch": "patch"})
     monkeypatch.setattr(kernel_build, "HEADERS", {})
     return KernelBuilder(tmp_path / "kernels", policy=SandboxPolicy.UNSAFE)
