@@ -38,7 +38,7 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
-enum { PAGE = 4096, TABLE = 512, HALVES = 2, CHILDREN = 3, PLACES = 4, ROUNDS_OF_WORKER = 12 };
+enum { PAGE = 4096, TABLE = 512, HALVES = 2, CHILDREN = 3, PLACES = 4, ROUNDS_OF_WORKER = 12, REPORTED = 1000000 };
 enum variant { MIXED, KILLED, MEMORY };
 
 static const unsigned place_offset[PLACES] = {0, 1000, 2048, PAGE - 8};
@@ -648,9 +648,13 @@ int main(int argc, char **argv)
 	arena = (char *)(((uintptr_t)reserved + 2 * table_size - 1) & ~(table_size - 1));
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	for (uint64_t i = 0; atomic_load(&shared->pages_compared) < target; i++) {
+		unsigned long before = atomic_load(&shared->pages_compared);
+
 		if ((unsigned long)(time(NULL) - start) >= seconds)
 			break;
 		run_worker(mix(seed) + mix(i));
+		if (before / REPORTED != atomic_load(&shared->pages_compared) / REPORTED)
+			fprintf(stderr, "%lu of %lu pages compared\n", atomic_load(&shared->pages_compared), target);
 	}
 	print_results();
 	return shared->pages_wrong || shared->parent_pages_wrong || shared->remote_pages_wrong || shared->children_lost;
