@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 
 from zerolap.records import EmulatedSnapshotReport
-from zerolap.report import fork_picture, wait_picture
+from zerolap.report import count_pictures
 
 
 def main() -> None:
     """Write both pictures into the directory."""
     document, directory = map(Path, sys.argv[1:])
     report = EmulatedSnapshotReport.model_validate_json(document.read_text())
-    (directory / "async-fork-fork.svg").write_text(fork_picture(report))
-    (directory / "async-fork-wait.svg").write_text(wait_picture(report))
+    for picture in count_pictures(report):
+        (directory / f"async-fork-{picture.name}.svg").write_text(picture.svg)
 
 
 if __name__ == "__main__":

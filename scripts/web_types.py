@@ -107,7 +107,7 @@ def _type(schema: Schema) -> str:
     match schema:
         case {"$ref": reference}:
             written = str(reference).rpartition("/")[2]
-        case {"anyOf": parts}:
+        case {"anyOf": parts} | {"oneOf": parts}:
             written = " | ".join(map(_type, parts))
         case {"const": value}:
             written = json.dumps(value)

@@ -16,11 +16,15 @@ from zerolap.api.app_pages import ROUTES
 from zerolap.demonstration import ARM, NOT_MEASURED, MadeUpServer, fill_with_made_up_data
 from zerolap.demonstration.made_up_fleet import WORKING
 from zerolap.demonstration.made_up_server import HASH_COMMIT
+from zerolap.records import EmulatedSnapshotReport, SnapshotReport
 from zerolap.store import Store
 
 AN_HOUR = 3600.0
 SEED = 1
 WITH_PARAMETERS = ("/series", "/stacks", "/opportunities")
+EMULATED_SWEEP = "/snapshots/{identity} with --kernel"
+PAGES = (*ROUTES, EMULATED_SWEEP)
+"""The routes, and the second kind of what one of them shows."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class DemonstratedLab:
 
     @cached_property
     def paths(self) -> Mapping[str, str]:
-        """An address of each route, with everything that it can show."""
+        """An address of each of `PAGES`, with everything that it can show."""
         rows = self.store.comparisons(200)
         compared = next(row.id for row in rows if row.summary is not None and row.summary.regression > 0)
         run = next(row.id for row in rows if row.kind == "run")
@@ -41,7 +45,8 @@ class DemonstratedLab:
         return {
             "/comparisons/{identity}": f"/comparisons/{compared}?case={case}",
             "/runs/{identity}": f"/runs/{run}",
-            "/snapshots/{identity}": f"/snapshots/{self.store.sweeps.newest(1)[0].id}",
+            "/snapshots/{identity}": f"/snapshots/{self._newest_sweep(SnapshotReport)}",
+            EMULATED_SWEEP: f"/snapshots/{self._newest_sweep(EmulatedSnapshotReport)}",
             "/trials/{number}": f"/trials/{self.timed_trial(compared, case)}",
             "/series": "/series?case=zadd&metric=cpu_ns_per_op",
             "/commits/{commit}": f"/commits/{self.server.commits[HASH_COMMIT].commit}",
@@ -50,6 +55,9 @@ class DemonstratedLab:
             "/detectors/{name}": "/detectors/costly-formatting",
             "/platforms/{fingerprint}": f"/platforms/{self.server.platform(ARM, self.server.moment).fingerprint}",
         } | {route: route for route in ROUTES if "{" not in route and route not in WITH_PARAMETERS}
+
+    def _newest_sweep(self, kind: type[SnapshotReport | EmulatedSnapshotReport]) -> str:
+        return next(sweep.id for sweep in self.store.sweeps.newest(200) if isinstance(sweep.report, kind))
 
     def timed_trial(self, identity: str, case: str) -> int:
         """Return the number of the first timed trial of a case."""

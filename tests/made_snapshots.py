@@ -1,10 +1,17 @@
-"""A made-up sweep of snapshots, for tests of its reports."""
+"""Made-up sweeps of snapshots, for tests of their reports."""
 
 from zerolap.judge import line_fit
 from zerolap.lab import points_of, verdicts_of
 from zerolap.records import (
+    EmulatedPoint,
+    EmulatedSettings,
+    EmulatedSide,
+    EmulatedSnapshotReport,
     FailedSize,
     KeptRepetition,
+    Kernel,
+    KernelPatch,
+    LineFit,
     MeasuredServer,
     MedianEstimate,
     Platform,
@@ -16,7 +23,7 @@ from zerolap.records import (
     SnapshotSide,
 )
 
-GIB = 1 << 30
+MIB, GIB = 1 << 20, 1 << 30
 SERIES = [
     SeriesSlot(at_seconds=-0.01, replies=50, p50_us=90, p99_us=110, max_us=120),
     SeriesSlot(at_seconds=0.0, replies=0, p50_us=None, p99_us=None, max_us=None),
@@ -120,3 +127,57 @@ def _repetition(size: int, factor: float, number: int) -> SnapshotRepetition:
     metrics |= dict.fromkeys(("longest_pause_us", "during_max_us"), pause * 1.05)
     metrics |= {"event_seconds": 1.0, "cow_bytes": 0.0, "resident_bytes": size * 1.08}
     return SnapshotRepetition(began="2026-11-25T20:00:00Z", metrics=metrics, series=SERIES)
+
+
+def _counts(fork: int, server: int) -> dict[str, int]:
+    """Return what a run counted."""
+    return {
+        "kernel_fork_ticks": fork,
+        "kernel_fork_tables": 10,
+        "kernel_tables_deferred": 30,
+        "kernel_fork_entries": 512,
+        "wait_server_longest": server,
+        "wait_ticks_longest": 2 * server,
+        "requests": 100,
+    }
+
+
+def emulated_report(*, is_repeated: bool | None = None, patch: str = "async-fork.patch") -> EmulatedSnapshotReport:
+    """Return a document of fork and Async-fork at two sizes in an emulated machine."""
+    fit = LineFit(slope_per_gib=25e6, intercept=0, r2=0.999, repetitions=2)
+    return EmulatedSnapshotReport(
+        created="2026-11-26T00:00:00Z",
+        command_line="zerolap snapshot redis-server --kernel linux.tar.xz",
+        server=MeasuredServer(name="redis-server", commit=None, build="b-1", build_id="", flags="", version="7.0.15"),
+        kernel=Kernel(
+            digest="1",
+            name="linux.tar.xz",
+            version="6.1.192",
+            patches=[KernelPatch(name=patch, digest="2")],
+            compiler="gcc",
+        ),
+        platform=Platform(name="host", fingerprint="f", cpu="cpu", cores=2, kernel="6.1"),
+        settings=EmulatedSettings(
+            sizes_bytes=[64 * MIB, 1024 * MIB],
+            value_bytes=1000,
+            repetitions=1 if is_repeated is None else 3,
+            seed=1,
+            emulator="QEMU 7.2",
+            machine="pc",
+            processor="qemu64",
+        ),
+        machine_seconds=100,
+        sides=[
+            EmulatedSide(name="fork=copy", fits={"kernel_fork_ticks": fit}),
+            EmulatedSide(name="fork=async", fork="async"),
+        ],
+        points=[
+            EmulatedPoint(side=side, size_bytes=size * MIB, keys=size, runs=[run], is_repeated=is_repeated)
+            for side, size, run in (
+                ("fork=copy", 64, _counts(2_000_000, 3_000_000)),
+                ("fork=async", 64, _counts(100_000, 500_000)),
+                ("fork=copy", 1024, _counts(25_000_000, 30_000_000)),
+                ("fork=async", 1024, _counts(500_000, 3_000_000)),
+            )
+        ],
+    )

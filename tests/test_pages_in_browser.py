@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demonstrated_lab import DemonstratedLab, Demonstration
+from demonstrated_lab import PAGES, DemonstratedLab, Demonstration
 from playwright.sync_api import Browser, Page, Request, expect
 from test_report_pages_in_browser import opened
 from waiting import PATIENCE_SECONDS
@@ -24,7 +24,7 @@ SOONEST_AGAIN_MS = 5_000
 
 expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
-every_page = pytest.mark.parametrize("route", ROUTES)
+every_page = pytest.mark.parametrize("route", PAGES)
 """Slow together, but for one look at each page."""
 
 

@@ -89,7 +89,8 @@ def test_headers_confine_the_page(store: Store, client: httpx.Client) -> None:
         assert "http" not in policy
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
-    assert content_security_policy() in answers[f"/comparisons/{ID}.html"].headers["content-security-policy"]
+    page = answers[f"/comparisons/{ID}.html"]
+    assert content_security_policy(page.text) in page.headers["content-security-policy"]
     for path in (f"/comparisons/{ID}", "/"):
         assert app_pages.POLICY in answers[path].headers["content-security-policy"]
 

@@ -6,14 +6,14 @@ from made_snapshots import report, report_of_sides
 from playwright.sync_api import Browser, expect
 from waiting import PATIENCE_SECONDS
 
-from zerolap.report import snapshot_html
+from zerolap.report import sweep_html
 
 expect.set_options(timeout=1000 * PATIENCE_SECONDS)
 
 
 def test_the_page_has_its_pictures_and_its_table(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "snapshot.html"
-    file.write_text(snapshot_html(report()))
+    file.write_text(sweep_html(report()))
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     page.set_default_timeout(1000 * PATIENCE_SECONDS)
     faults: list[str] = []
@@ -32,7 +32,7 @@ def test_the_page_has_its_pictures_and_its_table(browser: Browser, tmp_path: Pat
 
 def test_the_page_of_sides_draws_them_together_and_has_their_verdicts(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "snapshot.html"
-    file.write_text(snapshot_html(report_of_sides()))
+    file.write_text(sweep_html(report_of_sides()))
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     page.set_default_timeout(1000 * PATIENCE_SECONDS)
     faults: list[str] = []

@@ -15,7 +15,7 @@ from zerolap.host import Processor, Processors
 from zerolap.judge import SnapshotPairs, judge_snapshots
 from zerolap.lab import Factor, sides_of
 from zerolap.records import BinarySource, FailOn, RequestedServer, SnapshotReport
-from zerolap.report import show_snapshot, snapshot_gate_sentence, snapshot_html, snapshot_json, snapshot_markdown
+from zerolap.report import show_sweep, snapshot_gate_sentence, sweep_html, sweep_json, sweep_markdown
 from zerolap.server import AnonymousMemory
 
 GIB = 1 << 30
@@ -152,7 +152,7 @@ def test_what_a_side_did_not_report_throughout_has_no_verdict() -> None:
 
 def shown(document: SnapshotReport) -> str:
     output = io.StringIO()
-    show_snapshot(document, Console(file=output, width=160))
+    show_sweep(document, Console(file=output, width=160))
     return output.getvalue()
 
 
@@ -177,7 +177,7 @@ def test_what_was_varied_names_rows_and_verdicts() -> None:
 
 
 def test_markdown_has_the_verdicts() -> None:
-    text = snapshot_markdown(report_of_sides(("io-threads=1", "io-threads=`4`")))
+    text = sweep_markdown(report_of_sides(("io-threads=1", "io-threads=`4`")))
     assert "| compared | data | load | metric | values | change | interval | verdict |" in text
     assert "| server | data | resident GiB | load |" in text
     assert "`` io-threads=1 → io-threads=`4` ``" in text
@@ -185,10 +185,10 @@ def test_markdown_has_the_verdicts() -> None:
 
 def test_the_document_of_sides_is_read_back_also_from_the_page() -> None:
     document = report_of_sides()
-    text = snapshot_json(document)
+    text = sweep_json(document)
     read = SnapshotReport.model_validate_json(text)
     assert read.model_copy(update={"reading": None}) == document
-    assert json.loads(embedded(snapshot_html(document), "document")) == json.loads(text)
+    assert json.loads(embedded(sweep_html(document), "document")) == json.loads(text)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ from zerolap.engines.traced_fork import (
 from zerolap.explain import fork_findings
 from zerolap.explain.fork_findings import LONG_NS
 from zerolap.records import EnvironmentMissing, ForkPartName, SnapshotReport, SnapshotTrace
-from zerolap.report import show_snapshot, snapshot_html, snapshot_json, snapshot_markdown
+from zerolap.report import show_sweep, sweep_html, sweep_json, sweep_markdown
 
 NAMES = system_call_names("x86_64")
 NUMBERS = {name: number for number, name in NAMES.items()}
@@ -94,7 +94,7 @@ def with_findings(made: SnapshotTrace) -> SnapshotTrace:
 
 def shown(document: SnapshotReport) -> str:
     text = io.StringIO()
-    show_snapshot(document, Console(file=text, width=160))
+    show_sweep(document, Console(file=text, width=160))
     return text.getvalue()
 
 
@@ -303,7 +303,7 @@ def test_a_trace_without_findings_states_that_there_are_none() -> None:
 
 def test_markdown_has_the_findings_and_the_tables_without_foreign_markup() -> None:
     sleep = parent_call("clock_nanosleep", 20, in_pause_ms=20, frames=("clock_nanosleep", EVIL, "fork"))
-    text = snapshot_markdown(report(with_findings(trace(sleep, parent_call("write", 2, target=EVIL)))))
+    text = sweep_markdown(report(with_findings(trace(sleep, parent_call("write", 2, target=EVIL)))))
     assert (
         "- the main thread waits for something that is no request while its child works (2 `clock_nanosleep`)" in text
     )
@@ -314,13 +314,13 @@ def test_markdown_has_the_findings_and_the_tables_without_foreign_markup() -> No
 
 def test_the_document_and_the_page_hold_traces_and_how_they_are_read() -> None:
     document = report(with_findings(trace(parent_call("nanosleep", 20, in_pause_ms=20))))
-    read = SnapshotReport.model_validate_json(snapshot_json(document))
+    read = SnapshotReport.model_validate_json(sweep_json(document))
     assert read.traces == document.traces
     assert read.reading is not None
     [reading] = read.reading.traces
     assert reading.title == "4 GiB"
     assert all(len(row) == len(table.columns) for table in reading.tables for row in table.rows)
-    assert json.loads(embedded(snapshot_html(document), "document")) == json.loads(snapshot_json(document))
+    assert json.loads(embedded(sweep_html(document), "document")) == json.loads(sweep_json(document))
 
 
 def test_an_event_at_which_nothing_forks_cannot_be_traced(zerolap: Zerolap) -> None:

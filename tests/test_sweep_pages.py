@@ -6,12 +6,12 @@ import json
 
 from api_client import request
 from http_server import served_lab
-from made_snapshots import report, report_of_sides
+from made_snapshots import emulated_report, report, report_of_sides
 from report_page import embedded
 from stored_comparison import ONLY_WITH_A_TOKEN, reading_token
 
-from zerolap.records import SnapshotReport
-from zerolap.report import snapshot_json, snapshot_markdown
+from zerolap.records import SweepReport
+from zerolap.report import sweep_html, sweep_json, sweep_markdown
 from zerolap.store import Store
 
 ID = "s-0123456789abcdef01234567"
@@ -19,7 +19,7 @@ SIDES_ID = "s-1123456789abcdef01234567"
 PAGES = "/api/v1/pages"
 
 
-def recorded(store: Store, identity: str = ID, document: SnapshotReport | None = None) -> SnapshotReport:
+def recorded(store: Store, identity: str = ID, document: SweepReport | None = None) -> SweepReport:
     made = (document or report()).model_copy(update={"id": identity})
     store.sweeps.record(made)
     return made
@@ -31,9 +31,9 @@ def test_a_sweep_is_to_be_had_in_each_form(store: Store) -> None:
         as_json, markdown, page, drawn = (
             request("GET", f"{url}/snapshots/{ID}{ending}") for ending in (".json", ".md", ".html", "")
         )
-    assert as_json.text == snapshot_json(document)
+    assert as_json.text == sweep_json(document)
     assert "immutable" in as_json.headers["cache-control"]
-    assert markdown.text == snapshot_markdown(document)
+    assert markdown.text == sweep_markdown(document)
     assert json.loads(embedded(page.text, "document"))["id"] == ID
     assert (drawn.status_code, drawn.headers["content-type"].partition(";")[0]) == (200, "text/html")
 
@@ -84,6 +84,59 @@ def test_a_page_draws_one_series_a_point_and_the_table_has_all_repetitions(store
     assert len(rows) == sum(len(point.repetitions) for point in document.points)
     assert {row["side"] for row in rows} == {"base", "head"}
     assert float(rows[0]["fork_us"]) == document.points[0].repetitions[0].metrics["fork_us"]
+
+
+def test_counted_forks_are_to_be_had_in_each_form(store: Store) -> None:
+    document = recorded(store, document=emulated_report())
+    with served_lab(store) as url:
+        as_json, markdown, page, drawn = (
+            request("GET", f"{url}/snapshots/{ID}{ending}") for ending in (".json", ".md", ".html", "")
+        )
+    assert as_json.text == sweep_json(document)
+    assert markdown.text == sweep_markdown(document)
+    assert page.text == sweep_html(document)
+    assert "default-src 'none'; style-src 'sha256-" in page.headers["content-security-policy"]
+    assert "unsafe" not in page.headers["content-security-policy"]
+    assert drawn.status_code == 200
+
+
+def test_the_list_tells_both_kinds_apart(store: Store) -> None:
+    recorded(store)
+    recorded(store, SIDES_ID, emulated_report())
+    with served_lab(store) as url:
+        counted, measured = request("GET", f"{url}{PAGES}/snapshots").json()["sweeps"]
+        table = request("GET", f"{url}{PAGES}/snapshots.csv").text
+        overview = request("GET", f"{url}{PAGES}/overview").json()
+    assert counted["kernel"] == "Linux 6.1.192 with async-fork.patch"
+    assert counted["servers"] == "redis-server 7.0.15"
+    assert counted["sides"] == ["fork=copy", "fork=async"]
+    assert measured["kernel"] == ""
+    assert [row["kernel"] for row in csv.DictReader(io.StringIO(table))] == [counted["kernel"], ""]
+    assert overview["sweeps"] == [counted, measured]
+
+
+def test_counted_forks_have_pictures_and_a_row_for_each_run(store: Store) -> None:
+    document = emulated_report()
+    runs = [document.points[0].runs[0] | {"requests": number} for number in (7, 8)]
+    first = document.points[0].model_copy(update={"runs": [*runs, {"filled_keys": 9}]})
+    recorded(store, document=document.model_copy(update={"points": [first, *document.points[1:]]}))
+    with served_lab(store) as url:
+        answer = request("GET", f"{url}{PAGES}/snapshot?id={ID}").json()
+        table = request("GET", f"{url}{PAGES}/snapshot.csv?id={ID}").text
+    assert answer["report"]["schema"] == "zerolap.emulated-snapshot/1"
+    assert [picture["name"] for picture in answer["pictures"]] == ["fork", "wait"]
+    counts = answer["report"]["reading"]["table"]
+    assert counts["columns"][:3] == ["data", "side", "fork, M instr."]
+    assert counts["rows"][2][:3] == ["1 GiB", "fork=copy", "25"]
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [(row["size_bytes"], row["side"], row["run"]) for row in rows[:4]] == [
+        (str(first.size_bytes), "fork=copy", "1"),
+        (str(first.size_bytes), "fork=copy", "2"),
+        (str(first.size_bytes), "fork=copy", "3"),
+        (str(first.size_bytes), "fork=async", "1"),
+    ]
+    assert [row["requests"] for row in rows[:3]] == ["7", "8", ""]
+    assert rows[2]["filled_keys"] == "9"
 
 
 def test_sweeps_take_a_token_unless_reports_are_public(store: Store) -> None:

@@ -1,12 +1,15 @@
 """The pages of sweeps of snapshots in a browser."""
 
+import re
+
 from http_server import served_lab
-from made_snapshots import report, report_of_sides
+from made_snapshots import emulated_report, report, report_of_sides
 from playwright.sync_api import Browser, expect
 from test_report_pages_in_browser import HOSTILE, opened
 from test_sweep_pages import ID, SIDES_ID, recorded
 from waiting import PATIENCE_SECONDS
 
+from zerolap.records import EmulatedSnapshotReport
 from zerolap.store import Store
 
 expect.set_options(timeout=1000 * PATIENCE_SECONDS)
@@ -30,6 +33,28 @@ def test_the_list_leads_to_a_sweep_with_its_pictures(browser: Browser, store: St
             assert shown.request.get(url + (link.get_attribute("href") or "")).ok
 
 
+def test_counted_forks_have_pictures_counts_and_what_they_depend_on(browser: Browser, store: Store) -> None:
+    recorded(store, document=emulated_report())
+    with served_lab(store) as url, opened(browser, f"{url}/snapshots") as shown:
+        expect(shown.get_by_text("on Linux 6.1.192 with async-fork.patch")).to_be_visible()
+        shown.get_by_role("link", name=ID).click()
+        expect(shown.get_by_role("heading", level=1)).to_have_text(
+            "fork at 1 GiB: 25 million instructions with fork=copy, 0.5 with fork=async (2.0 %)"
+        )
+        pictures = shown.locator("figure img")
+        expect(pictures).to_have_count(2)
+        for picture in pictures.all():
+            # An image that is not well-formed, or that the page may not show, has no size of its own.
+            assert picture.evaluate("async (image) => { await image.decode(); return image.naturalWidth }") > 0
+        expect(pictures.first).to_have_attribute("alt", re.compile("fork=async: 0.1 at 64 MiB, 0.5 at 1 GiB$"))
+        expect(shown.get_by_role("region", name="counts over sizes of data").locator("tbody tr")).to_have_count(4)
+        expect(shown.get_by_role("definition").filter(has_text="async-fork.patch")).to_be_visible()
+        links = shown.locator(".downloads a")
+        expect(links).to_have_count(4)
+        for link in links.all():
+            assert shown.request.get(url + (link.get_attribute("href") or "")).ok
+
+
 def test_an_empty_lab_says_how_to_begin(browser: Browser, store: Store) -> None:
     with served_lab(store) as url, opened(browser, f"{url}/snapshots") as shown:
         expect(shown.locator("pre")).to_have_text("zerolap snapshot redis-server")
@@ -41,8 +66,21 @@ def test_texts_of_others_are_shown_as_texts(browser: Browser, store: Store) -> N
         server = document.server.model_copy(update={"name": text, "version": text})
         sides = [side.model_copy(update={"server": server}) for side in document.sides]
         recorded(store, document=document.model_copy(update={"server": server, "sides": sides, "notes": [text]}))
+        recorded(store, SIDES_ID, hostile_forks(text))
         with served_lab(store) as url:
-            for path in ("/snapshots", f"/snapshots/{ID}", f"/snapshots/{ID}.html"):
+            of_both = (f"/snapshots/{identity}{form}" for identity in (ID, SIDES_ID) for form in ("", ".html"))
+            for path in ("/snapshots", *of_both):
                 with opened(browser, url + path) as shown:
                     expect(shown.get_by_text(text).first).to_be_visible()
                     assert shown.title() != "acted"
+
+
+def hostile_forks(text: str) -> EmulatedSnapshotReport:
+    """Return forks of which all that others write is a text."""
+    document = emulated_report(patch=text)
+    sides = [side.model_copy(update={"name": f"{side.name} {text}"}) for side in document.sides]
+    points = [point.model_copy(update={"side": f"{point.side} {text}"}) for point in document.points]
+    kernel = document.kernel.model_copy(update={"name": text, "version": text, "compiler": text})
+    server = document.server.model_copy(update={"name": text, "version": text})
+    changes = {"server": server, "kernel": kernel, "sides": sides, "points": points, "notes": [text]}
+    return document.model_copy(update=changes)

@@ -2,31 +2,48 @@
 
 import json
 import os
+import re
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from command_line import Zerolap
-from made_snapshots import report, report_of_sides
+from made_snapshots import MIB, emulated_report, report, report_of_sides
 from sqlalchemy import update
 from stored_run import stored_run
 
+from zerolap.build import BuiltKernel, BuiltServer, KernelSource, Program
+from zerolap.engines import EmulatedTrial, GuestPrograms
 from zerolap.errors import UsageError
-from zerolap.records import SnapshotReport, SnapshotStart
-from zerolap.report import snapshot_json, snapshot_markdown
+from zerolap.lab import EmulatedRequest, Factor, Lab, emulated_snapshot, emulated_sweep
+from zerolap.queries.sweep_list import SWEEP_ID
+from zerolap.records import (
+    BinarySource,
+    Build,
+    EmulatedSnapshotReport,
+    RequestedServer,
+    SnapshotReport,
+    SnapshotStart,
+    SweepReport,
+    TrialFailed,
+    read_stored_sweep,
+)
+from zerolap.report import sweep_html, sweep_json, sweep_markdown
 from zerolap.store import BlobDamaged, Retention, Store
 from zerolap.store.tables import sweep
 
 DAY = 86_400.0
 FIRST, SECOND = "s-0123456789abcdef01234567", "s-0999999999abcdef01234567"
 START = SnapshotStart(size_bytes=1 << 30, began="2026-11-25T20:00:00Z", first_fork_us=20_000)
+MEASURED = report().model_copy(update={"starts": [START]})
 
 
-def recorded(store: Store, identity: str, days: float = 0.0, document: SnapshotReport | None = None) -> SnapshotReport:
+def recorded(store: Store, identity: str, days: float = 0.0, document: SweepReport | None = None) -> SweepReport:
     """Record a sweep that ended some days ago."""
     created = datetime.fromtimestamp(time.time() - days * DAY, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    made = (document or report()).model_copy(update={"id": identity, "created": created, "starts": [START]})
+    made = (document or MEASURED).model_copy(update={"id": identity, "created": created})
     store.sweeps.record(made)
     return made
 
@@ -40,12 +57,31 @@ def test_a_sweep_is_read_back_whole_and_listed_in_short(either_store: Store) -> 
     newest = either_store.sweeps.newest(10)
     assert [one.id for one in newest] == [SECOND, FIRST]
     short = newest[1].report
-    assert short is not None
+    assert isinstance(short, SnapshotReport)
+    assert isinstance(single, SnapshotReport)
     assert [point.metrics for point in short.points] == [point.metrics for point in single.points]
     assert not any(point.repetitions for point in short.points)
     assert [one.id for one in either_store.sweeps.newest(10, before=newest[0].number)] == [FIRST]
     assert [one.id for one in either_store.sweeps.newest(1)] == [SECOND]
     assert (either_store.sweeps.has(FIRST), either_store.sweeps.has(FIRST[:8])) == (True, False)
+
+
+def test_counted_forks_are_read_back_whole_and_listed_with_a_run_of_each_point(either_store: Store) -> None:
+    counted = recorded(either_store, FIRST, document=emulated_report(is_repeated=True))
+    measured = recorded(either_store, SECOND)
+    assert either_store.sweeps.report(FIRST) == counted
+    assert either_store.sweeps.report(SECOND) == measured
+    short = either_store.sweeps.newest(10)[1].report
+    assert isinstance(short, EmulatedSnapshotReport)
+    assert isinstance(counted, EmulatedSnapshotReport)
+    assert [point.runs for point in short.points] == [point.runs[:1] for point in counted.points]
+    assert (short.kernel, short.sides) == (counted.kernel, counted.sides)
+
+
+def test_a_document_of_an_earlier_version_needs_no_id() -> None:
+    document = json.loads(sweep_json(emulated_report()))
+    del document["id"], document["reading"]["table"]
+    assert read_stored_sweep(json.dumps(document), FIRST) == EmulatedSnapshotReport.model_validate(document)
 
 
 def test_bounds_that_are_infinite_are_read_back(either_store: Store) -> None:
@@ -76,10 +112,14 @@ def test_what_there_is_not_is_named(either_store: Store) -> None:
         either_store.sweeps.report("s-1")
 
 
-def test_one_that_cannot_be_read_is_listed_as_such(store: Store) -> None:
+@pytest.mark.parametrize(
+    "document",
+    ['{"schema": 7}', "{}", '{"schema": "zerolap.emulated-snapshot/1", "points": []}', '{"schema": "zerolap.run/1"}'],
+)
+def test_one_that_cannot_be_read_is_listed_as_such(store: Store, document: str) -> None:
     recorded(store, FIRST)
     with store._database.writing() as connection:
-        connection.execute(update(sweep).values(document='{"schema": 7}'))
+        connection.execute(update(sweep).values(document=document))
     [listed] = store.sweeps.newest(10)
     assert listed.report is None
     assert "cannot be read" in listed.unreadable
@@ -87,7 +127,7 @@ def test_one_that_cannot_be_read_is_listed_as_such(store: Store) -> None:
 
 def test_age_and_number_decide_which_are_kept_with_their_files(either_store: Store) -> None:
     for place, days in enumerate((300, 200, 100, 1)):
-        recorded(either_store, f"s-{place}", days)
+        recorded(either_store, f"s-{place}", days, emulated_report() if place % 2 else None)
     container = either_store.blobs._container
     for blob in list(either_store.blobs.stored()):
         os.utime(container.describe(f"{blob.digest[:2]}/{blob.digest[2:]}"), (0, 0))
@@ -113,8 +153,8 @@ def test_it_is_shown_again_in_all_forms(zerolap: Zerolap, tmp_path: Path) -> Non
         words = ["--json", "again.json", "--html", "again.html", "--markdown", "-"]
         again = zerolap("explain", identity, "--store", zerolap.store, *words)
         assert again.code == 0, again.err
-        assert again.out == snapshot_markdown(document)
-        assert (tmp_path / "again.json").read_text() == snapshot_json(document)
+        assert again.out == sweep_markdown(document)
+        assert (tmp_path / "again.json").read_text() == sweep_json(document)
     shown = zerolap("explain", FIRST, "--store", zerolap.store)
     assert f"{FIRST}  zerolap explain {FIRST}  seed 1" in shown.out
     zerolap("explain", FIRST, "--store", zerolap.store, "--benchfmt", "-").fails_with(2, "not written as benchfmt")
@@ -129,3 +169,91 @@ def test_a_damaged_file_is_reported(store: Store, tmp_path: Path) -> None:
         path.write_bytes(b"x")
     with pytest.raises(BlobDamaged):
         store.sweeps.report(FIRST)
+
+
+def test_counted_forks_are_shown_again_in_all_forms(zerolap: Zerolap, tmp_path: Path) -> None:
+    with Store.open(str(zerolap.store)) as store:
+        recorded(store, FIRST, days=1)
+        document = recorded(store, SECOND, document=emulated_report(patch="evil\x1b[31m|.patch"))
+    counted, measured = zerolap("explain", "--store", zerolap.store).out.splitlines()[1:3]
+    assert counted.split()[0] == SECOND
+    assert "redis-server 7.0.15 on Linux 6.1.192 with evil" in counted
+    assert "fork at 1 GiB: 25 million instructions with fork=copy, 0.5 with fork=async (2.0 %)" in counted
+    assert "\x1b" not in counted
+    assert "Linux" not in measured
+    for identity in (SECOND, SECOND[:6], "latest"):
+        words = ["--json", "again.json", "--html", "again.html", "--markdown", "-"]
+        again = zerolap("explain", identity, "--store", zerolap.store, *words)
+        assert again.code == 0, again.err
+        assert again.out == sweep_markdown(document)
+        assert (tmp_path / "again.json").read_text() == sweep_json(document)
+        assert (tmp_path / "again.html").read_text().rstrip() == sweep_html(document).rstrip()
+    shown = zerolap("explain", SECOND, "--store", zerolap.store)
+    assert f"{SECOND}  zerolap explain {SECOND}  seed 1" in shown.out
+    zerolap("explain", SECOND, "--store", zerolap.store, "--benchfmt", "-").fails_with(2, "not written as benchfmt")
+
+
+def played_machines(monkeypatch: pytest.MonkeyPatch, runs: Callable[[EmulatedTrial], dict[str, int]]) -> None:
+    """Let kernel and server be built, and machines count what a function returns."""
+    document = emulated_report()
+    server = BuiltServer(Build(build="b-1", version="7.0.15", build_id="", flags=""), Program(Path("redis-server")))
+    kernel = BuiltKernel(document.kernel, Path("bzImage"))
+    monkeypatch.setattr(
+        emulated_sweep, "_built", lambda _, sides, __: (kernel, dict.fromkeys((side.name for side in sides), server))
+    )
+    monkeypatch.setattr(emulated_sweep, "require_emulator", lambda: "7.2")
+    monkeypatch.setattr(emulated_sweep, "available_bytes", lambda: 1 << 40)
+    monkeypatch.setattr(GuestPrograms, "fork_client", lambda _: Path("fork-client"))
+    monkeypatch.setattr(emulated_sweep, "emulated_fork", lambda trial, *_: runs(trial))
+
+
+def swept(store: Store, place: Path) -> EmulatedSnapshotReport:
+    """Sweep over fork and Async-fork at one size."""
+    tarball = place / "linux.tar.xz"
+    tarball.touch()
+    request = EmulatedRequest(
+        server=RequestedServer(source=BinarySource(name="redis-server", path="/usr/bin/redis-server")),
+        kernel=KernelSource(tarball, (), ()),
+        sizes_bytes=[MIB],
+        repetitions=2,
+        seed=1,
+        command_line="zerolap snapshot redis-server --kernel linux.tar.xz --vary fork=copy,async",
+        factors=[Factor("fork", ["copy", "async"])],
+    )
+    return emulated_snapshot(request, Lab(store))
+
+
+def test_a_sweep_in_emulated_machines_is_recorded_once_it_has_ended(
+    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counts = emulated_report().points[0].runs[0] | {"resident_bytes": MIB}
+    played_machines(monkeypatch, lambda _: counts)
+    first, second = swept(store, tmp_path), swept(store, tmp_path)
+    assert re.fullmatch(SWEEP_ID, first.id)
+    assert first.id != second.id
+    assert [listed.id for listed in store.sweeps.newest(10)] == [second.id, first.id]
+    assert store.sweeps.report(first.id) == first
+
+
+def test_what_failed_in_part_is_recorded_and_what_failed_wholly_is_not(
+    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counts = emulated_report().points[0].runs[0] | {"resident_bytes": MIB}
+
+    def failing(trial: EmulatedTrial) -> dict[str, int]:
+        if trial.fork == "async":
+            raise TrialFailed("panic")
+        return counts
+
+    played_machines(monkeypatch, failing)
+    report = swept(store, tmp_path)
+    assert [failed.reason for failed in report.failed] == ["fork=async: panic"]
+    assert store.sweeps.report("latest") == report
+
+    def panic(_: EmulatedTrial) -> dict[str, int]:
+        raise TrialFailed("panic")
+
+    played_machines(monkeypatch, panic)
+    with pytest.raises(TrialFailed):
+        swept(store, tmp_path)
+    assert len(store.sweeps.newest(10)) == 1

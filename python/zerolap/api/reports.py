@@ -23,9 +23,9 @@ from zerolap.report import (
     run_html,
     run_json,
     run_markdown,
-    snapshot_html,
-    snapshot_json,
-    snapshot_markdown,
+    sweep_html,
+    sweep_json,
+    sweep_markdown,
 )
 from zerolap.store import BlobDamaged, Store
 
@@ -36,7 +36,7 @@ KINDS: Final[dict[Noun, str]] = {"comparison": "compare", "run": "run"}
 _DESCRIPTIONS: Final[dict[Noun, str]] = {
     "comparison": "Of a comparison that is not finished, what there is so far.",
     "run": "Of a run that is not finished, what there is so far.",
-    "snapshot": "Of a sweep of snapshots, once it has ended.",
+    "snapshot": "Once the sweep has ended; of forks in emulated machines zerolap.emulated-snapshot/1.",
 }
 MEDIA_TYPES: Final[dict[Form, str]] = {
     "html": HTML,
@@ -141,7 +141,7 @@ def _report(store: Store, identity: str, form: Form, read: Callable[[Store, str,
         made = read(store, identity, form)
     except UsageError:
         raise NoReport(_why_missing(store, identity)) from None
-    policy = content_security_policy() if form == "html" else NOTHING_LOADED
+    policy = content_security_policy(made.text) if form == "html" else NOTHING_LOADED
     return Page(made.text.encode(), MEDIA_TYPES[form], policy, is_final=made.is_done)
 
 
@@ -191,11 +191,11 @@ def _snapshot(store: Store, identity: str, form: Form) -> _Made:
     _require_same(report.id, identity)
     match form:
         case "json":
-            text = snapshot_json(report)
+            text = sweep_json(report)
         case "md":
-            text = snapshot_markdown(report)
+            text = sweep_markdown(report)
         case "html":
-            text = snapshot_html(report)
+            text = sweep_html(report)
     return _Made(text, is_done=True)
 
 

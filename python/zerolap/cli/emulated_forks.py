@@ -58,12 +58,12 @@ def count_forks(request: "EmulatedRequest", reports: "Reports", *, store: str | 
     from zerolap.cli import options
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import DONE
-    from zerolap.cli.output import write_emulated_snapshot
+    from zerolap.cli.output import write_sweep
     from zerolap.errors import TrialFailed
     from zerolap.lab import Lab, emulated_snapshot
     from zerolap.store import Store
 
     with Store.open(store) as results, Bar(quiet=reports.quiet) as bar:
         report = emulated_snapshot(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
-    write_emulated_snapshot(report, reports)
+    write_sweep(report, reports)
     return TrialFailed.exit_code if report.failed else DONE

@@ -40,7 +40,7 @@ def explain(
 ) -> None:
     """Show a stored comparison, run or sweep, or list the newest."""
     from zerolap.cli.listing import newest_results, show_newest
-    from zerolap.cli.output import Reports, write_comparison, write_run, write_snapshot
+    from zerolap.cli.output import Reports, write_comparison, write_run, write_sweep
     from zerolap.errors import UsageError
     from zerolap.store import Store
 
@@ -57,7 +57,7 @@ def explain(
         if identity.startswith("s-"):
             if benchfmt is not None:
                 raise UsageError("a sweep of snapshots is not written as benchfmt", hint="write --json FILE")
-            write_snapshot(results.sweeps.report(identity), reports)
+            write_sweep(results.sweeps.report(identity), reports)
         elif identity.startswith("r-"):
             write_run(_run(results, identity), results, reports)
         else:

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from zerolap.records import UsageError
-from zerolap.report import snapshot_headline, snapshot_servers
+from zerolap.report import sweep_headline, sweep_kernel, sweep_servers
 from zerolap.store import Store, StoredRow, StoredSweep
 
 LISTED = 20
@@ -64,6 +64,5 @@ def _of_row(row: StoredRow) -> NewestResult:
 def _of_sweep(sweep: StoredSweep) -> NewestResult:
     if sweep.report is None:
         return NewestResult(sweep.id, sweep.created, "done", "", sweep.unreadable)
-    return NewestResult(
-        sweep.id, sweep.created, "done", snapshot_servers(sweep.report), snapshot_headline(sweep.report)
-    )
+    servers = " on ".join(filter(None, [sweep_servers(sweep.report), sweep_kernel(sweep.report)]))
+    return NewestResult(sweep.id, sweep.created, "done", servers, sweep_headline(sweep.report))

@@ -16,12 +16,11 @@ from zerolap.records import (
     CaseProfile,
     CheckReport,
     Comparison,
-    EmulatedSnapshotReport,
     EnvironmentMissing,
     History,
     Opportunities,
     RunReport,
-    SnapshotReport,
+    SweepReport,
     VersionTable,
 )
 from zerolap.report import NO_CHANGES, comparison_json, run_json, show_comparison, show_run
@@ -208,38 +207,19 @@ def write_opportunities(
         show_opportunities(document, _Output(), limit)
 
 
-def write_snapshot(report: SnapshotReport, reports: Reports) -> None:
+def write_sweep(report: SweepReport, reports: Reports) -> None:
     """Write the requested documents of a sweep, as `write_comparison` does; none of them is benchfmt."""
-    from zerolap.report import show_snapshot, snapshot_html, snapshot_json, snapshot_markdown
+    from zerolap.report import show_sweep, sweep_html, sweep_json, sweep_markdown
 
     with _writing(report.id):
         if reports.json is not None:
-            write(reports.json, snapshot_json(report))
+            write(reports.json, sweep_json(report))
         if reports.html is not None:
-            write(reports.html, snapshot_html(report))
+            write(reports.html, sweep_html(report))
         if reports.markdown is not None:
-            write(reports.markdown, snapshot_markdown(report))
+            write(reports.markdown, sweep_markdown(report))
     if reports.has_table:
-        show_snapshot(report, _Output())
-
-
-def write_emulated_snapshot(report: EmulatedSnapshotReport, reports: Reports) -> None:
-    """Write the requested documents of forks in emulated machines, and the table unless one goes to standard output."""
-    from zerolap.report import (
-        emulated_snapshot_html,
-        emulated_snapshot_json,
-        emulated_snapshot_markdown,
-        show_emulated_snapshot,
-    )
-
-    if reports.json is not None:
-        write(reports.json, emulated_snapshot_json(report))
-    if reports.html is not None:
-        write(reports.html, emulated_snapshot_html(report))
-    if reports.markdown is not None:
-        write(reports.markdown, emulated_snapshot_markdown(report))
-    if reports.has_table:
-        show_emulated_snapshot(report, _Output())
+        show_sweep(report, _Output())
 
 
 class _Output(Console):

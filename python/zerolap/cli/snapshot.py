@@ -142,7 +142,7 @@ def snapshot(
     from zerolap.cli.bar import Bar
     from zerolap.cli.emulated_forks import EMULATED_REPETITIONS, EMULATED_SEED, KernelOptions, count_forks, is_given
     from zerolap.cli.exit_code import snapshot_exit_code
-    from zerolap.cli.output import Reports, write_snapshot
+    from zerolap.cli.output import Reports, write_sweep
     from zerolap.lab import EmulatedRequest, Lab, SnapshotRequest
     from zerolap.lab import snapshot as sweep
     from zerolap.records import RequestedServer
@@ -189,7 +189,7 @@ def snapshot(
     )
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
         report = sweep(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
-    write_snapshot(report, reports)
+    write_sweep(report, reports)
     raise typer.Exit(snapshot_exit_code(report, fail_on))
 
 

@@ -25,7 +25,7 @@ from zerolap.demonstration.made_up_server import (
     MadeUpServer,
     instant,
 )
-from zerolap.demonstration.made_up_sweeps import MadeUpSweep
+from zerolap.demonstration.made_up_sweeps import MadeUpEmulatedSweep, MadeUpSweep
 from zerolap.history import open_changes
 from zerolap.store import AcceptedChange, Store
 
@@ -56,13 +56,14 @@ class MadeUpStore:
         for sweep in self._sweeps():
             sweep.record(self.store)
 
-    def _sweeps(self) -> list[MadeUpSweep]:
+    def _sweeps(self) -> list[MadeUpSweep | MadeUpEmulatedSweep]:
         """Return the sweeps of snapshots, the oldest first."""
         newest, sizes = max(RELEASES), [GIB, 2 * GIB, 4 * GIB, 8 * GIB]
         ended = self._began(newest, X86) + timedelta(hours=3)
         return [
             MadeUpSweep(self.server, newest, X86, ended, sizes),
             MadeUpSweep(self.server, newest, ARM, ended + timedelta(minutes=20), sizes),
+            MadeUpEmulatedSweep(self.server, newest, X86, ended + timedelta(minutes=40), [size // 8 for size in sizes]),
             MadeUpSweep(self.server, newest, X86, ended + timedelta(hours=1), sizes[:3], ("never", "always")),
         ]
 

@@ -1,4 +1,4 @@
-"""Made-up sweeps of snapshots: what saving costs the clients of the made-up server, and what huge pages change."""
+"""Made-up sweeps of snapshots: what saving costs the clients, what huge pages change, and Async-fork beside fork."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,12 +7,19 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
-from zerolap.byte_counts import GIB
+from zerolap.byte_counts import GIB, MIB
 from zerolap.demonstration.made_up_server import NOT_MEASURED, REPOSITORY, Machine, MadeUpServer, instant
-from zerolap.lab import fits_of, points_of, verdicts_of
+from zerolap.lab import counted_fits, fits_of, points_of, verdicts_of
 from zerolap.records import (
+    EmulatedPoint,
+    EmulatedSettings,
+    EmulatedSide,
+    EmulatedSnapshotReport,
+    ForkKind,
     HugePages,
     KeptRepetition,
+    Kernel,
+    KernelPatch,
     SeriesSlot,
     SnapshotLoad,
     SnapshotRepetition,
@@ -34,6 +41,11 @@ SLOTS_BEFORE, SLOTS = 10, 100
 SLOT_SECONDS: Final = 0.01
 QUIET_US: Final = 140.0
 MIN_EFFECT, Q = 0.1, 0.01
+RUNS: Final = 3
+FORKS: Final[tuple[ForkKind, ...]] = ("copy", "async")
+ENTRIES_PER_TABLE: Final = 512
+TICKS_OF_FORK, TICKS_OF_ENTRY = 350_000, 98
+REQUESTS, TICKS_OF_REQUEST, TICKS_OF_SLICE = 20_000, 20_000, 9_600_000
 
 
 @dataclass(frozen=True)
@@ -148,6 +160,95 @@ class MadeUpSweep:
             # Of huge pages, as the lab measures them, no server settles.
             start=None if huge_pages else start,
         )
+
+
+@dataclass(frozen=True)
+class MadeUpEmulatedSweep:
+    """Fork and Async-fork of the server at a commit, counted in emulated machines; all runs count the same."""
+
+    server: MadeUpServer
+    position: int
+    machine: Machine
+    ended: datetime
+    sizes: Sequence[int]
+
+    def record(self, store: Store) -> None:
+        """Write it into a store."""
+        store.sweeps.record(self.report)
+
+    @property
+    def report(self) -> EmulatedSnapshotReport:
+        """The document, as the lab makes one of what it counts."""
+        points = [self._point(size, fork) for size in self.sizes for fork in FORKS]
+        return EmulatedSnapshotReport(
+            id=self.server.identity("s", "emulated", self.position, self.machine),
+            created=instant(self.ended),
+            command_line=self._command_line,
+            server=self.server.measured(self.position, self.machine),
+            kernel=Kernel(
+                digest=self.server.digits("kernel"),
+                name="linux-source-6.1.tar.xz",
+                version="6.1.100",
+                patches=[KernelPatch(name="async-fork.patch", digest=self.server.digits("patch"))],
+                compiler="gcc 12.2.0",
+            ),
+            platform=self.server.platform(self.machine, self.ended),
+            settings=EmulatedSettings(
+                sizes_bytes=list(self.sizes),
+                value_bytes=1000,
+                repetitions=RUNS,
+                seed=1,
+                emulator="QEMU 7.2.0",
+                machine="pc-i440fx-6.2",
+                processor="qemu64",
+            ),
+            machine_seconds=900.0,
+            sides=[
+                EmulatedSide(
+                    name=f"fork={fork}",
+                    fork=fork,
+                    fits=counted_fits([point for point in points if point.side == f"fork={fork}"]),
+                )
+                for fork in FORKS
+            ],
+            points=points,
+            notes=[NOT_MEASURED],
+        )
+
+    @property
+    def _command_line(self) -> str:
+        sizes = ",".join(f"{size // MIB}MiB" for size in self.sizes)
+        words = f"zerolap snapshot {self.server.commits[self.position].name} --repo {REPOSITORY} --sizes {sizes}"
+        kernel = "--kernel linux-source-6.1.tar.xz --kernel-patch async-fork.patch"
+        return f"{words} {kernel} --vary fork={','.join(FORKS)} --repetitions {RUNS}"
+
+    def _point(self, size: int, fork: ForkKind) -> EmulatedPoint:
+        counts = self._counts(size, fork)
+        keys = size // 1100
+        return EmulatedPoint(side=f"fork={fork}", size_bytes=size, keys=keys, runs=[counts] * RUNS, is_repeated=True)
+
+    def _counts(self, size: int, fork: ForkKind) -> dict[str, int]:
+        resident = round(1.08 * size)
+        entries = resident // 4096
+        deferred = entries * 9 // 10 if fork == "async" else 0
+        by_hooks = min(deferred // 4, 60_000)
+        copied = entries - deferred if fork == "copy" else 1_100
+        fork_ticks = TICKS_OF_FORK + TICKS_OF_ENTRY * copied
+        wait = fork_ticks + (600_000 if fork == "async" else 200_000)
+        return {
+            "resident_bytes": resident,
+            "kernel_fork_ticks": fork_ticks,
+            "kernel_fork_entries": copied,
+            "kernel_fork_tables": (entries - deferred) // ENTRIES_PER_TABLE,
+            "kernel_tables_deferred": deferred // ENTRIES_PER_TABLE,
+            "kernel_child_entries": deferred - by_hooks,
+            "kernel_hook_entries": by_hooks,
+            "requests": REQUESTS,
+            "wait_server_longest": wait,
+            "wait_server_p99": TICKS_OF_REQUEST,
+            "wait_ticks_longest": max(wait, TICKS_OF_SLICE),
+            "copied_on_write_bytes": size // 8,
+        }
 
 
 def _latencies(part: str, p50: float, p99: float, p99_9: float, most: float) -> dict[str, float]:

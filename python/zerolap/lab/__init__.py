@@ -2,7 +2,7 @@
 
 from zerolap.lab.check import CheckRequest, check
 from zerolap.lab.checked_arguments import checked_opportunities
-from zerolap.lab.emulated_sweep import EmulatedRequest, emulated_snapshot
+from zerolap.lab.emulated_sweep import EmulatedRequest, counted_fits, emulated_snapshot
 from zerolap.lab.execution import Execution, Plan, recorded_results
 from zerolap.lab.lab import BUILDERS, Lab, with_builds
 from zerolap.lab.local import compare, resume, run, run_unless
@@ -50,6 +50,7 @@ __all__ = [
     "checked_opportunities",
     "compare",
     "comparison_request",
+    "counted_fits",
     "emulated_snapshot",
     "fits_of",
     "fitting_sizes",

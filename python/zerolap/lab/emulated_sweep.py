@@ -34,6 +34,7 @@ from zerolap.host import available_bytes, fingerprint
 from zerolap.judge import line_fit
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import sandbox_notes
+from zerolap.lab.requests import new_id
 from zerolap.lab.snapshot_sides import Factor, SweepSide, sides_of
 from zerolap.records import (
     BinarySource,
@@ -96,7 +97,7 @@ class _Place:
 
 
 def emulated_snapshot(request: EmulatedRequest, lab: Lab) -> EmulatedSnapshotReport:
-    """Build kernel and servers, count the forks of each side at each size, and return the document.
+    """Build kernel and servers, count the forks of each side at each size, and return the document, which is recorded.
 
     What fails at a size is reported, and the others go on. Raises `UsageError` for what cannot be started in an
     emulated machine, `EnvironmentMissing` where a tool or memory is missing, `BuildFailed`, `TrialFailed` if nothing
@@ -126,21 +127,14 @@ def emulated_snapshot(request: EmulatedRequest, lab: Lab) -> EmulatedSnapshotRep
         raise TrialFailed(failed[0].failure or "nothing was counted")
     base, *_ = sides
     points = [_point(place) for place in places if place.failure is None]
-    return EmulatedSnapshotReport(
+    report = EmulatedSnapshotReport(
+        id=new_id("snapshot"),
         created=now(),
         command_line=request.command_line,
         server=measured_server(built[base.name].record, base.of_server.server.source, base.of_server.server.config),
         kernel=kernel.record,
         platform=fingerprint(),
-        settings=EmulatedSettings(
-            sizes_bytes=sizes,
-            value_bytes=VALUE_BYTES,
-            repetitions=request.repetitions,
-            seed=request.seed,
-            emulator=f"QEMU {emulator}",
-            machine=EMULATED_MACHINE,
-            processor=EMULATED_PROCESSOR,
-        ),
+        settings=_settings(request, sizes, emulator),
         machine_seconds=time.monotonic() - began,
         sides=[_described(side, points) for side in sides],
         points=points,
@@ -149,6 +143,20 @@ def emulated_snapshot(request: EmulatedRequest, lab: Lab) -> EmulatedSnapshotRep
             for place in failed
         ],
         notes=notes,
+    )
+    lab.store.sweeps.record(report)
+    return report
+
+
+def _settings(request: EmulatedRequest, sizes: list[int], emulator: str) -> EmulatedSettings:
+    return EmulatedSettings(
+        sizes_bytes=sizes,
+        value_bytes=VALUE_BYTES,
+        repetitions=request.repetitions,
+        seed=request.seed,
+        emulator=f"QEMU {emulator}",
+        machine=EMULATED_MACHINE,
+        processor=EMULATED_PROCESSOR,
     )
 
 
@@ -304,11 +312,12 @@ def _described(side: _Side, points: Sequence[EmulatedPoint]) -> EmulatedSide:
         fork=side.fork,
         huge_pages=side.of_server.huge_pages,
         config=side.of_server.server.config,
-        fits=_fits(own),
+        fits=counted_fits(own),
     )
 
 
-def _fits(points: Sequence[EmulatedPoint]) -> dict[str, LineFit]:
+def counted_fits(points: Sequence[EmulatedPoint]) -> dict[str, LineFit]:
+    """Return the lines of the counts of a side over the resident memory; a count without different sizes has none."""
     fits = {}
     for name in FITTED:
         measured = [(run["resident_bytes"], run[name]) for point in points for run in point.runs if name in run]

@@ -32,6 +32,8 @@ from zerolap.records import (
 from zerolap.store import Blobs
 
 ID_DIGITS: Final = 24
+PREFIXES: Final = {"compare": "c", "run": "r", "snapshot": "s"}
+"""With which ids begin, by what they are of."""
 DRAWN_SEEDS: Final = 2**31
 
 
@@ -257,16 +259,16 @@ def drawn_seed() -> int:
     return secrets.randbelow(DRAWN_SEEDS)
 
 
-def new_id(kind: Literal["compare", "run"]) -> str:
-    """Return an id that is new for ever: `c-1f2e3d4c…` for a comparison, `r-…` for a run; 96 random bits."""
-    return f"{'c' if kind == 'compare' else 'r'}-{secrets.token_hex(ID_DIGITS // 2)}"
+def new_id(kind: Literal["compare", "run", "snapshot"]) -> str:
+    """Return an id that is new for ever: `c-1f2e3d4c…` of a comparison, `r-…` of a run, `s-…` of a sweep."""
+    return f"{PREFIXES[kind]}-{secrets.token_hex(ID_DIGITS // 2)}"
 
 
 def _id_of(kind: Literal["compare", "run"], origin: str, platform: str) -> str:
     if not origin:
         return new_id(kind)
     digest = hashlib.sha256(f"{origin} {platform}".encode()).hexdigest()
-    return f"{new_id(kind).partition('-')[0]}-{digest[:ID_DIGITS]}"
+    return f"{PREFIXES[kind]}-{digest[:ID_DIGITS]}"
 
 
 def _refuse_conflicts(servers: Sequence[RequestedServer], cases: Sequence[Case]) -> None:

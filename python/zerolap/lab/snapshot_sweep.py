@@ -6,7 +6,6 @@ import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from zerolap import __version__
 from zerolap.build import Builder, BuiltServer, measured_server, parse_variant
@@ -33,6 +32,7 @@ from zerolap.host import Pinning, Processors, choose_pinning, fingerprint, huge_
 from zerolap.judge import SNAPSHOT_MIN_EFFECT, Q
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import sandbox_notes
+from zerolap.lab.requests import ID_DIGITS, PREFIXES
 from zerolap.lab.snapshot_points import FORK, fits_of, points_of, starts_of, verdicts_of
 from zerolap.lab.snapshot_sides import Factor, SweepSide, sides_of
 from zerolap.lab.snapshot_sizes import Room, fitting_sizes
@@ -62,8 +62,6 @@ from zerolap.records import (
 )
 from zerolap.sandbox import remove_abandoned
 from zerolap.store import KeptSweep
-
-ID_DIGITS: Final = 24
 
 
 @dataclass(frozen=True)
@@ -270,7 +268,8 @@ class _Sweep:
 
     def identity(self, digest: str) -> str:
         """Return the id of the sweep of that digest, which is the same in a process that goes on with it."""
-        return f"s-{digest_of(digest, str(self.seed), self.repetitions[0].repetition.began)[:ID_DIGITS]}"
+        began = self.repetitions[0].repetition.began
+        return f"{PREFIXES['snapshot']}-{digest_of(digest, str(self.seed), began)[:ID_DIGITS]}"
 
     @property
     def _is_unsettled(self) -> bool:

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import Record, SnapshotPoint, SnapshotReport
-from zerolap.report import snapshot_headline, snapshot_servers, with_snapshot_reading
+from zerolap.records import CountPicture, EmulatedSnapshotReport, Record, SnapshotPoint, SnapshotReport, SweepReport
+from zerolap.report import count_pictures, sweep_headline, sweep_kernel, sweep_servers, with_sweep_reading
 from zerolap.store import Store, StoredSweep
 
 SWEEP_ID: Final = r"^s-[0-9a-f-]{1,64}$"
@@ -17,13 +17,15 @@ MOST_LISTED: Final = 200
 class ListedSweep(Record):
     """A sweep in the list; `headline` is the reason where its document cannot be read.
 
-    `sides` are what was measured beside each other, empty for one server.
+    `sides` are what was measured beside each other, empty for one server. `kernel` is the one that was built for a
+    sweep in emulated machines, empty where it was the machine's own.
     """
 
     id: str
     created: str
     servers: str
     sides: tuple[str, ...] = ()
+    kernel: str = ""
     headline: str
     platform: str
 
@@ -53,11 +55,12 @@ class SweepParameters(Parameters):
 class DrawnSweep(Record):
     """A sweep of snapshots with its reading; of each point, the first repetition alone has a series.
 
-    `seed` is that of the settings as text, as it has 64 bits.
+    `seed` is that of the settings as text, as it has 64 bits. `pictures` are those of a sweep in emulated machines.
     """
 
-    report: SnapshotReport
+    report: SweepReport
     seed: str
+    pictures: tuple[CountPicture, ...] = ()
 
 
 def newest_sweeps(store: Store, limit: int) -> tuple[ListedSweep, ...]:
@@ -71,9 +74,10 @@ def _listed(sweep: StoredSweep) -> ListedSweep:
     return ListedSweep(
         id=sweep.id,
         created=sweep.created,
-        servers=snapshot_servers(sweep.report),
-        sides=tuple(side.name for side in sweep.report.sides),
-        headline=snapshot_headline(sweep.report),
+        servers=sweep_servers(sweep.report),
+        sides=tuple(side.name for side in sweep.report.sides if side.name),
+        kernel=sweep_kernel(sweep.report),
+        headline=sweep_headline(sweep.report),
         platform=sweep.report.platform.name,
     )
 
@@ -86,16 +90,19 @@ def _read_list(sources: QuerySources, parameters: SweepListParameters) -> SweepL
 
 
 def _list_rows(answer: SweepList) -> Iterable[TableRow]:
-    yield ("created", "id", "servers", "sides", "headline", "platform")
+    yield ("created", "id", "servers", "sides", "kernel", "headline", "platform")
     for sweep in answer.sweeps:
         sides = ", ".join(sweep.sides)
-        yield (sweep.created, sweep.id, sweep.servers, sides, sweep.headline, sweep.platform)
+        yield (sweep.created, sweep.id, sweep.servers, sides, sweep.kernel, sweep.headline, sweep.platform)
 
 
 def _read(sources: QuerySources, parameters: SweepParameters) -> DrawnSweep:
-    report = with_snapshot_reading(sources.store.sweeps.report(parameters.id))
+    report = with_sweep_reading(sources.store.sweeps.report(parameters.id))
+    seed = str(report.settings.seed)
+    if not isinstance(report, SnapshotReport):
+        return DrawnSweep(report=report, seed=seed, pictures=tuple(count_pictures(report)))
     drawn = report.model_copy(update={"points": [_with_first_series(point) for point in report.points], "traces": []})
-    return DrawnSweep(report=drawn, seed=str(report.settings.seed))
+    return DrawnSweep(report=drawn, seed=seed)
 
 
 def _with_first_series(point: SnapshotPoint) -> SnapshotPoint:
@@ -105,15 +112,29 @@ def _with_first_series(point: SnapshotPoint) -> SnapshotPoint:
     )
 
 
-def _repetition_rows(answer: DrawnSweep) -> Iterable[TableRow]:
+def _rows(answer: DrawnSweep) -> Iterable[TableRow]:
+    report = answer.report
+    return _repetition_rows(report) if isinstance(report, SnapshotReport) else _run_rows(report)
+
+
+def _repetition_rows(report: SnapshotReport) -> Iterable[TableRow]:
     """Yield a row for each repetition, with all metrics that any has."""
-    points = answer.report.points
+    points = report.points
     metrics = dict.fromkeys(name for point in points for repetition in point.repetitions for name in repetition.metrics)
     yield ("side", "size_bytes", "load", "began", *metrics)
     for point in points:
         for repetition in point.repetitions:
             values = (repetition.metrics.get(name) for name in metrics)
             yield (point.side, point.size_bytes, point.load, repetition.began, *values)
+
+
+def _run_rows(report: EmulatedSnapshotReport) -> Iterable[TableRow]:
+    """Yield a row for each run in an emulated machine, with all counts that any has."""
+    counts = dict.fromkeys(name for point in report.points for run in point.runs for name in run)
+    yield ("side", "size_bytes", "keys", "run", *counts)
+    for point in report.points:
+        for number, run in enumerate(point.runs, start=1):
+            yield (point.side, point.size_bytes, point.keys, number, *(run.get(name) for name in counts))
 
 
 SWEEPS: Final = PageQuery(
@@ -126,9 +147,9 @@ SWEEPS: Final = PageQuery(
 )
 SWEEP: Final = PageQuery(
     name="snapshot",
-    summary="A sweep of snapshots; as a table its repetitions",
+    summary="A sweep of snapshots; as a table its repetitions, or its runs in emulated machines",
     parameters=SweepParameters,
     answer=DrawnSweep,
     read=_read,
-    table=_repetition_rows,
+    table=_rows,
 )

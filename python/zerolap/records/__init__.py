@@ -57,6 +57,7 @@ from zerolap.records.comparison import (
 )
 from zerolap.records.emulated_snapshot import (
     EMULATED_SNAPSHOT_SCHEMA,
+    CountPicture,
     EmulatedPoint,
     EmulatedReading,
     EmulatedSettings,
@@ -161,6 +162,7 @@ from zerolap.records.profile import (
     ProfiledThread,
     SourceLine,
 )
+from zerolap.records.reading_table import ReadingTable
 from zerolap.records.request import PRIORITIES, Priority, Request, RequestedServer, RequestState, document_state
 from zerolap.records.resolved import Resolved, ResolvedServer
 from zerolap.records.revision import (
@@ -218,10 +220,10 @@ from zerolap.records.snapshot_trace import (
     TimeOff,
     TimeOffReason,
     TraceStack,
-    TraceTable,
 )
 from zerolap.records.source_function import SourceFunction
 from zerolap.records.spread import Spread, StartRatio
+from zerolap.records.sweep_report import SweepReport, read_stored_sweep
 from zerolap.records.timeline import SliceRecord, Timeline
 from zerolap.records.topology import STANDALONE, Topology, Transport
 from zerolap.records.traced_case import (
@@ -349,6 +351,7 @@ __all__ = [
     "CommandGain",
     "Comparison",
     "Confidence",
+    "CountPicture",
     "CountedCalls",
     "CountedWork",
     "Dataset",
@@ -441,6 +444,7 @@ __all__ = [
     "ProfiledThread",
     "Progress",
     "Reading",
+    "ReadingTable",
     "Record",
     "RemovedCost",
     "Request",
@@ -484,6 +488,7 @@ __all__ = [
     "StartRatio",
     "State",
     "Summary",
+    "SweepReport",
     "TableCause",
     "TableCell",
     "TableChange",
@@ -498,7 +503,6 @@ __all__ = [
     "Timeline",
     "Topology",
     "TraceStack",
-    "TraceTable",
     "TracedCall",
     "TracedCase",
     "TracedEvent",
@@ -540,6 +544,7 @@ __all__ = [
     "read_stored",
     "read_stored_given_job",
     "read_stored_job",
+    "read_stored_sweep",
     "revision_of",
     "verb_of",
     "with_rules_of_plugins",

@@ -1,6 +1,6 @@
 """Forks that were counted in emulated machines, the document of `zerolap snapshot --kernel`."""
 
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -8,6 +8,7 @@ from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
 from zerolap.records.kernel import Kernel
 from zerolap.records.platform import Platform
+from zerolap.records.reading_table import ReadingTable
 from zerolap.records.snapshot import FailedSize, HugePages, LineFit
 
 EMULATED_SNAPSHOT_SCHEMA: Final = "zerolap.emulated-snapshot/1"
@@ -38,7 +39,7 @@ class EmulatedPoint(Record):
     side: str = ""
     size_bytes: int
     keys: int
-    runs: list[dict[str, int]]
+    runs: Annotated[list[dict[str, int]], Field(min_length=1)]
     is_repeated: bool | None = None
 
 
@@ -55,22 +56,39 @@ class EmulatedSettings(Record):
 
 
 class EmulatedReading(Record):
-    """How the counts are read: the headline, what was measured, what follows, and what to bear in mind."""
+    """How the counts are read: the headline, what was measured, what follows, what to bear in mind, and the table.
+
+    `table` is null in documents of versions that did not write it.
+    """
 
     headline: str
     subject: str
     sentences: list[str]
     warnings: list[str]
+    table: ReadingTable | None = None
+
+
+class CountPicture(Record):
+    """A picture of a count over sizes of data: SVG, light or dark as its reader has chosen.
+
+    `description` has the figures that it shows.
+    """
+
+    name: Literal["fork", "wait"]
+    title: str
+    description: str
+    svg: str
 
 
 class EmulatedSnapshotReport(Record):
-    """The document of forks in emulated machines, over sizes of data.
+    """The document of forks in emulated machines, over sizes of data; `id` is as that of a `SnapshotReport`.
 
     Counts are instructions, entries of page tables and requests, never times: what an emulated machine takes for a
     second means nothing. `reading` is null until it is written down.
     """
 
-    schema_: str = Field(default=EMULATED_SNAPSHOT_SCHEMA, alias="schema", serialization_alias="schema")
+    schema_: Literal["zerolap.emulated-snapshot/1"] = Field(default=EMULATED_SNAPSHOT_SCHEMA, alias="schema")
+    id: str = ""
     created: str
     command_line: str
     server: MeasuredServer
@@ -79,7 +97,7 @@ class EmulatedSnapshotReport(Record):
     settings: EmulatedSettings
     machine_seconds: float
     sides: list[EmulatedSide]
-    points: list[EmulatedPoint]
+    points: Annotated[list[EmulatedPoint], Field(min_length=1)]
     failed: list[FailedSize] = []
     notes: list[str] = []
     reading: EmulatedReading | None = None

@@ -176,7 +176,7 @@ class SnapshotReport(Record):
     measured. `reading` is null until it is written down.
     """
 
-    schema_: str = Field(default=SNAPSHOT_SCHEMA, alias="schema", serialization_alias="schema")
+    schema_: Literal["zerolap.snapshot/1"] = Field(default=SNAPSHOT_SCHEMA, alias="schema")
     id: str = ""
     created: str
     command_line: str

@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field, FiniteFloat
 
 from zerolap.records.base import Record
+from zerolap.records.reading_table import ReadingTable
 from zerolap.records.traced_case import Name, TracedStack
 
 MOST_PARENT_CALLS: Final = 64
@@ -140,15 +141,6 @@ class SnapshotTrace(Record):
     no_stacks: Name | None = None
 
 
-class TraceTable(Record):
-    """A table of what was traced, as all reports show it: the first `names` columns are names."""
-
-    heading: str
-    columns: list[str]
-    rows: list[list[str]]
-    names: int
-
-
 class TraceStack(Record):
     """A stack as it is read: what it is of, how frequent it is there, and its functions from the leaf to the root."""
 
@@ -163,6 +155,6 @@ class SnapshotTraceReading(Record):
     title: str
     headline: str
     findings: list[str]
-    tables: list[TraceTable]
+    tables: list[ReadingTable]
     stacks: list[TraceStack]
     notes: list[str]

@@ -7,13 +7,7 @@ from zerolap.report.case_sentences import case_sentences
 from zerolap.report.commit_shares import shares_markdown, show_shares
 from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import check_json, comparison_json, profile_json, run_json
-from zerolap.report.emulated_snapshot_document import (
-    emulated_snapshot_html,
-    emulated_snapshot_json,
-    emulated_snapshot_markdown,
-    show_emulated_snapshot,
-)
-from zerolap.report.emulated_snapshot_picture import fork_picture, wait_picture
+from zerolap.report.emulated_snapshot_picture import count_pictures
 from zerolap.report.format import plain
 from zerolap.report.gate import gate_sentence
 from zerolap.report.history_benchfmt import history_benchfmt
@@ -26,10 +20,17 @@ from zerolap.report.opportunity_terminal import show_opportunities
 from zerolap.report.profile_terminal import show_profile
 from zerolap.report.reading import Word, failed_check
 from zerolap.report.run_markdown import run_markdown
-from zerolap.report.snapshot_document import snapshot_html, snapshot_json, snapshot_markdown
-from zerolap.report.snapshot_reading import snapshot_headline, snapshot_servers, with_snapshot_reading
-from zerolap.report.snapshot_terminal import show_snapshot
 from zerolap.report.snapshot_verdict_rows import snapshot_gate_sentence
+from zerolap.report.sweep_document import (
+    show_sweep,
+    sweep_headline,
+    sweep_html,
+    sweep_json,
+    sweep_kernel,
+    sweep_markdown,
+    sweep_servers,
+    with_sweep_reading,
+)
 from zerolap.report.terminal import show_comparison, show_run
 from zerolap.report.terminal_check import show_check
 from zerolap.report.version_table_document import version_table_json, version_table_markdown
@@ -50,11 +51,8 @@ __all__ = [
     "comparison_json",
     "comparison_markdown",
     "content_security_policy",
-    "emulated_snapshot_html",
-    "emulated_snapshot_json",
-    "emulated_snapshot_markdown",
+    "count_pictures",
     "failed_check",
-    "fork_picture",
     "gate_sentence",
     "history_benchfmt",
     "history_csv",
@@ -74,22 +72,21 @@ __all__ = [
     "show_bisect",
     "show_check",
     "show_comparison",
-    "show_emulated_snapshot",
     "show_history",
     "show_opportunities",
     "show_profile",
     "show_run",
     "show_shares",
-    "show_snapshot",
+    "show_sweep",
     "show_version_table",
     "snapshot_gate_sentence",
-    "snapshot_headline",
-    "snapshot_html",
-    "snapshot_json",
-    "snapshot_markdown",
-    "snapshot_servers",
+    "sweep_headline",
+    "sweep_html",
+    "sweep_json",
+    "sweep_kernel",
+    "sweep_markdown",
+    "sweep_servers",
     "version_table_json",
     "version_table_markdown",
-    "wait_picture",
-    "with_snapshot_reading",
+    "with_sweep_reading",
 ]

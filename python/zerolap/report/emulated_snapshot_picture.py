@@ -4,16 +4,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Final
+from typing import Final, Literal
 
 from zerolap.byte_counts import MIB, shown_bytes
-from zerolap.records import EmulatedSnapshotReport
+from zerolap.records import CountPicture, EmulatedSnapshotReport
 from zerolap.report.emulated_snapshot_reading import FORK, LONGEST, MILLION
-from zerolap.report.format import count
+from zerolap.report.format import count, one_line
 
 WIDTH: Final = 720
-HEIGHT: Final = 320
-LEFT, RIGHT, TOP, BOTTOM = 76, 76, 48, 76
+LEFT, RIGHT, TOP, BOTTOM = 76, 76, 56, 256
+"""Where the plot begins and ends; the names of the lines are below it."""
+NAME_HEIGHT: Final = 24
+SIZE_WIDTH: Final = 90
+"""The room that a size needs in the larger letters."""
 LEVELS: Final = 4
 DASHES: Final = ("", "7 4", "2 3", "9 3 2 3")
 STYLE: Final = """
@@ -27,6 +30,7 @@ text { font: 12px system-ui, sans-serif; fill: #222 }
   text { fill: #eee }
   .c0 { stroke: #ff8a80 } .c1 { stroke: #8ab4f8 } .c2 { stroke: #81c995 } .c3 { stroke: #fdd663 }
 }
+@media (max-width: 600px) { text { font-size: 18px } }
 @media (forced-colors: active) { text { fill: CanvasText } .c0, .c1, .c2, .c3, .axis { stroke: CanvasText } }
 """
 MOST_LINES: Final = len(DASHES)
@@ -41,18 +45,21 @@ class PictureLine:
     is_right: bool = False
 
 
-def fork_picture(report: EmulatedSnapshotReport) -> str:
-    """Return the instructions of the fork over the size of the data, as SVG on two axes: the first side, the others."""
-    lines = [
+def count_pictures(report: EmulatedSnapshotReport) -> list[CountPicture]:
+    """Return the instructions of the fork, where they were counted, and the longest wait of a client, over the sizes.
+
+    The fork is on two axes: the first side on the left, the others on the right.
+    """
+    forks = [
         PictureLine(line.name, line.points, is_right=number > 0) for number, line in enumerate(_lines(report, FORK))
     ]
-    return picture("Instructions of the fork over the size of the data", "million instructions", lines)
-
-
-def wait_picture(report: EmulatedSnapshotReport) -> str:
-    """Return the longest wait of a client over the size of the data, in instructions of the server, as SVG."""
-    title = "Longest wait of a client over the size of the data"
-    return picture(title, "million instructions of the server", _lines(report, LONGEST))
+    waits = _lines(report, LONGEST)
+    wait_title = "Longest wait of a client over the size of the data"
+    drawn = [
+        _picture("fork", "Instructions of the fork over the size of the data", "million instructions", forks),
+        _picture("wait", wait_title, "million instructions of the server", waits),
+    ]
+    return [picture for picture in drawn if picture is not None]
 
 
 def _lines(report: EmulatedSnapshotReport, name: str) -> list[PictureLine]:
@@ -64,26 +71,28 @@ def _lines(report: EmulatedSnapshotReport, name: str) -> list[PictureLine]:
             if point.side == side.name and name in point.runs[0]
         ]
         if points:
-            lines.append(PictureLine(side.name or "fork", points))
+            # XML has no control characters.
+            lines.append(PictureLine(one_line(side.name) or "fork", points))
     return lines
 
 
-def picture(title: str, unit: str, lines: Sequence[PictureLine]) -> str:
-    """Return lines over sizes in MiB as SVG, with a description for readers that do not show it; empty without any."""
+def _picture(name: Literal["fork", "wait"], title: str, unit: str, lines: Sequence[PictureLine]) -> CountPicture | None:
+    """Return lines over sizes in MiB; None without any."""
     if not lines:
-        return ""
+        return None
     described = "; ".join(
         f"{line.name}: " + ", ".join(f"{count(value)} at {_shown_size(size)}" for size, value in line.points)
         for line in lines
     )
     drawn = _Drawn(unit, lines)
     body = "\n".join([*drawn.axes(), *drawn.lines(), *drawn.legend()])
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {drawn.height}" role="img" '
         f'aria-label="{escape(title)}">\n<title>{escape(title)}</title>\n<desc>{escape(described)}</desc>\n'
         f"<style>{STYLE}</style>\n"
-        f'<text class="title" x="{LEFT}" y="20">{escape(title)}</text>\n{body}\n</svg>\n'
+        f'<text class="title" x="{LEFT}" y="22">{escape(title)}</text>\n{body}\n</svg>\n'
     )
+    return CountPicture(name=name, title=title, description=described, svg=svg)
 
 
 class _Drawn:
@@ -95,27 +104,37 @@ class _Drawn:
         self._largest = max(size for line in lines for size, _ in line.points)
         self._tops = {is_right: _top(lines, is_right) for is_right in (False, True)}
 
+    @property
+    def height(self) -> int:
+        """The height of the whole picture."""
+        return BOTTOM + 36 + len(self._lines) * NAME_HEIGHT
+
     def axes(self) -> list[str]:
         """Return the axes with their levels and sizes."""
-        bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+        right = WIDTH - RIGHT
         parts = [
-            f'<path class="axis" d="M{LEFT} {TOP}V{bottom}H{right}"/>',
-            f'<text x="{LEFT}" y="{TOP - 10}">{escape(self._unit)}{self._axis_words()}</text>',
+            f'<path class="axis" d="M{LEFT} {TOP}V{BOTTOM}H{right}"/>',
+            f'<text x="{LEFT}" y="{TOP - 12}">{escape(self._unit)}{self._axis_words()}</text>',
         ]
         for number in range(1, LEVELS + 1):
-            y = bottom - (bottom - TOP) * number / LEVELS
+            y = BOTTOM - (BOTTOM - TOP) * number / LEVELS
             parts.append(f'<path class="level" d="M{LEFT} {y:.1f}H{right}"/>')
             for is_right, x, anchor in ((False, LEFT - 6, "end"), (True, right + 6, "start")):
                 if self._tops[is_right]:
                     level = count(self._tops[is_right] * number / LEVELS)
                     parts.append(f'<text x="{x}" y="{y + 4:.1f}" text-anchor="{anchor}">{level}</text>')
-        sizes = sorted({size for line in self._lines for size, _ in line.points})
-        for number, size in enumerate(sizes):
-            # Small sizes lie too close to each other for a number at each.
-            if number == 0 or size >= self._largest / 4:
-                place = self._x(size)
-                parts.append(f'<text x="{place:.1f}" y="{bottom + 18}" text-anchor="middle">{_shown_size(size)}</text>')
+        for size in self._marked_sizes():
+            place = self._x(size)
+            parts.append(f'<text x="{place:.1f}" y="{BOTTOM + 20}" text-anchor="middle">{_shown_size(size)}</text>')
         return parts
+
+    def _marked_sizes(self) -> list[float]:
+        """Return the sizes that are written; of two that lie too close to each other, the greater one."""
+        marked: list[float] = []
+        for size in sorted({size for line in self._lines for size, _ in line.points}, reverse=True):
+            if not marked or self._x(marked[-1]) - self._x(size) >= SIZE_WIDTH:
+                marked.append(size)
+        return marked
 
     def lines(self) -> list[str]:
         """Return the lines with a mark at each point."""
@@ -128,14 +147,14 @@ class _Drawn:
         return parts
 
     def legend(self) -> list[str]:
-        """Return the names of the lines, two beside each other."""
+        """Return the names of the lines, one below the other."""
         parts = []
         for number, line in enumerate(self._lines):
-            left, y = LEFT + number % 2 * (WIDTH - LEFT - RIGHT) // 2, HEIGHT - 34 + number // 2 * 18
+            y = BOTTOM + 24 + (number + 1) * NAME_HEIGHT
             axis = " (right axis)" if line.is_right else ""
             dashes = f'stroke-dasharray="{DASHES[number]}"'
-            parts.append(f'<path class="line c{number}" {dashes} d="M{left} {y - 4}h28"/>')
-            parts.append(f'<text x="{left + 34}" y="{y}">{escape(line.name)}{axis}</text>')
+            parts.append(f'<path class="line c{number}" {dashes} d="M{LEFT} {y - 4}h28"/>')
+            parts.append(f'<text x="{LEFT + 36}" y="{y}">{escape(line.name)}{axis}</text>')
         return parts
 
     def _axis_words(self) -> str:
@@ -145,8 +164,7 @@ class _Drawn:
         return LEFT + (WIDTH - LEFT - RIGHT) * size / self._largest
 
     def _y(self, value: float, is_right: bool) -> float:
-        bottom = HEIGHT - BOTTOM
-        return bottom - (bottom - TOP) * value / (self._tops[is_right] or 1.0)
+        return BOTTOM - (BOTTOM - TOP) * value / (self._tops[is_right] or 1.0)
 
 
 def _shown_size(size_mib: float) -> str:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.byte_counts import MIB, shown_bytes
-from zerolap.records import EmulatedPoint, EmulatedReading, EmulatedSide, EmulatedSnapshotReport
+from zerolap.records import EmulatedPoint, EmulatedReading, EmulatedSide, EmulatedSnapshotReport, ReadingTable
 from zerolap.report.format import NO_VALUE, count, counted, one_line, rough_percent, share
+from zerolap.report.snapshot_reading import described_server
 
 MILLION: Final = 1e6
 FORK, LONGEST, LONGEST_VIRTUAL = "kernel_fork_ticks", "wait_server_longest", "wait_ticks_longest"
@@ -67,6 +68,24 @@ def emulated_figure(point: EmulatedPoint, column: EmulatedColumn) -> str:
     return share(value) if column.is_share else count(value)
 
 
+def emulated_table(report: EmulatedSnapshotReport) -> ReadingTable:
+    """Return the counts of the first run of each point; sides have a column where there are several."""
+    columns, sides = shown_columns(report), ["side"] if len(report.sides) > 1 else []
+    return ReadingTable(
+        heading="counts over sizes of data",
+        columns=["data", *sides, *(column.header for column in columns)],
+        rows=[
+            [
+                shown_bytes(point.size_bytes),
+                *([one_line(point.side)] if sides else []),
+                *(emulated_figure(point, column) for column in columns),
+            ]
+            for point in report.points
+        ],
+        names=1 + len(sides),
+    )
+
+
 def with_emulated_reading(report: EmulatedSnapshotReport) -> EmulatedSnapshotReport:
     """Return the document with the words in which it is read."""
     reading = EmulatedReading(
@@ -74,6 +93,7 @@ def with_emulated_reading(report: EmulatedSnapshotReport) -> EmulatedSnapshotRep
         subject=emulated_subject(report),
         sentences=emulated_sentences(report),
         warnings=emulated_warnings(report),
+        table=emulated_table(report),
     )
     return report.model_copy(update={"reading": reading})
 
@@ -97,14 +117,23 @@ def emulated_headline(report: EmulatedSnapshotReport) -> str:
 
 def emulated_subject(report: EmulatedSnapshotReport) -> str:
     """Write what was run, and where."""
-    kernel, server, settings = report.kernel, report.server, report.settings
-    patches = "".join(f" with {one_line(patch.name)}" for patch in kernel.patches)
-    version = f" {one_line(server.version)}" if server.version else ""
+    settings = report.settings
     return (
-        f"{one_line(server.name)}{version} on Linux {one_line(kernel.version)}{patches}, emulated by "
-        f"{one_line(settings.emulator)} with one processor; SET of {settings.value_bytes:,} bytes, one at a time; "
+        f"{emulated_server(report)} on {emulated_kernel(report)}, emulated by {one_line(settings.emulator)} with one "
+        f"processor; SET of {settings.value_bytes:,} bytes, one at a time; "
         f"{counted(settings.repetitions, 'run', 'runs')}"
     )
+
+
+def emulated_server(report: EmulatedSnapshotReport) -> str:
+    """Write the server, with its settings where all sides have them."""
+    return described_server(report.server, with_settings=len(report.sides) == 1)
+
+
+def emulated_kernel(report: EmulatedSnapshotReport) -> str:
+    """Write the kernel: its version and patches."""
+    patches = "".join(f" with {one_line(patch.name)}" for patch in report.kernel.patches)
+    return f"Linux {one_line(report.kernel.version)}{patches}"
 
 
 def emulated_sentences(report: EmulatedSnapshotReport) -> list[str]:

@@ -50,12 +50,12 @@ def run_html(report: RunReport, pictures: Pictures | None = None) -> str:
     return page_html(report, pictures)
 
 
-def content_security_policy() -> str:
-    """Return the policy that pages state in themselves: their own script and style by hash, and nothing loaded.
+def content_security_policy(page: str) -> str:
+    """Return the policy that a page states in itself: its own script and style by hash, and nothing loaded.
 
-    Raises `EnvironmentMissing` as `comparison_html` does.
+    It comes before all that is of others. Raises `EnvironmentMissing` where there is none.
     """
-    stated = POLICY.search(_template()[0])
+    stated = POLICY.search(page)
     if stated is None:
         raise EnvironmentMissing(f"{TEMPLATE} states no policy", hint="make web")
     return unescape(stated[1])

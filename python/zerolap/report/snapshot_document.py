@@ -24,11 +24,6 @@ from zerolap.report.snapshot_verdict_rows import verdict_rows
 from zerolap.report.traced_markdown import LONGEST_NAME, LONGEST_STACK, traced_table
 
 
-def snapshot_json(report: SnapshotReport) -> str:
-    """Return the document as JSON with its reading, its keys in the records' order."""
-    return with_snapshot_reading(report).model_dump_json(by_alias=True, indent=2) + "\n"
-
-
 def snapshot_html(report: SnapshotReport) -> str:
     """Return the sweep as a page that loads nothing; raises `EnvironmentMissing` where its template is missing."""
     return page_html(with_snapshot_reading(report))

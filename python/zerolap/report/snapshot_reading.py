@@ -137,13 +137,14 @@ def snapshot_server_line(report: SnapshotReport) -> str:
 def snapshot_servers(report: SnapshotReport) -> str:
     """Write the server, base and head, or the servers that what was varied comes to, each once."""
     if not report.sides:
-        return _described(report.server, with_settings=True)
+        return described_server(report.server, with_settings=True)
     if report.sides[0].name == BASE:
-        return ", ".join(f"{side.name} {_described(side.server, with_settings=True)}" for side in report.sides)
-    return ", ".join(dict.fromkeys(_described(side.server, with_settings=False) for side in report.sides))
+        return ", ".join(f"{side.name} {described_server(side.server, with_settings=True)}" for side in report.sides)
+    return ", ".join(dict.fromkeys(described_server(side.server, with_settings=False) for side in report.sides))
 
 
-def _described(server: MeasuredServer, *, with_settings: bool) -> str:
+def described_server(server: MeasuredServer, *, with_settings: bool) -> str:
+    """Write the name of a server with its commit, version and, if wanted, settings."""
     commit = f" at {one_line(server.commit)[:COMMIT_DIGITS]}" if server.commit else ""
     version = f" {one_line(server.version)}" if server.version else ""
     config = server.config if with_settings else {}

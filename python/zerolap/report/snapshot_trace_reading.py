@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from zerolap.byte_counts import shown_bytes
-from zerolap.records import ChildStep, ParentCall, SnapshotTrace, SnapshotTraceReading, TraceStack, TraceTable
+from zerolap.records import ChildStep, ParentCall, ReadingTable, SnapshotTrace, SnapshotTraceReading, TraceStack
 from zerolap.report.format import ELLIPSIS, NO_VALUE, count, counted, listing, one_line, share
 from zerolap.report.traced_reading import CALLED_BY
 
@@ -45,7 +45,7 @@ def _headline(trace: SnapshotTrace) -> str:
     return listing(parts) + (f"; {copied} to copy" if copied else "")
 
 
-def _parts(trace: SnapshotTrace) -> TraceTable:
+def _parts(trace: SnapshotTrace) -> ReadingTable:
     """Return the parts of the fork."""
     rows = [
         [part.part, milliseconds(part.ns), share(part.ns / trace.fork_ns) if trace.fork_ns else NO_VALUE]
@@ -61,7 +61,7 @@ def _fork_functions(trace: SnapshotTrace) -> list[str]:
     return [one_line(f"the fork was sampled most often in {listing(functions)}")] if functions else []
 
 
-def _parent_calls(trace: SnapshotTrace) -> TraceTable:
+def _parent_calls(trace: SnapshotTrace) -> ReadingTable:
     rows = [
         [
             call_text(call),
@@ -77,19 +77,19 @@ def _parent_calls(trace: SnapshotTrace) -> TraceTable:
     return _table(heading, ["call", "calls", "ms", "longest ms", "ms in the pause", "of the pause"], rows, names=1)
 
 
-def _time_off(trace: SnapshotTrace) -> TraceTable:
+def _time_off(trace: SnapshotTrace) -> ReadingTable:
     rows = [[off.reason, f"{off.times:,}", milliseconds(off.ns), milliseconds(off.queue_ns)] for off in trace.time_off]
     return _table(
         "the parent's main thread off the processor", ["where", "times", "ms", "ms in the run queue"], rows, names=1
     )
 
 
-def _faults(trace: SnapshotTrace) -> TraceTable:
+def _faults(trace: SnapshotTrace) -> ReadingTable:
     rows = [[faults.kind, f"{faults.parent:,}", f"{faults.child:,}"] for faults in trace.faults]
     return _table("page faults from the fork to the child's exit", ["kind", "parent", "child"], rows, names=1)
 
 
-def _child_calls(trace: SnapshotTrace) -> TraceTable:
+def _child_calls(trace: SnapshotTrace) -> ReadingTable:
     rows = [[call.call, f"{call.calls:,}", milliseconds(call.ns)] for call in trace.child_calls[:SHOWN_CHILD_CALLS]]
     return _table("system calls of the child", ["call", "calls", "ms"], rows, names=1)
 
@@ -134,5 +134,5 @@ def milliseconds(ns: int) -> str:
     return count(ns / NS_PER_MS)
 
 
-def _table(heading: str, columns: Sequence[str], rows: Sequence[Sequence[str]], names: int) -> TraceTable:
-    return TraceTable(heading=heading, columns=list(columns), rows=[list(row) for row in rows], names=names)
+def _table(heading: str, columns: Sequence[str], rows: Sequence[Sequence[str]], names: int) -> ReadingTable:
+    return ReadingTable(heading=heading, columns=list(columns), rows=[list(row) for row in rows], names=names)

@@ -1,6 +1,6 @@
 """What was traced of a case, on a terminal."""
 
-from zerolap.records import TraceTable
+from zerolap.records import ReadingTable
 from zerolap.report.format import one_line
 from zerolap.report.lines import Column, Lines
 from zerolap.report.traced_reading import TracedReading, TracedTable
@@ -22,7 +22,7 @@ def show_traced(lines: Lines, case: str, reading: TracedReading | None) -> None:
         lines.line(("note: ", "bold"), one_line(note), indent=2)
 
 
-def show_traced_table(lines: Lines, table: TracedTable | TraceTable) -> None:
+def show_traced_table(lines: Lines, table: TracedTable | ReadingTable) -> None:
     """Write a table below its heading."""
     lines.line((table.heading, "dim"), indent=2)
     columns = []

@@ -1,6 +1,6 @@
 """What was traced of a case, as Markdown."""
 
-from zerolap.records import TraceTable
+from zerolap.records import ReadingTable
 from zerolap.report.markdown import bullets, code, folded, prose, table
 from zerolap.report.traced_reading import TracedReading, TracedTable
 
@@ -20,7 +20,7 @@ def traced_markdown(case: str, reading: TracedReading) -> str:
     return folded(f"{code(case)} {reading.headline}", "\n\n".join(blocks))
 
 
-def traced_table(traced: TracedTable | TraceTable) -> str:
+def traced_table(traced: TracedTable | ReadingTable) -> str:
     """Return a table; names are code."""
     rows = [[*(code(name, LONGEST_NAME) for name in row[: traced.names]), *row[traced.names :]] for row in traced.rows]
     return table(traced.columns, rows, numbers=range(max(traced.names, 1), len(traced.columns)))

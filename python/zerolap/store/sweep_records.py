@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, select
 
-from zerolap.records import SnapshotReport, UnreadableRecord, read_stored
+from zerolap.records import SnapshotReport, SweepReport, UnreadableRecord, read_stored_sweep
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_of
 from zerolap.store.documents import as_json
@@ -18,7 +18,7 @@ NOUN: Final = "sweep of snapshots"
 
 @dataclass(frozen=True)
 class StoredSweep:
-    """A sweep in short: `report` is its document without repetitions and traces.
+    """A sweep in short: `report` is its document without repetitions, traces, and all runs but the first of each point.
 
     `report` is None where it cannot be read, `unreadable` is why.
     """
@@ -26,7 +26,7 @@ class StoredSweep:
     number: int
     id: str
     created: str
-    report: SnapshotReport | None
+    report: SweepReport | None
     unreadable: str = ""
 
 
@@ -37,7 +37,7 @@ class SweepRecords:
         self._database = database
         self._blobs = blobs
 
-    def record(self, report: SnapshotReport) -> None:
+    def record(self, report: SweepReport) -> None:
         """Record the document of a sweep, replacing the one of its id."""
         blob = self._blobs.put(as_json(report).encode())
         columns = {
@@ -52,14 +52,14 @@ class SweepRecords:
             statement = insert_of(connection, sweep).values(**columns)
             connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=columns))
 
-    def report(self, wanted: str) -> SnapshotReport:
+    def report(self, wanted: str) -> SweepReport:
         """Return the sweep with that id, the unique beginning of an id, or `latest`.
 
         Raises `UsageError` where there is none, `BlobDamaged`, `UnreadableRecord`.
         """
         with self._database.reading() as connection:
             row = find(connection, sweep, wanted, NOUN)
-        return read_stored(SnapshotReport, self._blobs.get(row.blob).decode(), f"the sweep {row.id}")
+        return read_stored_sweep(self._blobs.get(row.blob).decode(), row.id)
 
     def has(self, identity: str) -> bool:
         """Whether there is a sweep with exactly that id."""
@@ -80,14 +80,17 @@ def blobs_of_sweeps(connection: Connection) -> dict[str, str]:
     return {row.id: row.blob for row in connection.execute(select(sweep.c.id, sweep.c.blob))}
 
 
-def _in_short(report: SnapshotReport) -> SnapshotReport:
-    points = [point.model_copy(update={"repetitions": []}) for point in report.points]
-    return report.model_copy(update={"points": points, "traces": [], "starts": []})
+def _in_short(report: SweepReport) -> SweepReport:
+    if isinstance(report, SnapshotReport):
+        measured = [point.model_copy(update={"repetitions": []}) for point in report.points]
+        return report.model_copy(update={"points": measured, "traces": [], "starts": []})
+    counted = [point.model_copy(update={"runs": point.runs[:1]}) for point in report.points]
+    return report.model_copy(update={"points": counted})
 
 
 def _stored(row: Row[Any]) -> StoredSweep:
     try:
-        report = read_stored(SnapshotReport, row.document, f"the sweep {row.id}")
+        report = read_stored_sweep(row.document, row.id)
     except UnreadableRecord as fault:
         return StoredSweep(row.number, row.id, row.created, None, fault.message)
     return StoredSweep(row.number, row.id, row.created, report)

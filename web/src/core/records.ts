@@ -384,6 +384,18 @@ export interface CostlyFunction {
 }
 
 /**
+ * A picture of a count over sizes of data: SVG, light or dark as its reader has chosen.
+ *
+ * `description` has the figures that it shows.
+ */
+export interface CountPicture {
+  name: "fork" | "wait";
+  title: string;
+  description: string;
+  svg: string;
+}
+
+/**
  * The pictures of a case, null without any.
  *
  * `frames` are the functions that its stacks refer to, `sources` the lines of source code that its lines refer to.
@@ -412,11 +424,85 @@ export interface DrawnSlice {
 /**
  * A sweep of snapshots with its reading; of each point, the first repetition alone has a series.
  *
- * `seed` is that of the settings as text, as it has 64 bits.
+ * `seed` is that of the settings as text, as it has 64 bits. `pictures` are those of a sweep in emulated machines.
  */
 export interface DrawnSweep {
-  report: SnapshotReport;
+  report: SnapshotReport | EmulatedSnapshotReport;
   seed: string;
+  pictures: Array<CountPicture>;
+}
+
+/**
+ * A side at a size of data: the counts of each run by name, as the guest reports them.
+ *
+ * `is_repeated` is whether all runs counted the same; null for a single run.
+ */
+export interface EmulatedPoint {
+  side: string;
+  size_bytes: number;
+  keys: number;
+  runs: Array<Record<string, number>>;
+  is_repeated: boolean | null;
+}
+
+/**
+ * How the counts are read: the headline, what was measured, what follows, what to bear in mind, and the table.
+ *
+ * `table` is null in documents of versions that did not write it.
+ */
+export interface EmulatedReading {
+  headline: string;
+  subject: string;
+  sentences: Array<string>;
+  warnings: Array<string>;
+  table: ReadingTable | null;
+}
+
+/** How the machines were emulated; counts depend on the versions of emulator and server, and on the seed. */
+export interface EmulatedSettings {
+  sizes_bytes: Array<number>;
+  value_bytes: number;
+  repetitions: number;
+  seed: string;
+  emulator: string;
+  machine: string;
+  processor: string;
+}
+
+/**
+ * What is measured beside each other in one kernel; `name` is empty where there is one side alone.
+ *
+ * `fits` are lines of counts over the resident memory.
+ */
+export interface EmulatedSide {
+  name: string;
+  fork: "copy" | "async";
+  huge_pages: "always" | "never" | null;
+  config: Record<string, string>;
+  fits: Record<string, LineFit>;
+}
+
+/**
+ * The document of forks in emulated machines, over sizes of data; `id` is as that of a `SnapshotReport`.
+ *
+ * Counts are instructions, entries of page tables and requests, never times: what an emulated machine takes for a
+ * second means nothing. `reading` is null until it is written down.
+ */
+export interface EmulatedSnapshotReport {
+  schema: "zerolap.emulated-snapshot/1";
+  id: string;
+  created: string;
+  command_line: string;
+  server: MeasuredServer;
+  kernel: Kernel;
+  platform: Platform;
+  settings: EmulatedSettings;
+  machine_seconds: number;
+  sides: Array<EmulatedSide>;
+  points: Array<EmulatedPoint>;
+  failed: Array<FailedSize>;
+  notes: Array<string>;
+  reading: EmulatedReading | null;
 }
 
 /** A value with the bounds that it is expected in. */
@@ -671,10 +757,31 @@ export interface JobFailure {
   is_cut: boolean;
 }
 
+/**
+ * A kernel that was built of a source, patches and a configuration; `digest` names all that went in.
+ *
+ * `name` is that of the source's file or directory. `without_effect` are settings of the user's configuration that
+ * the kernel was not built with: it does not know them, or what they depend on is missing.
+ */
+export interface Kernel {
+  digest: string;
+  name: string;
+  version: string;
+  patches: Array<KernelPatch>;
+  compiler: string;
+  without_effect: Array<string>;
+}
+
 /** A function of the kernel, and in which share of the samples of the fork it ran itself. */
 export interface KernelFunction {
   function: string;
   share: number;
+}
+
+/** A patch that a kernel was built with: the name of its file, and the digest of its content. */
+export interface KernelPatch {
+  name: string;
+  digest: string;
 }
 
 /** How many requests were answered within a range of microseconds. */
@@ -858,13 +965,15 @@ export interface ListedReport {
 /**
  * A sweep in the list; `headline` is the reason where its document cannot be read.
  *
- * `sides` are what was measured beside each other, empty for one server.
+ * `sides` are what was measured beside each other, empty for one server. `kernel` is the one that was built for a
+ * sweep in emulated machines, empty where it was the machine's own.
  */
 export interface ListedSweep {
   id: string;
   created: string;
   servers: string;
   sides: Array<string>;
+  kernel: string;
   headline: string;
   platform: string;
 }
@@ -1355,6 +1464,14 @@ export interface Reading {
   sentences: Record<string, Array<string>>;
 }
 
+/** A table of a reading, as all reports show it: the first `names` columns are names. */
+export interface ReadingTable {
+  heading: string;
+  columns: Array<string>;
+  rows: Array<Array<string>>;
+  names: number;
+}
+
 /**
  * Reports, the newest first; `next_before` is where older ones begin, null where there are none.
  *
@@ -1740,7 +1857,7 @@ export interface SnapshotTraceReading {
   title: string;
   headline: string;
   findings: Array<string>;
-  tables: Array<TraceTable>;
+  tables: Array<ReadingTable>;
   stacks: Array<TraceStack>;
   notes: Array<string>;
 }
@@ -1923,14 +2040,6 @@ export interface TraceStack {
   call: string;
   share: string;
   frames: string;
-}
-
-/** A table of what was traced, as all reports show it: the first `names` columns are names. */
-export interface TraceTable {
-  heading: string;
-  columns: Array<string>;
-  rows: Array<Array<string>>;
-  names: number;
 }
 
 /**

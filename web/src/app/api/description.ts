@@ -113,7 +113,7 @@ function typeOf(schema: Json, whole: Json): string {
   if (schema.const !== undefined) {
     return JSON.stringify(schema.const);
   }
-  const choices = list(schema.anyOf);
+  const choices = [...list(schema.anyOf), ...list(schema.oneOf)];
   if (choices.length > 0) {
     return choices.map((choice) => typeOf(object(choice), whole)).join(" or ");
   }

@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
-import type { DrawnSweep, SnapshotReport } from "../../core/records.ts";
+import { SNAPSHOT_SCHEMA } from "../../core/cases/documents.ts";
+import type { DrawnSweep } from "../../core/records.ts";
 import { SnapshotPage } from "../../core/snapshot/SnapshotPage.tsx";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
@@ -8,8 +9,9 @@ import { LAB_LINKS } from "../comparison/labLinks.ts";
 import { besideNotice } from "../notice.ts";
 import { snapshotQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
+import { EmulatedForks } from "./EmulatedForks.tsx";
 
-/** A sweep of snapshots: its pictures, verdicts and medians. */
+/** A sweep of snapshots: its pictures, verdicts and medians, or counts. */
 export default function SnapshotRoute({ parts }: PageProps) {
   const id = parts.identity ?? "";
   const answer = useAnswer<DrawnSweep>(snapshotQuery(id));
@@ -23,7 +25,7 @@ export default function SnapshotRoute({ parts }: PageProps) {
     <Answered answer={answer}>
       {(drawn) => (
         <>
-          <SnapshotPage report={shown(drawn)} lab={LAB_LINKS} />
+          <Drawn {...drawn} />
           <Downloads path={`/snapshots/${id}`} table={queryUrl("snapshot.csv", { id })} />
         </>
       )}
@@ -31,7 +33,15 @@ export default function SnapshotRoute({ parts }: PageProps) {
   );
 }
 
-function shown({ report, seed }: DrawnSweep): SnapshotReport {
+function Drawn({ report, seed, pictures }: DrawnSweep) {
+  return report.schema === SNAPSHOT_SCHEMA ? (
+    <SnapshotPage report={shown(report, seed)} lab={LAB_LINKS} />
+  ) : (
+    <EmulatedForks report={shown(report, seed)} pictures={pictures} />
+  );
+}
+
+function shown<Report extends DrawnSweep["report"]>(report: Report, seed: string): Report {
   const { reading, settings } = report;
   return {
     ...report,

@@ -11,7 +11,10 @@ export default function SnapshotsPage({ parameters }: PageProps) {
   return (
     <>
       <h1>Snapshots</h1>
-      <p>What it costs the clients of a server that it saves in the background, over sizes of data.</p>
+      <p>
+        What it costs the clients of a server that it saves in the background, over sizes of data: measured on
+        a machine, or counted in an emulated one with a kernel that was built for it.
+      </p>
       <Answered answer={answer}>
         {({ sweeps, next_before }) => (
           <>

@@ -14,14 +14,15 @@ export function SweepTable({ sweeps }: { sweeps: readonly ListedSweep[] }) {
         </tr>
       </thead>
       <tbody>
-        {sweeps.map(({ id, created, servers, sides, platform, headline }) => (
+        {sweeps.map(({ id, created, servers, sides, kernel, platform, headline }) => (
           <tr key={id}>
             <td class="quiet">{created.slice(0, 16).replace("T", " ")}</td>
             <th scope="row">
               <a href={`/snapshots/${id}`}>{id}</a>
             </th>
             <td>
-              {servers} {sides.length > 0 && <code class="small">{sides.join(" → ")}</code>}
+              {servers} {kernel !== "" && <span class="quiet">on {kernel} </span>}
+              {sides.length > 0 && <code class="small">{sides.join(" → ")}</code>}
             </td>
             <td class="quiet">{platform}</td>
             <td>{headline}</td>

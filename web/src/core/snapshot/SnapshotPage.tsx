@@ -1,13 +1,13 @@
 /** What a save in the background costs the clients, over sizes of data. */
 
-import { CopyButton } from "../CopyButton.tsx";
 import { Notes, ServerName } from "../cases/facts.tsx";
 import type { LabLinks } from "../cases/labLinks.ts";
 import { OutcomeMark } from "../cases/OutcomeMark.tsx";
-import { change, counted, duration } from "../numbers.ts";
+import { change } from "../numbers.ts";
 import type { SnapshotReport } from "../records.ts";
 import { EventChart } from "./EventChart.tsx";
 import { SizeChart } from "./SizeChart.tsx";
+import { SweepReproduction } from "./SweepReproduction.tsx";
 import {
   cellOf,
   drawnNames,
@@ -34,7 +34,7 @@ export function SnapshotPage({ report, lab }: { report: SnapshotReport; lab?: La
       <Charts report={report} />
       <Points report={report} />
       <Traces traces={report.reading?.traces ?? []} />
-      <Reproduction report={report} />
+      <SweepReproduction report={report} />
     </>
   );
 }
@@ -212,38 +212,6 @@ function Points({ report: { points, sides } }: { report: SnapshotReport }) {
           </tbody>
         </table>
       </WideTable>
-    </section>
-  );
-}
-
-function Reproduction({ report }: { report: SnapshotReport }) {
-  const { id, command_line, platform, settings, machine_seconds, created } = report;
-  return (
-    <section>
-      <h2>How to reproduce</h2>
-      <pre>{command_line}</pre>
-      <CopyButton text={command_line} subject="the command" />
-      <dl class="facts">
-        {id !== "" && (
-          <>
-            <dt>sweep</dt>
-            <dd>
-              <code>{id}</code>
-            </dd>
-          </>
-        )}
-        <dt>seed</dt>
-        <dd>{settings.seed}</dd>
-        <dt>platform</dt>
-        <dd>
-          {platform.name}: {platform.cpu}, {counted(platform.cores, "core", "cores")}, kernel{" "}
-          {platform.kernel}
-        </dd>
-        <dt>measured</dt>
-        <dd>
-          {created}, in {duration(machine_seconds)}
-        </dd>
-      </dl>
     </section>
   );
 }

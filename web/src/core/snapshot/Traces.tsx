@@ -1,8 +1,9 @@
 /** What traced events consist of, with the findings: sentences and tables that the document has as they are read. */
 
+import { Fragment } from "preact";
 import { Notes, Sentence } from "../cases/facts.tsx";
-import type { SnapshotTraceReading, TraceStack, TraceTable } from "../records.ts";
-import { WideTable } from "./WideTable.tsx";
+import type { SnapshotTraceReading, TraceStack } from "../records.ts";
+import { FigureTable } from "./FigureTable.tsx";
 
 export function Traces({ traces }: { traces: SnapshotTraceReading[] }) {
   return traces.map((trace) => (
@@ -19,50 +20,15 @@ export function Traces({ traces }: { traces: SnapshotTraceReading[] }) {
         </ul>
       )}
       {trace.tables.map((table) => (
-        <Table key={table.heading} table={table} />
+        <Fragment key={table.heading}>
+          <h3>{table.heading.charAt(0).toUpperCase() + table.heading.slice(1)}</h3>
+          <FigureTable table={table} isOfFunctions />
+        </Fragment>
       ))}
       <Stacks stacks={trace.stacks} />
       <Notes notes={trace.notes} />
     </section>
   ));
-}
-
-function Table({ table: { heading, columns, rows, names } }: { table: TraceTable }) {
-  return (
-    <>
-      <h3>{heading.charAt(0).toUpperCase() + heading.slice(1)}</h3>
-      <WideTable label={heading}>
-        <table class="functions">
-          <thead>
-            <tr>
-              {columns.map((column, place) => (
-                <th key={column} scope="col" class={place < names ? "" : "number"}>
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((cells) => (
-              <tr key={cells.slice(0, names).join(" ")}>
-                {cells.map((cell, place) =>
-                  place < names ? (
-                    <th key={columns[place]} scope="row">
-                      {cell}
-                    </th>
-                  ) : (
-                    <td key={columns[place]} class="number">
-                      {cell}
-                    </td>
-                  ),
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </WideTable>
-    </>
-  );
 }
 
 function Stacks({ stacks }: { stacks: TraceStack[] }) {
