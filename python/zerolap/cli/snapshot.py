@@ -30,7 +30,7 @@ was interrupted or killed. Once it has ended, zerolap explain ID shows it again,
 
 With --kernel, forks are counted instead, in emulated machines with a kernel that is built of that source: \
 instructions, entries of page tables, and what the requests meanwhile wait. --vary fork=copy,async compares the fork \
-of a kernel with Async-fork in it (docs/async-fork.md).
+of a kernel with Async-fork in it (docs/async-fork.md). The counts are kept and shown again in the same way.
 
 Examples:
 
