@@ -10,6 +10,8 @@ from command_line import Zerolap
 from made_snapshots import MIB, emulated_report
 from rich.console import Console
 
+from zerolap.engines import require_visible_in_guest
+from zerolap.errors import UsageError
 from zerolap.records import EmulatedSide, FailedSize
 from zerolap.report import count_pictures, show_sweep, sweep_html, sweep_json, sweep_markdown
 
@@ -41,6 +43,18 @@ def test_a_running_server_cannot_be_in_an_emulated_machine(zerolap: Zerolap, tmp
     tarball.touch()
     ended = zerolap("snapshot", "tcp://127.0.0.1:1", "--kernel", str(tarball))
     ended.fails_with(2, "cannot be started in an emulated machine")
+
+
+@pytest.mark.parametrize("directory", ["/tmp/lab/builds", "/data", "/dev/shm/lab"])
+def test_a_store_that_the_machine_would_hide_is_refused(directory: str) -> None:
+    with pytest.raises(UsageError, match="cannot be started in an emulated machine") as refused:
+        require_visible_in_guest(Path(directory))
+    assert "--store" in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize("directory", ["/var/lib/database/builds", "/database", "/home/tmp"])
+def test_a_store_elsewhere_is_not(directory: str) -> None:
+    require_visible_in_guest(Path(directory))
 
 
 def test_the_document_states_counts_and_how_they_are_read() -> None:

@@ -202,6 +202,7 @@ def played_machines(monkeypatch: pytest.MonkeyPatch, runs: Callable[[EmulatedTri
         emulated_sweep, "_built", lambda _, sides, __: (kernel, dict.fromkeys((side.name for side in sides), server))
     )
     monkeypatch.setattr(emulated_sweep, "require_emulator", lambda: "7.2")
+    monkeypatch.setattr(emulated_sweep, "require_visible_in_guest", lambda _: None)
     monkeypatch.setattr(emulated_sweep, "available_bytes", lambda: 1 << 40)
     monkeypatch.setattr(GuestPrograms, "fork_client", lambda _: Path("fork-client"))
     monkeypatch.setattr(emulated_sweep, "emulated_fork", lambda trial, *_: runs(trial))

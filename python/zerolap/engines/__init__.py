@@ -3,7 +3,7 @@
 from zerolap.engines.argument_probes import METHOD as ARGUMENT_METHOD
 from zerolap.engines.argument_probes import MOST_PROBED, ProbedCalls, ProbedEntry, count_repeated, sees_all
 from zerolap.engines.counted_deployment import counted_part, counted_topology
-from zerolap.engines.emulated_fork import EmulatedTrial, GuestPrograms, emulated_fork
+from zerolap.engines.emulated_fork import EmulatedTrial, GuestPrograms, emulated_fork, require_visible_in_guest
 from zerolap.engines.emulator import MACHINE as EMULATED_MACHINE
 from zerolap.engines.emulator import PROCESSOR as EMULATED_PROCESSOR
 from zerolap.engines.emulator import require_emulator
@@ -94,6 +94,7 @@ __all__ = [
     "require_huge_pages",
     "require_huge_pages_possible",
     "require_snapshot_tracing",
+    "require_visible_in_guest",
     "rules_of_plugins",
     "seconds_until_normal",
     "sees_all",

@@ -16,6 +16,8 @@ from zerolap.records import EnvironmentMissing, ForkKind, HugePages, TrialFailed
 from zerolap.sandbox import launch
 from zerolap.server import AnonymousMemory
 
+MOUNTED: Final = ("/proc", "/sys", "/dev", "/data", "/tmp")
+"""Directories on which the guest mounts file systems of its own."""
 GUEST_SOURCE: Final = Path(__file__).parent / "guest" / "fork_client.c"
 COMPILER: Final = ("gcc", "-O2", "-static", "-std=gnu11")
 COMPILING_SECONDS: Final = 120
@@ -100,6 +102,16 @@ class GuestPrograms:
         return program
 
 
+def require_visible_in_guest(path: Path) -> None:
+    """Raise `UsageError` for a path that the guest's own file systems would hide: programs keep their places in it."""
+    hiding = next((mounted for mounted in MOUNTED if path.absolute().is_relative_to(mounted)), None)
+    if hiding is not None:
+        raise UsageError(
+            f"a server in `{path}` cannot be started in an emulated machine, which has a `{hiding}` of its own",
+            hint="give a store elsewhere with --store",
+        )
+
+
 def emulated_fork(
     trial: EmulatedTrial,
     kernel: Path,
@@ -146,7 +158,7 @@ def _ramdisk(trial: EmulatedTrial, guest: Path) -> bytes:
     }
     return pack_ramdisk(
         [
-            *(RamdiskEntry.directory(path) for path in ("/proc", "/sys", "/dev", "/data", "/tmp")),
+            *(RamdiskEntry.directory(path) for path in MOUNTED),
             RamdiskEntry.character_device("/dev/console", 5, 1),
             RamdiskEntry.file("/init", guest.read_bytes(), executable=True),
             RamdiskEntry.file("/plan", _lines(f"{name} {value}" for name, value in plan.items())),

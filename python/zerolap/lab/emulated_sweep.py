@@ -29,6 +29,7 @@ from zerolap.engines import (
     GuestPrograms,
     emulated_fork,
     require_emulator,
+    require_visible_in_guest,
 )
 from zerolap.host import available_bytes, fingerprint
 from zerolap.judge import line_fit
@@ -104,6 +105,7 @@ def emulated_snapshot(request: EmulatedRequest, lab: Lab) -> EmulatedSnapshotRep
     could be counted, and `Interrupted` once the user stops it.
     """
     sides = _sides(request.server, request.factors)
+    require_visible_in_guest(lab.store.builds_directory)
     emulator = require_emulator()
     sizes, left_out = _fitting(request.sizes_bytes, sides)
     remove_abandoned(TRIAL_PREFIX)
