@@ -48,6 +48,7 @@ def test_counted_forks_have_pictures_counts_and_what_they_depend_on(browser: Bro
             assert picture.evaluate("async (image) => { await image.decode(); return image.naturalWidth }") > 0
         expect(pictures.first).to_have_attribute("alt", re.compile("fork=async: 0.1 at 64 MiB, 0.5 at 1 GiB$"))
         expect(shown.get_by_role("region", name="counts over sizes of data").locator("tbody tr")).to_have_count(4)
+        expect(shown.get_by_text("an emulated machine measures no time")).to_be_visible()
         expect(shown.get_by_role("definition").filter(has_text="async-fork.patch")).to_be_visible()
         links = shown.locator(".downloads a")
         expect(links).to_have_count(4)

@@ -58,7 +58,7 @@ class EmulatedSettings(Record):
 class EmulatedReading(Record):
     """How the counts are read: the headline, what was measured, what follows, what to bear in mind, and the table.
 
-    `table` is null in documents of versions that did not write it.
+    `units` explains those of the table. Earlier versions wrote neither.
     """
 
     headline: str
@@ -66,6 +66,7 @@ class EmulatedReading(Record):
     sentences: list[str]
     warnings: list[str]
     table: ReadingTable | None = None
+    units: str = ""
 
 
 class CountPicture(Record):

@@ -10,6 +10,7 @@ from zerolap.byte_counts import shown_bytes
 from zerolap.records import EmulatedSnapshotReport, ReadingTable
 from zerolap.report.emulated_snapshot_picture import STYLE, count_pictures
 from zerolap.report.emulated_snapshot_reading import (
+    NOT_TIME,
     emulated_figure,
     emulated_headline,
     emulated_sentences,
@@ -22,7 +23,6 @@ from zerolap.report.format import duration, one_line
 from zerolap.report.lines import Column, Lines
 from zerolap.report.markdown import bullets, code, prose, table
 
-NOT_TIME = "M instr. are millions of instructions; an emulated machine measures no time"
 PAGE_STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums }

@@ -10,6 +10,7 @@ from zerolap.report.format import NO_VALUE, count, counted, one_line, rough_perc
 from zerolap.report.snapshot_reading import described_server
 
 MILLION: Final = 1e6
+NOT_TIME: Final = "M instr. are millions of instructions; an emulated machine measures no time"
 FORK, LONGEST, LONGEST_VIRTUAL = "kernel_fork_ticks", "wait_server_longest", "wait_ticks_longest"
 
 
@@ -94,6 +95,7 @@ def with_emulated_reading(report: EmulatedSnapshotReport) -> EmulatedSnapshotRep
         sentences=emulated_sentences(report),
         warnings=emulated_warnings(report),
         table=emulated_table(report),
+        units=NOT_TIME,
     )
     return report.model_copy(update={"reading": reading})
 

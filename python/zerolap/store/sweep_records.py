@@ -18,7 +18,7 @@ NOUN: Final = "sweep of snapshots"
 
 @dataclass(frozen=True)
 class StoredSweep:
-    """A sweep in short: `report` is its document without repetitions, traces, and all runs but the first of each point.
+    """A sweep in short: its document without repetitions and traces, or with the first run of each point alone.
 
     `report` is None where it cannot be read, `unreadable` is why.
     """

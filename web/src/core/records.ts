@@ -448,7 +448,7 @@ export interface EmulatedPoint {
 /**
  * How the counts are read: the headline, what was measured, what follows, what to bear in mind, and the table.
  *
- * `table` is null in documents of versions that did not write it.
+ * `units` explains those of the table. Earlier versions wrote neither.
  */
 export interface EmulatedReading {
   headline: string;
@@ -456,6 +456,7 @@ export interface EmulatedReading {
   sentences: Array<string>;
   warnings: Array<string>;
   table: ReadingTable | null;
+  units: string;
 }
 
 /** How the machines were emulated; counts depend on the versions of emulator and server, and on the seed. */

@@ -45,9 +45,7 @@ export function EmulatedForks({ report, pictures }: Properties) {
         <section>
           <h2>Counts</h2>
           <FigureTable table={reading.table} />
-          <p class="quiet small">
-            M instr. are millions of instructions; an emulated machine measures no time.
-          </p>
+          <p class="quiet small">{reading.units}</p>
         </section>
       )}
       <SweepReproduction report={report}>
