@@ -45,14 +45,14 @@ def test_a_running_server_cannot_be_in_an_emulated_machine(zerolap: Zerolap, tmp
     ended.fails_with(2, "cannot be started in an emulated machine")
 
 
-@pytest.mark.parametrize("directory", ["/tmp/lab/builds", "/data", "/dev/shm/lab"])
+@pytest.mark.parametrize("directory", ["/data/lab/builds", "/data", "/dev/shm/lab"])
 def test_a_store_that_the_machine_would_hide_is_refused(directory: str) -> None:
     with pytest.raises(UsageError, match="cannot be started in an emulated machine") as refused:
         require_visible_in_guest(Path(directory))
     assert "--store" in (refused.value.hint or "")
 
 
-@pytest.mark.parametrize("directory", ["/var/lib/database/builds", "/database", "/home/tmp"])
+@pytest.mark.parametrize("directory", ["/var/lib/database/builds", "/database", "/tmp/lab/builds"])
 def test_a_store_elsewhere_is_not(directory: str) -> None:
     require_visible_in_guest(Path(directory))
 

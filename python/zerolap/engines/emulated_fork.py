@@ -16,7 +16,7 @@ from zerolap.records import EnvironmentMissing, ForkKind, HugePages, TrialFailed
 from zerolap.sandbox import launch
 from zerolap.server import AnonymousMemory
 
-MOUNTED: Final = ("/proc", "/sys", "/dev", "/data", "/tmp")
+MOUNTED: Final = ("/proc", "/sys", "/dev", "/data")
 """Directories on which the guest mounts file systems of its own."""
 GUEST_SOURCE: Final = Path(__file__).parent / "guest" / "fork_client.c"
 COMPILER: Final = ("gcc", "-O2", "-static", "-std=gnu11")
@@ -158,7 +158,7 @@ def _ramdisk(trial: EmulatedTrial, guest: Path) -> bytes:
     }
     return pack_ramdisk(
         [
-            *(RamdiskEntry.directory(path) for path in MOUNTED),
+            *(RamdiskEntry.directory(path) for path in (*MOUNTED, "/tmp")),
             RamdiskEntry.character_device("/dev/console", 5, 1),
             RamdiskEntry.file("/init", guest.read_bytes(), executable=True),
             RamdiskEntry.file("/plan", _lines(f"{name} {value}" for name, value in plan.items())),

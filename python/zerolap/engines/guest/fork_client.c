@@ -134,7 +134,7 @@ static void pause_milliseconds(long milliseconds)
 static void mount_all(void)
 {
     static const char *const systems[][2] = {
-        { "proc", "/proc" }, { "sysfs", "/sys" }, { "devtmpfs", "/dev" }, { "tmpfs", "/data" }, { "tmpfs", "/tmp" },
+        { "proc", "/proc" }, { "sysfs", "/sys" }, { "devtmpfs", "/dev" }, { "tmpfs", "/data" },
     };
 
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
