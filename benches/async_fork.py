@@ -137,7 +137,14 @@ def checked_kernel(_sizes: Sequence[int] | None) -> dict[str, Figure]:
 def tested_figures(output: str) -> dict[str, Figure]:
     """Return the figures in what the tests of the patch print; raises `SystemExit` where they did not end."""
     values = {name: int(value) for name, value in TESTED.findall(output)}
-    needed = ("pages_compared", "pages_wrong", "children_lost", "selftests_new_failures")
+    needed = (
+        "pages_compared",
+        "pages_wrong",
+        "children_lost",
+        "selftests_new_failures",
+        "hooks_left_out",
+        "hooks_left_out_undetected",
+    )
     missing = [name for name in needed if name not in values]
     if missing:
         raise SystemExit(
@@ -150,7 +157,10 @@ def tested_figures(output: str) -> dict[str, Figure]:
             unit="wrong pages and lost children",
             samples=[values],
             trials=values["pages_compared"],
-            notes=[f"{values['pages_compared']:,} pages compared"],
+            notes=[
+                f"{values['pages_compared']:,} pages compared",
+                f"of {values['hooks_left_out']} hooks left out, {values['hooks_left_out_undetected']} undetected",
+            ],
         ),
         "selftests": Figure(
             value=values["selftests_new_failures"],

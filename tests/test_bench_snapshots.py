@@ -33,9 +33,11 @@ def test_what_needs_a_kernel_is_measured_by_its_name_alone() -> None:
 
 def test_figures_are_read_from_what_the_tests_of_the_patch_print() -> None:
     hostile = "booting\npages_compared 120000000\npages_wrong 1\nchildren_lost 2\n"
-    printed = f"{hostile}selftests_run 14\nselftests_new_failures 1\n"
+    mutants = "hooks_left_out 5\nhooks_left_out_undetected 1\n"
+    printed = f"{hostile}selftests_run 14\nselftests_new_failures 1\n{mutants}"
     figures = async_fork.tested_figures(printed)
     assert (figures["snapshot_wrong"].value, figures["snapshot_wrong"].trials) == (3, 120_000_000)
+    assert "of 5 hooks left out, 1 undetected" in figures["snapshot_wrong"].notes
     assert (figures["selftests"].value, figures["selftests"].trials) == (1, 14)
 
 
