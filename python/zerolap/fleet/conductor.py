@@ -446,14 +446,17 @@ class Conductor:
             self._fail(identity, f"its results cannot be worked with: {type(fault).__name__}: {fault}")
 
     async def _record_waiting(self, execution: FleetExecution, attempts: Sequence[Attempt]) -> None:
-        """Record whether a request waits, and for what, unless that is recorded already."""
-        state: RequestState = "waiting" if execution.waits_for else "running"
-        waits_for = execution.waits_for or self._missing_for(execution, attempts)
-        reason = f"waits for {waits_for}" if waits_for else ""
-        if execution.recorded != (state, reason):
-            await asyncio.to_thread(self._store.fleet.set_state, execution.id, state, reason)
-            execution.recorded = (state, reason)
-            self._on_event(request_event(execution.request, state, reason))
+        """Record whether a request waits, and for what, unless that is recorded already, or the request has ended."""
+        # Planning and the sweep call this at the same time: the second of them sees what the first has recorded.
+        async with execution.recording:
+            state: RequestState = "waiting" if execution.waits_for else "running"
+            waits_for = execution.waits_for or self._missing_for(execution, attempts)
+            reason = f"waits for {waits_for}" if waits_for else ""
+            if execution.recorded == (state, reason):
+                return
+            if await asyncio.to_thread(self._store.fleet.set_state, execution.id, state, reason):
+                execution.recorded = (state, reason)
+                self._on_event(request_event(execution.request, state, reason))
 
     def _missing_for(self, execution: FleetExecution, attempts: Sequence[Attempt]) -> str:
         """Return what keeps all jobs of a request from being carried out, `attempts` at them included."""

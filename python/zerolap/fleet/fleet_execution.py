@@ -97,7 +97,7 @@ class FleetExecution:
     now, of which the first attempt was made at `tried_since`. `failure` is why the request cannot go on. `recorded` is
     the state that the store has of it, with its reason. It was last planned at `planned_at` and is not planned again
     before `pause_seconds` are over. `submitted` is when it was, in seconds since the epoch. `lock` is held while
-    something runs in a thread.
+    something runs in a thread, `recording` while its state is written.
     """
 
     request: Request
@@ -114,6 +114,7 @@ class FleetExecution:
     pause_seconds: float = 0.0
     turn: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    recording: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ended_since: set[str] = field(default_factory=set)
     _built_since: set[str] = field(default_factory=set)
     _happened: list[tuple[BuildJob | TrialsJob, Event]] = field(default_factory=list)
