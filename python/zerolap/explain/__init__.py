@@ -38,6 +38,7 @@ from zerolap.explain.opportunities import (
     ranked_opportunities,
 )
 from zerolap.explain.sides import Evidence
+from zerolap.explain.string_placement import difference_by_string_placement
 from zerolap.explain.times import SampledFunction, SampledPass, SampledSide, explain_times, with_times
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "costly_categories",
     "costly_functions",
     "differ_as_builds",
+    "difference_by_string_placement",
     "explain_build",
     "explain_cause",
     "explain_change",

@@ -114,7 +114,7 @@ class CaseWork:
         nodes = self.nodes.of_commits[after], self.nodes.of_commits[position]
         if nodes[0] is not None and nodes[0] == nodes[1]:
             return 0.0, True
-        points = self._points_of(metric, after, position)
+        points = self.points_of(metric, after, position)
         if points is None:
             return None
         change = log_change(metric, points[0].value, points[1].value)
@@ -123,10 +123,11 @@ class CaseWork:
         return change, same_code
 
     def _is_rare(self, metric: str, after: int, position: int) -> bool:
-        points = self._points_of(metric, after, position)
+        points = self.points_of(metric, after, position)
         return points is not None and is_rare_change(metric, points[0].value, points[1].value)
 
-    def _points_of(self, metric: str, after: int, position: int) -> tuple[CountedPoint, CountedPoint] | None:
+    def points_of(self, metric: str, after: int, position: int) -> tuple[CountedPoint, CountedPoint] | None:
+        """Return the counted points that the step between two commits is made of; none where nothing joins them."""
         nodes = self.nodes.of_commits[after], self.nodes.of_commits[position]
         if nodes[0] is None or nodes[1] is None or metric not in self.points:
             return None

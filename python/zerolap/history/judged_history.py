@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from zerolap.history.accepted_changes import AcceptedChanges, read_accepted
@@ -14,9 +14,10 @@ from zerolap.history.platform_series import platform_events
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
 from zerolap.history.uncounted import notes_of_uncounted
-from zerolap.judge import BOUNDS_95, EVENT, Ledger, Level, WorkStep, drifts_of
+from zerolap.judge import BOUNDS_95, EVENT, REPORTED, Ledger, Level, WorkStep, drifts_of
 from zerolap.lab import Lab
 from zerolap.records import (
+    METRICS,
     SHORT_COMMIT,
     FailOn,
     History,
@@ -32,7 +33,7 @@ from zerolap.store import Store
 INSTRUCTIONS: Final = "instructions_per_op"
 ALONE: Final = "instructions_alone_per_op"
 MOST_STEPS_NAMED: Final = 5
-"""Of those that make up a drift."""
+"""Of those that make up a drift, or that a note is about."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
         *(one for case in asked.cases for one in builder.of_time(times[case.name], changes_of_time)),
     ]
     failures = failures_of(asked, lab.store)
+    placed = [note for case in asked.cases for note in builder.notes_of_placement(work[case.name])]
     return History(
         created=now(),
         command_line=shown.command_line,
@@ -81,7 +83,7 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
         series=tuple(series),
         platform_events=tuple(platform_events(nodes, lab.store, platform.fingerprint)),
         machine_seconds=shown.machine_seconds,
-        notes=(*shown.notes, *notes_of_uncounted(asked, work)),
+        notes=(*shown.notes, *notes_of_uncounted(asked, work), *_notes_of_placement(placed)),
     )
 
 
@@ -118,6 +120,16 @@ def _is_made_good(series: HistorySeries, change: HistoryChange) -> bool:
     return last.position > change.position and last.high <= before.level + EVENT
 
 
+def _notes_of_placement(placed: Sequence[str]) -> list[str]:
+    if not placed:
+        return []
+    more = f"; and {len(placed) - MOST_STEPS_NAMED:,} more" if len(placed) > MOST_STEPS_NAMED else ""
+    return [
+        f"not reported, as less than {REPORTED:.1%} is left without what new places of strings in memory account for: "
+        f"{'; '.join(placed[:MOST_STEPS_NAMED])}{more}"
+    ]
+
+
 @dataclass(frozen=True)
 class _SeriesBuilder:
     """Makes series of what is measured."""
@@ -135,13 +147,37 @@ class _SeriesBuilder:
             positions = work.positions(metric) if metric in work.points else []
             if not positions:
                 continue
-            steps = work.steps(metric, self.accepted.positions(work.case.name, metric))
+            steps = self._steps(work, metric)
             events = {step.position for step in steps if step.is_event}
             # A request that comes alone executes what a pipelined one does, and what a turn of the event loop takes.
             if metric == INSTRUCTIONS or events - (explained if metric == ALONE else set()):
                 series.append(self._series_of_work(work, metric, positions, steps))
             explained |= events
         return series
+
+    def notes_of_placement(self, work: CaseWork) -> list[str]:
+        """Return the steps of a case that are not reported, as the places of strings account for them."""
+        return [
+            f"`{work.case.name}` {METRICS[metric].label} at {self._named_part(step.position, step.log_change)}"
+            for metric in (INSTRUCTIONS, ALONE)
+            if metric in work.points
+            for step in self._steps(work, metric)
+            if step.placed and not step.is_reported
+        ]
+
+    def _steps(self, work: CaseWork, metric: str) -> list[WorkStep]:
+        """Return the steps of a case; of those that would be reported, what the places of strings account for."""
+        steps = work.steps(metric, self.accepted.positions(work.case.name, metric))
+        if metric not in (INSTRUCTIONS, ALONE):
+            return steps
+        return [replace(step, placed=self._placed(work, metric, step)) if step.is_reported else step for step in steps]
+
+    def _placed(self, work: CaseWork, metric: str, step: WorkStep) -> float:
+        points = work.points_of(metric, step.after, step.position)
+        if points is None:
+            return 0.0
+        head, placed = points[1].value, self.reasons.by_string_placement(points)
+        return math.log(head / (head - placed)) if placed < head else 0.0
 
     def _series_of_work(
         self, work: CaseWork, metric: str, positions: Sequence[int], steps: Sequence[WorkStep]
@@ -193,8 +229,7 @@ class _SeriesBuilder:
         return [*of_node.values()][-1].value if of_node else None
 
     def _work_change(self, work: CaseWork, metric: str, step: WorkStep) -> HistoryChange:
-        nodes = work.nodes.of_commits[step.after], work.nodes.of_commits[step.position]
-        points = None if None in nodes else work.points[metric].step(nodes[0] or 0, nodes[1] or 0)
+        points = work.points_of(metric, step.after, step.position)
         reasons = () if points is None else self.reasons.of(step.after, step.position, points)
         return self._change(work.case.name, metric, "step", (step.after, step.position), step.log_change, reasons)
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from zerolap import __version__
 from zerolap.build import BuiltServer, changes_between
+from zerolap.explain import difference_by_string_placement
 from zerolap.history.asked import Asked
 from zerolap.lab import Explainer, Lab, with_builds
 from zerolap.records import CallGraph, Finding, ZerolapError
@@ -25,6 +26,7 @@ class WorkReasons:
     asked: Asked
     lab: Lab
     _explainers: dict[tuple[str, str], Explainer] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _placed: dict[tuple[str, str], float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of(self, after: int, position: int, points: tuple[CountedPoint, CountedPoint]) -> tuple[str, ...]:
         """Return the reasons for a change between two commits as sentences; none where there is nothing to see."""
@@ -44,6 +46,23 @@ class WorkReasons:
             self.lab.store.history.keep_reasons(step, reasons)
         return reasons
 
+    def by_string_placement(self, points: tuple[CountedPoint, CountedPoint]) -> float:
+        """Return the instructions per request that where strings lie accounts for; 0 where that is unknown."""
+        base, head = points
+        if base.graph is None or head.graph is None:
+            return 0.0
+        key = base.graph, head.graph
+        if key not in self._placed:
+            try:
+                self._placed[key] = difference_by_string_placement(self._graph(base.graph), self._graph(head.graph))
+            except (BlobDamaged, ValueError, OSError):
+                # The change is reported then, with what is damaged as its reason.
+                self._placed[key] = 0.0
+        return self._placed[key]
+
+    def _graph(self, digest: str) -> CallGraph:
+        return CallGraph.model_validate_json(self.lab.store.blobs.get(digest))
+
     def of_comparison(self, identity: str, case: str) -> tuple[str, ...]:
         """Return the reasons that a comparison found for a change of a case, its culprits first."""
         try:
@@ -58,8 +77,7 @@ class WorkReasons:
         if builds[0] is None or builds[1] is None or base.graph is None or head.graph is None:
             return []
         explainer = self._explainer(after, position, builds[0], builds[1])
-        graphs = [CallGraph.model_validate_json(self.lab.store.blobs.get(graph)) for graph in (base.graph, head.graph)]
-        return explainer.explain_work(graphs[0], graphs[1], base.series.metric)
+        return explainer.explain_work(self._graph(base.graph), self._graph(head.graph), base.series.metric)
 
     def _builds(self, digests: Sequence[str]) -> list[BuiltServer | None]:
         """Return builds as far as the lab has them: those of a fleet's builder are unpacked here."""

@@ -400,6 +400,8 @@ def _conclude_case(
     validity = _validity(measured)
     if measured.is_identical:
         verdicts = [_as_identical(verdict) for verdict in verdicts]
+    elif explainer is not None:
+        verdicts = explainer.without_string_placement(verdicts, measured.counted)
     rules = with_rules_of_plugins(settings.plugin_metrics)
     answers = case_answers(verdicts, validity, layouts_vary=_layouts_vary(measured), rules=rules)
     cut_short = _is_cut_short(measured, results)

@@ -14,6 +14,7 @@ from zerolap.explain import (
     SampledSide,
     Structure,
     Structures,
+    difference_by_string_placement,
     explain_build,
     explain_cause,
     explain_change,
@@ -47,6 +48,9 @@ GRAPHS: Final[Mapping[str, str]] = {TIMER_COST: "graph_tick", "instructions_alon
 """Of which call graph of a measurement the functions behind a metric are, where that is not the graph of requests."""
 
 
+OF_INSTRUCTIONS: Final = ("instructions_per_op", "instructions_alone_per_op")
+
+
 class Explainer:
     """Explains cases of one comparison; what is the same for all of them is read once."""
 
@@ -67,6 +71,34 @@ class Explainer:
     def _explain_build(self) -> list[Finding]:
         return explain_build(_facts_of(self._base), _facts_of(self._head))
 
+    def without_string_placement(self, verdicts: Sequence[Verdict], counted: Trials | None) -> list[Verdict]:
+        """Return the verdicts; a change of instructions is `same` where other places of strings account for it.
+
+        Such a change stands with its figures, and its word becomes that of what is left of it.
+        """
+        return [
+            verdict.model_copy(update={"verdict": "same", "q": None})
+            if counted is not None and verdict.verdict in CHANGED and self._is_by_placement(verdict, counted)
+            else verdict
+            for verdict in verdicts
+        ]
+
+    def _is_by_placement(self, verdict: Verdict, counted: Trials) -> bool:
+        """Whether a change is smaller than matters without the instructions that where strings lie accounts for."""
+        if verdict.metric not in OF_INSTRUCTIONS:
+            return False
+        kind = GRAPHS.get(verdict.metric, "graph")
+        measured = [counted.measurements[side] for side in (BASE, HEAD)]
+        if not all(any(getattr(trial, kind) for trial in side) for side in measured):
+            return False
+        try:
+            base, head = (merged_graph(side, self._blobs, kind) for side in measured)
+        except (ValueError, OSError, BlobDamaged):
+            # The change stands, with what is damaged as its reason.
+            return False
+        placed = difference_by_string_placement(base, head)
+        return abs(verdict.head - placed - verdict.base) < verdict.min_effect * verdict.base
+
     def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
         """Return reasons for a change, what counting and timing show together, and what could not be measured.
 
@@ -81,6 +113,7 @@ class Explainer:
             except (ValueError, OSError, BlobDamaged) as fault:
                 # What was measured stands, though a binary's debug information or a recorded profile cannot be read.
                 findings = [Finding(kind="limits", rank=0, text=f"The change cannot be explained: {fault}")]
+        findings += [_finding_on_placement(verdict) for verdict in verdicts if _is_placed(verdict)]
         cause = explain_cause(verdicts)
         if cause is not None:
             findings.append(cause)
@@ -147,6 +180,21 @@ class Explainer:
         base = sampled_side(trials.measurements[BASE], timed.base if timed else None, self._blobs)
         head = sampled_side(trials.measurements[HEAD], timed.head if timed else None, self._blobs)
         return None if base is None or head is None else (base, head)
+
+
+def _is_placed(verdict: Verdict) -> bool:
+    """Whether a verdict is `same` at a change beyond what matters: that comes of the places of strings alone."""
+    is_beyond = abs(verdict.change) > verdict.min_effect
+    return verdict.metric in OF_INSTRUCTIONS and verdict.verdict == "same" and is_beyond
+
+
+def _finding_on_placement(verdict: Verdict) -> Finding:
+    text = (
+        f"{METRICS[verdict.metric].label.capitalize()} {verdict.change:+.2%}, by functions of the C library for "
+        "strings that are called as often as before. Which path they take depends on where strings lie in their pages, "
+        "and any new constant of a program moves them: this is no change of the work."
+    )
+    return Finding(kind="cause", rank=0, text=text)
 
 
 def explainer_of(results: Results, lab: Lab) -> Explainer:

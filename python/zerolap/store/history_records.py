@@ -36,6 +36,7 @@ TOPIC: Final = "history:"
 CONFIRMING: Final = "history:confirm:"
 """Begins those of comparisons that confirm a change."""
 CPU_TIME: Final = "cpu_ns_per_op"
+ALONE: Final = "instructions_alone_per_op"
 VALUES_AT_ONCE: Final = 500
 """Values in one condition: databases bound the variables of a statement."""
 
@@ -56,7 +57,8 @@ class CountedPoint:
     """A counted metric of a build: a trial of the first block of a request that a history has made, or of a comparison.
 
     `windows` are the requests of both windows, `executed_code` is equal for builds of which the case executes the same;
-    a `trial` has a higher number than those before it. `comparison` is the id of the comparison that it belongs to: its
+    a `trial` has a higher number than those before it. `graph` is the call graph of the requests that the metric is
+    of, in a pipeline or alone. `comparison` is the id of the comparison that it belongs to: its
     seed is that of no other. It is empty for those of histories, which all have one seed.
     """
 
@@ -202,6 +204,7 @@ class HistoryRecords:
         They are those that histories have measured, and those of comparisons of two of the builds.
         """
         of_side = when((trial.c.side == BASE, document.c.base_build), else_=document.c.head_build).label("build")
+        of_requests = when((metric.c.name == ALONE, trial.c.graph_alone), else_=trial.c.graph)
         is_of_history = and_(document.c.kind == "run", request.c.topic.startswith(TOPIC, autoescape=True))
         statement: Select[Any] = (
             select(
@@ -210,7 +213,7 @@ class HistoryRecords:
                 document.c.base_build,
                 document.c.id.label("document"),
                 trial.c.executed_code,
-                trial.c.graph,
+                of_requests.label("graph"),
                 metric.c.value,
                 *(series.c[name] for name in SeriesKey.model_fields),
             )

@@ -1,0 +1,54 @@
+"""Instructions of the C library that depend on where strings lie, not on what is done with them.
+
+Functions for strings read whole vectors, and take another path where a vector would reach into the next page. Each new
+string constant of a program moves others, so that a commit changes what its strings cost without touching their use.
+`LARGEST_PER_CALL` was measured with glibc 2.36: one pair of strings of up to 200 bytes at 324 pairs of offsets in their
+pages (docs/counted.md).
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from zerolap.records import CallGraph
+
+_OF_VECTORS: Final = r"(?:_l)?_(?:sse|avx|evex)\w*"
+LARGEST_PER_CALL: Final[Mapping[re.Pattern[str], float]] = {
+    re.compile(r"__strn?casecmp" + _OF_VECTORS): 160.0,
+    re.compile(r"__strn?cmp" + _OF_VECTORS): 110.0,
+    re.compile(r"__(?:str|wcs|wmem|mem|rawmem)(?!cpy|move|set|pcpy)\w*?" + _OF_VECTORS): 40.0,
+}
+"""By name of the function, the first that matches: how many instructions a call can differ by. `memcpy` never does."""
+EQUAL_CALLS: Final = 0.001
+"""Relative difference, at most, between numbers of calls that count as equal."""
+
+
+def difference_by_string_placement(base: CallGraph, head: CallGraph) -> float:
+    """Return the instructions per request, head less base, that where strings lie can account for.
+
+    These are those of the C library's functions for strings that are called equally often, if they differ by no more a
+    call than the places of strings make.
+    """
+    of_base, of_head = _string_functions(base), _string_functions(head)
+    return math.fsum(
+        head_instructions - base_instructions
+        for name, (base_instructions, base_calls) in of_base.items()
+        for head_instructions, head_calls in [of_head.get(name, (0.0, 0.0))]
+        if abs(head_calls - base_calls) <= EQUAL_CALLS * base_calls
+        and abs(head_instructions - base_instructions) <= (_largest_per_call(name) or 0.0) * base_calls
+    )
+
+
+def _string_functions(graph: CallGraph) -> dict[str, tuple[float, float]]:
+    """Return the instructions and calls per request of the functions for strings, by name."""
+    functions: dict[str, tuple[float, float]] = {}
+    for function in graph.functions:
+        if _largest_per_call(function.name) is not None:
+            instructions, calls = functions.get(function.name, (0.0, 0.0))
+            functions[function.name] = instructions + function.instructions, calls + function.calls
+    return functions
+
+
+def _largest_per_call(name: str) -> float | None:
+    return next((largest for pattern, largest in LARGEST_PER_CALL.items() if pattern.fullmatch(name)), None)
