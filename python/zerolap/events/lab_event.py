@@ -191,9 +191,9 @@ def event_json(event: LabEvent) -> str:
     return json.dumps(json.loads(event.model_dump_json(by_alias=True)), allow_nan=False, separators=(",", ":"))
 
 
-def request_event(request: Request, state: RequestState, reason: str = "") -> RequestEvent:
-    """Return the event that a request waits or runs from now on."""
-    return _of_request(request, state, reason, _text_of(time.time()))
+def request_event(request: Request, state: RequestState, reason: str = "", times: int = 1) -> RequestEvent:
+    """Return the event that a request waits or runs from now on, for the same reason so many `times` by now."""
+    return _of_request(request, state, reason, _text_of(time.time()), str(times) if times > 1 else "")
 
 
 def submitted_event(request: Request) -> RequestEvent:
@@ -271,11 +271,11 @@ def _of_request(
     state: Literal["submitted"] | RequestState,
     reason: str,
     when: str,
-    end: str = "",
+    occurrence: str = "",
 ) -> RequestEvent:
     servers = request.servers
     return RequestEvent(
-        id=_identity("request", request.id, state, reason, end),
+        id=_identity("request", request.id, state, reason, occurrence),
         time=when,
         request=request.id,
         state=state,

@@ -456,7 +456,9 @@ class Conductor:
                 return
             if await asyncio.to_thread(self._store.fleet.set_state, execution.id, state, reason):
                 execution.recorded = (state, reason)
-                self._on_event(request_event(execution.request, state, reason))
+                execution.times_recorded[state, reason] += 1
+                times = execution.times_recorded[state, reason]
+                self._on_event(request_event(execution.request, state, reason, times))
 
     def _missing_for(self, execution: FleetExecution, attempts: Sequence[Attempt]) -> str:
         """Return what keeps all jobs of a request from being carried out, `attempts` at them included."""

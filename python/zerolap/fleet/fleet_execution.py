@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -95,9 +96,9 @@ class FleetExecution:
 
     `planned` are the jobs that can be given out, by id and in order; `given_up` counts how often each was given up by
     now, of which the first attempt was made at `tried_since`. `failure` is why the request cannot go on. `recorded` is
-    the state that the store has of it, with its reason. It was last planned at `planned_at` and is not planned again
-    before `pause_seconds` are over. `submitted` is when it was, in seconds since the epoch. `lock` is held while
-    something runs in a thread, `recording` while its state is written.
+    the state that the store has of it, with its reason; `times_recorded` counts how often each was. It was last planned
+    at `planned_at` and is not planned again before `pause_seconds` are over. `submitted` is when it was, in seconds
+    since the epoch. `lock` is held while something runs in a thread, `recording` while its state is written.
     """
 
     request: Request
@@ -110,6 +111,7 @@ class FleetExecution:
     tried_since: dict[str, float] = field(default_factory=dict)
     failure: str | None = None
     recorded: tuple[RequestState, str] | None = None
+    times_recorded: Counter[tuple[RequestState, str]] = field(default_factory=Counter)
     planned_at: float = 0.0
     pause_seconds: float = 0.0
     turn: int = 0
