@@ -12,15 +12,15 @@ import pytest
 from zerolap.cases import core_suite
 from zerolap.history import Asked
 from zerolap.history.commit_times import CaseTimes, FreshContrast, missing_contrasts, read_times
-from zerolap.history.commit_work import CaseWork
+from zerolap.history.commit_work import CaseWork, WorkPoints
 from zerolap.history.nodes import Nodes
 from zerolap.history.platform_series import events_of
 from zerolap.history.time_changes import TimeChange, time_changes, unconfirmed
 from zerolap.judge import Contrast, levels_of
-from zerolap.records import Platform
-from zerolap.store import AbsoluteTime, RecordedContrast
+from zerolap.records import Platform, SeriesKey
+from zerolap.store import AbsoluteTime, CountedPoint, RecordedContrast
 
-CPU = "cpu_ns_per_op"
+CPU, INSTRUCTIONS = "cpu_ns_per_op", "instructions_per_op"
 NOISE = 0.01
 STARTS = 6
 CASE = core_suite()[0]
@@ -124,6 +124,36 @@ def test_small_losses_of_many_commits_are_a_drift_that_names_the_largest() -> No
     assert (drift.after, drift.position) == (0, 11)
     assert 0.02 < drift.log_change < 0.06
     assert drift.parts == tuple(sorted(drift.parts, key=lambda part: -part[1]))
+
+
+def test_a_drift_of_time_names_commits_whose_work_changed_too() -> None:
+    """Of the steps between neighbours the largest are of chance, where the levels scatter by more than the drift."""
+    levels = [0.004 * position for position in range(12)]
+    times = times_of(levels)
+    named = drift_of_time(times)
+    assert len(named) > 2
+    dearer, cheaper = named[:2]
+    counted = counted_work([1000.0 * (1.004 if position >= dearer else 1.0) for position in range(12)])
+    assert drift_of_time(replace(times, work=counted)) == [dearer]
+    counted = counted_work([1000.0 * (0.996 if position >= cheaper else 1.0) for position in range(12)])
+    assert drift_of_time(replace(times, work=counted)) == []
+
+
+def drift_of_time(times: CaseTimes) -> list[int]:
+    """Return the positions that the drift of a case names."""
+    [drift] = [change for change in time_changes({CASE.name: times}) if change.kind == "drift"]
+    return [position for position, _ in drift.parts]
+
+
+def counted_work(values: Sequence[float]) -> CaseWork:
+    """Return the work of commits that are programs of their own and take so many instructions."""
+    key = SeriesKey.model_construct(metric=INSTRUCTIONS, compiler="gcc 12", libc="")
+    points = {
+        node: {"": CountedPoint(f"b-{node}", key, (10, 20), value, None, None, node)}
+        for node, value in enumerate(values)
+    }
+    nodes = Nodes(tuple(range(len(values))), {f"b-{node}": node for node in range(len(values))})
+    return CaseWork(CASE, nodes, {INSTRUCTIONS: WorkPoints(points)})
 
 
 def test_a_drift_is_looked_for_from_the_last_release() -> None:

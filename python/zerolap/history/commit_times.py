@@ -37,13 +37,22 @@ class CaseTimes:
 
     `groups` are numbers of commits that execute the same in this case, by position, none where the commit is not built
     or the case invalid;
-    `contrasts` are by metric, between these groups; those that can confirm a change are in `fresh` too.
+    `contrasts` are by metric, between these groups; those that can confirm a change are in `fresh` too. `work` is what
+    was counted, if anything.
     """
 
     case: Case
     groups: tuple[int | None, ...]
     contrasts: Mapping[str, Sequence[Contrast]]
     fresh: Sequence[FreshContrast] = ()
+    work: CaseWork | None = None
+
+    def work_change(self, after: int, position: int) -> float | None:
+        """Return the logarithm of the change of counted instructions between two commits; none where it is unknown."""
+        if self.work is None or INSTRUCTIONS not in self.work.points:
+            return None
+        step = self.work.step(INSTRUCTIONS, after, position)
+        return None if step is None else step[0]
 
     @cached_property
     def firsts(self) -> list[int]:
@@ -138,7 +147,7 @@ def read_times(
                 of_metrics.setdefault(contrast.metric, []).append(measured)
                 if not contrast.is_of_history:
                     fresh.append(FreshContrast(base, head, contrast))
-        times[case.name] = CaseTimes(case, groups, of_metrics, fresh)
+        times[case.name] = CaseTimes(case, groups, of_metrics, fresh, work[case.name])
     return times
 
 

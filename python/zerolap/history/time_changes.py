@@ -16,7 +16,15 @@ from typing import Final, Literal
 from zerolap import _core
 from zerolap.history.asked import TIME
 from zerolap.history.commit_times import CaseTimes
-from zerolap.judge import BOUNDS_95, SeriesLevels, budget_answer, history_changes, series_changes, time_drift
+from zerolap.judge import (
+    BOUNDS_95,
+    EVENT,
+    SeriesLevels,
+    budget_answer,
+    history_changes,
+    series_changes,
+    time_drift,
+)
 from zerolap.store import RecordedContrast
 
 CHANCE: Final = 0.01
@@ -41,9 +49,9 @@ class TimeChange:
     """A step of a timed metric of a case, between two commits whose code differs, as a logarithm with bounds by 95 %.
 
     `p` is the probability of a candidate by chance. `comparison` is the one that has confirmed it, none before. A
-    `drift` is what has added up from a release to the last commit, beside the steps that are reported; the steps that
-    make it up are `parts`: positions and logarithms, the largest first; `beside` is the sum of the steps that are
-    reported by themselves.
+    `drift` is what has added up from a release to the last commit, beside the steps that are reported; `parts` are of
+    the steps that make it up those that may be named: positions and logarithms, the largest first; `beside` is the sum
+    of the steps that are reported by themselves.
     """
 
     case: str
@@ -207,7 +215,9 @@ def _drift(
     error = math.sqrt(whole.variance)
     if abs(rest) < DRIFT or not (abs(rest) >= CERTAIN * error or _is_noticed(levels, since)):
         return None
-    ordered = sorted(parts, key=lambda step: -step.log_change * math.copysign(1.0, rest))
+    direction = math.copysign(1.0, rest)
+    named = [step for step in parts if _may_be_named(step, times, direction, len(parts))]
+    ordered = sorted(named, key=lambda step: -direction * step.log_change)
     return TimeChange(
         case=times.case.name,
         metric=metric,
@@ -221,6 +231,17 @@ def _drift(
         beside=beside,
         parts=tuple((step.position, step.log_change) for step in ordered),
     )
+
+
+def _may_be_named(step: _Step, times: CaseTimes, direction: float, count: int) -> bool:
+    """Whether a step of so many can be named as a part of a drift: most of the largest are of chance alone.
+
+    It is beyond chance, or counted work changed in the same direction, or was not counted.
+    """
+    if direction * step.log_change <= 0.0:
+        return False
+    work = times.work_change(step.after, step.position)
+    return work is None or direction * work > EVENT or step.p * count <= CHANCE
 
 
 def _is_noticed(levels: SeriesLevels, since: int) -> bool:

@@ -105,7 +105,9 @@ def _show_change(lines: Lines, history: History, series: HistorySeries, changed:
     if changed.accepted is not None:
         lines.line(("  accepted: ", "dim"), one_line(changed.accepted))
     if changed.kind == "drift":
-        lines.line("  many small changes, the largest of them:")
+        lines.line(
+            f"  many small changes, {'the largest of them:' if changed.reasons else 'each of them within chance'}"
+        )
     for reason in changed.reasons[: None if changed.kind == "drift" else MOST_REASONS]:
         lines.line("  ", one_line(reason))
     lines.line((f"  {one_line(changed.id)}", "dim"))
