@@ -23,7 +23,7 @@ from waiting import BUILD_PATIENCE_SECONDS, wait_until
 from zerolap.sandbox import remove
 from zerolap.store import SeriesFilter, Store
 
-INSTRUCTIONS = "instructions_per_op"
+INSTRUCTIONS, ALONE = "instructions_per_op", "instructions_alone_per_op"
 FIRST, DOCUMENTED, TWICE, BROKEN, REPAIRED, LAST = 0, 1, 2, 3, 4, 10
 BROKEN_LINE = "\n#error not yet\n"
 SLOWER_STEPS = LAST - REPAIRED
@@ -125,6 +125,18 @@ def series_of(document: Any, case: str, metric: str = INSTRUCTIONS) -> Any:
 
 
 # What is found in a range
+
+
+@pytest.mark.slow
+def test_requests_that_come_alone_have_a_call_graph_of_their_own(whole: Range, document: Any) -> None:
+    builds = sorted({build for build, _ in whole.counted()})
+    graphs: dict[str, set[str | None]] = {}
+    with Store.open(str(whole.zerolap.store)) as store:
+        fingerprint = document["platform"]["fingerprint"]
+        for point in store.history.counted_points(builds, fingerprint, (INSTRUCTIONS, ALONE)):
+            graphs.setdefault(point.series.metric, set()).add(point.graph)
+    assert None not in graphs[INSTRUCTIONS] | graphs[ALONE]
+    assert not graphs[INSTRUCTIONS] & graphs[ALONE]
 
 
 @pytest.mark.slow

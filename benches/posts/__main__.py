@@ -84,10 +84,11 @@ def _measure(measured: dict[str, Measured]) -> None:
 
 
 def _wanted() -> Iterator[tuple[Published, str, Path]]:
-    for published in PUBLISHED:
-        repository = os.environ.get(REPOSITORIES[published.repository])
-        if repository:
-            for direction in DIRECTIONS:
+    # All changes are measured once before any is measured the other way round.
+    for direction in DIRECTIONS:
+        for published in PUBLISHED:
+            repository = os.environ.get(REPOSITORIES[published.repository])
+            if repository:
                 yield published, direction, Path(repository)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from zerolap.explain import is_by_string_places
 from zerolap.history.accepted_changes import AcceptedChanges, read_accepted
 from zerolap.history.asked import TIME, WORK, Asked, failures_of
 from zerolap.history.commit_times import CaseTimes, read_times
@@ -14,7 +15,7 @@ from zerolap.history.platform_series import platform_events
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
 from zerolap.history.uncounted import notes_of_uncounted
-from zerolap.judge import BOUNDS_95, EVENT, REPORTED, Ledger, Level, WorkStep, drifts_of
+from zerolap.judge import BOUNDS_95, EVENT, LOG_REPORTED, Ledger, Level, WorkStep, drifts_of
 from zerolap.lab import Lab
 from zerolap.records import (
     METRICS,
@@ -59,7 +60,18 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
         *(one for case in asked.cases for one in builder.of_time(times[case.name], changes_of_time)),
     ]
     failures = failures_of(asked, lab.store)
-    placed = [note for case in asked.cases for note in builder.notes_of_placement(work[case.name])]
+    commits = tuple(
+        HistoryCommit(
+            commit=commit.revision.commit,
+            time=commit.revision.time,
+            subject=commit.revision.subject,
+            tags=commit.tags,
+            pre_release=commit.pre_release,
+            node=nodes.of_commits[position],
+            failure=failures.get(position),
+        )
+        for position, commit in enumerate(asked.commits)
+    )
     return History(
         created=now(),
         command_line=shown.command_line,
@@ -68,22 +80,11 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
         variant=asked.variant,
         config=dict(asked.config),
         platform=platform,
-        commits=tuple(
-            HistoryCommit(
-                commit=commit.revision.commit,
-                time=commit.revision.time,
-                subject=commit.revision.subject,
-                tags=commit.tags,
-                pre_release=commit.pre_release,
-                node=nodes.of_commits[position],
-                failure=failures.get(position),
-            )
-            for position, commit in enumerate(asked.commits)
-        ),
+        commits=commits,
         series=tuple(series),
         platform_events=tuple(platform_events(nodes, lab.store, platform.fingerprint)),
         machine_seconds=shown.machine_seconds,
-        notes=(*shown.notes, *notes_of_uncounted(asked, work), *_notes_of_placement(placed)),
+        notes=(*shown.notes, *notes_of_uncounted(asked, work), *_notes_of_places(series, commits)),
     )
 
 
@@ -117,17 +118,23 @@ def _is_made_good(series: HistorySeries, change: HistoryChange) -> bool:
     """Whether the metric certainly went back to what it was before a step, or further."""
     levels = {point.position: point for point in series.points}
     before, last = levels[change.after], series.points[-1]
-    return last.position > change.position and last.high <= before.level + EVENT
+    later = [point for point in series.points if point.position > change.position and point.by_string_places]
+    by_places = math.fsum(math.log1p(point.step or 0.0) for point in later)
+    return last.position > change.position and last.high - by_places <= before.level + EVENT
 
 
-def _notes_of_placement(placed: Sequence[str]) -> list[str]:
-    if not placed:
+def _notes_of_places(series: Sequence[HistorySeries], commits: Sequence[HistoryCommit]) -> list[str]:
+    """Return a note that names the largest steps that are not reported, as the places of strings account for them."""
+    steps = [(of_one, point) for of_one in series for point in of_one.points if point.by_string_places]
+    if not steps:
         return []
-    more = f"; and {len(placed) - MOST_STEPS_NAMED:,} more" if len(placed) > MOST_STEPS_NAMED else ""
-    return [
-        f"not reported, as less than {REPORTED:.1%} is left without what new places of strings in memory account for: "
-        f"{'; '.join(placed[:MOST_STEPS_NAMED])}{more}"
+    largest = sorted(steps, key=lambda step: -abs(step[1].step or 0.0))[:MOST_STEPS_NAMED]
+    named = [
+        f"`{of_one.case}` {METRICS[of_one.metric].label} {point.step or 0.0:+.2%} at {commits[point.position].name}"
+        for of_one, point in largest
     ]
+    more = f" and {len(steps) - len(named):,} more" if len(steps) > len(named) else ""
+    return [f"no steps, as they depend on where strings lie in memory: {', '.join(named)}{more}"]
 
 
 @dataclass(frozen=True)
@@ -155,29 +162,19 @@ class _SeriesBuilder:
             explained |= events
         return series
 
-    def notes_of_placement(self, work: CaseWork) -> list[str]:
-        """Return the steps of a case that are not reported, as the places of strings account for them."""
+    def _steps(self, work: CaseWork, metric: str) -> list[WorkStep]:
+        """Return the steps of a case, those marked that the places of strings account for."""
+        steps = work.steps(metric, self.accepted.positions(work.case.name, metric))
         return [
-            f"`{work.case.name}` {METRICS[metric].label} at {self._named_part(step.position, step.log_change)}"
-            for metric in (INSTRUCTIONS, ALONE)
-            if metric in work.points
-            for step in self._steps(work, metric)
-            if step.placed and not step.is_reported
+            replace(step, by_string_places=step.is_reported and self._is_by_places(work, metric, step))
+            for step in steps
         ]
 
-    def _steps(self, work: CaseWork, metric: str) -> list[WorkStep]:
-        """Return the steps of a case; of those that would be reported, what the places of strings account for."""
-        steps = work.steps(metric, self.accepted.positions(work.case.name, metric))
-        if metric not in (INSTRUCTIONS, ALONE):
-            return steps
-        return [replace(step, placed=self._placed(work, metric, step)) if step.is_reported else step for step in steps]
-
-    def _placed(self, work: CaseWork, metric: str, step: WorkStep) -> float:
+    def _is_by_places(self, work: CaseWork, metric: str, step: WorkStep) -> bool:
         points = work.points_of(metric, step.after, step.position)
         if points is None:
-            return 0.0
-        head, placed = points[1].value, self.reasons.by_string_placement(points)
-        return math.log(head / (head - placed)) if placed < head else 0.0
+            return False
+        return is_by_string_places(step.log_change, self.reasons.log_by_string_places(points), LOG_REPORTED)
 
     def _series_of_work(
         self, work: CaseWork, metric: str, positions: Sequence[int], steps: Sequence[WorkStep]
@@ -199,6 +196,7 @@ class _SeriesBuilder:
                     same_code=step is not None and step.same_code,
                     step=math.expm1(log_change),
                     share=None if abs(total) <= EVENT else log_change / total,
+                    by_string_places=step is not None and step.by_string_places,
                 )
             )
         changes = [self._work_change(work, metric, step) for step in steps if step.is_reported]

@@ -13,6 +13,7 @@ from typing import Final
 from zerolap.history.asked import TIME, WORK, Asked
 from zerolap.history.commit_work import CaseWork
 from zerolap.history.fill_range import COUNTED, INSTRUCTIONS, TIMED, Filling, FillOptions
+from zerolap.history.step_reasons import WorkReasons
 from zerolap.judge import (
     BisectedCommit,
     Bisection,
@@ -92,6 +93,7 @@ class RangeSearch:
         filling = FillOptions(options.engines, options.budget_seconds, options.command_line)
         self._filling = Filling(asked, filling, lab)
         self._platform = asked.platform
+        self._reasons = WorkReasons(asked, lab)
         # Positions whose counts were tried and say nothing.
         self._uncountable: set[int] = set()
         self._timed_starts = 0
@@ -150,8 +152,7 @@ class RangeSearch:
             )
 
     def _work_change(self, metric: str) -> float | None:
-        step = self._work.step(metric, 0, self._last) if metric in self._work.points else None
-        return None if step is None else step[0]
+        return self._counted_level(metric, self._last)
 
     def _same_code(self, first: int, last: int) -> bool:
         step = self._work.step(INSTRUCTIONS, first, last) if INSTRUCTIONS in self._work.points else None
@@ -181,9 +182,15 @@ class RangeSearch:
         return CountedBisection(works, frozenset(self._failed), self._options.effect(COUNTED))
 
     def _counted_level(self, metric: str, position: int) -> float | None:
-        """Return the counted work of a commit over that of the good one, as a logarithm; none where it is unknown."""
+        """Return the counted work of a commit over that of the good one, as a logarithm; none where it is unknown.
+
+        It is without what the places of strings account for, which no commit owns.
+        """
         step = self._work.step(metric, 0, position) if metric in self._work.points else None
-        return None if step is None else step[0]
+        points = self._work.points_of(metric, 0, position)
+        if step is None or points is None:
+            return None if step is None else step[0]
+        return step[0] - self._reasons.log_by_string_places(points)
 
     # Time.
 

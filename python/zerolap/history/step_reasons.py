@@ -1,15 +1,16 @@
 """Why work changed from one commit to another: from the call graphs of both, which their counts have left."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from zerolap import __version__
 from zerolap.build import BuiltServer, changes_between
-from zerolap.explain import difference_by_string_placement
+from zerolap.explain import difference_by_string_places
 from zerolap.history.asked import Asked
 from zerolap.lab import Explainer, Lab, with_builds
-from zerolap.records import CallGraph, Finding, ZerolapError
+from zerolap.records import OF_INSTRUCTIONS, CallGraph, Finding, ZerolapError
 from zerolap.store import BlobDamaged, CountedPoint, ExplainedStep
 
 MOST_REASONS = 3
@@ -26,7 +27,7 @@ class WorkReasons:
     asked: Asked
     lab: Lab
     _explainers: dict[tuple[str, str], Explainer] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _placed: dict[tuple[str, str], float] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _by_places: dict[tuple[str, str], float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of(self, after: int, position: int, points: tuple[CountedPoint, CountedPoint]) -> tuple[str, ...]:
         """Return the reasons for a change between two commits as sentences; none where there is nothing to see."""
@@ -46,19 +47,20 @@ class WorkReasons:
             self.lab.store.history.keep_reasons(step, reasons)
         return reasons
 
-    def by_string_placement(self, points: tuple[CountedPoint, CountedPoint]) -> float:
-        """Return the instructions per request that where strings lie accounts for; 0 where that is unknown."""
+    def log_by_string_places(self, points: tuple[CountedPoint, CountedPoint]) -> float:
+        """Return what the places of strings account for of a change of instructions, as a logarithm; 0 if unknown."""
         base, head = points
-        if base.graph is None or head.graph is None:
+        if base.graph is None or head.graph is None or base.series.metric not in OF_INSTRUCTIONS:
             return 0.0
         key = base.graph, head.graph
-        if key not in self._placed:
+        if key not in self._by_places:
             try:
-                self._placed[key] = difference_by_string_placement(self._graph(base.graph), self._graph(head.graph))
-            except (BlobDamaged, ValueError, OSError):
-                # The change is reported then, with what is damaged as its reason.
-                self._placed[key] = 0.0
-        return self._placed[key]
+                self._by_places[key] = difference_by_string_places(self._graph(base.graph), self._graph(head.graph))
+            except (ZerolapError, BlobDamaged, ValueError, OSError):
+                # The change stands then, with what is damaged as its reason.
+                return 0.0
+        instructions = self._by_places[key]
+        return math.log(head.value / (head.value - instructions)) if instructions < head.value else 0.0
 
     def _graph(self, digest: str) -> CallGraph:
         return CallGraph.model_validate_json(self.lab.store.blobs.get(digest))

@@ -35,7 +35,7 @@ from zerolap.judge.commit_events import ChangeOfSeries, CommitEvent, HistoryChan
 from zerolap.judge.counted_bisection import CountedBisection
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
-from zerolap.judge.ledger import EVENT, REPORTED, Drift, Ledger, WorkStep, drifts_of
+from zerolap.judge.ledger import EVENT, LOG_REPORTED, REPORTED, Drift, Ledger, WorkStep, drifts_of
 from zerolap.judge.levels import BOUNDS_95, Contrast, Level, Levels, levels_of
 from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
 from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
@@ -73,6 +73,7 @@ __all__ = [
     "EVENT",
     "IDENTICAL",
     "KNOWN",
+    "LOG_REPORTED",
     "LOOKS",
     "MAX_BLOCKS",
     "MIN_BLOCKS",

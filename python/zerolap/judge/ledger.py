@@ -29,8 +29,8 @@ class WorkStep:
 
     `after` and `position` are those of both commits. `same_code`: the case executes the same on both. `accepted`: the
     change is known and belongs to no open drift. `is_rare`: what is counted happens so rarely that its change does not
-    matter, whatever the ratio; it is summed, and is no event. `placed` is the part of the change that where strings lie
-    in memory accounts for; it is summed too, and is neither reported nor a part of a drift.
+    matter, whatever the ratio; it is summed, and is no event. `by_string_places`: other places of strings in memory
+    account for the change; it is summed, and neither reported nor a part of a drift.
     """
 
     after: int
@@ -39,12 +39,7 @@ class WorkStep:
     same_code: bool = False
     accepted: bool = False
     is_rare: bool = False
-    placed: float = 0.0
-
-    @property
-    def own_change(self) -> float:
-        """The change without what the places of strings account for."""
-        return self.log_change - self.placed
+    by_string_places: bool = False
 
     @property
     def is_event(self) -> bool:
@@ -54,8 +49,7 @@ class WorkStep:
     @property
     def is_reported(self) -> bool:
         """Whether work changed by so much that the change is reported by itself."""
-        own_change = math.copysign(1.0, self.log_change) * self.own_change
-        return self.is_event and min(abs(self.log_change), own_change) >= LOG_REPORTED
+        return self.is_event and not self.by_string_places and abs(self.log_change) >= LOG_REPORTED
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ def drifts_of(steps: Sequence[WorkStep], since: int) -> list[Drift]:
     Bentley, Programming Pearls, 1986): the largest sum of neighbouring steps.
     """
     open_steps = [step for step in steps if step.after >= since and not step.accepted]
-    small = [step for step in open_steps if not step.is_reported and not step.is_rare]
+    small = [step for step in open_steps if not (step.is_reported or step.is_rare or step.by_string_places)]
     drifts = (_drift(_largest(small, sign)) for sign in (1.0, -1.0))
     return [drift for drift in drifts if drift is not None]
 
@@ -111,7 +105,7 @@ def _drift(stretch: Sequence[WorkStep]) -> Drift | None:
     after, position = events[0].after, events[-1].position
     total = _sum(stretch)
     direction = math.copysign(1.0, total)
-    ordered = tuple(sorted(events, key=lambda step: direction * step.own_change, reverse=True))
+    ordered = tuple(sorted(events, key=lambda step: direction * step.log_change, reverse=True))
     return Drift(after, position, total, total / (position - after), ordered)
 
 
@@ -122,11 +116,11 @@ def _largest(steps: Sequence[WorkStep], sign: float) -> Sequence[WorkStep]:
     for number, step in enumerate(steps):
         if total <= 0.0:
             total, first = 0.0, number
-        total += sign * step.own_change
+        total += sign * step.log_change
         if total > best[0]:
             best = (total, first, number + 1)
     return steps[best[1] : best[2]]
 
 
 def _sum(steps: Sequence[WorkStep]) -> float:
-    return math.fsum(step.own_change for step in steps)
+    return math.fsum(step.log_change for step in steps)

@@ -30,6 +30,7 @@ from zerolap.judge import (
 )
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import AS_BUILT, FEWEST_STARTS, CaseResults, Results, TimedTrials, Trials
+from zerolap.lab.string_places import without_string_places
 from zerolap.lab.unmeasured import failed_sides, failure_text
 from zerolap.records import (
     ANCHOR,
@@ -400,8 +401,8 @@ def _conclude_case(
     validity = _validity(measured)
     if measured.is_identical:
         verdicts = [_as_identical(verdict) for verdict in verdicts]
-    elif explainer is not None:
-        verdicts = explainer.without_string_placement(verdicts, measured.counted)
+    elif measured.counted is not None:
+        verdicts = without_string_places(verdicts, measured.counted, results.blobs)
     rules = with_rules_of_plugins(settings.plugin_metrics)
     answers = case_answers(verdicts, validity, layouts_vary=_layouts_vary(measured), rules=rules)
     cut_short = _is_cut_short(measured, results)

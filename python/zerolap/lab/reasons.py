@@ -1,8 +1,7 @@
 """Gathers the evidence for a case and has it explained: what a change is due to, and what could not be measured."""
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 from zerolap import _core
 from zerolap.build import BuiltServer, changes_between, source_functions
@@ -14,7 +13,6 @@ from zerolap.explain import (
     SampledSide,
     Structure,
     Structures,
-    difference_by_string_placement,
     explain_build,
     explain_cause,
     explain_change,
@@ -26,7 +24,9 @@ from zerolap.explain import (
 )
 from zerolap.judge import CHANGED, CaseAnswers
 from zerolap.lab.lab import Lab
+from zerolap.lab.merged_graphs import TIMER_COST, graph_kind, merged_graph
 from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
+from zerolap.lab.string_places import string_place_findings
 from zerolap.lab.unmeasured import not_measured
 from zerolap.records import (
     BASE,
@@ -42,13 +42,6 @@ from zerolap.records import (
 )
 from zerolap.sandbox import confined_reading as reading
 from zerolap.store import BlobDamaged, Blobs
-
-TIMER_COST = "instructions_per_tick"
-GRAPHS: Final[Mapping[str, str]] = {TIMER_COST: "graph_tick", "instructions_alone_per_op": "graph_alone"}
-"""Of which call graph of a measurement the functions behind a metric are, where that is not the graph of requests."""
-
-
-OF_INSTRUCTIONS: Final = ("instructions_per_op", "instructions_alone_per_op")
 
 
 class Explainer:
@@ -71,34 +64,6 @@ class Explainer:
     def _explain_build(self) -> list[Finding]:
         return explain_build(_facts_of(self._base), _facts_of(self._head))
 
-    def without_string_placement(self, verdicts: Sequence[Verdict], counted: Trials | None) -> list[Verdict]:
-        """Return the verdicts; a change of instructions is `same` where other places of strings account for it.
-
-        Such a change stands with its figures, and its word becomes that of what is left of it.
-        """
-        return [
-            verdict.model_copy(update={"verdict": "same", "q": None})
-            if counted is not None and verdict.verdict in CHANGED and self._is_by_placement(verdict, counted)
-            else verdict
-            for verdict in verdicts
-        ]
-
-    def _is_by_placement(self, verdict: Verdict, counted: Trials) -> bool:
-        """Whether a change is smaller than matters without the instructions that where strings lie accounts for."""
-        if verdict.metric not in OF_INSTRUCTIONS:
-            return False
-        kind = GRAPHS.get(verdict.metric, "graph")
-        measured = [counted.measurements[side] for side in (BASE, HEAD)]
-        if not all(any(getattr(trial, kind) for trial in side) for side in measured):
-            return False
-        try:
-            base, head = (merged_graph(side, self._blobs, kind) for side in measured)
-        except (ValueError, OSError, BlobDamaged):
-            # The change stands, with what is damaged as its reason.
-            return False
-        placed = difference_by_string_placement(base, head)
-        return abs(verdict.head - placed - verdict.base) < verdict.min_effect * verdict.base
-
     def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
         """Return reasons for a change, what counting and timing show together, and what could not be measured.
 
@@ -113,7 +78,8 @@ class Explainer:
             except (ValueError, OSError, BlobDamaged) as fault:
                 # What was measured stands, though a binary's debug information or a recorded profile cannot be read.
                 findings = [Finding(kind="limits", rank=0, text=f"The change cannot be explained: {fault}")]
-        findings += [_finding_on_placement(verdict) for verdict in verdicts if _is_placed(verdict)]
+        if measured.counted is not None:
+            findings += string_place_findings(verdicts, measured.counted, self._blobs)
         cause = explain_cause(verdicts)
         if cause is not None:
             findings.append(cause)
@@ -137,7 +103,7 @@ class Explainer:
 
     def _explain_work(self, trials: Trials, metric: str) -> list[Finding]:
         """Return the findings on a case whose `metric` changed."""
-        kind = GRAPHS.get(metric, "graph")
+        kind = graph_kind(metric)
         measured = [trials.measurements[side] for side in (BASE, HEAD)]
         if not all(any(getattr(one, kind) for one in side) for side in measured):
             text = f"An older version counted this: it recorded no functions for {METRICS[metric].label}."
@@ -182,33 +148,11 @@ class Explainer:
         return None if base is None or head is None else (base, head)
 
 
-def _is_placed(verdict: Verdict) -> bool:
-    """Whether a verdict is `same` at a change beyond what matters: that comes of the places of strings alone."""
-    is_beyond = abs(verdict.change) > verdict.min_effect
-    return verdict.metric in OF_INSTRUCTIONS and verdict.verdict == "same" and is_beyond
-
-
-def _finding_on_placement(verdict: Verdict) -> Finding:
-    text = (
-        f"{METRICS[verdict.metric].label.capitalize()} {verdict.change:+.2%}, by functions of the C library for "
-        "strings that are called as often as before. Which path they take depends on where strings lie in their pages, "
-        "and any new constant of a program moves them: this is no change of the work."
-    )
-    return Finding(kind="cause", rank=0, text=text)
-
-
 def explainer_of(results: Results, lab: Lab) -> Explainer:
     """Return the explainer of a comparison, whose builds and sources the lab has."""
     base, head = results.resolved.servers[BASE], results.resolved.servers[HEAD]
     changes = changes_between(base.source, head.source, lab.store.blobs)
     return Explainer(lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest), changes, lab.store.blobs)
-
-
-def merged_graph(measurements: Sequence[Measurement], blobs: Blobs, kind: str = "graph") -> CallGraph:
-    """Return the mean of the call graphs of counted trials; `kind` is the name of one of a measurement's graphs."""
-    digests = [getattr(measurement, kind) for measurement in measurements]
-    graphs = [blobs.get(digest) for digest in digests if digest is not None]
-    return CallGraph.model_validate_json(_core.merge_call_graphs(graphs))
 
 
 def call_counts(measurements: Sequence[Measurement], blobs: Blobs) -> CallCounts | None:

@@ -272,7 +272,7 @@ class Results:
     """All results of a request, taken in event by event.
 
     `other` holds the trials of the engines `traced` and `loaded` and of those of plugins, by engine, and `recorded` the
-    trials of jobs that have not ended.
+    trials of jobs that have not ended. `blobs` are what measurements refer to.
     """
 
     def __init__(self, resolved: Resolved, blobs: Blobs) -> None:
@@ -287,7 +287,7 @@ class Results:
         self.version = 0
         self._counted_ns = 0
         self._other_ns = 0
-        self._blobs = blobs
+        self.blobs = blobs
         self._identities: dict[str, Identity] = {}
         self._identical: tuple[int, frozenset[str], frozenset[str]] = (-1, frozenset(), frozenset())
 
@@ -312,7 +312,7 @@ class Results:
             self._add_machine_time(job, event)
         trials = self._trials(job)
         if isinstance(trials, TimedTrials) and isinstance(event, TrialDone):
-            trials.start(event.block, event.measurements, self._blobs)
+            trials.start(event.block, event.measurements, self.blobs)
         else:
             trials.add(event)
         if job.engine == "counted" and isinstance(event, JobFinished):
@@ -331,7 +331,7 @@ class Results:
         if self.resolved.kind != "compare" or not trials.usable:
             return
         whole = trials.whole
-        compared = compare_executed(whole[BASE], whole[HEAD], self._blobs)
+        compared = compare_executed(whole[BASE], whole[HEAD], self.blobs)
         if compared is not None and compared.is_identical:
             compared = compared.unless_counts_differ(whole[BASE], whole[HEAD])
         if compared is not None:

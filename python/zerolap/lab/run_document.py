@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from zerolap.engines import TRACED
 from zerolap.judge import case_validity
 from zerolap.lab.comparison_document import described_servers
-from zerolap.lab.reasons import merged_graph, sampled_side
+from zerolap.lab.merged_graphs import merged_graph
+from zerolap.lab.reasons import sampled_side
 from zerolap.lab.results import CaseResults, Results, Trials
 from zerolap.lab.traced_sides import mean_metrics, traced_side
 from zerolap.lab.unmeasured import failure_text, not_measured

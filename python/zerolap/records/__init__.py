@@ -243,7 +243,7 @@ from zerolap.records.traced_case import (
 )
 from zerolap.records.trial import ANCHOR, BASE, HEAD, Side, Trial
 from zerolap.records.variant_gain import BuildVariant, CommandGain, VariantCase
-from zerolap.records.verdict import Verdict, VerdictWord
+from zerolap.records.verdict import OF_INSTRUCTIONS, Verdict, VerdictWord
 from zerolap.records.version_table import (
     VERSION_TABLE_SCHEMA,
     BoundedChange,
@@ -287,6 +287,7 @@ __all__ = [
     "MOST_TRACED_THREADS",
     "NOT_OF_A_SLICE",
     "NO_SAVING",
+    "OF_INSTRUCTIONS",
     "OPPORTUNITIES_SCHEMA",
     "PICTURES_SCHEMA",
     "PLACEHOLDER",

@@ -41,6 +41,7 @@ class HistoryPoint(Record):
     first point, `low` and `high` bound it by 95 %. `value` is the metric itself, null for time, of which only
     contrasts are known. `same_code`: the case executes the same as at the point before. Of work, `step` is the relative
     change from the point before, and `share` its part of the change of the whole series, null where that is none.
+    `by_string_places`: the step is not reported, as other places of strings in memory account for it.
     """
 
     position: int
@@ -51,6 +52,7 @@ class HistoryPoint(Record):
     same_code: bool = False
     step: float | None = None
     share: float | None = None
+    by_string_places: bool = False
 
     def is_joined_to(self, before: "HistoryPoint") -> bool:
         """Whether the step from the point before is known: where it is not, a history goes on at the level before."""

@@ -1,6 +1,6 @@
 """What a comparison concludes for a case and a metric."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import WithJsonSchema
 
@@ -8,6 +8,9 @@ from zerolap.records.base import Record
 
 VerdictWord: TypeAlias = Literal["regression", "improvement", "same", "identical", "unsure"]
 """`identical` is for work alone: both sides execute the same instructions, equally often."""
+
+OF_INSTRUCTIONS: Final = ("instructions_per_op", "instructions_alone_per_op")
+"""Metrics that the places of strings in memory can change."""
 
 Bound: TypeAlias = Annotated[
     float, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]}, mode="serialization")
@@ -38,6 +41,12 @@ class Verdict(Record):
     min_effect: float
     detectable: Bound
     margin: float | None = None
+
+    @property
+    def is_same_by_string_places(self) -> bool:
+        """Whether it is `same` at a change beyond the minimum effect, for which the places of strings account."""
+        is_large = abs(self.change) > self.min_effect
+        return is_large and self.verdict == "same" and self.metric in OF_INSTRUCTIONS
 
     @property
     def is_beyond_doubt(self) -> bool:

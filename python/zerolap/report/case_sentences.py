@@ -81,6 +81,8 @@ def _happened(case: CaseResult, answer: CaseAnswer) -> str:
     if answer.word == "same":
         limit = percent(decided.margin or decided.min_effect)
         within = f"the difference of {change} is within the ±{limit} that count as no change"
+        if decided.is_same_by_string_places:
+            within = f"the difference of {change} depends on where strings lie in memory, but for less than {limit}"
         return f"{_unchanged(subject, decided)}: {within}."
     if answer.word == "unsure" and decided.low * decided.high > 0 and decided.verdict == "unsure":
         limit = percent(decided.margin or decided.min_effect)

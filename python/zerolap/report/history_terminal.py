@@ -105,9 +105,8 @@ def _show_change(lines: Lines, history: History, series: HistorySeries, changed:
     if changed.accepted is not None:
         lines.line(("  accepted: ", "dim"), one_line(changed.accepted))
     if changed.kind == "drift":
-        lines.line(
-            f"  many small changes, {'the largest of them:' if changed.reasons else 'each of them within chance'}"
-        )
+        named = "these commits have a part in it:" if changed.reasons else "none of them is beyond chance by itself"
+        lines.line(f"  many small changes; {named}")
     for reason in changed.reasons[: None if changed.kind == "drift" else MOST_REASONS]:
         lines.line("  ", one_line(reason))
     lines.line((f"  {one_line(changed.id)}", "dim"))

@@ -99,8 +99,13 @@ def has_changed(case: CaseResult) -> bool:
 
 
 def is_plain(case: CaseResult) -> bool:
-    """Return whether a case is unchanged, by its answers and by its other metrics."""
-    return set(_words(case)) <= set(UNCHANGED) and not others(case)
+    """Return whether a case is unchanged, by its answers and by its other metrics, with figures within their limits."""
+    return set(_words(case)) <= set(UNCHANGED) and not others(case) and not is_same_by_string_places(case)
+
+
+def is_same_by_string_places(case: CaseResult) -> bool:
+    """Return whether a metric of a case is `same` at a change for which the places of strings account."""
+    return any(verdict.is_same_by_string_places for verdict in case.verdicts)
 
 
 def _words(case: CaseResult) -> list[Word]:

@@ -12,6 +12,7 @@ from zerolap.report.reading import (
     failed_on,
     has_changed,
     is_plain,
+    is_same_by_string_places,
     location,
     others,
     ranked,
@@ -42,7 +43,7 @@ def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | N
     if sides is not None:
         lines.line(sides, indent=2)
     _show_verdicts(lines, case)
-    if has_changed(case) or others(case):
+    if has_changed(case) or others(case) or is_same_by_string_places(case):
         _show_findings(lines, case, reasons)
 
 

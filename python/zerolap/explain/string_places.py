@@ -2,8 +2,8 @@
 
 Functions for strings read whole vectors, and take another path where a vector would reach into the next page. Each new
 string constant of a program moves others, so that a commit changes what its strings cost without touching their use.
-`LARGEST_PER_CALL` was measured with glibc 2.36: one pair of strings of up to 200 bytes at 324 pairs of offsets in their
-pages (docs/counted.md).
+The bounds were measured with glibc 2.36: the same strings of up to 200 bytes at 324 pairs of offsets in their pages
+(docs/counted.md).
 """
 
 import math
@@ -17,18 +17,21 @@ _OF_VECTORS: Final = r"(?:_l)?_(?:sse|avx|evex)\w*"
 LARGEST_PER_CALL: Final[Mapping[re.Pattern[str], float]] = {
     re.compile(r"__strn?casecmp" + _OF_VECTORS): 160.0,
     re.compile(r"__strn?cmp" + _OF_VECTORS): 110.0,
-    re.compile(r"__(?:str|wcs|wmem|mem|rawmem)(?!cpy|move|set|pcpy)\w*?" + _OF_VECTORS): 40.0,
+    re.compile(r"__str(?:str|spn)" + _OF_VECTORS): 40.0,
+    re.compile(r"__(?:strn?len|strr?chr|strchrnul|memchr|memcmp)" + _OF_VECTORS): 25.0,
 }
-"""By name of the function, the first that matches: how many instructions a call can differ by. `memcpy` never does."""
+"""By name of the function: by how many instructions a call the places of the same strings can differ, at most."""
 EQUAL_CALLS: Final = 0.001
 """Relative difference, at most, between numbers of calls that count as equal."""
+SMALLEST_PART: Final = 0.5
+"""Of a change that is none of the work, this part at least is of the places of strings."""
 
 
-def difference_by_string_placement(base: CallGraph, head: CallGraph) -> float:
-    """Return the instructions per request, head less base, that where strings lie can account for.
+def difference_by_string_places(base: CallGraph, head: CallGraph) -> float:
+    """Return the instructions per request, head less base, that the places of strings can account for.
 
     These are those of the C library's functions for strings that are called equally often, if they differ by no more a
-    call than the places of strings make.
+    call than other places of the same strings do.
     """
     of_base, of_head = _string_functions(base), _string_functions(head)
     return math.fsum(
@@ -37,6 +40,18 @@ def difference_by_string_placement(base: CallGraph, head: CallGraph) -> float:
         for head_instructions, head_calls in [of_head.get(name, (0.0, 0.0))]
         if abs(head_calls - base_calls) <= EQUAL_CALLS * base_calls
         and abs(head_instructions - base_instructions) <= (_largest_per_call(name) or 0.0) * base_calls
+    )
+
+
+def is_by_string_places(change: float, by_places: float, smallest: float) -> bool:
+    """Whether the places of strings account for a change: for most of it, and for all but less than `smallest`.
+
+    All three are in the same unit.
+    """
+    return (
+        by_places * change > 0.0
+        and abs(by_places) >= SMALLEST_PART * abs(change)
+        and abs(change - by_places) < smallest
     )
 
 
