@@ -83,9 +83,7 @@ def test_functions_that_one_side_does_not_call_are_work() -> None:
         (0.006, 0.0, False),
     ],
 )
-def test_places_account_for_most_of_a_change(
-    change: float, by_places: float, expected: bool
-) -> None:
+def test_places_account_for_most_of_a_change(change: float, by_places: float, expected: bool) -> None:
     assert is_by_string_places(change, by_places, 0.005) == expected
     assert is_by_string_places(-change, -by_places, 0.005) == expected
 

@@ -30,7 +30,7 @@ from zerolap.judge import (
 )
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import AS_BUILT, FEWEST_STARTS, CaseResults, Results, TimedTrials, Trials
-from zerolap.lab.string_places import without_string_places
+from zerolap.lab.string_place_verdicts import without_string_places
 from zerolap.lab.unmeasured import failed_sides, failure_text
 from zerolap.records import (
     ANCHOR,

@@ -26,7 +26,7 @@ from zerolap.judge import CHANGED, CaseAnswers
 from zerolap.lab.lab import Lab
 from zerolap.lab.merged_graphs import TIMER_COST, graph_kind, merged_graph
 from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
-from zerolap.lab.string_places import string_place_findings
+from zerolap.lab.string_place_verdicts import string_place_findings
 from zerolap.lab.unmeasured import not_measured
 from zerolap.records import (
     BASE,
