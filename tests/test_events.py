@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import functools
 import json
 import signal
 import time
@@ -473,17 +472,16 @@ def test_a_file_without_a_directory_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_the_queue_is_counted_where_it_is_missing(listened: Listened) -> None:
-    def has_lines(count: int) -> bool:
-        return len(listened.lines()) == count
-
     async def scenario() -> None:
         async with running(EventSink(listened.settings, most_waiting=5)) as sink:
+            of_file, of_stream = sink._deliveries
             for start in range(0, 20, 5):
                 for number in range(start, start + 5):
                     sink.emit(some_event(number))
-                await until(functools.partial(has_lines, start + 5))
+                # A line is in the file before its place in the queue is free.
+                await until(lambda: not of_file._waiting)
             listened.server.start()
-            await until(lambda: len(listened.entries()) == 6)
+            await until(lambda: len(listened.entries()) == 6 and not of_stream._waiting)
             sink.emit(some_event(20))
 
     with capture_logs() as logs:
