@@ -86,7 +86,7 @@ bench-pages: setup  ## measure how fast pages are over 10 million points in SQLi
 bench-explain: setup  ## measure how well changes and opportunities are explained; an hour, with a clone of a server's repository; writes .bench/explain.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.explain $(FIGURES)
 
-bench-posts: setup  ## measure the changes that were published with their figures; two hours, with clones of the servers' repositories; writes .bench/posts.json
+bench-posts: setup  ## measure the changes that were published with their figures; one hour, with clones of the servers' repositories; writes .bench/posts.json
 	@.venv/bin/python -m benches.posts
 
 bench-snapshots: setup  ## measure what a fork costs over sizes of data, and whether traces show a planted pause; 20 minutes, 16 GB of memory for the largest; writes .bench/snapshots.json
