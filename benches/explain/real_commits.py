@@ -49,7 +49,7 @@ REAL_COMMITS = (
     RealCommit(
         "31227f4fa",
         "lrange",
-        "the type of a client is looked up once for each reply",
+        "a reply asks only whether its client is a replica, not for the type of the client",
         _names(
             "prepareClientToWrite _addReplyToBufferOrList getClientType addReplyBulkCBuffer clientHasPendingReplies"
         ),
@@ -142,7 +142,7 @@ REAL_COMMITS = (
     RealCommit(
         "b857928ba",
         "zrangebyscore-deferred",
-        "the length of a deferred reply comes from a shared object instead of snprintf",
+        "the length of a deferred reply comes from a shared object instead of sprintf",
         _names("setDeferredAggregateLen setDeferredReply", "setDeferredAggregateLen setDeferredReply snprintf sprintf"),
     ),
     RealCommit(
