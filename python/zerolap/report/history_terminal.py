@@ -105,11 +105,17 @@ def _show_change(lines: Lines, history: History, series: HistorySeries, changed:
     if changed.accepted is not None:
         lines.line(("  accepted: ", "dim"), one_line(changed.accepted))
     if changed.kind == "drift":
-        named = "these commits have a part in it:" if changed.reasons else "none of them is beyond chance by itself"
-        lines.line(f"  many small changes; {named}")
+        lines.line(f"  many small changes{_parts_of_drift(series, changed)}")
     for reason in changed.reasons[: None if changed.kind == "drift" else MOST_REASONS]:
         lines.line("  ", one_line(reason))
     lines.line((f"  {one_line(changed.id)}", "dim"))
+
+
+def _parts_of_drift(series: HistorySeries, changed: HistoryChange) -> str:
+    if not changed.reasons:
+        return "; none of them is beyond chance by itself"
+    # Of time the largest steps are of chance, and are not named.
+    return ", the largest of them:" if series.engine == "counted" else "; these commits have a part in it:"
 
 
 def _show_failures(lines: Lines, history: History) -> None:
