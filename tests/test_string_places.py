@@ -11,9 +11,9 @@ from call_graphs import call_graph
 from command_line import Zerolap
 from toy_server import CASES, WORK_BEGINS, ToySource
 
-from zerolap.explain import difference_by_string_places, is_by_string_places
-from zerolap.judge import Ledger, WorkStep, drifts_of
-from zerolap.records import CallGraph
+from zerolap.judge import Ledger, WorkStep, difference_by_string_places, drifts_of, is_by_string_places
+from zerolap.records import CallGraph, CaseResult
+from zerolap.report.case_sentences import case_sentences
 
 CASE_INSENSITIVE = "__strcasecmp_avx2"
 
@@ -21,7 +21,12 @@ CASE_INSENSITIVE = "__strcasecmp_avx2"
 def comparing(costs_per_call: Mapping[str, float], calls: Mapping[str, float] | None = None) -> CallGraph:
     """Return the graph of a command that calls each function eight times, unless `calls` has another number."""
     times = {("command", name): (calls or {}).get(name, 8.0) for name in costs_per_call}
-    return call_graph({"main": 100.0, "command": 1_000.0, **costs_per_call}, {("main", "command"): 1.0, **times})
+    graph = call_graph({"main": 100.0, "command": 1_000.0, **costs_per_call}, {("main", "command"): 1.0, **times})
+    functions = [
+        function.model_copy(update={"object": "libc.so.6"}) if function.name.startswith("__") else function
+        for function in graph.functions
+    ]
+    return graph.model_copy(update={"functions": functions})
 
 
 @pytest.mark.parametrize(
@@ -55,6 +60,23 @@ def test_a_string_function_may_differ_by_so_much_a_call(function: str, dearer: f
     assert difference_by_string_places(base, head) == pytest.approx(expected)
     assert difference_by_string_places(head, base) == pytest.approx(-expected)
     assert difference_by_string_places(head, head) == 0.0
+
+
+def test_functions_of_a_server_are_its_work_whatever_their_names() -> None:
+    base, head = comparing({CASE_INSENSITIVE: 40.0}), comparing({CASE_INSENSITIVE: 45.0})
+    for object_file, expected in (
+        ("libc.so.6", 40.0),
+        ("libc-2.31.so", 40.0),
+        ("server", 0.0),
+        ("libcrypto.so.3", 0.0),
+    ):
+        sides = [
+            graph.model_copy(
+                update={"functions": [one.model_copy(update={"object": object_file}) for one in graph.functions]}
+            )
+            for graph in (base, head)
+        ]
+        assert difference_by_string_places(*sides) == pytest.approx(expected)
 
 
 def test_calls_that_are_made_more_often_are_work() -> None:
@@ -172,6 +194,9 @@ def test_another_place_of_a_string_is_no_change_of_work_in_a_comparison(zerolap:
     [verdict] = [one for one in case["verdicts"] if one["metric"] == "instructions_per_op"]
     require_effect(verdict["change"])
     assert (case["verdict"], case["work"], verdict["verdict"]) == ("same", "same", "same")
+    [sentence, *_] = case_sentences(CaseResult.model_validate(case))
+    assert "as many instructions per request as before: the difference of +" in sentence
+    assert "depends on where strings lie in memory" in sentence
     reasons = [finding["text"] for finding in case["findings"] if finding["kind"] == "cause"]
     assert reasons[0].startswith("Instructions per request +")
     for shown in (*reasons, " ".join(ended.out.split()), (zerolap.directory / "result.md").read_text()):

@@ -38,7 +38,6 @@ from zerolap.explain.opportunities import (
     ranked_opportunities,
 )
 from zerolap.explain.sides import Evidence
-from zerolap.explain.string_places import difference_by_string_places, is_by_string_places
 from zerolap.explain.times import SampledFunction, SampledPass, SampledSide, explain_times, with_times
 
 __all__ = [
@@ -74,7 +73,6 @@ __all__ = [
     "costly_categories",
     "costly_functions",
     "differ_as_builds",
-    "difference_by_string_places",
     "explain_build",
     "explain_cause",
     "explain_change",
@@ -83,7 +81,6 @@ __all__ = [
     "explain_times",
     "fork_findings",
     "gain",
-    "is_by_string_places",
     "opportunity_place",
     "ranked_opportunities",
     "size_groups",

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from zerolap.explain import is_by_string_places
 from zerolap.history.accepted_changes import AcceptedChanges, read_accepted
 from zerolap.history.asked import TIME, WORK, Asked, failures_of
 from zerolap.history.commit_times import CaseTimes, read_times
@@ -15,7 +14,7 @@ from zerolap.history.platform_series import platform_events
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
 from zerolap.history.uncounted import notes_of_uncounted
-from zerolap.judge import BOUNDS_95, EVENT, LOG_REPORTED, Ledger, Level, WorkStep, drifts_of
+from zerolap.judge import BOUNDS_95, EVENT, LOG_REPORTED, Ledger, Level, WorkStep, drifts_of, is_by_string_places
 from zerolap.lab import Lab
 from zerolap.records import (
     METRICS,

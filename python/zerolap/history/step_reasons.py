@@ -7,8 +7,8 @@ from typing import Final
 
 from zerolap import __version__
 from zerolap.build import BuiltServer, changes_between
-from zerolap.explain import difference_by_string_places
 from zerolap.history.asked import Asked
+from zerolap.judge import difference_by_string_places
 from zerolap.lab import Explainer, Lab, with_builds
 from zerolap.records import OF_INSTRUCTIONS, CallGraph, Finding, ZerolapError
 from zerolap.store import BlobDamaged, CountedPoint, ExplainedStep
@@ -60,7 +60,7 @@ class WorkReasons:
                 # The change stands then, with what is damaged as its reason.
                 return 0.0
         instructions = self._by_places[key]
-        return math.log(head.value / (head.value - instructions)) if instructions < head.value else 0.0
+        return math.log(head.value / (head.value - instructions)) if head.value > max(instructions, 0.0) else 0.0
 
     def _graph(self, digest: str) -> CallGraph:
         return CallGraph.model_validate_json(self.lab.store.blobs.get(digest))

@@ -41,6 +41,7 @@ from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN
 from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
 from zerolap.judge.snapshot_estimates import line_fit, median_estimate
 from zerolap.judge.snapshot_verdicts import SNAPSHOT_MIN_EFFECT, SnapshotPairs, judge_snapshots
+from zerolap.judge.string_places import difference_by_string_places, is_by_string_places
 from zerolap.judge.time_drift import TimeDrift, budget_answer, time_drift
 from zerolap.judge.timed_verdicts import (
     TimedPair,
@@ -119,10 +120,12 @@ __all__ = [
     "changes_in",
     "commit_events",
     "deciding_time",
+    "difference_by_string_places",
     "drifts_of",
     "faults_of",
     "hints_at_change",
     "history_changes",
+    "is_by_string_places",
     "is_certain_change",
     "is_rare_change",
     "judge_blocks",

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from zerolap.explain import difference_by_string_places, is_by_string_places
-from zerolap.judge import CHANGED
+from zerolap.judge import CHANGED, difference_by_string_places, is_by_string_places
 from zerolap.lab.merged_graphs import graph_kind, merged_graph
 from zerolap.lab.results import Trials
 from zerolap.records import BASE, HEAD, METRICS, OF_INSTRUCTIONS, Finding, Verdict

@@ -82,7 +82,8 @@ def _happened(case: CaseResult, answer: CaseAnswer) -> str:
         limit = percent(decided.margin or decided.min_effect)
         within = f"the difference of {change} is within the ±{limit} that count as no change"
         if decided.is_same_by_string_places:
-            within = f"the difference of {change} depends on where strings lie in memory, but for less than {limit}"
+            cause = "depends on where strings lie in memory"
+            within = f"the difference of {change} {cause}; less than {limit} is left without it"
         return f"{_unchanged(subject, decided)}: {within}."
     if answer.word == "unsure" and decided.low * decided.high > 0 and decided.verdict == "unsure":
         limit = percent(decided.margin or decided.min_effect)

@@ -13,6 +13,8 @@ from typing import Final
 
 from zerolap.records import CallGraph
 
+C_LIBRARY: Final = re.compile(r"libc(?:-[\d.]+)?\.so(?:\.\d+)?")
+"""The file of the library: a function of a server is its own work, whatever its name."""
 _OF_VECTORS: Final = r"(?:_l)?_(?:sse|avx|evex)\w*"
 LARGEST_PER_CALL: Final[Mapping[re.Pattern[str], float]] = {
     re.compile(r"__strn?casecmp" + _OF_VECTORS): 160.0,
@@ -59,7 +61,7 @@ def _string_functions(graph: CallGraph) -> dict[str, tuple[float, float]]:
     """Return the instructions and calls per request of the functions for strings, by name."""
     functions: dict[str, tuple[float, float]] = {}
     for function in graph.functions:
-        if _largest_per_call(function.name) is not None:
+        if C_LIBRARY.fullmatch(function.object) and _largest_per_call(function.name) is not None:
             instructions, calls = functions.get(function.name, (0.0, 0.0))
             functions[function.name] = instructions + function.instructions, calls + function.calls
     return functions
