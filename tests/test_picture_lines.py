@@ -74,6 +74,15 @@ def test_functions_whose_source_was_at_hand_come_before_others(store: Store) -> 
     assert [lines.function for lines in case_of(pictures).lines] == ["write", "dictFind"]
 
 
+def test_functions_without_debug_information_are_not_listed(store: Store) -> None:
+    sides = {side: lined(stack_table(HSET[side]), (10, "hash(key);", 90)) for side in ("base", "head")}
+    write = lined(stack_table(HSET["base"]), function="write")
+    sides["base"]["lines"] += write["lines"]
+    assert write["lines"][0]["samples"] > 0
+    pictures = read_pictures(read_comparison(store, recorded_stacks(store, {"hset": sides}, COSTS)), store)
+    assert [lines.function for lines in case_of(pictures).lines] == ["dictFind"]
+
+
 def test_of_many_lines_those_with_the_most_samples_are_kept_and_the_others_counted(store: Store) -> None:
     many = [(number, f"step({number});", 2 if number % 2 else 1) for number in range(100, 300)]
     sides = {side: lined(stack_table(HSET[side]), *many) for side in ("base", "head")}

@@ -1,16 +1,18 @@
 """The sampled engine on a real server: stacks by thread, and what happens where perf does not work."""
 
+import gzip
 import json
 import os
 import signal
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Zerolap, path_without
 from engine_place import CHECK_CASES, job_of, measured, place_in
 from machine import CHECKS_OF_THE_MACHINE, failed_by_the_server
-from report_page import inflated
+from report_page import embedded, inflated
 from toy_server import CASES, SOURCE, ToySource
 
 from zerolap import _core
@@ -45,6 +47,18 @@ def sample(case: Case, server: Path, directory: Path) -> tuple[Measurement, byte
     measurement = measured(Sampled(), job_of("sampled", case, server, place), place)
     assert measurement.stacks is not None
     return measurement, place.blobs.get(measurement.stacks)
+
+
+ROUND = "word = word * 6364136223846793005ULL + 1442695040888963407ULL;"
+
+
+def skip_without_stacks(document: dict[str, Any]) -> None:
+    """Skip where the machine is too busy for enough samples, which the document reports."""
+    texts = [finding["text"] for case in document["cases"] for finding in case["findings"]]
+    too_few = [text for text in texts if text.startswith("No stacks: ")]
+    if too_few:
+        assert any(check in too_few[0] for check in CHECKS_OF_THE_MACHINE), too_few
+        pytest.skip(too_few[0])
 
 
 def same_servers(server: Path, zerolap: Zerolap) -> list[str | Path]:
@@ -90,6 +104,32 @@ def test_samples_of_a_build_have_lines_with_their_text(toy: ToySource, tmp_path:
     assert lines
     for line in lines:
         assert line["text"] == sources[line["file"]][line["line"] - 1].rstrip()[:200]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("sampling")
+def test_comparisons_of_commits_have_the_lines_of_what_changed(toy: ToySource, tmp_path: Path) -> None:
+    """They are sampled in placements, which are linked without debug information."""
+    head = toy.changed(("commands.c", ROUND, f"{{\n        {ROUND}\n        word ^= word >> 9;\n    }}"))
+    zerolap, page, cases = Zerolap(tmp_path), tmp_path / "report.html", tmp_path / "cases.yml"
+    cases.write_text("group: toy\ncases:\n  - {name: work, commands: [WORK key 20000], expect: {reply: integer}}\n")
+    common = ["compare", toy.first, head, "--repo", toy.path, "--cases", cases, "--store", zerolap.store]
+    ended = zerolap(*common, "--engine", "counted,sampled", "--html", page, "--json", "-")
+    assert ended.code == 0, ended
+    skip_without_stacks(ended.document())
+    pictures = json.loads(embedded(page.read_text(), "lines"))
+    [case] = pictures["cases"].values()
+    [work] = [of for of in case if of["function"] == "work_command"]
+    assert work["file"] == "commands.c"
+    texts = [pictures["sources"][place]["text"] for place in work["source"]]
+    assert any("word ^= word >> 9;" in text for text in texts if text is not None)
+
+    lines = zerolap("profile", "--stored", "latest", "--store", zerolap.store, "--lines", "work_command")
+    assert "word ^= word >> 9;" in lines.out
+    for name in ("stacks.callgrind", "stacks.pb.gz"):
+        zerolap("profile", "--stored", "latest", "--store", zerolap.store, "--output", tmp_path / name)
+    assert "commands.c" in (tmp_path / "stacks.callgrind").read_text()
+    assert b"commands.c" in gzip.decompress((tmp_path / "stacks.pb.gz").read_bytes())
 
 
 @pytest.mark.usefixtures("short")

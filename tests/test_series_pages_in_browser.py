@@ -180,6 +180,34 @@ def test_a_stretch_is_chosen_by_the_mouse(browser: Browser, store: Store) -> Non
         expect(over).to_be_visible()
 
 
+def test_a_click_pins_a_commit_whose_link_the_mouse_can_reach(browser: Browser, store: Store) -> None:
+    keep(store, MadeUp((SLOWER_ZADD,)))
+    with served_lab(store) as url, opened(browser, f"{url}/series?case=zadd-100B") as shown:
+        over, readout = shown.locator(".u-over"), shown.locator(".series-readout")
+        expect(over).to_be_visible()
+        box = over.bounding_box()
+        assert box is not None
+        at = {share: {"x": box["width"] * share, "y": box["height"] / 2} for share in (0.25, 0.5)}
+        over.click(position=at[0.5])
+        pinned = readout.get_by_role("link").inner_text()
+        over.hover(position=at[0.25])
+        expect(readout.get_by_role("link")).to_have_text(pinned)
+
+        # A second click releases it, another one pins another commit, and Escape releases that.
+        over.click(position=at[0.5])
+        over.hover(position=at[0.25])
+        expect(readout.get_by_role("link")).not_to_have_text(pinned)
+        over.click(position=at[0.25])
+        expect(readout).to_contain_text("pinned")
+        shown.get_by_role("img", name=re.compile("zadd-100B")).press("Escape")
+        expect(readout).not_to_contain_text("pinned")
+
+        over.click(position=at[0.5])
+        shown.mouse.move(box["x"], box["y"] + box["height"] + 5)
+        readout.get_by_role("link").click()
+        expect(shown.get_by_role("heading", level=1)).to_contain_text(pinned)
+
+
 def test_series_are_chosen_from_thousands(browser: Browser, store: Store) -> None:
     many = {f"group-{group}": tuple(f"CMD{group}X{number}" for number in range(100)) for group in range(10)}
     keep(store, MadeUp(cases=many, commits=5, metrics=(INSTRUCTIONS,), failed=frozenset(), unmeasured=0))

@@ -249,8 +249,11 @@ def merge_call_graphs(graphs: list[bytes]) -> bytes:
     Raises `ValueError` when one is not what `call_graph` returns.
     """
 
-def read_stacks(path: str, source_root: str) -> bytes:
+def read_stacks(path: str, source_root: str, original: str | None = None) -> bytes:
     """The samples of a file of `perf record`, by thread and stack, from the programs and libraries that were mapped.
+
+    `original` is a program with debug information: what ran without any, and has the same functions in another order,
+    gets names, files and lines from there.
 
     Files have the form of the call graphs. A function without a name is `[unknown]`, or `[kernel]`.
 

@@ -17,9 +17,16 @@ fn read_table(bytes: &[u8]) -> PyResult<Stacks> {
 }
 
 #[pyfunction]
-pub(crate) fn read_stacks<'py>(py: Python<'py>, path: &str, source_root: &str) -> PyResult<Bound<'py, PyBytes>> {
+#[pyo3(signature = (path, source_root, original=None))]
+pub(crate) fn read_stacks<'py>(
+    py: Python<'py>,
+    path: &str,
+    source_root: &str,
+    original: Option<&str>,
+) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = py.detach(|| {
-        let table = perf::read_stacks(Path::new(path), source_root).map_err(|error| stacks_error(&error, path))?;
+        let table = perf::read_stacks(Path::new(path), source_root, original.map(Path::new))
+            .map_err(|error| stacks_error(&error, path))?;
         table.to_json().map_err(value_error)
     })?;
     Ok(PyBytes::new(py, &bytes))

@@ -26,7 +26,7 @@ pub fn write(name: &str, bytes: &[u8]) -> PathBuf {
 /// Reads a recording; what is accepted must give a consistent table.
 pub fn read_recording(data: &Path) {
     drop(read_waits(data, ROOT, std::slice::from_ref(&(0..u64::MAX))));
-    let Ok(table) = read_stacks(data, ROOT) else { return };
+    let Ok(table) = read_stacks(data, ROOT, None) else { return };
     stacks::by_function(&table).expect("a consistent table");
     stacks::fold(&table).expect("a consistent table");
     stacks::tree(&table).expect("a consistent table");

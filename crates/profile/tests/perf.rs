@@ -2,7 +2,9 @@
 
 mod recorder;
 
-use recorder::{Recording, kept, record, without_libraries};
+use std::path::Path;
+
+use recorder::{Recording, compile, kept, record, strip_debug_information, without_libraries};
 use zerolap_profile::perf::{read_stacks, read_waits};
 use zerolap_profile::stacks::{FunctionSamples, Stacks, by_function, fold};
 
@@ -14,7 +16,11 @@ const BY_DEBUG_INFORMATION: [&str; 2] = ["--call-graph", "dwarf,1024"];
 const OTHER_PAGES: u64 = 5;
 
 fn read(recording: &Recording) -> Stacks {
-    read_stacks(&recording.data, &recording.root).expect("a recording")
+    read_stacks(&recording.data, &recording.root, None).expect("a recording")
+}
+
+fn read_placed(recording: &Recording, original: &Path) -> Stacks {
+    read_stacks(&recording.data, &recording.root, Some(original)).expect("a recording")
 }
 
 fn thread(stacks: &Stacks, name: &str) -> usize {
@@ -93,6 +99,40 @@ fn stacks_by_debug_information() {
 }
 
 #[test]
+fn functions_in_another_order_have_the_lines_of_the_original() {
+    let kept = kept("kept_placed", "debug_information.data");
+    let original = kept.directory.join("original");
+    std::fs::copy(&kept.program, &original).expect("a copy of the program");
+    strip_debug_information(&kept.program);
+    check(&read_placed(&kept, &original));
+
+    let flags = ["-g", "-O1", "-ffunction-sections"];
+    let placed = [&flags[..], &["-Wl,--sort-section=name"]].concat();
+    let Some(recording) = record("perf_placed", &placed, &BY_DEBUG_INFORMATION) else { return };
+    strip_debug_information(&recording.program);
+    compile(&recording, &flags, &original);
+    check(&read_placed(&recording, &original));
+}
+
+#[test]
+fn a_program_of_other_code_is_no_original() {
+    let recording = kept("kept_other_code", "debug_information.data");
+    strip_debug_information(&recording.program);
+    let other = recording.directory.join("other");
+    let with_files = |original: &Path| {
+        let frames = read_placed(&recording, original).frames;
+        frames.into_iter().filter(|frame| frame.object == "program" && frame.file.is_some()).count()
+    };
+    for bytes in [&b""[..], b"no program"] {
+        std::fs::write(&other, bytes).expect("a file");
+        assert_eq!(with_files(&other), 0);
+    }
+    std::fs::copy(std::env::current_exe().expect("this program"), &other).expect("a copy of it");
+    assert_eq!(with_files(&other), 0);
+    assert_eq!(with_files(&recording.directory.join("missing")), 0);
+}
+
+#[test]
 fn stacks_of_compressed_recordings() {
     check(&read(&kept("kept_compressed", "compressed.data")));
     let options = [&BY_DEBUG_INFORMATION[..], &["-z"]].concat();
@@ -152,13 +192,13 @@ fn a_recording_that_is_cut_or_changed_makes_no_panic() {
         let changed = recording.directory.join("changed.data");
         for keep in positions(whole.len(), 40) {
             std::fs::write(&changed, &whole[..keep]).expect("a shorter copy");
-            read_stacks(&changed, &recording.root).expect_err("is not whole");
+            read_stacks(&changed, &recording.root, None).expect_err("is not whole");
         }
         for at in (0..1024).step_by(16).chain(positions(whole.len(), 60)) {
             let mut copy = whole.clone();
             copy[at] ^= 0x5a;
             std::fs::write(&changed, &copy).expect("a changed copy");
-            drop(read_stacks(&changed, &recording.root));
+            drop(read_stacks(&changed, &recording.root, None));
             drop(read_waits(&changed, &recording.root, &[0..1000, 2000..u64::MAX]));
         }
     }
@@ -206,7 +246,7 @@ fn numbers_that_a_recording_states_are_not_believed() {
             bytes[*at..at + new.len()].copy_from_slice(new);
         }
         std::fs::write(&recording.data, bytes).expect("a changed recording");
-        read_stacks(&recording.data, &recording.root).expect_err("is refused").to_string()
+        read_stacks(&recording.data, &recording.root, None).expect_err("is refused").to_string()
     };
     for (change, message) in [
         (&[(16, &[0; 8][..])][..], "the list of events"),

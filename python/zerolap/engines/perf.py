@@ -186,13 +186,14 @@ def recording(
         yield PerfRecorder(perf, *opened)
 
 
-def read_stacks(data: Path, source_root: str, visible: Sequence[Path]) -> bytes:
+def read_stacks(data: Path, source_root: str, visible: Sequence[Path], original: Path | None = None) -> bytes:
     """Return the stacks of a recording as JSON (`zerolap.stacks/1`); raises `TrialFailed`.
 
-    `visible` are the places of the programs that ran, from which names are read.
+    `visible` are the places of the programs that ran, from which names are read. Of a program whose functions were put
+    into another order, `original` is that with its debug information.
     """
     with _readable():
-        return reading.read_stacks(str(data), source_root, visible=visible)
+        return reading.read_stacks(str(data), source_root, visible=visible, original=original)
 
 
 def read_waits(data: Path, source_root: str, windows: Sequence[tuple[int, int]], visible: Sequence[Path]) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel, ConfigDict
 
 from zerolap import _core
-from zerolap.build import Program
+from zerolap.build import BuiltServer, Program
 from zerolap.engines.counted_checks import executed_check, reply_checks
 from zerolap.engines.engine import Deadline, EngineTrial, Place, named_failure
 from zerolap.engines.pairing import choose_requests
@@ -33,7 +33,7 @@ from zerolap.records import (
 )
 from zerolap.server import named_death
 
-METHOD = 2
+METHOD = 3
 """Raised when the same server would get other stacks."""
 PASSES = 4
 """Of each side; fewer do not show how much they differ."""
@@ -87,7 +87,8 @@ def _programs(job: TrialsJob, block: Block, place: Place) -> tuple[dict[Side, Pr
 
 def _pass(trial: EngineTrial, place: Place) -> Measurement:
     try:
-        measurement, stacks = sample(trial, place.builds.get(trial.server.build).record.source_root)
+        built = place.builds.get(trial.server.build)
+        measurement, stacks = sample(trial, built)
     except EnvironmentMissing as fault:
         # The recording had no place to go.
         raise TrialFailed(fault.message, fault.hint) from fault
@@ -102,8 +103,10 @@ class _Counts(BaseModel):
     lost: int
 
 
-def sample(trial: EngineTrial, source_root: str) -> tuple[Measurement, bytes]:
+def sample(trial: EngineTrial, built: BuiltServer) -> tuple[Measurement, bytes]:
     """Carry out one pass; return its measurement and its stacks as JSON (`zerolap.stacks/1`).
+
+    The trial's program may be a placement of the build, which has its debug information in the build's own program.
 
     The trial's directory has to be the only place that its binary is run from: it is read again for names. Raises
     `TrialFailed` if the server, the load generator or perf fails.
@@ -123,7 +126,8 @@ def sample(trial: EngineTrial, source_root: str) -> tuple[Measurement, bytes]:
             slices = _run_for(SAMPLED_SECONDS, side, work)
             recorder.end()
         program = trial.program
-        stacks = read_stacks(data, source_root, [trial.directory, program.path, *program.visible])
+        visible = [trial.directory, program.path, *program.visible]
+        stacks = read_stacks(data, built.record.source_root, visible, built.program.path)
     return _evaluate(trial.case, slices, stacks, checks, time.monotonic() - began), stacks
 
 

@@ -90,7 +90,10 @@ def sampled_lines(
     bounds: LineBounds,
     sources: SourceTexts,
 ) -> list[SampledLines]:
-    """Return the lines of the first functions that have any; those whose source was at hand come before others."""
+    """Return the lines of the first functions that have any; those whose source was at hand come before others.
+
+    Samples without a line, as in functions without debug information, are none.
+    """
     if not any(of_side.lined for of_side in passes.values()):
         return []
     parts = [(place, 0, 1.0, [of_side.merged_lined]) for place, of_side in enumerate(passes.values())]
@@ -99,7 +102,7 @@ def sampled_lines(
         annotated = _ANNOTATION.validate_json(_core.function_lines(parts, *function))
         if any(line["text"] is not None for line in annotated["lines"]):
             with_text.append((function, annotated))
-        elif annotated["lines"]:
+        elif any(number is not None for line in annotated["lines"] for number in line["line"]):
             without_text.append((function, annotated))
         if len(with_text) == bounds.functions:
             break

@@ -144,13 +144,20 @@ def executed(
     return _read("executed", [before, *dumps, program], [*numbers, object_name], limits)
 
 
-def read_stacks(path: str, source_root: str, limits: ReadingLimits = LIMITS, visible: Sequence[Path] = ()) -> bytes:
+def read_stacks(
+    path: str,
+    source_root: str,
+    limits: ReadingLimits = LIMITS,
+    visible: Sequence[Path] = (),
+    original: Path | None = None,
+) -> bytes:
     """Return what `_core.read_stacks` does; raises `OSError`, `UnreadableFile`.
 
     A recording names the programs and libraries that ran: of those, the reader sees what is below `visible`, and what
     belongs to the system.
     """
-    return _read_recording("read_stacks", path, [source_root], limits, visible)
+    files = [path] if original is None else [path, str(original)]
+    return _read_recording("read_stacks", files, [source_root], limits, visible)
 
 
 def read_waits(
@@ -162,11 +169,11 @@ def read_waits(
 ) -> bytes:
     """Return what `_core.read_waits` does; otherwise as `read_stacks`."""
     bounds = [str(bound) for window in windows for bound in window]
-    return _read_recording("read_waits", path, [source_root, *bounds], limits, visible)
+    return _read_recording("read_waits", [path], [source_root, *bounds], limits, visible)
 
 
 def _read_recording(
-    function: str, path: str, arguments: Sequence[str], limits: ReadingLimits, visible: Sequence[Path]
+    function: str, files: Sequence[str], arguments: Sequence[str], limits: ReadingLimits, visible: Sequence[Path]
 ) -> bytes:
     with contextlib.ExitStack() as stack:
         placed = {}
@@ -176,7 +183,7 @@ def _read_recording(
             with contextlib.suppress(OSError):
                 copy = shutil.copyfile(KERNEL_SYMBOLS, Path(directory) / KERNEL_SYMBOLS.name)
                 placed[KERNEL_SYMBOLS] = copy
-        return _read(function, [path], arguments, limits, visible, placed)
+        return _read(function, files, arguments, limits, visible, placed)
 
 
 def _read(

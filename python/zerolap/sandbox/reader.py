@@ -58,8 +58,9 @@ def _executed(core: ModuleType, before: str, *arguments: str) -> bytes:
     return executed
 
 
-def _stacks(core: ModuleType, path: str, source_root: str) -> bytes:
-    table: bytes = core.read_stacks(path, source_root)
+def _stacks(core: ModuleType, path: str, *arguments: str) -> bytes:
+    *original, source_root = arguments
+    table: bytes = core.read_stacks(path, source_root, *original)
     return table
 
 

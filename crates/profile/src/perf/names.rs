@@ -8,6 +8,7 @@ use object::Object;
 use super::debug_info::{self, DebugInfo};
 use super::error::StacksError;
 use super::images::{Image, ImageId, Images};
+use super::original::{Moves, Original};
 use super::samples::{Code, Collected};
 use super::symbols::{KernelSymbols, Symbols};
 use crate::elf::{self, BinaryError};
@@ -19,11 +20,16 @@ const KERNEL: &str = "[kernel]";
 const UNKNOWN: &str = "[unknown]";
 
 /// The table of all samples, under the names of functions.
-pub(super) fn table(collected: Collected, source_root: &str) -> Result<Stacks, StacksError> {
+pub(super) fn table(
+    collected: Collected,
+    source_root: &str,
+    original: Option<&Original>,
+) -> Result<Stacks, StacksError> {
     let Collected { event, threads, samples, lost, mut images, kernel_start } = collected;
     let mut builder = Builder::default();
     let distinct: BTreeSet<Code> = samples.keys().flat_map(|(_, stack)| stack.iter().copied()).collect();
-    let places = places(&distinct, &mut images, kernel_start, &SourceRoot::new(source_root), &mut builder);
+    let source = Source { root: SourceRoot::new(source_root), original };
+    let places = places(&distinct, &mut images, kernel_start, &source, &mut builder);
     let threads: Vec<usize> = threads.into_iter().map(|name| builder.thread(&Thread { name })).collect();
     let too_many = || StacksError::TooMany { what: "samples", limit: usize::MAX };
     builder.lines();
@@ -44,6 +50,12 @@ pub(super) fn table(collected: Collected, source_root: &str) -> Result<Stacks, S
         }
     }
     builder.finish(event, lost).ok_or_else(too_many)
+}
+
+/// What the code was made of.
+struct Source<'a> {
+    root: SourceRoot,
+    original: Option<&'a Original>,
 }
 
 /// A frame of the table.
@@ -68,7 +80,7 @@ fn places(
     distinct: &BTreeSet<Code>,
     images: &mut Images,
     kernel_start: Option<u64>,
-    root: &SourceRoot,
+    source: &Source<'_>,
     builder: &mut Builder,
 ) -> HashMap<Code, Place> {
     let mut place = |functions: Vec<Function>, object: &str| {
@@ -103,7 +115,7 @@ fn places(
     }
     for (image, addresses) in by_image {
         let object = images.name(image).to_owned();
-        let mut functions = images.get(image).map(|image| functions_at(image, &addresses, root)).unwrap_or_default();
+        let mut functions = images.get(image).map(|image| functions_at(image, &addresses, source)).unwrap_or_default();
         for address in addresses {
             let of_place = functions.remove(&address).unwrap_or_default();
             places.insert(Code::Image(image, Some(address)), place(of_place, &object));
@@ -140,14 +152,44 @@ impl Function {
 
 /// The functions at each address, from the one that has the code to the innermost inlined one; none where nothing is
 /// known.
-fn functions_at(image: &Image, addresses: &[u64], root: &SourceRoot) -> HashMap<u64, Vec<Function>> {
+fn functions_at(image: &Image, addresses: &[u64], source: &Source<'_>) -> HashMap<u64, Vec<Function>> {
     let Ok(own) = object::File::parse(&*image.bytes) else { return HashMap::new() };
-    let separate = if has_debug_info(&own) { None } else { debug_info::read_separate(&own) };
+    if has_debug_info(&own) {
+        return in_file(&own, addresses, &source.root);
+    }
+    if let Some(original) = source.original.and_then(Original::file)
+        && let Some(moves) = Moves::between(&own, &original)
+    {
+        return in_original(&own, &original, &moves, addresses, &source.root);
+    }
+    let separate = debug_info::read_separate(&own);
     let separate = separate.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
-    let file = separate.as_ref().unwrap_or(&own);
+    in_file(separate.as_ref().unwrap_or(&own), addresses, &source.root)
+}
+
+fn in_file(file: &object::File<'_>, addresses: &[u64], root: &SourceRoot) -> HashMap<u64, Vec<Function>> {
     let symbols = Symbols::of(file);
     // Broken debug information is as good as none: the symbols remain.
     by_debug_info(file, addresses, root, &symbols).unwrap_or_else(|_| by_symbols(addresses, &symbols))
+}
+
+/// What lies in no function that was moved has a name of the program itself.
+fn in_original(
+    own: &object::File<'_>,
+    original: &object::File<'_>,
+    moves: &Moves,
+    addresses: &[u64],
+    root: &SourceRoot,
+) -> HashMap<u64, Vec<Function>> {
+    let mut functions = by_symbols(addresses, &Symbols::of(own));
+    let places: Vec<u64> = addresses.iter().filter_map(|address| moves.place(*address)).collect();
+    let at_places = in_file(original, &places, root);
+    for address in addresses {
+        if let Some(of_place) = moves.place(*address).and_then(|place| at_places.get(&place)) {
+            functions.insert(*address, of_place.clone());
+        }
+    }
+    functions
 }
 
 fn has_debug_info(file: &object::File<'_>) -> bool {

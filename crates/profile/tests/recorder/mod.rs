@@ -74,9 +74,7 @@ pub fn record(name: &str, compiler_flags: &[&str], options: &[&str]) -> Option<R
     for source in ["main.c", "work.h"] {
         std::fs::copy(Path::new(KEPT).join("src").join(source), sources.join(source)).expect("a source file");
     }
-    let mut compiler = Command::new("cc");
-    compiler.args(compiler_flags).args(["-pthread", "-Wl,--build-id", "-o"]).arg(&program).arg("main.c");
-    if !runs(compiler.current_dir(&sources), "no C compiler") {
+    if !runs(&mut compiler(compiler_flags, &sources, &program), "no C compiler") {
         return None;
     }
     let mut perf = Command::new("perf");
@@ -84,6 +82,23 @@ pub fn record(name: &str, compiler_flags: &[&str], options: &[&str]) -> Option<R
     let root = directory.to_str().expect("a path in UTF-8").to_owned();
     let recording = Recording { directory, program, data, root };
     runs(perf.arg("--").arg(&recording.program), "perf cannot record here").then_some(recording)
+}
+
+/// Compiles the sources of a recording's program once more.
+pub fn compile(recording: &Recording, compiler_flags: &[&str], program: &Path) {
+    let sources = recording.directory.join("src");
+    assert!(runs(&mut compiler(compiler_flags, &sources, program), "it does not compile"));
+}
+
+fn compiler(flags: &[&str], sources: &Path, program: &Path) -> Command {
+    let mut compiler = Command::new("cc");
+    compiler.args(flags).args(["-pthread", "-Wl,--build-id", "-o"]).arg(program).arg("main.c").current_dir(sources);
+    compiler
+}
+
+/// As placements of a build are: its functions and their names remain, and its build id.
+pub fn strip_debug_information(program: &Path) {
+    assert!(runs(Command::new("strip").arg("--strip-debug").arg(program), "no strip"));
 }
 
 fn runs(command: &mut Command, otherwise: &str) -> bool {

@@ -19,11 +19,13 @@ interface Properties {
 export function SeriesChart({ chart, axis, onZoom }: Properties) {
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [hovered, setHovered] = useState<number | null>(null);
+  const [pinned, setPinned] = useState<number | null>(null);
   const [colours, setColours] = useState(palette);
   const data = useMemo(() => drawn(chart, axis), [chart, axis]);
   const names = useMemo(() => lineNames(chart.lines, chart.histories), [chart]);
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
+  const marked = useRef<number | null>(null);
 
   useEffect(() => {
     const queries = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) =>
@@ -44,14 +46,16 @@ export function SeriesChart({ chart, axis, onZoom }: Properties) {
     if (place.current === null) {
       return undefined;
     }
-    const choice = { chart, data, axis, hidden };
+    const choice = { chart, data, axis, hidden, pinned: () => marked.current };
     const zoom = (first: number, last: number) => {
       const [from, to] = [data.commits[first], data.commits[last]];
       if (from !== undefined && to !== undefined) {
         onZoom(from.commit, to.commit);
       }
     };
-    const shown = drawChart(place.current, choice, colours, { onHover: setHovered, onZoom: zoom });
+    const pin = (index: number) => setPinned((before) => (before === index ? null : index));
+    const events = { onHover: setHovered, onClick: pin, onZoom: zoom };
+    const shown = drawChart(place.current, choice, colours, events);
     plot.current = shown;
     const element = place.current;
     const resized = new ResizeObserver(() => {
@@ -67,6 +71,13 @@ export function SeriesChart({ chart, axis, onZoom }: Properties) {
     };
   }, [chart, data, axis, hidden, colours, onZoom]);
 
+  // Another stretch has other commits.
+  useEffect(() => setPinned(null), [data]);
+  useEffect(() => {
+    marked.current = pinned;
+    plot.current?.redraw(false);
+  }, [pinned]);
+
   const moveTo = (index: number) => {
     const at = Math.max(0, Math.min(data.horizontal.length - 1, index));
     const shown = plot.current;
@@ -74,16 +85,19 @@ export function SeriesChart({ chart, axis, onZoom }: Properties) {
       shown.setCursor({ left: shown.valToPos(data.horizontal[at] ?? 0, "x"), top: 10 });
     }
     setHovered(at);
+    setPinned(null);
   };
   const onKey = (event: KeyboardEvent) => {
     const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
     const step = steps[event.key];
     if (step !== undefined) {
       event.preventDefault();
-      moveTo((hovered ?? (step > 0 ? -1 : data.horizontal.length)) + step);
+      moveTo((pinned ?? hovered ?? (step > 0 ? -1 : data.horizontal.length)) + step);
     } else if (event.key === "Home" || event.key === "End") {
       event.preventDefault();
       moveTo(event.key === "Home" ? 0 : data.horizontal.length - 1);
+    } else if (event.key === "Escape") {
+      setPinned(null);
     }
   };
   return (
@@ -97,7 +111,14 @@ export function SeriesChart({ chart, axis, onZoom }: Properties) {
         aria-label={summary(chart, names)}
         onKeyDown={onKey}
       />
-      <Readout data={data} chart={chart} names={names} at={hovered} hidden={hidden} />
+      <Readout
+        data={data}
+        chart={chart}
+        names={names}
+        at={pinned ?? hovered}
+        isPinned={pinned !== null}
+        hidden={hidden}
+      />
       <ul class="plain-list series-legend" aria-label="Lines of the chart">
         {chart.lines.map((line, index) => (
           <li key={names[index]}>
@@ -157,17 +178,18 @@ interface ReadoutProperties {
   chart: Chart;
   names: readonly string[];
   at: number | null;
+  isPinned: boolean;
   hidden: ReadonlySet<number>;
 }
 
-/** The commit under the pointer, with the values of all lines there. */
-function Readout({ data, chart, names, at, hidden }: ReadoutProperties) {
+/** The commit that is pinned, or else under the pointer, with the values of all lines there. */
+function Readout({ data, chart, names, at, isPinned, hidden }: ReadoutProperties) {
   const commit = at === null ? undefined : data.commits[at];
   if (at === null || commit === undefined) {
     return (
       <p class="series-readout quiet small">
-        Move over the chart, or use the arrow keys in it, to read the values of a commit. Choose a stretch
-        with the mouse to zoom.
+        Move over the chart, or use the arrow keys in it, to read the values of a commit; a click pins them.
+        Choose a stretch with the mouse to zoom.
       </p>
     );
   }
@@ -179,6 +201,7 @@ function Readout({ data, chart, names, at, hidden }: ReadoutProperties) {
         </a>{" "}
         <span class="number quiet">{commit.time.replace("T", " ").replace("Z", " UTC")}</span>{" "}
         {commit.subject}
+        {isPinned && <span class="quiet"> (pinned: a second click or Escape releases it)</span>}
       </p>
       <ul class="plain-list">
         {chart.lines.map((line, index) => {

@@ -77,7 +77,7 @@ function ValuesChart({ metric, lines }: { metric: string; lines: readonly TrialL
       place.current,
       { chart: { lines: subjects, change_points: [] }, data, axis: "dates", hidden: new Set(), write: count },
       palette(),
-      { onHover: () => undefined, onZoom: () => undefined },
+      { onHover: () => undefined, onClick: () => undefined, onZoom: () => undefined },
     );
     return () => plot.destroy();
   }, [lines, data]);

@@ -26,6 +26,8 @@ const HEIGHT = 360;
 const CHARACTER_WIDTH = 8;
 const AXIS_GAP = 18;
 const LEAST_AXIS_WIDTH = 62;
+/** A pointer that moves as far between press and release chooses a stretch; else it clicks. */
+const DRAG_PIXELS = 5;
 /** An axis of dates that is shorter has the time of day too. */
 const SHORT_SECONDS = 4 * 86_400;
 
@@ -77,11 +79,15 @@ export interface ChartChoice {
   hidden: ReadonlySet<number>;
   /** How values are written at the vertical axis; by default they are changes in percent. */
   write?: (value: number) => string;
+  /** The index of the horizontal value that is marked; asked whenever the chart is drawn. */
+  pinned?: () => number | null;
 }
 
 export interface ChartEvents {
   /** The pointer is over the horizontal value with this index, null when it has left. */
   onHover: (index: number | null) => void;
+  /** The horizontal value with this index was clicked. */
+  onClick: (index: number) => void;
   /** A stretch was chosen, by the indices of its ends. */
   onZoom: (first: number, last: number) => void;
 }
@@ -97,7 +103,7 @@ export function drawChart(
     width: Math.max(200, place.clientWidth),
     height: HEIGHT,
     legend: { show: false },
-    cursor: { drag: { x: true, y: false, setScale: false, dist: 5 }, points: { size: 6 } },
+    cursor: { drag: { x: true, y: false, setScale: false, dist: DRAG_PIXELS }, points: { size: 6 } },
     scales: { x: { time: axis === "dates" } },
     axes: [
       { stroke: colours.text, grid: gridOf(colours), ticks: { stroke: colours.grid } },
@@ -113,6 +119,7 @@ export function drawChart(
     bands: choice.chart.lines.flatMap((_, index) => bandsOf(index, colours)),
     hooks: {
       draw: [(plot) => drawMarks(plot, choice, colours)],
+      ready: [(plot) => listenForClicks(plot, events.onClick)],
       setCursor: [(plot) => events.onHover(plot.cursor.idx ?? null)],
       setSelect: [
         (plot) => {
@@ -142,6 +149,19 @@ export function drawChart(
   }
   const columns = data.lines.flatMap((line) => [line.changes, line.lows, line.highs, line.least, line.most]);
   return new uPlot(options, [data.horizontal, ...columns], place);
+}
+
+function listenForClicks(plot: uPlot, onClick: (index: number) => void): void {
+  let pressedAt = 0;
+  plot.over.addEventListener("mousedown", (event) => {
+    pressedAt = event.clientX;
+  });
+  plot.over.addEventListener("click", (event) => {
+    const index = plot.cursor.idx ?? null;
+    if (index !== null && Math.abs(event.clientX - pressedAt) < DRAG_PIXELS) {
+      onClick(index);
+    }
+  });
 }
 
 function gridOf({ grid, isForced }: Palette): uPlot.Axis.Grid {
@@ -196,8 +216,8 @@ function nameAt({ horizontal, commits }: DrawnData, place: number): string {
   return commit === undefined ? "" : commit.is_release ? commit.name : commit.name.slice(0, 7);
 }
 
-/** Draws releases as lines, and changes as triangles: up for more, down for less. */
-function drawMarks(plot: uPlot, { chart, data, hidden }: ChartChoice, colours: Palette): void {
+/** Draws releases and the marked commit as lines, and changes as triangles: up for more, down for less. */
+function drawMarks(plot: uPlot, { chart, data, hidden, pinned }: ChartChoice, colours: Palette): void {
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   ctx.save();
@@ -223,6 +243,13 @@ function drawMarks(plot: uPlot, { chart, data, hidden }: ChartChoice, colours: P
     }
   }
   ctx.setLineDash([]);
+  const marked = data.horizontal[pinned?.() ?? -1];
+  if (marked !== undefined) {
+    const x = plot.valToPos(marked, "x", true);
+    ctx.strokeStyle = colours.text;
+    ctx.lineWidth = 2 * scale;
+    line(ctx, x, bbox.top, x, bbox.top + bbox.height);
+  }
   const byCommit = new Map(data.commits.map((commit, index) => [commit.commit, index]));
   for (const change of chart.change_points) {
     const of = lineOf(chart.lines, change);
