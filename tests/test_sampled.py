@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command_line import Zerolap, path_without
+from demonstrated_lab import Demonstration
 from engine_place import CHECK_CASES, job_of, measured, place_in
 from machine import CHECKS_OF_THE_MACHINE, failed_by_the_server
 from report_page import embedded, inflated
@@ -20,7 +21,9 @@ from zerolap.build import Builder, resolve
 from zerolap.cases import load_cases
 from zerolap.engines import missing_for_sampling, perf, sampled
 from zerolap.engines.sampled import Sampled
+from zerolap.lab import read_pictures
 from zerolap.records import BASE, HEAD, Block, Case, Measurement, TrialDone, TrialFailed
+from zerolap.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +53,23 @@ def sample(case: Case, server: Path, directory: Path) -> tuple[Measurement, byte
 
 
 ROUND = "word = word * 6364136223846793005ULL + 1442695040888963407ULL;"
+
+
+BY_CASE = {".cases"}
+UP_TO_MACHINE_AND_SERVER = {
+    # What a time comes to depends on how busy the machine is.
+    ".cases[].time",
+    ".cases[].time_deciding",
+    ".cases[].confirmed",
+    # The toy server reports none.
+    ".base.allocator",
+    ".head.allocator",
+    # Facts that a platform may have, and notes.
+    ".platform.facts.governor",
+    ".platform.facts.turbo",
+    ".platform.facts.made up",
+    ".notes[]",
+}
 
 
 def skip_without_stacks(document: dict[str, Any]) -> None:
@@ -106,17 +126,38 @@ def test_samples_of_a_build_have_lines_with_their_text(toy: ToySource, tmp_path:
         assert line["text"] == sources[line["file"]][line["line"] - 1].rstrip()[:200]
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("sampling")
-def test_comparisons_of_commits_have_the_lines_of_what_changed(toy: ToySource, tmp_path: Path) -> None:
-    """They are sampled in placements, which are linked without debug information."""
+def filled_paths(value: Any, at: str = "") -> set[str]:
+    """Return the paths of a document at which there is something, those of all entries of a list or of cases as one."""
+    if isinstance(value, dict):
+        names = dict.fromkeys(value, "*") if at in BY_CASE else {name: name for name in value}
+        return set().union(*(filled_paths(part, f"{at}.{names[name]}") for name, part in value.items()))
+    if isinstance(value, list):
+        return set().union(*(filled_paths(part, f"{at}[]") for part in value))
+    return set() if value is None or value is False or value == "" else {at}
+
+
+@pytest.fixture(scope="module")
+def compared(sampling: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Zerolap, Any, Path]:
+    """A comparison of two commits by all engines that every machine has: the program, its document and its page."""
+    directory = tmp_path_factory.mktemp("compared")
+    toy, zerolap = ToySource(directory / "toy"), Zerolap(directory)
+    page, cases = directory / "report.html", directory / "cases.yml"
     head = toy.changed(("commands.c", ROUND, f"{{\n        {ROUND}\n        word ^= word >> 9;\n    }}"))
-    zerolap, page, cases = Zerolap(tmp_path), tmp_path / "report.html", tmp_path / "cases.yml"
     cases.write_text("group: toy\ncases:\n  - {name: work, commands: [WORK key 20000], expect: {reply: integer}}\n")
     common = ["compare", toy.first, head, "--repo", toy.path, "--cases", cases, "--store", zerolap.store]
-    ended = zerolap(*common, "--engine", "counted,sampled", "--html", page, "--json", "-")
+    asked = ["--engine", "counted,timed,sampled", "--budget", "1m", "--html", page, "--json", "-"]
+    ended = zerolap(*common, *asked)
     assert ended.code == 0, ended
     skip_without_stacks(ended.document())
+    return zerolap, ended.document(), page
+
+
+@pytest.mark.slow
+def test_comparisons_of_commits_have_the_lines_of_what_changed(
+    compared: tuple[Zerolap, Any, Path], tmp_path: Path
+) -> None:
+    """They are sampled in placements, which are linked without debug information."""
+    zerolap, _, page = compared
     pictures = json.loads(embedded(page.read_text(), "lines"))
     [case] = pictures["cases"].values()
     [work] = [of for of in case if of["function"] == "work_command"]
@@ -130,6 +171,22 @@ def test_comparisons_of_commits_have_the_lines_of_what_changed(toy: ToySource, t
         zerolap("profile", "--stored", "latest", "--store", zerolap.store, "--output", tmp_path / name)
     assert "commands.c" in (tmp_path / "stacks.callgrind").read_text()
     assert b"commands.c" in gzip.decompress((tmp_path / "stacks.pb.gz").read_bytes())
+
+
+@pytest.mark.slow
+def test_what_the_demonstration_shows_is_in_a_real_comparison(
+    compared: tuple[Zerolap, Any, Path], demonstration: Demonstration, tmp_path: Path
+) -> None:
+    zerolap, document, _ = compared
+    with demonstration.opened_in(tmp_path / "store") as store:
+        rows = [row for row in store.comparisons(200) if row.kind == "compare" and row.state == "done"]
+        comparisons = [store.comparison(row.id) for row in rows]
+        shown = set().union(*(filled_paths(of.model_dump(mode="json", by_alias=True)) for of in comparisons))
+        drawn = set().union(*(filled_paths(read_pictures(of, store).model_dump(mode="json")) for of in comparisons))
+    with Store.open_to_read(str(zerolap.store)) as store:
+        pictures = read_pictures(store.comparison(document["id"]), store).model_dump(mode="json")
+    assert shown - filled_paths(document) - UP_TO_MACHINE_AND_SERVER == set()
+    assert drawn - filled_paths(pictures) == set()
 
 
 @pytest.mark.usefixtures("short")
