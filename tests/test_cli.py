@@ -8,16 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from command_line import Zerolap
+from jsonschema import Draft202012Validator
 from stored_opportunities import counted_run
 from toy_server import CASES, ToySource
 
 from zerolap import __version__
+from zerolap import cases as zerolap_cases
+from zerolap.cases import case_file_of, load_cases, packaged_suites
 from zerolap.cli.exit_code import exit_code
 from zerolap.cli.options import FailOn, check_reports, min_effects, seconds, server_settings
 from zerolap.cli.output import write
 from zerolap.cli.verbs import VERBS
-from zerolap.records import Comparison
+from zerolap.lab import Options, run_request
+from zerolap.records import BinarySource, Comparison, RequestedServer, RequestState
 from zerolap.store import Store
 
 EXAMPLES = {
@@ -411,3 +416,95 @@ def test_the_reason_of_exit_code_1(
 def test_a_failed_trial_goes_before_a_regression() -> None:
     comparison = a_comparison(a_case("regression"), an_invalid_case("head", failure="head: it died"))
     assert {exit_code(comparison, when) for when in FailOn} == {4}
+
+
+def submitted(store: Path, name: str, state: RequestState | None = None) -> str:
+    """Submit a run, as a process does that is killed before it measures; `state` is how it ended instead."""
+    source = BinarySource(name=name, path=Path("/bin/true"))
+    request = run_request(RequestedServer(source=source), load_cases(CASES), Options(engines=["counted"]))
+    with Store.open(str(store)) as results:
+        results.submit([request])
+        if state is not None:
+            results.end(request.id, state)
+    return request.id
+
+
+def test_what_is_unfinished_is_listed(zerolap: Zerolap) -> None:
+    killed = submitted(zerolap.store, "killed")
+    failed = submitted(zerolap.store, "no-server", "failed")
+    shown = zerolap("explain", "--store", zerolap.store)
+    assert (shown.code, "empty" in shown.out) == (0, False), shown
+    rows = {row.split()[0]: row for row in shown.out.splitlines() if row.startswith("r-")}
+    assert list(rows) == [failed, killed]
+    assert "failed" in rows[failed]
+    assert "nothing measured yet" in rows[killed]
+    assert f"zerolap resume {killed}  continues" in shown.out
+    zerolap("explain", "latest", "--store", zerolap.store).fails_with(2, f"{failed} has nothing measured yet")
+    with Store.open_to_read(str(zerolap.store)) as store:
+        assert store.latest_interrupted() == killed
+
+
+def test_what_failed_is_not_resumed_as_the_latest(zerolap: Zerolap) -> None:
+    submitted(zerolap.store, "no-server", "failed")
+    zerolap("resume", "latest", "--store", zerolap.store).fails_with(2, "nothing was interrupted", "zerolap explain")
+
+
+def test_a_mistyped_verb_has_a_suggestion(zerolap: Zerolap) -> None:
+    zerolap("comapre", "A", "B").fails_with(2, "there is no verb `comapre`", "did you mean `compare`?")
+    zerolap("frobnicate").fails_with(2, "the verbs are run, compare")
+    assert "Did you mean 'list'?" in zerolap("suites", "lst").err
+
+
+def test_what_is_missing_is_named_in_a_few_lines(zerolap: Zerolap) -> None:
+    ended = zerolap("compare")
+    assert ended.code == 2
+    assert "Missing argument 'BASE'" in ended.err
+    assert ended.out == ""
+    assert len(ended.err.splitlines()) < 10
+
+
+@pytest.mark.parametrize("content", ["fail-on = 'never ever'", "budget = 'long'", "[run]\nseed = -1"])
+def test_a_wrong_value_of_the_settings_file_names_the_file(zerolap: Zerolap, tmp_path: Path, content: str) -> None:
+    (tmp_path / "zerolap.toml").write_text(content)
+    ended = (
+        zerolap("run", "--server", "redis-server") if "run" in content else zerolap("compare", "/bin/true", "/bin/true")
+    )
+    assert ended.code == 2, ended
+    assert "is set in `zerolap.toml`" in " ".join(ended.err.replace("│", "").split())
+    assert "Value error" not in ended.err
+
+
+@pytest.mark.parametrize("suite", packaged_suites())
+def test_a_case_that_is_shown_as_a_file_is_read_as_the_same_case(suite: str, tmp_path: Path) -> None:
+    file = tmp_path / "case.yml"
+    for case in load_cases(Path(suite)):
+        file.write_text(case_file_of(case))
+        [read] = load_cases(file)
+        place = {"file": case.file, "line": case.line}
+        assert read.model_copy(update=place) == case, file.read_text()
+
+
+def test_a_case_is_shown_as_a_file(zerolap: Zerolap, tmp_path: Path) -> None:
+    file = tmp_path / "hash.yml"
+    file.write_text(
+        "group: hash\ndatasets:\n  of-{size}:\n    load: ['SET __key__ __data__']\n    data_size: '{size}'\n"
+        "cases:\n  - name: get-{size}\n    matrix: {size: [10, 200]}\n    dataset: of-{size}\n"
+        "    commands: ['GET {{size}}', {command: GET __key__, ratio: 2}]\n    config: {maxmemory: 0100}\n"
+        "    companions: [{commands: ['PUBLISH news x']}]\n"
+    )
+    ended = zerolap("suites", "show", "get-200", "--cases", file, "--yaml")
+    shown = tmp_path / "shown.yml"
+    shown.write_text(ended.out)
+    [case] = load_cases(shown)
+    [same] = [of for of in load_cases(file) if of.name == "get-200"]
+    assert case.model_copy(update={"file": same.file, "line": same.line}) == same
+    zerolap("suites", "show", "get-*", "--cases", file, "--yaml").fails_with(2, "names 2 cases", "get-10, get-200")
+
+
+def test_the_schema_accepts_the_cases_that_are_read(zerolap: Zerolap) -> None:
+    schema = json.loads(zerolap("suites", "schema").out)
+    assert schema["properties"].keys() == {"group", "datasets", "cases"}
+    validate = Draft202012Validator(schema)
+    core = yaml.safe_load((Path(zerolap_cases.__file__).parent / "suites" / "core.yml").read_text())
+    assert list(validate.iter_errors(core)) == []
+    assert list(validate.iter_errors({**core, "caess": []})) != []

@@ -6,10 +6,12 @@ from zerolap.cases._scale import QUICK_SCALE, quick_factor, scaled
 from zerolap.cases._schema import json_schema
 from zerolap.cases._select import select
 from zerolap.cases._topology import obstacle_of, standard_topologies, topology_named
+from zerolap.cases._written import case_file_of
 
 __all__ = [
     "QUICK_SCALE",
     "PublicTopologies",
+    "case_file_of",
     "core_suite",
     "json_schema",
     "known_topologies",

@@ -8,7 +8,7 @@ import typer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["agent"])
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["agent"])
 
 Credentials = Annotated[
     Path,

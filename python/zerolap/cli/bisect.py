@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from zerolap.cli import options
+from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["bisect"]}
 
@@ -35,12 +35,12 @@ Repository = Annotated[
 ]
 
 
-@app.command(help=HELP, no_args_is_help=True)
+@app.command(help=HELP)
 def bisect(
     context: typer.Context,
-    good: Annotated[str, typer.Argument(metavar="GOOD", show_default=False)],
-    bad: Annotated[str, typer.Argument(metavar="BAD", show_default=False)],
-    case: Annotated[str, typer.Argument(metavar="CASE", show_default=False)],
+    good: Annotated[str, typer.Argument(metavar="GOOD", show_default=False, autocompletion=completion.revisions)],
+    bad: Annotated[str, typer.Argument(metavar="BAD", show_default=False, autocompletion=completion.revisions)],
+    case: Annotated[str, typer.Argument(metavar="CASE", show_default=False, autocompletion=completion.case_names)],
     repo: Repository = Path("."),
     cases_directory: options.CasesDirectory = None,
     engine: options.Engine = None,

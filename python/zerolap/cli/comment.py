@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerolap.cli import options
+from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.github import GitHub, GivenToken
     from zerolap.report.pull_request import PullRequestState
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 PUBLIC_API = "https://api.github.com"
 PUBLIC_SITE = "https://github.com"
@@ -62,9 +62,11 @@ ApiUrl = Annotated[str, typer.Option(help="Address of the API.", metavar="URL", 
 SiteUrl = Annotated[str, typer.Option(help="Address of the pages.", metavar="URL", envvar="GITHUB_SERVER_URL")]
 
 
-@app.command(help=HELP, no_args_is_help=True)
+@app.command(help=HELP)
 def comment(
-    identities: Annotated[list[str], typer.Argument(metavar="ID...", show_default=False)],
+    identities: Annotated[
+        list[str], typer.Argument(metavar="ID...", show_default=False, autocompletion=completion.results)
+    ],
     pull_request: Number,
     repository: Repository = "",
     token_file: TokenPath = None,

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from zerolap.cli import options
+from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["compare"]}
 
@@ -69,11 +69,13 @@ class WhichStacks(StrEnum):
 Stacks = Annotated[WhichStacks, typer.Option(help="Cases to sample stacks for: those that changed, or all.")]
 
 
-@app.command(help=HELP, no_args_is_help=True)
+@app.command(help=HELP)
 def compare(
     context: typer.Context,
-    base: Annotated[str, typer.Argument(metavar="BASE", show_default=False)],
-    head: Annotated[str | None, typer.Argument(metavar="HEAD", show_default=False)] = None,
+    base: Annotated[str, typer.Argument(metavar="BASE", show_default=False, autocompletion=completion.revisions)],
+    head: Annotated[
+        str | None, typer.Argument(metavar="HEAD", show_default=False, autocompletion=completion.revisions)
+    ] = None,
     cases: options.Cases = None,
     repo: options.Repo = None,
     cases_directory: options.CasesDirectory = None,

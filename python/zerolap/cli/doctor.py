@@ -12,7 +12,7 @@ from zerolap.cli.verbs import VERBS
 if TYPE_CHECKING:
     from zerolap.host import Diagnosis
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["doctor"]}
 

@@ -4,19 +4,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerolap.cli import options
+from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.records import Comparison, RunReport
     from zerolap.store import Store
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["explain"]}
 
 ID is printed at the end of compare, run and snapshot; a unique beginning of it or `latest` will do. Without ID the
-newest comparisons, runs and sweeps of snapshots are listed.
+newest comparisons, runs and sweeps of snapshots are listed, also those that were interrupted or failed.
 
 Examples:
 
@@ -30,7 +30,9 @@ Examples:
 
 @app.command(help=HELP)
 def explain(
-    identity: Annotated[str | None, typer.Argument(metavar="[ID]", show_default=False)] = None,
+    identity: Annotated[
+        str | None, typer.Argument(metavar="[ID]", show_default=False, autocompletion=completion.results)
+    ] = None,
     json: options.Json = None,
     html: options.Html = None,
     markdown: options.Markdown = None,
@@ -39,7 +41,7 @@ def explain(
     quiet: options.Quiet = False,
 ) -> None:
     """Show a stored comparison, run or sweep, or list the newest."""
-    from zerolap.cli.listing import newest_results, show_newest
+    from zerolap.cli.listing import latest_result, show_newest
     from zerolap.cli.output import Reports, write_comparison, write_run, write_sweep
     from zerolap.errors import UsageError
     from zerolap.store import Store
@@ -53,7 +55,7 @@ def explain(
             show_newest(results)
             return
         if identity == "latest":
-            identity = newest_results(results)[0].id
+            identity = latest_result(results)
         if identity.startswith("s-"):
             if benchfmt is not None:
                 raise UsageError("a sweep of snapshots is not written as benchfmt", hint="write --json FILE")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from zerolap.store import Attempt, KnownAgent, Store
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["fleet"])
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["fleet"])
 app.command(help=fleet_setup.INIT_HELP)(fleet_setup.init)
 app.command(no_args_is_help=True)(fleet_setup.token)
 app.command(no_args_is_help=True)(fleet_setup.revoke)

@@ -65,7 +65,7 @@ class _ShowByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(cls=_ShowByDefault, rich_markup_mode="rich", help=HELP, add_help_option=False)
+app = typer.Typer(add_completion=False, cls=_ShowByDefault, rich_markup_mode="rich", help=HELP, add_help_option=False)
 
 Range = Annotated[
     str | None,

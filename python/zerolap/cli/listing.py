@@ -1,8 +1,9 @@
-"""Lists the newest comparisons, runs and sweeps of a store."""
+"""Lists the newest comparisons, runs and sweeps of a store, and what of them is unfinished."""
 
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from rich.console import Console
 from rich.table import Table
@@ -10,38 +11,47 @@ from rich.text import Text
 
 from zerolap.records import UsageError
 from zerolap.report import sweep_headline, sweep_kernel, sweep_servers
-from zerolap.store import Store, StoredRow, StoredSweep
+from zerolap.report.format import one_line
+from zerolap.store import INTERRUPTED_STATES, RequestInShort, Store, StoredRow, StoredSweep
 
 LISTED = 20
+MEASURED_NOTHING = "nothing measured yet"
 
 
 @dataclass(frozen=True)
 class NewestResult:
-    """A comparison, a run or a sweep as it is listed."""
+    """A comparison, a run or a sweep as it is listed; `is_unfinished` where `zerolap resume` goes on with it."""
 
     id: str
     created: str
     state: str
     servers: str
     outcome: str
+    is_unfinished: bool = False
+
+
+def latest_result(store: Store) -> str:
+    """Return the id of the newest result that can be shown; raises `UsageError` if there is none."""
+    results = _measured(store)
+    if results:
+        return results[0].id
+    unfinished = store.undocumented(1)
+    if unfinished:
+        raise UsageError(f"{unfinished[0].id} has {MEASURED_NOTHING}", hint="zerolap explain lists all")
+    raise UsageError("the store is empty", hint="measure something with zerolap compare or zerolap run")
 
 
 def newest_results(store: Store) -> list[NewestResult]:
-    """Return the newest results of all kinds, the newest first; raises `UsageError` if there are none."""
-    rows: Iterable[NewestResult] = map(_of_row, store.comparisons(LISTED))
-    sweeps: Iterable[NewestResult] = map(_of_sweep, store.sweeps.newest(LISTED))
-    results = list(heapq.merge(rows, sweeps, key=lambda result: result.created, reverse=True))[:LISTED]
-    if not results:
-        raise UsageError("the store is empty", hint="measure something with zerolap compare or zerolap run")
-    return results
+    """Return the newest results of all kinds, the newest first, those too that were not begun to be measured."""
+    undocumented: Iterable[NewestResult] = map(_of_request, store.undocumented(LISTED))
+    return list(heapq.merge(_measured(store), undocumented, key=_created, reverse=True))[:LISTED]
 
 
 def show_newest(store: Store) -> None:
-    """Print a table of the newest results."""
+    """Print a table of the newest results, and the command that goes on with the newest that was interrupted."""
     console = Console()
-    try:
-        results = newest_results(store)
-    except UsageError:
+    results = newest_results(store)
+    if not results:
         console.print("The store is empty. Fill it: zerolap run, zerolap compare")
         return
     table = Table(box=None, pad_edge=False)
@@ -50,6 +60,26 @@ def show_newest(store: Store) -> None:
     for result in results:
         table.add_row(*map(Text, (result.id, result.created, result.state, result.servers, result.outcome)))
     console.print(table)
+    unfinished = next((result for result in results if result.is_unfinished), None)
+    if unfinished is not None:
+        console.print(Text(f"\nzerolap resume {unfinished.id}  continues what was interrupted"))
+
+
+def _measured(store: Store) -> list[NewestResult]:
+    rows: Iterable[NewestResult] = map(_of_row, store.comparisons(LISTED))
+    sweeps: Iterable[NewestResult] = map(_of_sweep, store.sweeps.newest(LISTED))
+    return list(heapq.merge(rows, sweeps, key=_created, reverse=True))[:LISTED]
+
+
+def _created(result: NewestResult) -> str:
+    return result.created
+
+
+def _of_request(request: RequestInShort) -> NewestResult:
+    created = datetime.fromtimestamp(request.submitted, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    servers = " .. ".join(source.name for source in request.sides.values())
+    outcome = request.unreadable or one_line(request.reason) or MEASURED_NOTHING
+    return NewestResult(request.id, created, request.state, servers, outcome, request.state in INTERRUPTED_STATES)
 
 
 def _of_row(row: StoredRow) -> NewestResult:
@@ -58,7 +88,7 @@ def _of_row(row: StoredRow) -> NewestResult:
         counts = row.summary.model_dump(exclude={"machine_seconds"})
         outcome = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     servers = row.head if row.base is None else f"{row.base} .. {row.head}"
-    return NewestResult(row.id, row.created, row.state, servers, outcome)
+    return NewestResult(row.id, row.created, row.state, servers, outcome, row.state in {"running", "interrupted"})
 
 
 def _of_sweep(sweep: StoredSweep) -> NewestResult:

@@ -1,5 +1,6 @@
 """The entry point of the command line: finds the verb, prints errors once, and maps them to exit codes."""
 
+import difflib
 import errno
 import gc
 import importlib
@@ -15,7 +16,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from zerolap import __version__
-from zerolap.cli.verbs import VERBS
+from zerolap.cli.settings_file import FILE, with_file_named
+from zerolap.cli.verbs import VERBS, panel_of
 from zerolap.errors import EnvironmentMissing, Interrupted, UsageError, ZerolapError
 
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
@@ -31,15 +33,33 @@ class LazyVerbs(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a verb for the list of verbs, without importing its module; None for an unknown one."""
-        return TyperCommand(cmd_name, help=VERBS[cmd_name]) if cmd_name in VERBS else None
+        if cmd_name not in VERBS:
+            return None
+        return TyperCommand(cmd_name, help=VERBS[cmd_name], rich_help_panel=panel_of(cmd_name))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command of the called verb from its module."""
+        """Return the command of the called verb from its module; raises `UsageError` for an unknown one."""
+        if args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            near = difflib.get_close_matches(args[0], VERBS, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else f"the verbs are {', '.join(VERBS)}"
+            raise UsageError(f"there is no verb `{args[0]}`", hint=hint)
         name, command, rest = super().resolve_command(ctx, args)
         if name in VERBS:
             command = typer.main.get_command(importlib.import_module(f"zerolap.cli.{name}").app)
             command.name = name
         return name, command, rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Call the verb; where a value is refused that comes from `zerolap.toml`, the message names the file."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as wrong:
+            wrong.message = wrong.message.removeprefix("Value error, ").rstrip(".")
+            if wrong.ctx is not None and wrong.param is not None:
+                source = wrong.ctx.get_parameter_source(wrong.param.name or "")
+                if source is not None and source.name == "DEFAULT_MAP":
+                    wrong.message += f"; it is set in `{FILE}`"
+            raise
 
 
 def _show_version(is_requested: bool) -> None:
@@ -52,7 +72,6 @@ app = typer.Typer(
     cls=LazyVerbs,
     name="zerolap",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     epilog="Start with: zerolap run. Then: zerolap compare HEAD~1 HEAD --repo PATH. Defaults of options: zerolap.toml.",
@@ -104,7 +123,7 @@ def _run() -> int:
     try:
         app()
     except ZerolapError as fault:
-        return _show(fault)
+        return _show(with_file_named(fault))
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
     except BrokenPipeError:

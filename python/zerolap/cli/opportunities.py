@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from zerolap.cli import options
+from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.opportunities import CountedVersion
     from zerolap.records import OpportunityWeights
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["opportunities"]}
 
@@ -53,7 +53,9 @@ BY_COMMAND = "command"
 @app.command(help=HELP)
 def opportunities(
     context: typer.Context,
-    identity: Annotated[str | None, typer.Argument(metavar="ID", show_default=False)] = None,
+    identity: Annotated[
+        str | None, typer.Argument(metavar="ID", show_default=False, autocompletion=completion.results)
+    ] = None,
     side: Annotated[Literal["base", "head"], typer.Option(help="Side of a comparison that is looked at.")] = "head",
     everywhere: Annotated[
         bool, typer.Option("--all", help="Take in the cases of the same build from all results measured alike.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap.cli import completion
 from zerolap.durations import seconds_in
 from zerolap.errors import UsageError
 
@@ -44,13 +45,17 @@ class FailOn(StrEnum):
 
 
 Cases = Annotated[
-    list[str] | None, typer.Argument(metavar="[CASE]...", help="Names or globs of cases; by default all.")
+    list[str] | None,
+    typer.Argument(
+        metavar="[CASE]...", help="Names or globs of cases; by default all.", autocompletion=completion.case_names
+    ),
 ]
 Server = Annotated[
     str,
     typer.Option(
         help="A binary, source tree, revision, program on the PATH, or a start command in quotes.",
         metavar="SERVER",
+        autocompletion=completion.revisions,
     ),
 ]
 Repo = Annotated[Path | None, typer.Option(help="Git repository of the revisions.", metavar="DIR")]
@@ -60,17 +65,29 @@ CasesDirectory = Annotated[
         "--cases",
         help="Case files, or the name of a suite such as geo, instead of the core suite.",
         metavar="DIR|FILE|SUITE",
+        autocompletion=completion.suites,
     ),
 ]
 Command = Annotated[
     list[str] | None,
-    typer.Option("--command", help="Only cases with this command, such as XADD or 'XINFO STREAM'.", metavar="NAME"),
+    typer.Option(
+        "--command",
+        help="Only cases with this command, such as XADD or 'XINFO STREAM'.",
+        metavar="NAME",
+        autocompletion=completion.case_commands,
+    ),
 ]
-Group = Annotated[list[str] | None, typer.Option("--group", help="Only cases of this group.", metavar="NAME")]
+Group = Annotated[
+    list[str] | None,
+    typer.Option("--group", help="Only cases of this group.", metavar="NAME", autocompletion=completion.case_groups),
+]
 Engine = Annotated[
     str | None,
     typer.Option(
-        help="Engines, separated by commas: counted, timed, sampled, traced.", metavar="NAMES", show_default=False
+        help="Engines, separated by commas: counted, timed, sampled, traced.",
+        metavar="NAMES",
+        show_default=False,
+        autocompletion=completion.list_of(*ENGINES),
     ),
 ]
 Budget = Annotated[
@@ -93,7 +110,9 @@ CountBuild = Annotated[
 Topology = Annotated[
     str | None,
     typer.Option(
-        help="Topology of the servers, instead of those of the cases: replicas-1, cluster-3, tls.", metavar="NAME"
+        help="Topology of the servers, instead of those of the cases: replicas-1, cluster-3, tls.",
+        metavar="NAME",
+        autocompletion=completion.topologies,
     ),
 ]
 Config = Annotated[

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerolap.cli import options
+from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ CHECKS_OF_RECORDING = {"stack_samples", "lost_samples"}
 DEFAULT_TOP = 15
 MOST_NAMED = 8
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["profile"]}
 
@@ -56,7 +56,10 @@ Examples:
 @app.command(help=HELP)
 def profile(
     context: typer.Context,
-    words: Annotated[list[str] | None, typer.Argument(metavar="SERVER CASE", show_default=False)] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SERVER CASE", show_default=False, autocompletion=completion.revisions_and_cases),
+    ] = None,
     stored: Annotated[
         str | None,
         typer.Option(

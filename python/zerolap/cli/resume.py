@@ -4,15 +4,15 @@ from typing import Annotated
 
 import typer
 
-from zerolap.cli import options
+from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["resume"]}
 
-ID is listed by `zerolap explain`; a unique beginning of it or `latest` will do. The same compare or run command
-continues it, too.
+ID is listed by `zerolap explain`; a unique beginning of it will do, and `latest` is the newest that was interrupted or
+killed. The same compare or run command continues it, too.
 
 Examples:
 
@@ -22,9 +22,11 @@ Examples:
 """
 
 
-@app.command(help=HELP, no_args_is_help=True)
+@app.command(help=HELP)
 def resume(
-    identity: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
+    identity: Annotated[
+        str, typer.Argument(metavar="ID", show_default=False, autocompletion=completion.unfinished_results)
+    ],
     json: options.Json = None,
     html: options.Html = None,
     markdown: options.Markdown = None,

@@ -26,7 +26,7 @@ LoadTool = Annotated[
     ),
 ]
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["run"]}
 

@@ -9,7 +9,7 @@ import typer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["serve"]}
 

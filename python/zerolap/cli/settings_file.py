@@ -1,11 +1,12 @@
 """`zerolap.toml` in the working directory: defaults of options, for all verbs or in a table for one verb."""
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from zerolap.cli.verbs import VERBS
-from zerolap.errors import UsageError
+from zerolap.errors import UsageError, ZerolapError
 
 FILE = Path("zerolap.toml")
 
@@ -22,6 +23,26 @@ OPTIONS = {
     "load-tool", "keep", "keep-newest", "keep-bytes", "variant", "base-variant", "head-variant", "topology",
     "unsafe-no-sandbox",
 }  # fmt: skip
+
+
+_OPTION = re.compile(r"`--([a-z-]+)[ `]")
+
+
+def with_file_named(fault: ZerolapError) -> ZerolapError:
+    """Return an error that begins with an option, with the file in its hint where the option is set there."""
+    begun = _OPTION.match(fault.message)
+    if not isinstance(fault, UsageError) or begun is None or not _sets(begun[1]):
+        return fault
+    hint = "; ".join(filter(None, [fault.hint, f"`{begun[1]}` is set in `{FILE}`"]))
+    return UsageError(fault.message, hint=hint, details=fault.details)
+
+
+def _sets(option: str) -> bool:
+    try:
+        document = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return any(option in values for values in (document, *document.values()) if isinstance(values, dict))
 
 
 def default_map() -> dict[str, Any]:

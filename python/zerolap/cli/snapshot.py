@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from zerolap.cli import options
+from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_REPETITIONS = 100
 SMALLEST_SIZE = 1 << 20
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["snapshot"]}
 
@@ -55,7 +55,7 @@ Examples:
 @app.command(help=HELP)
 def snapshot(
     context: typer.Context,
-    server: Annotated[str, typer.Argument(metavar="SERVER", show_default=False)],
+    server: Annotated[str, typer.Argument(metavar="SERVER", show_default=False, autocompletion=completion.revisions)],
     sizes: Annotated[
         str | None,
         typer.Option(

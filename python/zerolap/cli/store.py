@@ -7,7 +7,7 @@ import typer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["store"])
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["store"])
 
 USAGE_SCHEMA = "zerolap.store-usage/1"
 PRUNED_SCHEMA = "zerolap.store-pruned/1"

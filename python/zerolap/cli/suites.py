@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerolap.cli import options
+from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.records import Case
 
 
+CORE = "core"
 FAULTS_OF_FILES = {"arguments", "topology"}
 """Reasons for skipping a case that are faults of its file."""
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["suites"])
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["suites"])
 
 
 @app.command(name="list")
@@ -25,14 +26,18 @@ def list_cases(
     command: options.Command = None,
     group: options.Group = None,
 ) -> None:
-    """List cases with group, commands and description.
+    """List cases with group, commands and description, and the suites that there are.
 
-    Example: zerolap suites list --group stream
+    Examples:
+        zerolap suites list --group stream
+
+        zerolap suites list --cases geo
     """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from zerolap.cases import packaged_suites
     from zerolap.cli.case_selection import selected_cases
 
     table = Table(box=None, pad_edge=False)
@@ -41,28 +46,65 @@ def list_cases(
     for case in selected_cases(cases_directory, cases, command, group):
         # Text, as brackets in descriptions would be parsed as markup.
         table.add_row(*map(Text, (case.name, case.group, ", ".join(case.verbs), case.description)))
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    if cases_directory is None:
+        others = [name for name in packaged_suites() if name != CORE]
+        console.print(
+            Text(f"\nof the suite {CORE}; others: {', '.join(others)}: zerolap suites list --cases {others[0]}")
+        )
 
 
-@app.command(no_args_is_help=True)
+@app.command()
 def show(
-    case: Annotated[str, typer.Argument(metavar="CASE", show_default=False)],
+    case: Annotated[str, typer.Argument(metavar="CASE", show_default=False, autocompletion=completion.case_names)],
     cases_directory: options.CasesDirectory = None,
+    yaml: Annotated[bool, typer.Option("--yaml", help="Show it as a case file, to be copied and changed.")] = False,
 ) -> None:
     """Show a case with all its fields, placeholders filled, as JSON.
 
-    Example: zerolap suites show get-100B
-    """
-    from zerolap.cli.case_selection import selected_cases
+    Examples:
+        zerolap suites show get-100B
 
-    for selected in selected_cases(cases_directory, [case], None, None):
-        typer.echo(selected.model_dump_json(indent=2))
+        zerolap suites show get-100B --yaml > my-cases.yml
+    """
+    from zerolap.cases import case_file_of
+    from zerolap.cli.case_selection import selected_cases
+    from zerolap.records import UsageError
+
+    selected = selected_cases(cases_directory, [case], None, None)
+    if yaml and len(selected) > 1:
+        names = ", ".join(of.name for of in selected[:5])
+        raise UsageError(
+            f"`{case}` names {len(selected)} cases, and a case file is shown of one", hint=f"name one of {names}"
+        )
+    for shown in selected:
+        typer.echo(case_file_of(shown) if yaml else shown.model_dump_json(indent=2), nl=not yaml)
+
+
+@app.command()
+def schema() -> None:
+    """Write the JSON Schema of case files, by which editors complete and check them.
+
+    Example: zerolap suites schema > case-file.schema.json
+
+    The first line of a case file names it for editors with a YAML language server:
+    # yaml-language-server: $schema=case-file.schema.json
+    """
+    import json
+
+    from zerolap.cases import json_schema
+
+    typer.echo(json.dumps(json_schema(), indent=2))
 
 
 @app.command()
 def check(
     context: typer.Context,
-    what: Annotated[list[str] | None, typer.Argument(metavar="[CASE|FILE|DIR]...", show_default=False)] = None,
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[CASE|FILE|DIR]...", show_default=False, autocompletion=completion.case_names),
+    ] = None,
     server: options.Server = "redis-server",
     repo: options.Repo = None,
     cases_directory: options.CasesDirectory = None,

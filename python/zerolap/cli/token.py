@@ -12,7 +12,7 @@ from zerolap.cli.verbs import VERBS
 if TYPE_CHECKING:
     from zerolap.api import TokenScope
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["token"])
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["token"])
 
 TOKENS_SCHEMA = "zerolap.tokens/1"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

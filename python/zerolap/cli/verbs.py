@@ -20,3 +20,16 @@ VERBS = {
     "token": "Make, list and remove tokens of the HTTP API of zerolap serve.",
     "doctor": "Examine this machine: what it can measure, what each missing part costs, and how to fix it.",
 }
+
+PANELS = {
+    "Measure": ("run", "compare", "bisect", "history", "profile", "snapshot", "resume"),
+    "Look": ("explain", "opportunities", "suites", "doctor"),
+    "By itself": ("watch", "serve", "comment"),
+    "Run a lab": ("agent", "fleet", "store", "token"),
+}
+"""The parts of the help, each with its verbs."""
+
+
+def panel_of(verb: str) -> str:
+    """Return the part of the help that a verb is in."""
+    return next(panel for panel, verbs in PANELS.items() if verb in verbs)

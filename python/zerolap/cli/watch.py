@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from zerolap.records import Comparison
     from zerolap.triggers import Push, TriggerSettings
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 WATCH_SCHEMA = "zerolap.watch/1"
 HELP = f"""{VERBS["watch"]}
@@ -32,7 +32,7 @@ Examples:
 """
 
 
-@app.command(help=HELP, no_args_is_help=True)
+@app.command(help=HELP)
 def watch(
     cases: options.Cases = None,
     repo: Annotated[str, typer.Option(help="URL or path of the repository.", metavar="R", show_default=False)] = "",

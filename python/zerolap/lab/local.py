@@ -46,8 +46,14 @@ def run(request: Request, lab: Lab) -> RunReport:
 def resume(identity: str, lab: Lab) -> Comparison | RunReport:
     """Continue a comparison or run that was interrupted; nothing is measured twice.
 
-    Raises `UsageError` for one that is done, that another process works on, or that was begun on another machine.
+    `latest` is the newest that was interrupted or killed. Raises `UsageError` if there is none, for one that is done,
+    that another process works on, or that was begun on another machine.
     """
+    if identity == "latest":
+        latest = lab.store.latest_interrupted()
+        if latest is None:
+            raise UsageError("nothing was interrupted", hint="zerolap explain lists what there is")
+        identity = latest
     recorded = lab.store.request(identity)
     request, resolved = recorded.request, lab.store.resolved(recorded.request.id)
     if request.platform:

@@ -79,7 +79,7 @@ from zerolap.records.event import (
     event_json,
     read_event,
 )
-from zerolap.records.fields import PLACEHOLDER, Filled, Positive
+from zerolap.records.fields import PLACEHOLDER, Filled, Positive, number_of
 from zerolap.records.finding import Caller, Carrier, Finding, Part, PerSide
 from zerolap.records.history import (
     HISTORY_SCHEMA,
@@ -539,6 +539,7 @@ __all__ = [
     "fault_of_command",
     "job_json",
     "now",
+    "number_of",
     "parse_command",
     "read_event",
     "read_job",

@@ -28,10 +28,11 @@ class _OrPlaceholder:
         return {"anyOf": [handler(schema), {"type": "string", "pattern": f"^{PLACEHOLDER}$"}]}
 
 
-def _number_of(value: Any) -> Any:
+def number_of(value: Any) -> Any:
+    """Return the number that a filled-in text stands for, such as 2000 for `2k`; other values as they are."""
     match = _DECIMAL.fullmatch(value) if isinstance(value, Filled) else None
     return value if match is None else int(match[1]) * _FACTORS[match[2]]
 
 
-Number: TypeAlias = Annotated[int, Strict(), Field(ge=0), BeforeValidator(_number_of), _OrPlaceholder()]
-Positive: TypeAlias = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_number_of), _OrPlaceholder()]
+Number: TypeAlias = Annotated[int, Strict(), Field(ge=0), BeforeValidator(number_of), _OrPlaceholder()]
+Positive: TypeAlias = Annotated[int, Strict(), Field(ge=1), BeforeValidator(number_of), _OrPlaceholder()]

@@ -51,7 +51,7 @@ from zerolap.store.platform_records import (
     PooledSpread,
     StoredPlatform,
 )
-from zerolap.store.recorded_requests import NamedSource, RecordedRequest, RequestInShort
+from zerolap.store.recorded_requests import INTERRUPTED_STATES, NamedSource, RecordedRequest, RequestInShort
 from zerolap.store.report_records import (
     ListedRequest,
     ReportRecords,
@@ -92,6 +92,7 @@ __all__ = [
     "CONFIRMING_TOPIC",
     "DEFAULT_DIRECTORY",
     "HISTORY_TOPIC",
+    "INTERRUPTED_STATES",
     "AbsoluteTime",
     "AcceptedChange",
     "AdmittedAgent",

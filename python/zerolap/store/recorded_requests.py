@@ -31,6 +31,8 @@ LATEST: Final = "latest"
 NAMED_IN_ERRORS: Final = 5
 LAST_CHARACTER: Final = "\U0010ffff"
 OPEN_STATES: Final = ("waiting", "running")
+INTERRUPTED_STATES: Final = (*OPEN_STATES, "interrupted", "cancelled")
+"""Of requests to this machine: one whose process was killed stays open."""
 _FACTS: Final = TypeAdapter(dict[str, str])
 
 
@@ -217,6 +219,21 @@ def in_short(connection: Connection, identity: str) -> RequestInShort | None:
     is_meant = (request.c.id == identity, request.c.platform != "")
     row = connection.execute(select(request).where(*is_meant)).first()
     return None if row is None else request_in_short(row)
+
+
+def undocumented_in_short(connection: Connection, limit: int) -> list[RequestInShort]:
+    """Return the newest requests to this machine of which nothing was measured yet, in short, the newest first."""
+    is_meant = (request.c.platform == "", request.c.state != "done", document.c.id.is_(None))
+    joined = select(request).join(document, document.c.id == request.c.id, isouter=True).where(*is_meant)
+    return [request_in_short(row) for row in connection.execute(joined.order_by(request.c.number.desc()).limit(limit))]
+
+
+def latest_interrupted(connection: Connection) -> str | None:
+    """Return the id of the newest request to this machine that was interrupted or killed, or is being worked on."""
+    is_meant = (request.c.platform == "", request.c.state.in_(INTERRUPTED_STATES))
+    return connection.execute(
+        select(request.c.id).where(*is_meant).order_by(request.c.number.desc()).limit(1)
+    ).scalar_one_or_none()
 
 
 def comparisons_in_short(connection: Connection, limit: int, before: str | None) -> list[RequestInShort]:

@@ -48,7 +48,7 @@ from zerolap.store.kept_histories import KeptHistories
 from zerolap.store.kept_sweep import KeptSweep, kept_sweep
 from zerolap.store.measured_values import MeasuredValues
 from zerolap.store.platform_records import PlatformRecords
-from zerolap.store.recorded_requests import RecordedRequest
+from zerolap.store.recorded_requests import RecordedRequest, RequestInShort
 from zerolap.store.report_records import ReportRecords
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.session_records import SessionRecords
@@ -219,6 +219,16 @@ class Store:
         """Return the ids of the requests with that `Resolved.digest` that are not done, the newest first."""
         with self._database.reading() as connection:
             return requests.unfinished(connection, digest)
+
+    def undocumented(self, limit: int) -> list[RequestInShort]:
+        """Return the newest requests to this machine of which nothing was measured yet, the newest first."""
+        with self._database.reading() as connection:
+            return requests.undocumented_in_short(connection, limit)
+
+    def latest_interrupted(self) -> str | None:
+        """Return the id of the newest request to this machine that was interrupted or killed, or is worked on."""
+        with self._database.reading() as connection:
+            return requests.latest_interrupted(connection)
 
     def state(self, identity: str) -> RequestState:
         """Return the state of a request; a killed one is still `running`. Raises `UsageError`."""
