@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from reason_checks import check_reasons
+
 from zerolap.explain import Evidence, explain_change
 from zerolap.records import CallGraph, Changes, FileChange, Finding, Hunk, SourceFunction
 
@@ -96,7 +98,7 @@ def explained(
     stripped: bool = False,
 ) -> list[Finding]:
     names = head_functions or [function.name for function in head.functions]
-    return explain_change(
+    findings = explain_change(
         Evidence(
             base=base,
             head=head,
@@ -107,6 +109,8 @@ def explained(
             head_stripped=stripped,
         )
     )
+    check_reasons([finding.model_dump(mode="json") for finding in findings])
+    return findings
 
 
 def culprits(findings: Sequence[Finding]) -> list[str | None]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from zerolap.explain import text
+from zerolap.explain.facts import Fact
 from zerolap.records import Caller, CallGraph, Finding, GraphEdge, PerSide
 
 MAX_FINDINGS = 5
@@ -33,7 +34,7 @@ def explain_calls(base: CallGraph, head: CallGraph, counted: Callable[[CallGraph
                 calls_per_op=calls,
                 share_of_change=changed[caller, callee] / total,
                 callers=[Caller(function=caller[0], file=caller[1], calls_per_op=calls, in_diff=False)],
-                text=text.call_count(caller[0], callee[0], calls),
+                text=text.call_count(caller[0], callee[0], Fact.of(calls)),
             )
         )
     return findings
@@ -55,7 +56,8 @@ def _calls(graph: CallGraph, counted: Callable[[CallGraph, GraphEdge], bool]) ->
         if counted(graph, edge):
             pair = _place(graph, edge.caller), _place(graph, edge.callee)
             calls[pair] = calls.get(pair, 0.0) + edge.calls
-    return calls
+    # What happens in the small window only, such as a buffer that grows at first, is less than none a request.
+    return {pair: max(0.0, of_pair) for pair, of_pair in calls.items()}
 
 
 def _place(graph: CallGraph, index: int) -> Place:

@@ -1,7 +1,7 @@
 """Both sides of a comparison by source function, under common names, beside the lines that differ."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from zerolap.explain.attribution import SourceFunctions, cost_graph
@@ -109,6 +109,14 @@ class Sides:
         """Whether both sources define the function."""
         return self.old.named(*key) is not None and self.new.named(*key) is not None
 
+    def is_executed_on_both(self, key: FunctionKey) -> bool:
+        """Whether both sides execute lines of the function, also where it is inlined."""
+        return self.base.body(key) is not None and self.head.body(key) is not None
+
+    def is_called_on_both(self, key: FunctionKey) -> bool:
+        """Whether both sides execute the function, not only lines of it that are inlined elsewhere."""
+        return key in self.base.nodes and key in self.head.nodes
+
     def calls(self, key: FunctionKey) -> PerSide | None:
         """Return how often the function is called; none where it is inlined, which nobody counts."""
         if self.is_inlined(key):
@@ -120,6 +128,13 @@ class Sides:
         """Return the instructions of the function's own lines, also where it is inlined."""
         return PerSide(base=self.base.body(key), head=self.head.body(key))
 
+    def own(self, key: FunctionKey) -> PerSide:
+        """Return the instructions of the function itself, with those of functions that one side alone inlines there."""
+        old, new = (
+            graph.nodes[key].inlined.keys() if key in graph.nodes else set() for graph in (self.base, self.head)
+        )
+        return self.sum_of([self.body(key), *(self.inlined_in(key, part) for part in sorted(old ^ new))])
+
     def inlined_in(self, holder: FunctionKey, key: FunctionKey) -> PerSide:
         """Return the instructions of a function's lines where it is inlined into another."""
         return PerSide(base=self.base.inlined(key).get(holder), head=self.head.inlined(key).get(holder))
@@ -128,6 +143,35 @@ class Sides:
         """Return the instructions of the function and all that it calls; those of its lines if it is only inlined."""
         base, head = (graph.inclusive(key) or graph.body(key) for graph in (self.base, self.head))
         return PerSide(base=base, head=head)
+
+    def each_call(self, key: FunctionKey, caller: FunctionKey | None = None) -> PerSide:
+        """Return what a call of the function costs with all that it calls, or a call that `caller` makes of it."""
+        if caller is None:
+            return self.a_call(self.inclusive(key), key)
+        old, new = self._edge(self.base_contracted, caller, key), self._edge(self.head_contracted, caller, key)
+        return PerSide(base=_quotient(old.instructions, old.calls), head=_quotient(new.instructions, new.calls))
+
+    def a_call(self, values: PerSide, key: FunctionKey) -> PerSide:
+        """Return values per request by the calls of a function; none where it is not called, or they are not known."""
+        calls = self.calls(key) or PerSide(base=None, head=None)
+        return PerSide(base=_quotient(values.base, calls.base), head=_quotient(values.head, calls.head))
+
+    @staticmethod
+    def sum_of(values: Iterable[PerSide]) -> PerSide:
+        """Return the sums of both sides; none on a side of which none is known."""
+        every = list(values)
+        base = [value.base for value in every if value.base is not None]
+        head = [value.head for value in every if value.head is not None]
+        return PerSide(base=sum(base) if base else None, head=sum(head) if head else None)
+
+    def usual_callers(self, key: FunctionKey) -> list[FunctionKey]:
+        """Return into which functions it is inlined, or which calls it at the highest cost."""
+        holders = self.holders(key)
+        if holders:
+            return holders
+        graph = self.head_contracted if key in self.head.nodes else self.base_contracted
+        edges = graph.callers(key)
+        return sorted(edges, key=lambda caller: (-edges[caller].instructions, caller))[:1]
 
     def edge_calls(self, caller: FunctionKey, callee: FunctionKey) -> PerSide:
         """Return the calls of one function by another, detours included; of an inlined caller, those in its lines."""
@@ -173,6 +217,10 @@ class Sides:
             return False
         calls = self.edge_calls(caller, callee)
         return not calls.base or not calls.head
+
+
+def _quotient(value: float | None, calls: float | None) -> float | None:
+    return value / calls if value is not None and calls else None
 
 
 def _calls_of(graph: CostGraph, caller: FunctionKey, callee: FunctionKey) -> float:
