@@ -66,7 +66,7 @@ def test_reasons_of_random_changes_are_true(seed: int) -> None:
 
 
 def test_what_is_called_a_tenth_as_often_at_ten_times_the_cost_saves_no_more_than_it_cost() -> None:
-    """A step of a collector: fewer and larger ones. With means of both sides it would have added five times its cost."""
+    """A step of a collector: fewer and larger ones. Means of both sides would make it add five times its cost."""
     calls = {("main", "f1"): 1.0, ("f1", "f2"): 1.0}
     costs = dict.fromkeys(NAMES, 100.0)
     findings = explain_change(

@@ -31,18 +31,22 @@ class Fact:
         return cls(_written(base), _written(head), unit)
 
     @property
+    def change(self) -> float:
+        """By how much the figure rose."""
+        return self.head - self.base
+
+    @property
     def is_more(self) -> bool:
         """Whether the figure rose."""
         return self.head > self.base
 
     def agrees_with(self, instructions: float) -> bool:
         """Whether the figure rose where instructions were added, and fell where some were saved."""
-        change = self.head - self.base
-        return change * instructions > 0 and abs(change) > LEAST_CHANGE * max(self.base, self.head)
+        return self.change * instructions > 0 and abs(self.change) > LEAST_CHANGE * max(self.base, self.head)
 
     def changed_by(self, instructions: float) -> float:
         """Return what part of so many instructions the figure changed by; negative for the other direction."""
-        return (self.head - self.base) / instructions if instructions else 0.0
+        return self.change / instructions if instructions else 0.0
 
     def __str__(self) -> str:
         """Return "1 -> 2 per request"; figures that differ are written so that they do."""

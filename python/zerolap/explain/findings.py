@@ -7,7 +7,7 @@ from zerolap.explain.blame import Blame, assign_blame
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.facts import A_CALL, LEAST_NUMBER, Fact
 from zerolap.explain.rare_costs import explain_calls, makes_system_calls, reads_clock
-from zerolap.explain.roots import Root, find_roots
+from zerolap.explain.roots import LEADING_SHARE, Root, find_roots
 from zerolap.explain.sides import FEWEST_CALLS, Evidence, Sides
 from zerolap.explain.suspects import Suspect, find_suspects
 from zerolap.explain.work_below import work_below
@@ -19,9 +19,6 @@ SMALLEST_SHARE = 0.02
 SMALLEST_OPPOSED = 0.1
 """Share of the change from which an opposite part is listed: a compiler may cause less by arranging code otherwise."""
 MOVED_SHARE = 0.1
-LEADING_SHARE = 0.75
-"""Of all that a root consists of, without regard to sign: with so much in one part, the finding is on that part. In the
-clearest of cases, a call made twice, what it is called with and what takes the result change too."""
 STATED_SHARE = 0.2
 """Part of a root from which a part is stated in its sentence."""
 MAX_STATED = 2

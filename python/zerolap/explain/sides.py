@@ -140,14 +140,14 @@ class Sides:
         return PerSide(base=self.base.inlined(key).get(holder), head=self.head.inlined(key).get(holder))
 
     def inclusive(self, key: FunctionKey) -> PerSide:
-        """Return the instructions of the function and all that it calls; those of its lines if it is only inlined."""
-        base, head = (graph.inclusive(key) or graph.body(key) for graph in (self.base, self.head))
+        """Return the instructions of the function and all that it calls, with those of its lines that are inlined."""
+        base, head = (_inclusive(graph, key) for graph in (self.base, self.head))
         return PerSide(base=base, head=head)
 
     def each_call(self, key: FunctionKey, caller: FunctionKey | None = None) -> PerSide:
         """Return what a call of the function costs with all that it calls, or a call that `caller` makes of it."""
         if caller is None:
-            return self.a_call(self.inclusive(key), key)
+            return self.a_call(PerSide(base=self.base.inclusive(key), head=self.head.inclusive(key)), key)
         old, new = self._edge(self.base_contracted, caller, key), self._edge(self.head_contracted, caller, key)
         return PerSide(base=_quotient(old.instructions, old.calls), head=_quotient(new.instructions, new.calls))
 
@@ -217,6 +217,11 @@ class Sides:
             return False
         calls = self.edge_calls(caller, callee)
         return not calls.base or not calls.head
+
+
+def _inclusive(graph: CostGraph, key: FunctionKey) -> float | None:
+    called, inlined = graph.inclusive(key), graph.inlined(key)
+    return (called or 0.0) + sum(inlined.values()) if inlined else called
 
 
 def _quotient(value: float | None, calls: float | None) -> float | None:

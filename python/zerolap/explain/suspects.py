@@ -42,6 +42,11 @@ class Suspect:
         return self.own is not None
 
     @property
+    def is_of_calls(self) -> bool:
+        """Whether it is calls to the function that are made more or less often."""
+        return self.own is None and self.dearer is None
+
+    @property
     def instead_of(self) -> FunctionKey | None:
         """The function that was called in its place, or is now."""
         return next((term.instead_of for term in _by_size(self.terms) if term.instead_of is not None), None)
@@ -74,6 +79,18 @@ def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> dict[Fun
         for origin, suspect in _suspects_of(group, of_group, sides, total):
             suspects.setdefault(origin, []).append(suspect)
     return suspects
+
+
+def joint(suspects: Sequence[Suspect]) -> Suspect:
+    """Return the calls of one function by several callers as one suspect."""
+    callers = list(dict.fromkeys(caller for suspect in suspects for caller in suspect.callers))
+    return replace(
+        suspects[0],
+        terms=[term for suspect in suspects for term in suspect.terms],
+        share=sum(suspect.share for suspect in suspects),
+        callers=callers,
+        fact=Fact(sum(suspect.fact.base for suspect in suspects), sum(suspect.fact.head for suspect in suspects)),
+    )
 
 
 def _grouped(terms: Iterable[Term], sides: Sides, *, by_cause: bool = True) -> dict[_Group, list[Term]]:

@@ -39,8 +39,13 @@ class NamedFunction:
     @property
     def whole(self) -> str:
         """The name with its file and whether it was changed."""
+        return f"{self.bare}{self.place}"
+
+    @property
+    def place(self) -> str:
+        """Its file and whether it was changed, in parentheses."""
         parts = [part for part in (self.file, "changed here" if self.changed_here else None) if part]
-        return f"{self.bare} ({', '.join(parts)})" if parts else self.bare
+        return f" ({', '.join(parts)})" if parts else ""
 
 
 @dataclass(frozen=True)
@@ -94,11 +99,17 @@ def called(
     instead: NamedFunction | None,
 ) -> Clause:
     """Return the clause on calls that are made more or less often; `through` names functions in between."""
-    subject = callers[0].whole if len(callers) == 1 else listing([caller.function for caller in callers])
+    subject = callers[0].whole if len(callers) == 1 else _several(callers)
     target = callee.placed if callee.file != callers[0].file else callee.bare
     way = f" through {listing(through)}" if through else ""
     exchanged = "" if instead is None else f", {'instead of' if calls.head else 'but'} {instead.bare}"
     return Clause(subject, f"{_calls(calls, target, several=len(callers) > 1)}{way}{exchanged}")
+
+
+def _several(functions: Sequence[NamedFunction]) -> str:
+    """Return the functions' names, with their file and whether they were changed where that is the same for all."""
+    places = {function.place for function in functions}
+    return f"{listing([function.function for function in functions])}{places.pop() if len(places) == 1 else ''}"
 
 
 def dearer(caller: NamedFunction, callee: NamedFunction, each_call: Fact) -> Clause:
