@@ -85,7 +85,10 @@ def changed_in(name: str, *texts: str) -> Changes:
 
 
 def hunk_at(line: int, text: str) -> Hunk:
-    return Hunk(old_start=line, old_lines=1, new_start=line, new_lines=1, text=text)
+    old_lines, new_lines = (sum(of_side.startswith(sign) for of_side in text.splitlines()) for sign in "-+")
+    # Of a side without lines, a hunk names the line before.
+    old_start, new_start = (line if lines else line - 1 for lines in (old_lines, new_lines))
+    return Hunk(old_start=old_start, old_lines=old_lines, new_start=new_start, new_lines=new_lines, text=text)
 
 
 def explained(

@@ -10,12 +10,13 @@ WORDS: Final = re.compile(
     rf"takes (?P<own>more|fewer) instructions(?: a call)? {PAIR}"
     rf"|(?P<often>more|less) often {PAIR}"
     rf"|which is unchanged, (?P<dear>dearer|cheaper) {PAIR}"
-    rf"|(?P<now>now calls?|no longer calls?) `[^`]+`(?: \([^()]*\))? {PAIR}"
+    rf"|(?P<now>now calls?|no longer calls?|in place of) `[^`]+`(?: \([^()]*\))? {PAIR}"
 )
 EFFECT: Final = re.compile(r": ([-+][\d,]+) instructions, ")
 RISES: Final = frozenset({"more", "dearer", "now call", "now calls"})
 LEFT_OUT: Final = "smaller parts are left out"
 OWN: Final = re.compile(rf" itself takes (?:more|fewer) instructions {PAIR}per request\)")
+NAME: Final = re.compile("`([^`]+)`")
 ROUNDED: Final = 0.51
 """By how much an amount without decimals may differ."""
 MARGIN: Final = 1.02
@@ -53,8 +54,8 @@ def _check_words(text: str) -> None:
         base, head = [_number(figure) for figure in match.groups() if figure is not None and figure != word]
         assert base >= 0, text
         assert head >= 0, text
-        if word.startswith(("now", "no longer")):
-            assert (base == 0, head == 0) == (word.startswith("now"), word.startswith("no longer")), text
+        if match["now"] is not None:
+            assert (base == 0, head == 0) == (word in RISES, word not in RISES), text
         else:
             assert (head > base) == (word in RISES), text
             assert head != base, text
@@ -72,7 +73,7 @@ def _check_numbers(finding: Mapping[str, Any]) -> None:
 def _check_own(finding: Mapping[str, Any]) -> None:
     """What a sentence states of the function itself is what the finding has of it."""
     stated = OWN.search(finding["text"])
-    if stated is None or f"`{finding['function']}`" not in finding["text"][: stated.start()].rpartition(";")[2]:
+    if stated is None or NAME.findall(finding["text"][: stated.start()])[-1] != finding["function"]:
         return
     own = finding["self_instructions_per_op"]
     for figure, value in zip(stated.groups(), (own["base"], own["head"]), strict=True):

@@ -1,6 +1,7 @@
 """Which functions the compared change touches."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from zerolap.explain.attribution import SourceFunctions
@@ -10,9 +11,29 @@ from zerolap.records import Changes, FileChange, Hunk, SourceFunction
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
+NO_CODE = re.compile(r"[\s{}();]*|\s*(?://|/\*|\*).*|\s*(?:else|do|break;|return;)[\s{]*")
+"""Lines that state nothing: punctuation, comments, words alone."""
+LONGEST_CODE = 72
+MOST_LINES = 400
+"""Of a place, that are looked at for what changed: what is larger was written anew."""
+LineCosts = Mapping[tuple[str, int], float]
+"""Instructions by file and line."""
+
+
+@dataclass(frozen=True)
+class ChangedCode:
+    """A line as it was and as it is; empty where it is new, or gone."""
+
+    removed: str
+    added: str
+
+
 @dataclass(frozen=True)
 class _ChangedPlace:
-    """Lines that differ in one place, by file and range of each side, and the names in those removed and added."""
+    """Lines that differ in one place, by file and range of each side, and the names in those removed and added.
+
+    `text` has the lines, each after its sign.
+    """
 
     old_file: str
     old_lines: range
@@ -20,6 +41,19 @@ class _ChangedPlace:
     new_lines: range
     removed: frozenset[str]
     added: frozenset[str]
+    text: str
+
+    def added_cost(self, base: LineCosts, head: LineCosts) -> float:
+        """Return by how much its lines cost more."""
+        before = sum(base.get((self.old_file, line), 0.0) for line in self.old_lines[:MOST_LINES])
+        return sum(head.get((self.new_file, line), 0.0) for line in self.new_lines[:MOST_LINES]) - before
+
+    def code(self, base: LineCosts, head: LineCosts) -> ChangedCode | None:
+        """Return its costliest line of either side; none where no line states anything."""
+        lines = self.text.splitlines()[: 2 * MOST_LINES]
+        removed = _costliest("-", lines, self.old_file, self.old_lines, base)
+        added = _costliest("+", lines, self.new_file, self.new_lines, head)
+        return ChangedCode(removed, added) if removed or added else None
 
 
 class DifferingLines:
@@ -53,15 +87,44 @@ class DifferingLines:
             for place in self._places
         )
 
-    def names_in(self, old: SourceFunction | None, new: SourceFunction | None) -> set[str]:
-        """Return the names in the lines that differ of a function, by its definition on each side."""
+    def put_in_place_of(self, name: str, of: SourceFunction | None, *, is_removed: bool) -> set[str]:
+        """Return the names in lines of a function, as the head has it, that are new where a name was removed.
+
+        If it is the name that is new, those that were removed there.
+        """
         names: set[str] = set()
         for place in self._places:
-            is_in_old = old is not None and place.old_file == old.file and _lies_in(place.old_lines, _body(old))
-            is_in_new = new is not None and place.new_file == new.file and _lies_in(place.new_lines, _body(new))
-            if is_in_old or is_in_new:
-                names |= place.removed | place.added
+            before, after = (place.removed, place.added) if is_removed else (place.added, place.removed)
+            is_within = of is not None and place.new_file == of.file and _lies_in(place.new_lines, _body(of))
+            if is_within and name in before - after:
+                names |= after - before
         return names
+
+    def code_of(
+        self, old: SourceFunction | None, new: SourceFunction | None, base: LineCosts, head: LineCosts, *, is_more: bool
+    ) -> ChangedCode | None:
+        """Return what changed in a function where its lines cost more, or less; none where costs do not show it.
+
+        Of a function that differs in one place, it is that place.
+        """
+        places = self._places_in(old, new)
+        costs = {place: place.added_cost(base, head) for place in places}
+        place = max(places, key=lambda place: costs[place] if is_more else -costs[place], default=None)
+        if place is None or (len(places) > 1 and (costs[place] > 0) != is_more):
+            return None
+        return place.code(base, head)
+
+    def _places_in(self, old: SourceFunction | None, new: SourceFunction | None) -> list[_ChangedPlace]:
+        return [
+            place
+            for place in self._places
+            if (old is not None and place.old_file == old.file and _lies_in(place.old_lines, _body(old)))
+            or (new is not None and place.new_file == new.file and _lies_in(place.new_lines, _body(new)))
+        ]
+
+    def names_in(self, old: SourceFunction | None, new: SourceFunction | None) -> set[str]:
+        """Return the names in the lines that differ of a function, by its definition on each side."""
+        return {name for place in self._places_in(old, new) for name in place.removed | place.added}
 
     def body_changed(
         self, key: FunctionKey, base: CostGraph, head: CostGraph, old: SourceFunctions, new: SourceFunctions
@@ -92,6 +155,21 @@ class DifferingLines:
         return sorted(
             line for file, line in node.lines if file == key[1] and any(line in _near(changed) for changed in ranges)
         )
+
+
+def _costliest(sign: str, lines: Sequence[str], file: str, numbers: range, costs: LineCosts) -> str:
+    """Return the line of a side that costs most, the first of those that cost the same; empty where none has code."""
+    of_side = (line[1:] for line in lines if line.startswith(sign))
+    code = [(costs.get((file, number), 0.0), line) for number, line in zip(numbers, of_side, strict=False)]
+    stating = [(cost, line) for cost, line in code if NO_CODE.fullmatch(line) is None]
+    return _quotable(max(stating, key=lambda line: line[0])[1]) if stating else ""
+
+
+def _quotable(line: str) -> str:
+    """Return a line of code as a sentence may quote it: in one line of printable characters, not too long."""
+    shown = " ".join("".join(char if char.isprintable() else " " for char in line[: 2 * LONGEST_CODE]).split())
+    shown = shown.replace("`", "'")
+    return shown if len(shown) <= LONGEST_CODE else f"{shown[: LONGEST_CODE - 1].rstrip()}…"
 
 
 def _shown(file: str) -> str:
@@ -128,6 +206,7 @@ def _place(file: FileChange, hunk: Hunk) -> _ChangedPlace:
         new_lines=_lines(hunk.new_start, hunk.new_lines),
         removed=_names(hunk, "-"),
         added=_names(hunk, "+"),
+        text=hunk.text,
     )
 
 

@@ -213,7 +213,8 @@ def _clause(suspect: Suspect, sides: Sides) -> text.Clause:
             return clause
         return _with_work_below(clause, suspect.function, suspect.instructions, sides)
     holders = [name for name, _ in sides.holders(suspect.function)]
-    return text.own(function, suspect.fact, sides.calls(suspect.function), holders)
+    code = sides.changed_code(suspect.function, is_more=suspect.instructions > 0)
+    return text.own(function, suspect.fact, sides.calls(suspect.function), holders, code)
 
 
 def _named(key: FunctionKey, sides: Sides) -> text.NamedFunction:

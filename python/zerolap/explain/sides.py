@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from zerolap.explain.attribution import SourceFunctions, cost_graph
-from zerolap.explain.changed_lines import DifferingLines
+from zerolap.explain.changed_lines import ChangedCode, DifferingLines, LineCosts
 from zerolap.explain.contraction import without_detours
-from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, sums
+from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, add_all, sums
 from zerolap.explain.handlers import exchanged_handlers
 from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import find_renames
@@ -75,6 +75,14 @@ class Sides:
     def body_changed(self, key: FunctionKey) -> bool:
         """Whether lines of the function differ."""
         return self.changed.body_changed(key, self.base, self.head, self.old, self.new)
+
+    def changed_code(self, key: FunctionKey, *, is_more: bool) -> ChangedCode | None:
+        """Return what changed in a function where its lines cost more, or less."""
+        return self.changed.code_of(self.old.named(*key), self.new.named(*key), *self._line_costs, is_more=is_more)
+
+    @functools.cached_property
+    def _line_costs(self) -> tuple[LineCosts, LineCosts]:
+        return _costs_by_line(self.base), _costs_by_line(self.head)
 
     def is_touched(self, key: FunctionKey) -> bool:
         """Whether lines of the function differ, or it carries out the command instead of another."""
@@ -212,11 +220,30 @@ class Sides:
             return self._is_one_sided(caller, lost) and self._is_one_sided(caller, gained)
         return self.changed.exchanges(lost[0], gained[0], self.new.named(*caller))
 
+    def in_place_of(self, caller: FunctionKey, callee: FunctionKey, *, is_lost: bool) -> FunctionKey | None:
+        """Return the only function that a caller calls, or has inlined, where its changed lines had the lost callee.
+
+        Of a callee that it calls now, the one that it called before.
+        """
+        names = self.changed.put_in_place_of(callee[0], self.new.named(*caller), is_removed=is_lost)
+        graph, other = (self.head, self.base) if is_lost else (self.base, self.head)
+        called = {*graph.callees(caller), *graph.nodes[caller].inlined} if caller in graph.nodes else set()
+        possible = [function for function in called if function[0] in names]
+        is_exchanged = len(possible) == 1 and (caller, possible[0]) not in other.edges
+        return possible[0] if is_exchanged else None
+
     def _is_one_sided(self, caller: FunctionKey, callee: FunctionKey | None) -> bool:
         if callee is None:
             return False
         calls = self.edge_calls(caller, callee)
         return not calls.base or not calls.head
+
+
+def _costs_by_line(graph: CostGraph) -> LineCosts:
+    costs: dict[tuple[str, int], float] = {}
+    for node in graph.nodes.values():
+        add_all(costs, node.lines)
+    return costs
 
 
 def _inclusive(graph: CostGraph, key: FunctionKey) -> float | None:

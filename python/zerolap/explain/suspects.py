@@ -25,7 +25,8 @@ class Suspect:
 
     `dearer` is the unchanged function that carries the cost, if `function` is a changed caller of it; `callers` call
     the function more or less often than before, or else call it. `fact` is what it is stated by, `own` are the
-    instructions of the function itself, if these are what changed.
+    instructions of the function itself, if these are what changed, and `instead_of` is the function that was called in
+    its place, or is now.
     """
 
     function: FunctionKey
@@ -35,6 +36,7 @@ class Suspect:
     callers: Sequence[FunctionKey]
     fact: Fact
     own: PerSide | None = None
+    instead_of: FunctionKey | None = None
 
     @property
     def is_own(self) -> bool:
@@ -45,11 +47,6 @@ class Suspect:
     def is_of_calls(self) -> bool:
         """Whether it is calls to the function that are made more or less often."""
         return self.own is None and self.dearer is None
-
-    @property
-    def instead_of(self) -> FunctionKey | None:
-        """The function that was called in its place, or is now."""
-        return next((term.instead_of for term in _by_size(self.terms) if term.instead_of is not None), None)
 
     @property
     def instructions(self) -> float:
@@ -124,7 +121,18 @@ def _suspect(group: _Group, terms: Sequence[Term], sides: Sides, total: float) -
     # No more can have been added or saved than all that it costs on either side.
     if fact is None or abs(instructions) > (1 + SAME_NUMBER) * max(cost.base or 0.0, cost.head or 0.0):
         return None
-    return Suspect(function, dearer, terms, instructions / total, callers, fact, own)
+    instead = _instead(function, terms, callers, fact, sides) if own is None and dearer is None else None
+    return Suspect(function, dearer, terms, instructions / total, callers, fact, own, instead)
+
+
+def _instead(
+    function: FunctionKey, terms: Sequence[Term], callers: Sequence[FunctionKey], fact: Fact, sides: Sides
+) -> FunctionKey | None:
+    """Return the function that a call was exchanged with: of another cost, or inlined, which only the diff shows."""
+    exchanged = next((term.instead_of for term in _by_size(terms) if term.instead_of is not None), None)
+    if exchanged is not None or len(callers) != 1 or (fact.base and fact.head):
+        return exchanged
+    return sides.in_place_of(callers[0], function, is_lost=not fact.head)
 
 
 def _facts(group: _Group, own: PerSide | None, callers: Sequence[FunctionKey], sides: Sides) -> Iterator[Fact]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from zerolap.explain.changed_lines import ChangedCode
 from zerolap.explain.facts import PER_REQUEST, Fact, figure
 from zerolap.records import PerSide
 
@@ -79,12 +80,25 @@ class Clause:
     predicate: str
 
 
-def own(function: NamedFunction, cost: Fact, calls: PerSide | None, inlined_into: Sequence[str]) -> Clause:
+def own(
+    function: NamedFunction,
+    cost: Fact,
+    calls: PerSide | None,
+    inlined_into: Sequence[str],
+    code: ChangedCode | None,
+) -> Clause:
     """Return the clause on a function whose own lines cost more or less, by the request or by the call."""
     predicate = f"takes {_amount(cost)} instructions ({cost})" if cost.unit == PER_REQUEST else _a_call(cost, calls)
+    predicate += "" if code is None else _changed(code)
     if not inlined_into:
         return Clause(function.whole, f"itself {predicate}")
     return Clause(f"{function.whole}, inlined into {listing(inlined_into)},", predicate)
+
+
+def _changed(code: ChangedCode) -> str:
+    if not code.removed:
+        return f", where `{code.added}` is new"
+    return f", where `{code.removed}` {f'became `{code.added}`' if code.added else 'is gone'}"
 
 
 def _amount(cost: Fact) -> str:
@@ -102,8 +116,15 @@ def called(
     subject = callers[0].whole if len(callers) == 1 else _several(callers)
     target = callee.placed if callee.file != callers[0].file else callee.bare
     way = f" through {listing(through)}" if through else ""
-    exchanged = "" if instead is None else f", {'instead of' if calls.head else 'but'} {instead.bare}"
-    return Clause(subject, f"{_calls(calls, target, several=len(callers) > 1)}{way}{exchanged}")
+    made = f"{_calls(calls, target, several=len(callers) > 1)}{way}"
+    if instead is None:
+        return Clause(subject, made)
+    if calls.is_more:
+        return Clause(subject, f"{made}, in place of {instead.bare}")
+    if calls.head:
+        return Clause(subject, f"{made}, and {instead.bare} in its place")
+    call = "call" if len(callers) > 1 else "calls"
+    return Clause(subject, f"{call} {instead.bare} in place of {target} ({calls}){way}")
 
 
 def _several(functions: Sequence[NamedFunction]) -> str:
