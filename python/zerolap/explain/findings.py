@@ -190,6 +190,15 @@ def _figures(values: PerSide | None) -> PerSide | None:
     return PerSide(base=base, head=head)
 
 
+def _with_costs(clause: text.Clause, suspect: Suspect, instead: FunctionKey, sides: Sides) -> text.Clause:
+    """Return the clause on an exchanged call with what both functions cost a call, where that is the reason."""
+    before, after = (instead, suspect.function) if suspect.fact.is_more else (suspect.function, instead)
+    old, new = sides.each_call(before).base, sides.each_call(after).head
+    each_call = Fact.of(PerSide(base=old, head=new), A_CALL)
+    is_known = old is not None and new is not None and each_call.agrees_with(suspect.instructions)
+    return text.at_cost_of(clause, each_call) if is_known else clause
+
+
 def _with_work_below(clause: text.Clause, key: FunctionKey, instructions: float, sides: Sides) -> text.Clause:
     below = work_below(key, instructions, sides)
     return clause if below is None else text.below_which(clause, _named(below.function, sides), below.cost)
@@ -209,6 +218,8 @@ def _clause(suspect: Suspect, sides: Sides) -> text.Clause:
             sorted(set().union(*(sides.through(caller, suspect.function) for caller in callers))),
             None if instead is None else _named(instead, sides),
         )
+        if instead is not None:
+            clause = _with_costs(clause, suspect, instead, sides)
         if sides.is_called_on_both(suspect.function):
             return clause
         return _with_work_below(clause, suspect.function, suspect.instructions, sides)

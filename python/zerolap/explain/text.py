@@ -139,6 +139,12 @@ def dearer(caller: NamedFunction, callee: NamedFunction, each_call: Fact) -> Cla
     return Clause(caller.whole, f"makes calls of {callee.placed}, which is unchanged, {how} ({each_call})")
 
 
+def at_cost_of(clause: Clause, each_call: Fact) -> Clause:
+    """Return the clause on an exchanged call with what a call of the function costs that was called, and is now."""
+    costs = f"at {figure(each_call.head)} instead of {figure(each_call.base)} instructions a call"
+    return Clause(clause.subject, f"{clause.predicate}, {costs}")
+
+
 def below_which(clause: Clause, function: NamedFunction, cost: Fact) -> Clause:
     """Return the clause with the function below the named callee whose own instructions changed most."""
     return Clause(
