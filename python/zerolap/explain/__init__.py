@@ -27,6 +27,7 @@ from zerolap.explain.counted_work import ExecutedKinds, case_evidence, case_work
 from zerolap.explain.detectors import BUILT_IN as BUILT_IN_DETECTORS
 from zerolap.explain.detectors import BUILT_IN_OF_GROUPS as BUILT_IN_GROUP_DETECTORS
 from zerolap.explain.detectors import CaseEvidence, CaseGroup, CodePlace, Detector, GroupDetector, Saving, SizedCase
+from zerolap.explain.facts import Fact
 from zerolap.explain.findings import explain_change
 from zerolap.explain.fork_findings import fork_findings
 from zerolap.explain.opportunities import (
@@ -51,6 +52,7 @@ __all__ = [
     "Detector",
     "Evidence",
     "ExecutedKinds",
+    "Fact",
     "GroupDetector",
     "SampledFunction",
     "SampledPass",

@@ -19,6 +19,8 @@ SMALLEST_SHARE = 0.02
 SMALLEST_OPPOSED = 0.1
 """Share of the change from which an opposite part is listed: a compiler may cause less by arranging code otherwise."""
 MOVED_SHARE = 0.1
+REPEATED_SHARE = 0.1
+"""Of a change: from so much on it is reported to be steps that a processor does not execute each by itself."""
 STATED_SHARE = 0.2
 """Part of a root from which a part is stated in its sentence."""
 MAX_STATED = 2
@@ -55,7 +57,7 @@ def _explain_instructions(evidence: Evidence) -> list[Finding]:
     if explained < ENOUGH_SHARE:
         findings.insert(0, Finding(kind="diffuse", rank=0, text=text.diffuse(explained, total)))
     findings += _moved(blame, total, len(findings))
-    return findings + _limits(evidence, len(findings))
+    return findings + _limits(evidence, total, len(findings))
 
 
 def _is_too_large(graph: CallGraph) -> bool:
@@ -90,7 +92,7 @@ def _culprit(root: Root, sides: Sides, rank: int) -> Finding:
     leading = root.leading
     parts = [suspect for suspect in root.suspects if abs(suspect.share) >= SMALLEST_SHARE]
     listed = parts[:MAX_PARTS] if len(parts) > 1 else []
-    effect = text.Effect(root.instructions, root.share, _left_out(root, listed))
+    effect = text.Effect(root.instructions, root.share, _left_out(root, listed), _repeated_steps(root.suspects, sides))
     if root.function is None or _is_stated_by(leading, root, sides):
         sentence = text.sentence(_clause(leading, sides), effect, is_whole=_is_whole(root, [leading]))
         finding = _finding(leading.function, leading.callers, root, sides)
@@ -100,6 +102,19 @@ def _culprit(root: Root, sides: Sides, rank: int) -> Finding:
         sentence = _story(root.function, root, parts, effect, sides)
     stated = {"text": sentence, "parts": [_part(suspect, sides) for suspect in listed]}
     return finding.model_copy(update={"rank": rank, "share_of_change": root.share} | stated)
+
+
+def _repeated_steps(suspects: Sequence[Suspect], sides: Sides) -> float:
+    """Return the steps of repeated stores and copies in the functions that work more or less themselves."""
+    functions = {suspect.function for suspect in suspects if suspect.own is not None}
+    functions |= {
+        function
+        for suspect in suspects
+        if suspect.own is None and not sides.is_called_on_both(function := suspect.dearer or suspect.function)
+    }
+    instructions = sum(suspect.instructions for suspect in suspects)
+    steps = sum(sides.repeated_steps[name].change for name, _ in functions if name in sides.repeated_steps)
+    return steps if steps * instructions > 0 and abs(steps) >= REPEATED_SHARE * abs(instructions) else 0.0
 
 
 def _left_out(root: Root, listed: Sequence[Suspect]) -> float:
@@ -137,7 +152,7 @@ def _story(key: FunctionKey, root: Root, parts: Sequence[Suspect], effect: text.
 
 def _part(suspect: Suspect, sides: Sides) -> Part:
     key = suspect.function
-    effect = text.Effect(suspect.instructions, suspect.share)
+    effect = text.Effect(suspect.instructions, suspect.share, repeated_steps=_repeated_steps([suspect], sides))
     return Part(
         function=key[0],
         file=_named(key, sides).file,
@@ -251,9 +266,15 @@ def _moved(blame: Blame, total: float, count: int) -> list[Finding]:
     return findings[:MAX_CALLERS]
 
 
-def _limits(evidence: Evidence, count: int) -> list[Finding]:
-    """Return what these builds or sources cannot show."""
+def _limits(evidence: Evidence, total: float, count: int) -> list[Finding]:
+    """Return what these builds or sources cannot show, and what counts overstate."""
     notes = []
+    steps = evidence.repeated_steps
+    changed = {name: fact for name, fact in steps.items() if fact.changed_by(total) >= SMALLEST_SHARE}
+    if sum(fact.changed_by(total) for fact in steps.values()) >= REPEATED_SHARE:
+        sum_of_steps = Fact(sum(fact.base for fact in changed.values()), sum(fact.head for fact in changed.values()))
+        functions = sorted(changed, key=lambda name: -abs(changed[name].change))
+        notes.append(text.repeated_steps(sum_of_steps, functions))
     sides = [
         side for side, stripped in (("base", evidence.base_stripped), ("head", evidence.head_stripped)) if stripped
     ]

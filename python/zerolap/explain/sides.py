@@ -1,13 +1,14 @@
 """Both sides of a comparison by source function, under common names, beside the lines that differ."""
 
 import functools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from zerolap.explain.attribution import SourceFunctions, cost_graph
 from zerolap.explain.changed_lines import ChangedCode, DifferingLines, LineCosts
 from zerolap.explain.contraction import without_detours
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, add_all, sums
+from zerolap.explain.facts import Fact
 from zerolap.explain.handlers import exchanged_handlers
 from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import find_renames
@@ -21,7 +22,8 @@ FEWEST_CALLS = 1e-3
 class Evidence:
     """What a case's explanation is made from.
 
-    `changes` is none where sources cannot be compared; `metric` is the metric that decided the case.
+    `changes` is none where sources cannot be compared; `metric` is the metric that decided the case. `repeated_steps`
+    are the steps of repeated stores and copies, by function: each is counted, and a processor executes many at once.
     """
 
     base: CallGraph
@@ -32,6 +34,7 @@ class Evidence:
     base_stripped: bool
     head_stripped: bool
     metric: str = "instructions_per_op"
+    repeated_steps: Mapping[str, Fact] = field(default_factory=dict)
 
     @property
     def has_lines(self) -> bool:
@@ -55,6 +58,7 @@ class Sides:
     changed: DifferingLines
     handlers: dict[FunctionKey, FunctionKey]
     has_lines: bool
+    repeated_steps: Mapping[str, Fact]
 
     @classmethod
     def of(cls, evidence: Evidence) -> "Sides":
@@ -70,7 +74,9 @@ class Sides:
                 base, head, lambda caller: changed.names_in(old.named(*caller), new.named(*caller))
             )
             base = base.renamed({before: after for after, before in handlers.items()})
-        return cls(base, head, *without_detours(base, head), old, new, changed, handlers, evidence.has_lines)
+        contracted = without_detours(base, head)
+        steps = evidence.repeated_steps
+        return cls(base, head, *contracted, old, new, changed, handlers, evidence.has_lines, steps)
 
     def body_changed(self, key: FunctionKey) -> bool:
         """Whether lines of the function differ."""

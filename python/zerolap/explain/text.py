@@ -53,17 +53,20 @@ class NamedFunction:
 class Effect:
     """Instructions per request that a change adds or saves, and their share of the whole change.
 
-    `leaves_out` are instructions of parts too small to be listed below it.
+    `leaves_out` are instructions of parts too small to be listed below it, `repeated_steps` those that a processor does
+    not execute each by itself.
     """
 
     instructions: float
     share: float
     leaves_out: float = 0.0
+    repeated_steps: float = 0.0
 
     def __str__(self) -> str:
         """Return it as the end of a sentence."""
         rest = "" if abs(self.leaves_out) < LEAST_LEFT_OUT else "; smaller parts are left out"
-        return f"{self.instructions:+,.0f} instructions, {self._part()}{rest}"
+        steps = f", with {self.repeated_steps:+,.0f} steps of `rep stos` or `rep movs`" if self.repeated_steps else ""
+        return f"{self.instructions:+,.0f} instructions{steps}, {self._part()}{rest}"
 
     def _part(self) -> str:
         if self.share < 0:
@@ -248,6 +251,14 @@ def stripped(sides: Sequence[str]) -> str:
     return (
         f"The binary of {' and '.join(sides)} is stripped: functions that are not exported are invisible, "
         "their cost is shown without a name or under a neighbour's; calls between them are not seen."
+    )
+
+
+def repeated_steps(steps: Fact, functions: Sequence[str]) -> str:
+    """Return the sentence on instructions of a change that a processor does not execute each by itself."""
+    return (
+        f"Steps of `rep stos` and `rep movs` in {listing(functions)} are a part of the change ({steps}). Each is "
+        "counted as an instruction, and a processor executes many of them at once: time changes by less."
     )
 
 
