@@ -274,6 +274,21 @@ def test_what_is_no_longer_made_comes_before_what_released_it() -> None:
     )
 
 
+def test_what_one_function_makes_and_another_releases_is_one_reason() -> None:
+    """A callback gathers fewer objects, so that its caller releases fewer."""
+    costs = {"main": 100.0, "command": 200.0, "helper": 100.0, "createObject": 200.0, "decrRefCount": 290.0}
+    calls = {("main", "command"): 1.0, ("command", "helper"): 1.0}
+    base = calls | {("helper", "createObject"): 40.0, ("command", "decrRefCount"): 40.0}
+    lines = [hunk_at(LINES["helper"] + 1, "+ if (!match) return;"), hunk_at(LINES["command"] + 1, "- decrRefCount(o);")]
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=lines)])
+    findings = explained(call_graph(costs, base), call_graph(costs, calls), changes)
+    assert culprits(findings) == ["helper"]
+    assert findings[0].text == (
+        f"`helper` ({FILE}, changed here) no longer calls `createObject` (40 -> 0 per request); `command` ({FILE}, "
+        "changed here) no longer calls `decrRefCount` (40 -> 0 per request): -19,600 instructions, 100 % of the change."
+    )
+
+
 def test_work_that_moved_into_a_new_function_is_no_cost_of_that() -> None:
     """`command` hashed a script, now `helper`, which is new, does so before: as many calls, and a look-up more."""
     costs = {"main": 100.0, "command": 200.0, "format": 7000.0, "helper": 30.0, "lookup": 150.0}
@@ -304,6 +319,24 @@ def test_a_changed_line_is_shown_where_a_function_itself_got_cheaper() -> None:
     assert finding.text == (
         f"`command` ({FILE}, changed here) itself takes fewer instructions (9,050 -> 150 per request), where "
         "`while (skip--) next();` became `next_at(skip);`: -8,900 instructions, 100 % of the change."
+    )
+
+
+def test_a_changed_line_is_that_which_named_what_was_inlined() -> None:
+    """The line itself costs the same, what was inlined for it is gone; a line of parameters is no place of work."""
+    read = [(FILE, LINES["command"] + 2, 20.0), (HEADER, 12, 90.0)]
+    base = call_graph({**COSTS, "command": 110.0}, CALLS, {"command": read})
+    head = call_graph({**COSTS, "command": 20.0}, CALLS, {"command": read[:1]})
+    hunks = [
+        hunk_at(LINES["command"], "-int command(char *key) {\n+int command(char *key, size_t length) {"),
+        hunk_at(LINES["command"] + 2, "- return find(key, mix(key));\n+ return find(key, length);"),
+        hunk_at(LINES["command"] + 4, "- found(key);\n+ found(key, length);"),
+    ]
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=hunks)])
+    findings = explained_with(base, head, changes, MIX)
+    assert (
+        "itself takes fewer instructions (110 -> 20 per request), where `return find(key, mix(key));` became "
+        "`return find(key, length);`: -90 instructions" in findings[0].text
     )
 
 

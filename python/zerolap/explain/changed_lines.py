@@ -16,6 +16,8 @@ NO_CODE = re.compile(r"[\s{}();]*|\s*(?://|/\*|\*).*|\s*(?:else|do|break;|return
 LONGEST_CODE = 72
 MOST_LINES = 400
 """Of a place, that are looked at for what changed: what is larger was written anew."""
+MOST_PAIRED = 2
+"""Lines of a place, up to which what was added is what became of those that were removed."""
 LineCosts = Mapping[tuple[str, int], float]
 """Instructions by file and line."""
 
@@ -43,17 +45,33 @@ class _ChangedPlace:
     added: frozenset[str]
     text: str
 
-    def added_cost(self, base: LineCosts, head: LineCosts) -> float:
-        """Return by how much its lines cost more."""
-        before = sum(base.get((self.old_file, line), 0.0) for line in self.old_lines[:MOST_LINES])
-        return sum(head.get((self.new_file, line), 0.0) for line in self.new_lines[:MOST_LINES]) - before
+    def added_cost(self, costs: "CodeCosts") -> float:
+        """Return by how much its lines cost more, with functions inlined there that only one side names in them."""
+        inlined = sum(costs.inlined.get(name, 0.0) for name in self.removed ^ self.added)
+        after = sum(costs.head.get((self.new_file, line), 0.0) for line in self.new_lines[:MOST_LINES])
+        return inlined + after - self.base_cost(costs)
 
-    def code(self, base: LineCosts, head: LineCosts) -> ChangedCode | None:
-        """Return its costliest line of either side; none where no line states anything."""
+    def base_cost(self, costs: "CodeCosts") -> float:
+        """Return what its lines cost in the base."""
+        return sum(costs.base.get((self.old_file, line), 0.0) for line in self.old_lines[:MOST_LINES])
+
+    def code(self, costs: "CodeCosts", *, is_more: bool) -> ChangedCode | None:
+        """Return its costliest lines; of a large place that which was added or removed. None if no line has code."""
         lines = self.text.splitlines()[: 2 * MOST_LINES]
-        removed = _costliest("-", lines, self.old_file, self.old_lines, base)
-        added = _costliest("+", lines, self.new_file, self.new_lines, head)
+        removed = _costliest("-", lines, self.old_file, self.old_lines, costs.base)
+        added = _costliest("+", lines, self.new_file, self.new_lines, costs.head)
+        if max(len(self.old_lines), len(self.new_lines)) > MOST_PAIRED and removed and added:
+            removed, added = ("", added) if is_more else (removed, "")
         return ChangedCode(removed, added) if removed or added else None
+
+
+@dataclass(frozen=True)
+class CodeCosts:
+    """What lines cost on both sides, and how much more the functions do that are inlined into one of them, by name."""
+
+    base: LineCosts
+    head: LineCosts
+    inlined: Mapping[str, float]
 
 
 class DifferingLines:
@@ -101,18 +119,18 @@ class DifferingLines:
         return names
 
     def code_of(
-        self, old: SourceFunction | None, new: SourceFunction | None, base: LineCosts, head: LineCosts, *, is_more: bool
+        self, old: SourceFunction | None, new: SourceFunction | None, costs: CodeCosts, *, is_more: bool
     ) -> ChangedCode | None:
         """Return what changed in a function where its lines cost more, or less; none where costs do not show it.
 
         Of a function that differs in one place, it is that place.
         """
-        places = self._places_in(old, new)
-        costs = {place: place.added_cost(base, head) for place in places}
-        place = max(places, key=lambda place: costs[place] if is_more else -costs[place], default=None)
-        if place is None or (len(places) > 1 and (costs[place] > 0) != is_more):
+        places = [place for place in self._places_in(old, new) if not _is_head_of(place, old, new)]
+        sign = 1 if is_more else -1
+        ranked = sorted(places, key=lambda place: (-sign * place.added_cost(costs), -place.base_cost(costs)))
+        if not ranked or (len(ranked) > 1 and sign * ranked[0].added_cost(costs) <= 0):
             return None
-        return place.code(base, head)
+        return ranked[0].code(costs, is_more=is_more)
 
     def _places_in(self, old: SourceFunction | None, new: SourceFunction | None) -> list[_ChangedPlace]:
         return [
@@ -155,6 +173,12 @@ class DifferingLines:
         return sorted(
             line for file, line in node.lines if file == key[1] and any(line in _near(changed) for changed in ranges)
         )
+
+
+def _is_head_of(place: _ChangedPlace, old: SourceFunction | None, new: SourceFunction | None) -> bool:
+    """Whether a place is no more than the line with the function's name and parameters."""
+    lines = [(old, place.old_lines), (new, place.new_lines)]
+    return all(side is not None and list(of_side) == [side.first_line] for side, of_side in lines)
 
 
 def _costliest(sign: str, lines: Sequence[str], file: str, numbers: range, costs: LineCosts) -> str:

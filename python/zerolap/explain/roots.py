@@ -4,8 +4,8 @@ A commit often changes a function and those that it calls. They form a tree: a t
 caller that makes most of its calls and names it in lines that differ, or is the only caller to have it. The root is the
 deepest function of a tree that still explains nearly all of the tree's change.
 
-What has one cause is one root: calls of the same function by functions of one file, and what begins in no touched
-function and is work at memory.
+What has one cause is one root: calls of the same function by functions of one file; what makes things and what releases
+as many; what begins in no touched function and is work at memory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,8 +72,27 @@ def find_roots(suspects: Mapping[FunctionKey | None, Sequence[Suspect]], sides: 
     for origin, root in _Trees(by_origin, sides).roots().items():
         gathered.setdefault(root, []).extend(by_origin[origin])
     roots += [Root(function, _by_size(of_root)) for function, of_root in gathered.items()]
-    roots = _with_joint_calls(_with_joint_memory(roots))
+    roots = _with_joint_calls(_with_joint_memory(_with_releases(roots)))
     return sorted(roots, key=lambda root: (root.share < 0, -abs(root.share), root.leading.function))
+
+
+def _with_releases(roots: Sequence[Root]) -> list[Root]:
+    """Return the roots, each that releases as often what another makes as one with that."""
+    joined = list(roots)
+    for root in roots:
+        makers = [
+            other
+            for other in joined
+            if other is not root
+            and other.function is not None
+            and other.share * root.share > 0
+            and any(_is_made_for(root.leading, suspect) for suspect in other.suspects)
+        ]
+        if makers and any(other is root for other in joined):
+            maker = max(makers, key=lambda other: abs(other.share))
+            joined = [other for other in joined if other is not root and other is not maker]
+            joined.append(Root(maker.function, _by_size([*maker.suspects, *root.suspects])))
+    return joined
 
 
 def _with_joint_memory(roots: Sequence[Root]) -> list[Root]:

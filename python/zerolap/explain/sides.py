@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zerolap.explain.attribution import SourceFunctions, cost_graph
-from zerolap.explain.changed_lines import ChangedCode, DifferingLines, LineCosts
+from zerolap.explain.changed_lines import ChangedCode, CodeCosts, DifferingLines, LineCosts
 from zerolap.explain.contraction import without_detours
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, add_all, sums
 from zerolap.explain.facts import Fact
@@ -84,7 +84,12 @@ class Sides:
 
     def changed_code(self, key: FunctionKey, *, is_more: bool) -> ChangedCode | None:
         """Return what changed in a function where its lines cost more, or less."""
-        return self.changed.code_of(self.old.named(*key), self.new.named(*key), *self._line_costs, is_more=is_more)
+        inlined: dict[str, float] = {}
+        for graph, sign in ((self.base, -1.0), (self.head, 1.0)):
+            of_side = graph.nodes[key].inlined if key in graph.nodes else {}
+            add_all(inlined, {name: sign * cost for (name, _), cost in of_side.items()})
+        costs = CodeCosts(*self._line_costs, inlined)
+        return self.changed.code_of(self.old.named(*key), self.new.named(*key), costs, is_more=is_more)
 
     @functools.cached_property
     def _line_costs(self) -> tuple[LineCosts, LineCosts]:
