@@ -129,3 +129,24 @@ def test_a_call_of_the_small_window_alone_is_none() -> None:
     assert finding.text == "`f1` no longer calls `realloc` (1 -> 0 per request)."
     assert finding.calls_per_op is not None
     assert (finding.calls_per_op.base, finding.calls_per_op.head) == (1.0, 0.0)
+
+
+def test_an_allocation_is_of_who_decides_on_it() -> None:
+    """Not of the functions that a server has around its allocator: these are called by everyone."""
+    costs = {"main": 10.0, "f1": 10.0, "f2": 10.0, "zrealloc": 5.0, "ztryrealloc_usable": 5.0, "je_realloc": 50.0}
+    calls = {("main", "f1"): 1.0, ("main", "f2"): 1.0, ("f2", "zrealloc"): 1.0, ("zrealloc", "ztryrealloc_usable"): 1.0}
+    calls |= {("ztryrealloc_usable", "je_realloc"): 1.0}
+    base = call_graph(costs, calls | {("f1", "zrealloc"): 2.0})
+    evidence = Evidence(
+        base,
+        call_graph(costs, calls),
+        [],
+        [],
+        None,
+        base_stripped=False,
+        head_stripped=False,
+        metric="allocations_per_op",
+    )
+    (finding,) = explain_change(evidence)
+    assert finding.text == "`f1` no longer calls `zrealloc` (2 -> 0 per request)."
+    assert finding.share_of_change == pytest.approx(1.0)

@@ -51,6 +51,11 @@ def is_wrapper(key: FunctionKey) -> bool:
     return any(pattern.fullmatch(key[0]) for pattern in (CALLS_ALLOCATOR, ALLOCATES_STRING))
 
 
+def calls_allocator(name: str) -> bool:
+    """Whether a function of that name is a server's own around those of an allocator."""
+    return CALLS_ALLOCATOR.fullmatch(name) is not None
+
+
 def asks_for_size(key: FunctionKey) -> bool:
     """Whether the function returns the size of a block of an allocator."""
     return ASKS_FOR_SIZE.fullmatch(key[0]) is not None

@@ -1,7 +1,7 @@
 """Which functions the compared change touches."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from zerolap.explain.attribution import SourceFunctions
@@ -57,9 +57,8 @@ class _ChangedPlace:
 
     def code(self, costs: "CodeCosts", *, is_more: bool) -> ChangedCode | None:
         """Return its costliest lines; of a large place that which was added or removed. None if no line has code."""
-        lines = self.text.splitlines()[: 2 * MOST_LINES]
-        removed = _costliest("-", lines, self.old_file, self.old_lines, costs.base)
-        added = _costliest("+", lines, self.new_file, self.new_lines, costs.head)
+        removed = _costliest(_lines_with("-", self.text), self.old_file, self.old_lines, costs.base)
+        added = _costliest(_lines_with("+", self.text), self.new_file, self.new_lines, costs.head)
         if max(len(self.old_lines), len(self.new_lines)) > MOST_PAIRED and removed and added:
             removed, added = ("", added) if is_more else (removed, "")
         return ChangedCode(removed, added) if removed or added else None
@@ -181,12 +180,14 @@ def _is_head_of(place: _ChangedPlace, old: SourceFunction | None, new: SourceFun
     return all(side is not None and list(of_side) == [side.first_line] for side, of_side in lines)
 
 
-def _costliest(sign: str, lines: Sequence[str], file: str, numbers: range, costs: LineCosts) -> str:
+def _costliest(lines: Iterable[str], file: str, numbers: range, costs: LineCosts) -> str:
     """Return the line of a side that costs most, the first of those that cost the same; empty where none has code."""
-    of_side = (line[1:] for line in lines if line.startswith(sign))
-    code = [(costs.get((file, number), 0.0), line) for number, line in zip(numbers, of_side, strict=False)]
-    stating = [(cost, line) for cost, line in code if NO_CODE.fullmatch(line) is None]
-    return _quotable(max(stating, key=lambda line: line[0])[1]) if stating else ""
+    code = [
+        (costs.get((file, number), 0.0), line)
+        for number, line in zip(numbers[:MOST_LINES], lines, strict=False)
+        if NO_CODE.fullmatch(line) is None
+    ]
+    return _quotable(max(code, key=lambda line: line[0])[1]) if code else ""
 
 
 def _quotable(line: str) -> str:
@@ -235,6 +236,9 @@ def _place(file: FileChange, hunk: Hunk) -> _ChangedPlace:
 
 
 def _names(hunk: Hunk, sign: str) -> frozenset[str]:
-    # Not by a list of all lines, of which a hunk may have millions.
-    lines = re.finditer(rf"^{re.escape(sign)}.*", hunk.text, re.MULTILINE)
-    return frozenset(name for line in lines for name in IDENTIFIER.findall(line[0]))
+    return frozenset(name for line in _lines_with(sign, hunk.text) for name in IDENTIFIER.findall(line))
+
+
+def _lines_with(sign: str, text: str) -> Iterator[str]:
+    """Return the lines of a hunk's side, without their sign; not as a list, of which a hunk may have millions."""
+    return (line[0][1:] for line in re.finditer(rf"^{re.escape(sign)}.*", text, re.MULTILINE))

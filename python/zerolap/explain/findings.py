@@ -6,7 +6,7 @@ from zerolap.explain import text
 from zerolap.explain.blame import Blame, assign_blame
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.facts import A_CALL, LEAST_NUMBER, Fact
-from zerolap.explain.rare_costs import explain_calls, makes_system_calls, reads_clock
+from zerolap.explain.rare_costs import explain_allocations, explain_calls, makes_system_calls, reads_clock
 from zerolap.explain.roots import LEADING_SHARE, Root, find_roots
 from zerolap.explain.sides import FEWEST_CALLS, Evidence, Sides
 from zerolap.explain.suspects import Suspect, find_suspects
@@ -36,7 +36,7 @@ def explain_change(evidence: Evidence) -> list[Finding]:
     if evidence.metric == "syscalls_per_op":
         return explain_calls(evidence.base, evidence.head, makes_system_calls)
     if evidence.metric == "allocations_per_op":
-        return explain_calls(evidence.base, evidence.head, CallGraph.is_allocation)
+        return explain_allocations(evidence.base, evidence.head)
     if evidence.metric == "clock_readings_per_op":
         return explain_calls(evidence.base, evidence.head, reads_clock)
     findings = _explain_instructions(evidence)

@@ -114,7 +114,7 @@ class Explainer:
             text = f"An older version counted this: it recorded no functions for {METRICS[metric].label}."
             return [Finding(kind="limits", rank=0, text=text)]
         graphs = [merged_graph(side, self._blobs, kind) for side in measured]
-        steps = repeated_steps(*measured, self._blobs) if kind == "graph" else {}
+        steps = repeated_steps(measured[0], measured[1], self._blobs) if kind == "graph" else {}
         findings = self.explain_work(graphs[0], graphs[1], metric, steps)
         counts = [call_counts(side, self._blobs) for side in measured] if kind == "graph" else []
         known = [of_side for of_side in counts if of_side is not None]
@@ -167,7 +167,7 @@ def _repeated_steps(measurements: Sequence[Measurement], blobs: Blobs) -> dict[s
     recorded = [blobs.get(measurement.executed) for measurement in measurements if measurement.executed is not None]
     steps: dict[str, float] = {}
     for executed in recorded:
-        for function, _, times in _core.executed_beginning_with(executed, REPEATED):
+        for function, _, times in _core.executed_beginning_with(executed, list(REPEATED)):
             steps[function] = steps.get(function, 0.0) + times / len(recorded)
     return steps
 
