@@ -18,6 +18,8 @@ LISTED_SHARE = 0.95
 SMALLEST_SHARE = 0.02
 SMALLEST_OPPOSED = 0.1
 """Share of the change from which an opposite part is listed: a compiler may cause less by arranging code otherwise."""
+SMALLEST_REST = 0.01
+"""Of a root, by which it differs from what is stated of it at most without a word."""
 MOVED_SHARE = 0.1
 REPEATED_SHARE = 0.1
 """Of a change: from so much on it is reported to be steps that a processor does not execute each by itself."""
@@ -123,8 +125,8 @@ def _left_out(root: Root, listed: Sequence[Suspect]) -> float:
 
 
 def _is_whole(root: Root, stated: Sequence[Suspect]) -> bool:
-    """Whether what is stated of a root comes to nearly all of it."""
-    return abs(sum(suspect.share for suspect in stated) / root.share - 1.0) <= 1.0 - LISTED_SHARE
+    """Whether what is stated of a root comes to all of it, as far as a reader would see."""
+    return abs(sum(suspect.share for suspect in stated) / root.share - 1.0) <= SMALLEST_REST
 
 
 def _is_stated_by(leading: Suspect, root: Root, sides: Sides) -> bool:
