@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from zerolap.explain.allocations import makes_something, releases_something, works_at_memory
 from zerolap.explain.blame import is_same_number
 from zerolap.explain.cost_graph import CostGraph, FunctionKey, sums
+from zerolap.explain.facts import PER_REQUEST
 from zerolap.explain.sides import Sides
 from zerolap.explain.suspects import MOSTLY, Suspect, joint
 
@@ -110,7 +111,7 @@ def _with_joint_memory(roots: Sequence[Root]) -> list[Root]:
 
 def _with_joint_calls(roots: Sequence[Root]) -> list[Root]:
     """Return the roots, those as one that are hardly more than calls of the same function by functions of one file."""
-    by_calls: dict[tuple[FunctionKey, str, bool] | None, list[Root]] = {}
+    by_calls: dict[_CallsOfFile | None, list[Root]] = {}
     for root in roots:
         by_calls.setdefault(_calls_of_file(root), []).append(root)
     joined = list(by_calls.pop(None, []))
@@ -121,14 +122,24 @@ def _with_joint_calls(roots: Sequence[Root]) -> list[Root]:
     return joined
 
 
-def _calls_of_file(root: Root) -> tuple[FunctionKey, str, bool] | None:
+@dataclass(frozen=True)
+class _CallsOfFile:
+    """Calls of a function by functions of one file, made more or less often, and what it is exchanged with."""
+
+    callee: FunctionKey
+    file: str
+    instead_of: FunctionKey | None
+    is_more: bool
+
+
+def _calls_of_file(root: Root) -> _CallsOfFile | None:
     """Return what a root's leading calls are of, and the file they are made in; none where these are not most of it."""
     leading = root.leading
     files = {file for _, file in leading.callers}
     is_most = abs(leading.share) >= LEADING_SHARE * sum(abs(suspect.share) for suspect in root.suspects)
-    if not leading.is_of_calls or len(files) != 1 or not is_most:
+    if not leading.is_of_calls or leading.fact.unit != PER_REQUEST or len(files) != 1 or not is_most:
         return None
-    return leading.function, files.pop(), root.share > 0
+    return _CallsOfFile(leading.function, files.pop(), leading.instead_of, root.share > 0)
 
 
 def _by_size(suspects: Sequence[Suspect]) -> list[Suspect]:
