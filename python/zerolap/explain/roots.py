@@ -124,11 +124,10 @@ def _with_joint_calls(roots: Sequence[Root]) -> list[Root]:
 
 @dataclass(frozen=True)
 class _CallsOfFile:
-    """Calls of a function by functions of one file, made more or less often, and what it is exchanged with."""
+    """Calls of a function by functions of one file, made more or less often."""
 
     callee: FunctionKey
     file: str
-    instead_of: FunctionKey | None
     is_more: bool
 
 
@@ -139,7 +138,7 @@ def _calls_of_file(root: Root) -> _CallsOfFile | None:
     is_most = abs(leading.share) >= LEADING_SHARE * sum(abs(suspect.share) for suspect in root.suspects)
     if not leading.is_of_calls or leading.fact.unit != PER_REQUEST or len(files) != 1 or not is_most:
         return None
-    return _CallsOfFile(leading.function, files.pop(), leading.instead_of, root.share > 0)
+    return _CallsOfFile(leading.function, files.pop(), root.share > 0)
 
 
 def _by_size(suspects: Sequence[Suspect]) -> list[Suspect]:

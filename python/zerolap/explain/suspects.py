@@ -79,7 +79,8 @@ def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> dict[Fun
 
 
 def joint(suspects: Sequence[Suspect]) -> Suspect:
-    """Return the calls of one function by several callers as one suspect."""
+    """Return the calls of one function by several callers as one suspect; exchanged if all are with the same."""
+    exchanged = {suspect.instead_of for suspect in suspects}
     callers = list(dict.fromkeys(caller for suspect in suspects for caller in suspect.callers))
     return replace(
         suspects[0],
@@ -87,6 +88,7 @@ def joint(suspects: Sequence[Suspect]) -> Suspect:
         share=sum(suspect.share for suspect in suspects),
         callers=callers,
         fact=Fact(sum(suspect.fact.base for suspect in suspects), sum(suspect.fact.head for suspect in suspects)),
+        instead_of=exchanged.pop() if len(exchanged) == 1 else None,
     )
 
 
