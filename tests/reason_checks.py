@@ -34,6 +34,7 @@ def check_reasons(findings: Iterable[Mapping[str, Any]]) -> None:
         _check_words(finding["text"])
         _check_numbers(finding)
         if finding["kind"] == "culprit":
+            _check_effect(finding["text"])
             _check_own(finding)
             _check_parts(finding)
 
@@ -78,6 +79,14 @@ def _check_own(finding: Mapping[str, Any]) -> None:
     own = finding["self_instructions_per_op"]
     for figure, value in zip(stated.groups(), (own["base"], own["head"]), strict=True):
         assert abs(_number(figure) - (value or 0.0)) <= max(ROUNDED, 0.01 * (value or 0.0)), finding
+
+
+def _check_effect(text: str) -> None:
+    """The first word of a sentence has the direction of its effect."""
+    match, effect = WORDS.search(text), EFFECT.search(text)
+    if match is not None and effect is not None and _number(effect[1]) != 0:
+        word = next(word for word in match.groupdict().values() if word is not None)
+        assert (_number(effect[1]) > 0) == (word in RISES), text
 
 
 def _check_parts(finding: Mapping[str, Any]) -> None:

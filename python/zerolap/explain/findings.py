@@ -142,8 +142,9 @@ def _story(key: FunctionKey, root: Root, parts: Sequence[Suspect], effect: text.
     if key in sides.handlers:
         clause = text.handler(function, _named(sides.handlers[key], sides))
         return text.sentence(_with_work_below(clause, key, root.instructions, sides), effect)
-    each_call = Fact.of(sides.each_call(key), A_CALL)
-    if sides.is_of_library(key) and each_call.agrees_with(root.instructions):
+    each_call, cost = Fact.of(sides.each_call(key), A_CALL), Fact.of(sides.inclusive(key))
+    is_within = abs(root.instructions) <= max(cost.base, cost.head)
+    if sides.is_of_library(key) and is_within and each_call.agrees_with(root.instructions):
         clause = text.same_code(function, each_call, sides.calls(key))
         return text.sentence(clause, effect)
     further = [part for part in parts if part is not root.leading and part.share / root.share >= STATED_SHARE]
