@@ -177,7 +177,7 @@ class DifferingLines:
 def _is_head_of(place: _ChangedPlace, old: SourceFunction | None, new: SourceFunction | None) -> bool:
     """Whether a place is no more than the line with the function's name and parameters."""
     lines = [(old, place.old_lines), (new, place.new_lines)]
-    return all(side is not None and list(of_side) == [side.first_line] for side, of_side in lines)
+    return all(side is not None and of_side == range(side.first_line, side.first_line + 1) for side, of_side in lines)
 
 
 def _costliest(lines: Iterable[str], file: str, numbers: range, costs: LineCosts) -> str:
