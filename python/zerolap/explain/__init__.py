@@ -27,7 +27,6 @@ from zerolap.explain.counted_work import ExecutedKinds, case_evidence, case_work
 from zerolap.explain.detectors import BUILT_IN as BUILT_IN_DETECTORS
 from zerolap.explain.detectors import BUILT_IN_OF_GROUPS as BUILT_IN_GROUP_DETECTORS
 from zerolap.explain.detectors import CaseEvidence, CaseGroup, CodePlace, Detector, GroupDetector, Saving, SizedCase
-from zerolap.explain.facts import Fact
 from zerolap.explain.findings import explain_change
 from zerolap.explain.fork_findings import fork_findings
 from zerolap.explain.opportunities import (
@@ -39,6 +38,7 @@ from zerolap.explain.opportunities import (
     ranked_opportunities,
 )
 from zerolap.explain.sides import Evidence
+from zerolap.explain.stated_figures import StatedFigure
 from zerolap.explain.times import SampledFunction, SampledPass, SampledSide, explain_times, with_times
 
 __all__ = [
@@ -52,7 +52,6 @@ __all__ = [
     "Detector",
     "Evidence",
     "ExecutedKinds",
-    "Fact",
     "GroupDetector",
     "SampledFunction",
     "SampledPass",
@@ -61,6 +60,7 @@ __all__ = [
     "SizeGroup",
     "SizedCase",
     "SourceFunctions",
+    "StatedFigure",
     "Structure",
     "Structures",
     "Supposition",

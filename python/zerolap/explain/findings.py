@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from zerolap.explain import text
 from zerolap.explain.blame import Blame, assign_blame
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.facts import A_CALL, LEAST_NUMBER, Fact
 from zerolap.explain.rare_costs import explain_allocations, explain_calls, makes_system_calls, reads_clock
 from zerolap.explain.roots import LEADING_SHARE, Root, find_roots
 from zerolap.explain.sides import FEWEST_CALLS, Evidence, Sides
+from zerolap.explain.stated_figures import A_CALL, LEAST_NUMBER, StatedFigure
 from zerolap.explain.suspects import Suspect, find_suspects
 from zerolap.explain.work_below import work_below
 from zerolap.records import Caller, CallGraph, Carrier, Finding, Part, PerSide
@@ -142,7 +142,7 @@ def _story(key: FunctionKey, root: Root, parts: Sequence[Suspect], effect: text.
     if key in sides.handlers:
         clause = text.handler(function, _named(sides.handlers[key], sides))
         return text.sentence(_with_work_below(clause, key, root.instructions, sides), effect)
-    each_call, cost = Fact.of(sides.each_call(key), A_CALL), Fact.of(sides.inclusive(key))
+    each_call, cost = StatedFigure.of(sides.each_call(key), A_CALL), StatedFigure.of(sides.inclusive(key))
     is_within = abs(root.instructions) <= max(cost.base, cost.head)
     if sides.is_of_library(key) and is_within and each_call.agrees_with(root.instructions):
         clause = text.same_code(function, each_call, sides.calls(key))
@@ -210,9 +210,9 @@ def _figures(values: PerSide | None) -> PerSide | None:
 
 def _with_costs(clause: text.Clause, suspect: Suspect, instead: FunctionKey, sides: Sides) -> text.Clause:
     """Return the clause on an exchanged call with what both functions cost a call, where that is the reason."""
-    before, after = (instead, suspect.function) if suspect.fact.is_more else (suspect.function, instead)
+    before, after = (instead, suspect.function) if suspect.stated.is_more else (suspect.function, instead)
     old, new = sides.each_call(before).base, sides.each_call(after).head
-    each_call = Fact.of(PerSide(base=old, head=new), A_CALL)
+    each_call = StatedFigure.of(PerSide(base=old, head=new), A_CALL)
     is_known = old is not None and new is not None and each_call.agrees_with(suspect.instructions)
     return text.at_cost_of(clause, each_call) if is_known else clause
 
@@ -225,14 +225,14 @@ def _with_work_below(clause: text.Clause, key: FunctionKey, instructions: float,
 def _clause(suspect: Suspect, sides: Sides) -> text.Clause:
     function = _named(suspect.function, sides)
     if suspect.dearer is not None:
-        clause = text.dearer(function, _named(suspect.dearer, sides), suspect.fact)
+        clause = text.dearer(function, _named(suspect.dearer, sides), suspect.stated)
         return _with_work_below(clause, suspect.dearer, suspect.instructions, sides)
     if not suspect.is_own:
         callers, instead = suspect.callers, suspect.instead_of
         clause = text.called(
             [_named(caller, sides) for caller in callers],
             function,
-            suspect.fact,
+            suspect.stated,
             sorted(set().union(*(sides.through(caller, suspect.function) for caller in callers))),
             None if instead is None else _named(instead, sides),
         )
@@ -243,7 +243,7 @@ def _clause(suspect: Suspect, sides: Sides) -> text.Clause:
         return _with_work_below(clause, suspect.function, suspect.instructions, sides)
     holders = [name for name, _ in sides.holders(suspect.function)]
     code = sides.changed_code(suspect.function, is_more=suspect.instructions > 0)
-    return text.own(function, suspect.fact, sides.calls(suspect.function), holders, code)
+    return text.own(function, suspect.stated, sides.calls(suspect.function), holders, code)
 
 
 def _named(key: FunctionKey, sides: Sides) -> text.NamedFunction:
@@ -273,9 +273,14 @@ def _limits(evidence: Evidence, total: float, count: int) -> list[Finding]:
     """Return what these builds or sources cannot show, and what counts overstate."""
     notes = []
     steps = evidence.repeated_steps
-    changed = {name: fact for name, fact in steps.items() if fact.changed_by(total) >= SMALLEST_SHARE}
-    if sum(fact.changed_by(total) for fact in steps.values()) >= REPEATED_SHARE:
-        sum_of_steps = Fact(sum(fact.base for fact in changed.values()), sum(fact.head for fact in changed.values()))
+    changed = {
+        name: of_function for name, of_function in steps.items() if of_function.changed_by(total) >= SMALLEST_SHARE
+    }
+    if sum(of_function.changed_by(total) for of_function in steps.values()) >= REPEATED_SHARE:
+        sum_of_steps = StatedFigure(
+            sum(of_function.base for of_function in changed.values()),
+            sum(of_function.head for of_function in changed.values()),
+        )
         functions = sorted(changed, key=lambda name: -abs(changed[name].change))
         notes.append(text.repeated_steps(sum_of_steps, functions))
     sides = [

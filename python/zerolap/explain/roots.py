@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from zerolap.explain.allocations import makes_something, releases_something, works_at_memory
 from zerolap.explain.blame import is_same_number
 from zerolap.explain.cost_graph import CostGraph, FunctionKey, sums
-from zerolap.explain.facts import PER_REQUEST
 from zerolap.explain.sides import Sides
+from zerolap.explain.stated_figures import PER_REQUEST
 from zerolap.explain.suspects import MOSTLY, Suspect, joint
 
 LEADING_SHARE = 0.75
@@ -61,7 +61,9 @@ class Root:
 def _is_made_for(release: Suspect, other: Suspect) -> bool:
     """Whether a part is the making of what another part releases: as many calls more or fewer of both."""
     if release.is_of_calls and other.is_of_calls and releases_something(release.function):
-        return makes_something(other.function) and is_same_number(*(abs(part.fact.change) for part in (release, other)))
+        return makes_something(other.function) and is_same_number(
+            *(abs(part.stated.change) for part in (release, other))
+        )
     return False
 
 
@@ -136,7 +138,7 @@ def _calls_of_file(root: Root) -> _CallsOfFile | None:
     leading = root.leading
     files = {file for _, file in leading.callers}
     is_most = abs(leading.share) >= LEADING_SHARE * sum(abs(suspect.share) for suspect in root.suspects)
-    if not leading.is_of_calls or leading.fact.unit != PER_REQUEST or len(files) != 1 or not is_most:
+    if not leading.is_of_calls or leading.stated.unit != PER_REQUEST or len(files) != 1 or not is_most:
         return None
     return _CallsOfFile(leading.function, files.pop(), root.share > 0)
 

@@ -8,10 +8,10 @@ from zerolap.explain.attribution import SourceFunctions, cost_graph
 from zerolap.explain.changed_lines import ChangedCode, CodeCosts, DifferingLines, LineCosts
 from zerolap.explain.contraction import without_detours
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, add_all, sums
-from zerolap.explain.facts import Fact
 from zerolap.explain.handlers import exchanged_handlers
 from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import find_renames
+from zerolap.explain.stated_figures import StatedFigure
 from zerolap.records import CallGraph, Changes, PerSide, SourceFunction
 
 FEWEST_CALLS = 1e-3
@@ -34,7 +34,7 @@ class Evidence:
     base_stripped: bool
     head_stripped: bool
     metric: str = "instructions_per_op"
-    repeated_steps: Mapping[str, Fact] = field(default_factory=dict)
+    repeated_steps: Mapping[str, StatedFigure] = field(default_factory=dict)
 
     @property
     def has_lines(self) -> bool:
@@ -58,7 +58,7 @@ class Sides:
     changed: DifferingLines
     handlers: dict[FunctionKey, FunctionKey]
     has_lines: bool
-    repeated_steps: Mapping[str, Fact]
+    repeated_steps: Mapping[str, StatedFigure]
 
     @classmethod
     def of(cls, evidence: Evidence) -> "Sides":

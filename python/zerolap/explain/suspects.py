@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from zerolap.explain.blame import NEGLIGIBLE, SAME_NUMBER, Term, is_same_number
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.facts import A_CALL, EACH_TIME, Fact
 from zerolap.explain.sides import Sides
+from zerolap.explain.stated_figures import A_CALL, EACH_TIME, StatedFigure
 from zerolap.records import PerSide
 
 NEAREST_CALLERS = 3
@@ -24,7 +24,7 @@ class Suspect:
     """A function, the terms that it explains, and the part of the whole change that these make up.
 
     `dearer` is the unchanged function that carries the cost, if `function` is a changed caller of it; `callers` call
-    the function more or less often than before, or else call it. `fact` is what it is stated by, `own` are the
+    the function more or less often than before, or else call it. `stated` is the figure that shows it, `own` are the
     instructions of the function itself, if these are what changed, and `instead_of` is the function that was called in
     its place, or is now.
     """
@@ -34,7 +34,7 @@ class Suspect:
     terms: Sequence[Term]
     share: float
     callers: Sequence[FunctionKey]
-    fact: Fact
+    stated: StatedFigure
     own: PerSide | None = None
     instead_of: FunctionKey | None = None
 
@@ -87,7 +87,9 @@ def joint(suspects: Sequence[Suspect]) -> Suspect:
         terms=[term for suspect in suspects for term in suspect.terms],
         share=sum(suspect.share for suspect in suspects),
         callers=callers,
-        fact=Fact(sum(suspect.fact.base for suspect in suspects), sum(suspect.fact.head for suspect in suspects)),
+        stated=StatedFigure(
+            sum(suspect.stated.base for suspect in suspects), sum(suspect.stated.head for suspect in suspects)
+        ),
         instead_of=exchanged.pop() if len(exchanged) == 1 else None,
     )
 
@@ -118,39 +120,41 @@ def _suspect(group: _Group, terms: Sequence[Term], sides: Sides, total: float) -
     callers = _callers(function, terms, sides)
     own = _own(function, terms, sides) if dearer is None and _by_size(terms)[0].callee is None else None
     instructions = sum(term.instructions for term in terms)
-    fact = next((fact for fact in _facts(group, own, callers, sides) if fact.agrees_with(instructions)), None)
+    stated = next((stated for stated in _figures(group, own, callers, sides) if stated.agrees_with(instructions)), None)
     cost = own or sides.inclusive(dearer or function)
     # No more can have been added or saved than all that it costs on either side.
-    if fact is None or abs(instructions) > (1 + SAME_NUMBER) * max(cost.base or 0.0, cost.head or 0.0):
+    if stated is None or abs(instructions) > (1 + SAME_NUMBER) * max(cost.base or 0.0, cost.head or 0.0):
         return None
-    instead = _instead(function, terms, callers, fact, sides) if own is None and dearer is None else None
-    return Suspect(function, dearer, terms, instructions / total, callers, fact, own, instead)
+    instead = _instead(function, terms, callers, stated, sides) if own is None and dearer is None else None
+    return Suspect(function, dearer, terms, instructions / total, callers, stated, own, instead)
 
 
 def _instead(
-    function: FunctionKey, terms: Sequence[Term], callers: Sequence[FunctionKey], fact: Fact, sides: Sides
+    function: FunctionKey, terms: Sequence[Term], callers: Sequence[FunctionKey], stated: StatedFigure, sides: Sides
 ) -> FunctionKey | None:
     """Return the function that a call was exchanged with: of another cost, or inlined, which only the diff shows."""
     exchanged = next((term.instead_of for term in _by_size(terms) if term.instead_of is not None), None)
-    if exchanged is not None or len(callers) != 1 or (fact.base and fact.head):
+    if exchanged is not None or len(callers) != 1 or (stated.base and stated.head):
         return exchanged
-    return sides.in_place_of(callers[0], function, is_lost=not fact.head)
+    return sides.in_place_of(callers[0], function, is_lost=not stated.head)
 
 
-def _facts(group: _Group, own: PerSide | None, callers: Sequence[FunctionKey], sides: Sides) -> Iterator[Fact]:
+def _figures(
+    group: _Group, own: PerSide | None, callers: Sequence[FunctionKey], sides: Sides
+) -> Iterator[StatedFigure]:
     """Return the figures that may state a group's terms, the best first."""
     if group.dearer is not None:
-        yield Fact.of(sides.each_call(group.dearer, group.function), A_CALL)
-        yield Fact.of(sides.each_call(group.dearer), A_CALL)
+        yield StatedFigure.of(sides.each_call(group.dearer, group.function), A_CALL)
+        yield StatedFigure.of(sides.each_call(group.dearer), A_CALL)
         return
     if own is not None:
-        yield Fact.of(own)
-        yield Fact.of(sides.a_call(own, group.function), A_CALL)
+        yield StatedFigure.of(own)
+        yield StatedFigure.of(sides.a_call(own, group.function), A_CALL)
         return
     calls = sides.sum_of(sides.edge_calls(caller, group.function) for caller in callers)
-    yield Fact.of(calls)
+    yield StatedFigure.of(calls)
     if len(callers) == 1:
-        yield Fact.of(sides.a_call(calls, callers[0]), EACH_TIME)
+        yield StatedFigure.of(sides.a_call(calls, callers[0]), EACH_TIME)
 
 
 def _own(function: FunctionKey, terms: Sequence[Term], sides: Sides) -> PerSide:

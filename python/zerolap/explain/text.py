@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerolap.explain.changed_lines import ChangedCode
-from zerolap.explain.facts import PER_REQUEST, Fact, figure
+from zerolap.explain.stated_figures import PER_REQUEST, StatedFigure, figure
 from zerolap.records import PerSide
 
 WHOLE = 1.05
@@ -85,7 +85,7 @@ class Clause:
 
 def own(
     function: NamedFunction,
-    cost: Fact,
+    cost: StatedFigure,
     calls: PerSide | None,
     inlined_into: Sequence[str],
     code: ChangedCode | None,
@@ -104,14 +104,14 @@ def _changed(code: ChangedCode) -> str:
     return f", where `{code.removed}` {f'became `{code.added}`' if code.added else 'is gone'}"
 
 
-def _amount(cost: Fact) -> str:
+def _amount(cost: StatedFigure) -> str:
     return "more" if cost.is_more else "fewer"
 
 
 def called(
     callers: Sequence[NamedFunction],
     callee: NamedFunction,
-    calls: Fact,
+    calls: StatedFigure,
     through: Sequence[str],
     instead: NamedFunction | None,
 ) -> Clause:
@@ -136,19 +136,19 @@ def _several(functions: Sequence[NamedFunction]) -> str:
     return f"{listing([function.function for function in functions])}{places.pop() if len(places) == 1 else ''}"
 
 
-def dearer(caller: NamedFunction, callee: NamedFunction, each_call: Fact) -> Clause:
+def dearer(caller: NamedFunction, callee: NamedFunction, each_call: StatedFigure) -> Clause:
     """Return the clause on a changed function that gives an unchanged function more or less to do."""
     how = "dearer" if each_call.is_more else "cheaper"
     return Clause(caller.whole, f"makes calls of {callee.placed}, which is unchanged, {how} ({each_call})")
 
 
-def at_cost_of(clause: Clause, each_call: Fact) -> Clause:
+def at_cost_of(clause: Clause, each_call: StatedFigure) -> Clause:
     """Return the clause on an exchanged call with what a call of the function costs that was called, and is now."""
     costs = f"at {figure(each_call.head)} instead of {figure(each_call.base)} instructions a call"
     return Clause(clause.subject, f"{clause.predicate}, {costs}")
 
 
-def below_which(clause: Clause, function: NamedFunction, cost: Fact) -> Clause:
+def below_which(clause: Clause, function: NamedFunction, cost: StatedFigure) -> Clause:
     """Return the clause with the function below the named callee whose own instructions changed most."""
     return Clause(
         clause.subject,
@@ -163,12 +163,12 @@ def handler(function: NamedFunction, replaced: NamedFunction) -> Clause:
     return Clause(function.placed, f"{'carries out the command' if are_commands else 'is called'} instead of {former}")
 
 
-def same_code(function: NamedFunction, each_call: Fact, calls: PerSide | None) -> Clause:
+def same_code(function: NamedFunction, each_call: StatedFigure, calls: PerSide | None) -> Clause:
     """Return the clause on a function of a library that costs more or less a call."""
     return Clause(function.placed, f"{_a_call(each_call, calls)}: the same code, with other arguments or data")
 
 
-def _a_call(cost: Fact, calls: PerSide | None) -> str:
+def _a_call(cost: StatedFigure, calls: PerSide | None) -> str:
     times = "" if calls is None else f", called {_times(calls)} per request"
     return f"takes {_amount(cost)} instructions a call ({cost}){times}"
 
@@ -207,12 +207,12 @@ def called_without_inlining(calls: PerSide) -> str:
     return f"It is called {_times(calls)} per request (calls counted in a build without inlining)."
 
 
-def call_count(caller: str, callee: str, calls: Fact) -> str:
+def call_count(caller: str, callee: str, calls: StatedFigure) -> str:
     """Return the sentence on a call whose number alone matters."""
     return f"`{caller}` {_calls(calls, f'`{callee}`', several=False)}."
 
 
-def _calls(calls: Fact, target: str, *, several: bool) -> str:
+def _calls(calls: StatedFigure, target: str, *, several: bool) -> str:
     """Return the verb, the callee and the numbers: "now calls `f` (0 -> 1 per request)"."""
     call = "call" if several else "calls"
     if not calls.base:
@@ -254,7 +254,7 @@ def stripped(sides: Sequence[str]) -> str:
     )
 
 
-def repeated_steps(steps: Fact, functions: Sequence[str]) -> str:
+def repeated_steps(steps: StatedFigure, functions: Sequence[str]) -> str:
     """Return the sentence on instructions of a change that a processor does not execute each by itself."""
     return (
         f"Steps of `rep stos` and `rep movs` in {listing(functions)} are a part of the change ({steps}). Each is "

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
-from zerolap.explain.facts import Fact
 from zerolap.explain.sides import Sides
+from zerolap.explain.stated_figures import StatedFigure
 
 SMALL_SHARE = 0.2
 """Of a change: with less in its own instructions, a function is not where the work is."""
@@ -15,7 +15,7 @@ class WorkBelow:
     """A function below another, and its own instructions per request in the calls of that."""
 
     function: FunctionKey
-    cost: Fact
+    cost: StatedFigure
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def _next(step: _Step, instructions: float, sides: Sides) -> _Step | None:
     """Return the callee in which most of the change goes on; none where it is in no callee."""
     old, new = sides.base.callees(step.function), sides.head.callees(step.function)
     costs = {
-        callee: Fact(
+        callee: StatedFigure(
             old[callee].instructions * step.base_part if callee in old else 0.0,
             new[callee].instructions * step.head_part if callee in new else 0.0,
         )
@@ -69,10 +69,10 @@ def _part(instructions: float, graph: CostGraph, function: FunctionKey) -> float
     return min(1.0, instructions / whole) if whole else 0.0
 
 
-def _own(step: _Step, sides: Sides) -> Fact:
+def _own(step: _Step, sides: Sides) -> StatedFigure:
     """Return the instructions of the function itself, with all that is inlined there."""
     old, new = sides.base.nodes.get(step.function), sides.head.nodes.get(step.function)
-    return Fact(
+    return StatedFigure(
         old.instructions * step.base_part if old is not None else 0.0,
         new.instructions * step.head_part if new is not None else 0.0,
     )

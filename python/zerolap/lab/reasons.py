@@ -9,10 +9,10 @@ from zerolap.build import BuiltServer, changes_between, source_functions
 from zerolap.explain import (
     BuildFacts,
     Evidence,
-    Fact,
     SampledFunction,
     SampledPass,
     SampledSide,
+    StatedFigure,
     Structure,
     Structures,
     explain_build,
@@ -121,7 +121,7 @@ class Explainer:
         return with_calls_of_inlined(findings, *known) if len(known) == len(measured) else findings
 
     def explain_work(
-        self, base: CallGraph, head: CallGraph, metric: str, steps: Mapping[str, Fact] | None = None
+        self, base: CallGraph, head: CallGraph, metric: str, steps: Mapping[str, StatedFigure] | None = None
     ) -> list[Finding]:
         """Return the findings on a change of `metric` between two call graphs; `steps` are those of repeated stores."""
         base_functions, head_functions = self._functions
@@ -157,10 +157,10 @@ class Explainer:
         return None if base is None or head is None else (base, head)
 
 
-def repeated_steps(base: Sequence[Measurement], head: Sequence[Measurement], blobs: Blobs) -> dict[str, Fact]:
+def repeated_steps(base: Sequence[Measurement], head: Sequence[Measurement], blobs: Blobs) -> dict[str, StatedFigure]:
     """Return how many steps of repeated stores and copies a request executes on both sides, by function."""
     old, new = _repeated_steps(base, blobs), _repeated_steps(head, blobs)
-    return {name: Fact(old.get(name, 0.0), new.get(name, 0.0)) for name in sorted(old.keys() | new.keys())}
+    return {name: StatedFigure(old.get(name, 0.0), new.get(name, 0.0)) for name in sorted(old.keys() | new.keys())}
 
 
 def _repeated_steps(measurements: Sequence[Measurement], blobs: Blobs) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """What sentences state of a change: one figure of both sides, from which word and numbers are made."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +18,7 @@ EACH_TIME: Final = "each time"
 
 
 @dataclass(frozen=True)
-class Fact:
+class StatedFigure:
     """A figure of both sides, in a unit."""
 
     base: float
@@ -25,10 +26,16 @@ class Fact:
     unit: str = PER_REQUEST
 
     @classmethod
-    def of(cls, values: PerSide | None, unit: str = PER_REQUEST) -> "Fact":
-        """Return the fact of values as they are written: unknown ones, and those that are too small, are none."""
+    def of(cls, values: PerSide | None, unit: str = PER_REQUEST) -> "StatedFigure":
+        """Return the figure of values as they are written: unknown ones, and those that are too small, are none."""
         base, head = (None, None) if values is None else (values.base, values.head)
         return cls(_written(base), _written(head), unit)
+
+    @classmethod
+    def sum_of(cls, figures: Iterable["StatedFigure"]) -> "StatedFigure":
+        """Return the sums of figures per request."""
+        every = list(figures)
+        return cls(sum(figure.base for figure in every), sum(figure.head for figure in every))
 
     @property
     def change(self) -> float:
