@@ -273,16 +273,10 @@ def _limits(evidence: Evidence, total: float, count: int) -> list[Finding]:
     """Return what these builds or sources cannot show, and what counts overstate."""
     notes = []
     steps = evidence.repeated_steps
-    changed = {
-        name: of_function for name, of_function in steps.items() if of_function.changed_by(total) >= SMALLEST_SHARE
-    }
-    if sum(of_function.changed_by(total) for of_function in steps.values()) >= REPEATED_SHARE:
-        sum_of_steps = StatedFigure(
-            sum(of_function.base for of_function in changed.values()),
-            sum(of_function.head for of_function in changed.values()),
-        )
+    changed = {name: figure for name, figure in steps.items() if figure.changed_by(total) >= SMALLEST_SHARE}
+    if sum(figure.changed_by(total) for figure in steps.values()) >= REPEATED_SHARE:
         functions = sorted(changed, key=lambda name: -abs(changed[name].change))
-        notes.append(text.repeated_steps(sum_of_steps, functions))
+        notes.append(text.repeated_steps(StatedFigure.sum_of(changed.values()), functions))
     sides = [
         side for side, stripped in (("base", evidence.base_stripped), ("head", evidence.head_stripped)) if stripped
     ]

@@ -61,9 +61,8 @@ class Root:
 def _is_made_for(release: Suspect, other: Suspect) -> bool:
     """Whether a part is the making of what another part releases: as many calls more or fewer of both."""
     if release.is_of_calls and other.is_of_calls and releases_something(release.function):
-        return makes_something(other.function) and is_same_number(
-            *(abs(part.stated.change) for part in (release, other))
-        )
+        released, made = abs(release.stated.change), abs(other.stated.change)
+        return makes_something(other.function) and is_same_number(released, made)
     return False
 
 

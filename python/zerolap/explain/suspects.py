@@ -87,9 +87,7 @@ def joint(suspects: Sequence[Suspect]) -> Suspect:
         terms=[term for suspect in suspects for term in suspect.terms],
         share=sum(suspect.share for suspect in suspects),
         callers=callers,
-        stated=StatedFigure(
-            sum(suspect.stated.base for suspect in suspects), sum(suspect.stated.head for suspect in suspects)
-        ),
+        stated=StatedFigure.sum_of(suspect.stated for suspect in suspects),
         instead_of=exchanged.pop() if len(exchanged) == 1 else None,
     )
 
