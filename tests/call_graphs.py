@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from reason_checks import check_reasons
+
 from zerolap.explain import Evidence, explain_change
 from zerolap.records import CallGraph, Changes, FileChange, Finding, Hunk, SourceFunction
 
@@ -83,7 +85,10 @@ def changed_in(name: str, *texts: str) -> Changes:
 
 
 def hunk_at(line: int, text: str) -> Hunk:
-    return Hunk(old_start=line, old_lines=1, new_start=line, new_lines=1, text=text)
+    old_lines, new_lines = (sum(of_side.startswith(sign) for of_side in text.splitlines()) for sign in "-+")
+    # Of a side without lines, a hunk names the line before.
+    old_start, new_start = (line if lines else line - 1 for lines in (old_lines, new_lines))
+    return Hunk(old_start=old_start, old_lines=old_lines, new_start=new_start, new_lines=new_lines, text=text)
 
 
 def explained(
@@ -96,7 +101,7 @@ def explained(
     stripped: bool = False,
 ) -> list[Finding]:
     names = head_functions or [function.name for function in head.functions]
-    return explain_change(
+    findings = explain_change(
         Evidence(
             base=base,
             head=head,
@@ -107,6 +112,8 @@ def explained(
             head_stripped=stripped,
         )
     )
+    check_reasons([finding.model_dump(mode="json") for finding in findings])
+    return findings
 
 
 def culprits(findings: Sequence[Finding]) -> list[str | None]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import preloaded
+from reason_checks import check_document
 from waiting import PATIENCE_SECONDS, command_lines, wait_until
 
 HELD_PROGRAM = Path(__file__).with_name("held_program.py")
@@ -26,8 +27,10 @@ class Ended:
     err: str
 
     def document(self) -> Any:
-        """Return standard output, which must be one JSON document."""
-        return json.loads(self.out)
+        """Return standard output, which must be one JSON document; the reasons in it must be true."""
+        document = json.loads(self.out)
+        check_document(document)
+        return document
 
     def fails_with(self, code: int, *parts: str) -> None:
         """Assert the exit code, one message without a traceback, and what the message holds."""

@@ -16,6 +16,10 @@ from zerolap.judge import MIN_BLOCKS
 pytestmark = pytest.mark.usefixtures("valgrind")
 
 BUSY = WORK_BEGINS + "\n    for (volatile int turn = 0; turn < 300; turn++);"
+CLEARS = (
+    WORK_BEGINS + "\n    char cleared[4096], *to = cleared; long left = sizeof cleared;"
+    '\n    __asm__ volatile("rep stosb" : "+D"(to), "+c"(left) : "a"(0) : "memory");'
+)
 
 
 @pytest.fixture
@@ -228,6 +232,19 @@ def test_a_thread_that_never_waits_cannot_be_counted(compare: Any, toy: ToySourc
     case = compare(toy.first, head, "toy-get").document()["cases"][0]
     assert case["verdict"] == "invalid"
     assert "a thread of the server never waits" in case["failure"]
+
+
+def test_steps_that_a_processor_does_not_execute_one_by_one_are_named(compare: Any, toy: ToySource) -> None:
+    case = compare(toy.first, toy.changed(("commands.c", WORK_BEGINS, CLEARS)), "toy-work").document()["cases"][0]
+    assert case["work"] == "regression"
+    culprit, limit = [finding for finding in case["findings"] if finding["kind"] in ("culprit", "limits")]
+    steps = re.search(r"instructions, with \+([\d,]+) steps of `rep stos` or `rep movs`, ", culprit["text"])
+    assert steps is not None, culprit
+    # Callgrind counts a step for each byte, and one that finds none left.
+    assert int(steps[1].replace(",", "")) in (4096, 4097)
+    assert limit["text"].startswith(
+        "Steps of `rep stos` and `rep movs` in `work_command` are a part of the change (0 -> "
+    )
 
 
 @pytest.mark.slow

@@ -38,9 +38,10 @@ def test_an_inline_function_that_grew_is_named_itself_and_not_its_callers(is_dif
     assert mix.self_instructions_per_op is not None
     assert (mix.self_instructions_per_op.base, mix.self_instructions_per_op.head) == (50.0, 300.0)
     place = f"{HEADER}, changed here" if is_diff_known else HEADER
+    code = ", where `a` became `b`" if is_diff_known else ""
     assert mix.text == (
         f"`mix` ({place}), inlined into `command`, `format` and 3 more, takes more instructions "
-        "(50 -> 300 per request): +250 instructions, 100 % of the change."
+        f"(50 -> 300 per request){code}: +250 instructions, 100 % of the change."
     )
 
 
@@ -84,7 +85,10 @@ def test_an_unchanged_function_inlined_into_a_changed_one_is_part_of_it() -> Non
     findings = explained_with(sides[0], sides[1], changed_in("command", "-a\n+b"), MIX)
     assert culprits(findings) == ["command"]
     assert findings[0].share_of_change == pytest.approx(1.0)
-    assert "itself takes more instructions (1,000 -> 1,100 per request): +100 instructions" in findings[0].text
+    assert (
+        "itself takes more instructions (1,000 -> 1,100 per request), where `a` became `b`: +100 instructions"
+        in findings[0].text
+    )
 
 
 def test_a_loss_here_does_not_hide_a_gain_there() -> None:
@@ -118,13 +122,58 @@ def test_only_a_call_in_the_place_of_another_replaces_it() -> None:
     assert culprits(netted) == ["lookup"]
     assert netted[0].share_of_change == pytest.approx(1.0)
     assert netted[0].text == (
-        f"`command` ({FILE}, changed here) now calls `lookup` (0 -> 1 per request), instead of `reply`: "
+        f"`command` ({FILE}, changed here) now calls `lookup` (0 -> 1 per request), in place of `reply`, "
+        "at 400 instead of 290 instructions a call: "
         "+110 instructions, 100 % of the change."
     )
     apart = explained(base, head, changed_in("command", "- reply();", "+ lookup();"))
     assert culprits(apart) == ["command"]
     assert [part.function for part in apart[0].parts] == ["lookup", "reply"]
     assert [part.share_of_change for part in apart[0].parts] == pytest.approx([400 / 110, -290 / 110])
+
+
+def test_a_call_of_a_function_that_is_inlined_now_is_exchanged_by_the_diff() -> None:
+    """No call of `reply` is seen in the head, but the changed line has it in place of `lookup`."""
+    base = call_graph({**COSTS, "lookup": 40.0}, {**CALLS, ("command", "lookup"): 10.0})
+    lines = {"command": [(FILE, LINES["command"] + 1, 200.0), (FILE, LINES["reply"] + 1, 90.0)]}
+    findings = explained(
+        base,
+        call_graph({**COSTS, "command": 290.0}, CALLS, lines),
+        changed_in("command", "- lookup(crlf);\n+ reply(crlf, 2);"),
+        base_functions=[*COSTS, "lookup", "reply"],
+        head_functions=[*COSTS, "lookup", "reply"],
+    )
+    assert (
+        f"`command` ({FILE}, changed here) calls `reply` in place of `lookup` (10 -> 0 per request)" in findings[0].text
+    )
+
+
+def test_what_one_side_alone_executes_does_not_call_less_often() -> None:
+    """`reply` and `helper`, both inlined into `command`, formatted an ID each; now `command` does so itself, once."""
+    both = ("reply", "helper")
+    base = call_graph(
+        COSTS,
+        CALLS | {("command", "format"): 2.0},
+        {"command": [(FILE, LINES[name] + 1, 100.0) for name in ("command", *both)]},
+    )
+    edges = [
+        edge.model_copy(update={"lines": [(0, LINES[name] + 1, 1.0) for name in both]})
+        if base.functions[edge.callee].name == "format"
+        else edge
+        for edge in base.edges
+    ]
+    lines = [hunk_at(LINES[name] + 1, "- format(id);\n+ format_id(id);") for name in ("command", *both)]
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=lines)])
+    findings = explained(
+        base.model_copy(update={"edges": edges}),
+        call_graph(COSTS, CALLS),
+        changes,
+        base_functions=[*COSTS, *both],
+        head_functions=[*COSTS, *both],
+    )
+    assert findings[0].text.startswith(
+        f"`command` ({FILE}, changed here) calls `format` less often (2 -> 1 per request) through `helper` and `reply`"
+    )
 
 
 def called_by(command: float, helper: float) -> CallGraph:
@@ -149,6 +198,155 @@ def test_a_call_that_only_moved_to_another_caller_is_no_change() -> None:
     assert culprits(explained(called_by(5.0, 0.0), slower)) == ["command"]
 
 
+def test_work_below_a_new_function_is_named() -> None:
+    """A set became a list: the function that is called now does little, the search below it does the work."""
+    costs = {"main": 100.0, "command": 200.0, "lookup": 150.0, "helper": 30.0, "format": 2000.0, "reply": 200.0}
+    base = call_graph(costs, {("main", "command"): 1.0, ("command", "lookup"): 1.0})
+    calls = {("main", "command"): 1.0, ("command", "helper"): 1.0, ("helper", "format"): 1.0, ("format", "reply"): 2.0}
+    findings = explained(base, call_graph(costs, calls), changed_in("command", "- lookup();", "+ helper();"))
+    assert (
+        f"now calls `helper` (0 -> 1 per request), below which `format` ({FILE}) takes more instructions "
+        "(0 -> 2,000 per request)" in findings[0].text
+    )
+
+
+def test_work_below_a_function_that_does_it_itself_is_not_named() -> None:
+    costs = {"main": 100.0, "command": 200.0, "helper": 300.0, "format": 400.0}
+    base = call_graph(costs, {("main", "command"): 1.0})
+    head = call_graph(costs, {("main", "command"): 1.0, ("command", "helper"): 1.0, ("helper", "format"): 1.0})
+    assert "below which" not in explained(base, head, changed_in("command", "+ helper();"))[0].text
+
+
+def test_work_below_an_unchanged_dearer_function_is_named() -> None:
+    """A table that is sized beforehand: setting a field is cheaper, and what got cheaper is that it grows no more."""
+    costs = {"main": 100.0, "command": 200.0, "lookup": 40.0, "helper": 10.0, "reply": 500.0}
+    calls = {
+        ("main", "command"): 1.0,
+        ("command", "lookup"): 20.0,
+        ("lookup", "helper"): 0.25,
+        ("helper", "reply"): 1.0,
+    }
+    head = call_graph(costs, calls | {("lookup", "helper"): 0.0})
+    findings = explained(call_graph(costs, calls), head, changed_in("command", "- create();\n+ create(20);"))
+    assert findings[0].text == (
+        f"`command` ({FILE}, changed here) makes calls of `lookup` ({FILE}), which is unchanged, cheaper "
+        f"(168 -> 40 instructions a call), below which `reply` ({FILE}) takes fewer instructions "
+        "(2,500 -> 0 per request): -2,550 instructions, 100 % of the change."
+    )
+
+
+def test_calls_of_one_function_from_one_file_are_one_reason() -> None:
+    costs = {"main": 100.0, "command": 200.0, "helper": 50.0, "lookup": 100.0}
+    calls = {("main", "command"): 1.0, ("main", "helper"): 1.0}
+    head = calls | {("command", "lookup"): 2.0, ("helper", "lookup"): 3.0}
+    lines = [hunk_at(LINES[name] + 1, "+ lookup();") for name in ("command", "helper")]
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=lines)])
+    findings = explained(call_graph(costs, calls), call_graph(costs, head), changes)
+    assert culprits(findings) == ["lookup"]
+    assert findings[0].text == (
+        f"`command` and `helper` ({FILE}, changed here) now call `lookup` (0 -> 5 per request): "
+        "+500 instructions, 100 % of the change."
+    )
+    assert [part.instructions_changed_per_op for part in findings[0].parts] == pytest.approx([300.0, 200.0])
+
+
+def test_memory_that_is_taken_and_given_back_is_one_reason() -> None:
+    """Nothing that differs makes these calls: a buffer of the right size is what they have in common."""
+    costs = {"main": 100.0, "command": 200.0, "format": 50.0, "zmalloc": 300.0, "zfree": 310.0}
+    calls = {("main", "command"): 1.0, ("command", "format"): 1.0}
+    base = calls | {("format", "zmalloc"): 1.0, ("format", "zfree"): 1.0}
+    findings = explained(call_graph(costs, base), call_graph(costs, calls))
+    assert [part.function for part in findings[0].parts] == ["zfree", "zmalloc"]
+    assert findings[0].text == (
+        "`format` (server.c) no longer calls `zmalloc` (1 -> 0 per request), with what goes with it: "
+        "-610 instructions, 100 % of the change."
+    )
+
+
+def test_what_is_no_longer_made_comes_before_what_released_it() -> None:
+    costs = {"main": 100.0, "command": 200.0, "createObject": 200.0, "decrRefCount": 290.0}
+    calls = {("main", "command"): 1.0}
+    base = calls | {("command", "createObject"): 40.0, ("command", "decrRefCount"): 40.0}
+    findings = explained(call_graph(costs, base), call_graph(costs, calls), changed_in("command", "- createObject();"))
+    assert findings[0].text == (
+        f"`command` ({FILE}, changed here) no longer calls `createObject` (40 -> 0 per request) and no longer calls "
+        "`decrRefCount` (40 -> 0 per request): -19,600 instructions, 100 % of the change."
+    )
+
+
+def test_what_one_function_makes_and_another_releases_is_one_reason() -> None:
+    """A callback gathers fewer objects, so that its caller releases fewer."""
+    costs = {"main": 100.0, "command": 200.0, "helper": 100.0, "createObject": 200.0, "decrRefCount": 290.0}
+    calls = {("main", "command"): 1.0, ("command", "helper"): 1.0}
+    base = calls | {("helper", "createObject"): 40.0, ("command", "decrRefCount"): 40.0}
+    lines = [hunk_at(LINES["helper"] + 1, "+ if (!match) return;"), hunk_at(LINES["command"] + 1, "- decrRefCount(o);")]
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=lines)])
+    findings = explained(call_graph(costs, base), call_graph(costs, calls), changes)
+    assert culprits(findings) == ["helper"]
+    assert findings[0].text == (
+        f"`helper` ({FILE}, changed here) no longer calls `createObject` (40 -> 0 per request); `command` ({FILE}, "
+        "changed here) no longer calls `decrRefCount` (40 -> 0 per request): -19,600 instructions, 100 % of the change."
+    )
+
+
+def test_work_that_moved_into_a_new_function_is_no_cost_of_that() -> None:
+    """`command` hashed a script, now `helper`, which is new, does so before: as many calls, and a look-up more."""
+    costs = {"main": 100.0, "command": 200.0, "format": 7000.0, "helper": 30.0, "lookup": 150.0}
+    base = call_graph(costs, {("main", "command"): 1.0, ("command", "format"): 1.0})
+    calls = {("main", "command"): 1.0, ("main", "helper"): 1.0, ("helper", "format"): 1.0, ("helper", "lookup"): 1.0}
+    lines = [hunk_at(LINES["main"] + 1, "+ helper();"), hunk_at(LINES["command"] + 1, "- format();")]
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=lines)])
+    findings = explained(
+        base,
+        call_graph(costs, calls),
+        changes,
+        base_functions=["main", "command", "format", "lookup"],
+        head_functions=list(costs),
+    )
+    assert "`format`" not in findings[0].text
+    assert "now calls `lookup` (0 -> 1 per request)" in findings[0].text
+
+
+def test_a_changed_line_is_shown_where_a_function_itself_got_cheaper() -> None:
+    """Of two changed places it is that whose lines cost less now."""
+
+    def graph(of_loop: float) -> CallGraph:
+        lines = {"command": [(FILE, LINES["command"] + 1, of_loop), (FILE, LINES["command"] + 3, 50.0)]}
+        return call_graph({**COSTS, "command": of_loop + 50.0}, CALLS, lines)
+
+    changes = changed_in("command", "- while (skip--) next();\n+ next_at(skip);", "- int a = 1;\n+ int a = 2;")
+    (finding,) = explained(graph(9000.0), graph(100.0), changes)
+    assert finding.text == (
+        f"`command` ({FILE}, changed here) itself takes fewer instructions (9,050 -> 150 per request), where "
+        "`while (skip--) next();` became `next_at(skip);`: -8,900 instructions, 100 % of the change."
+    )
+
+
+def test_a_changed_line_is_that_which_named_what_was_inlined() -> None:
+    """The line itself costs the same, what was inlined for it is gone; a line of parameters is no place of work."""
+    read = [(FILE, LINES["command"] + 2, 20.0), (HEADER, 12, 90.0)]
+    base = call_graph({**COSTS, "command": 110.0}, CALLS, {"command": read})
+    head = call_graph({**COSTS, "command": 20.0}, CALLS, {"command": read[:1]})
+    hunks = [
+        hunk_at(LINES["command"], "-int command(char *key) {\n+int command(char *key, size_t length) {"),
+        hunk_at(LINES["command"] + 2, "- return find(key, mix(key));\n+ return find(key, length);"),
+        hunk_at(LINES["command"] + 4, "- found(key);\n+ found(key, length);"),
+    ]
+    changes = Changes(files=[FileChange(old_file=f"src/{FILE}", new_file=f"src/{FILE}", hunks=hunks)])
+    findings = explained_with(base, head, changes, MIX)
+    assert (
+        "itself takes fewer instructions (110 -> 20 per request), where `return find(key, mix(key));` became "
+        "`return find(key, length);`: -90 instructions" in findings[0].text
+    )
+
+
+def test_a_line_of_code_is_quoted_in_one_line_of_printable_characters() -> None:
+    code = "- f(`x`,\x1b[31m" + "y" * 200 + ");\n+\tg();"
+    base, head = call_graph(COSTS | {"command": 500.0}, CALLS), call_graph(COSTS, CALLS)
+    (finding,) = explained(base, head, changed_in("command", code))
+    assert f"where `f('x', [31m{'y' * 60}…` became `g();`" in finding.text
+
+
 def test_a_cheaper_call_in_the_place_of_another() -> None:
     base = call_graph({**COSTS, "lookup": 2692.0}, {**CALLS, ("command", "lookup"): 10.0})
     head = call_graph({**COSTS, "reply": 0.1}, {**CALLS, ("command", "reply"): 10.0})
@@ -160,7 +358,8 @@ def test_a_cheaper_call_in_the_place_of_another() -> None:
         head_functions=["main", "command", "format", "lookup", "reply"],
     )
     assert findings[0].text == (
-        f"`command` ({FILE}, changed here) no longer calls `lookup` (10 -> 0 per request), but `reply`: "
+        f"`command` ({FILE}, changed here) calls `reply` in place of `lookup` (10 -> 0 per request), "
+        "at 0.1 instead of 2,692 instructions a call: "
         "-26,919 instructions, 100 % of the change."
     )
 

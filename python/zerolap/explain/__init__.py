@@ -38,6 +38,7 @@ from zerolap.explain.opportunities import (
     ranked_opportunities,
 )
 from zerolap.explain.sides import Evidence
+from zerolap.explain.stated_figures import StatedFigure
 from zerolap.explain.times import SampledFunction, SampledPass, SampledSide, explain_times, with_times
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "SizeGroup",
     "SizedCase",
     "SourceFunctions",
+    "StatedFigure",
     "Structure",
     "Structures",
     "Supposition",

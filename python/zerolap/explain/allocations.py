@@ -26,6 +26,21 @@ _FURTHER: Final = re.compile(
 """Functions within allocators, and of the servers, that work at memory alone."""
 
 
+MAKES: Final = re.compile(r"\w*(?:[cC]reate|[nN]ew|[aA]lloc|[aA]dd|[dD]up|[iI]nsert|[pP]ush)\w*")
+RELEASES: Final = re.compile(r"\w*(?:[fF]ree|[rR]elease|[dD]el(?:ete)?(?![a-z])|decrRefCount|[eE]mpty|[dD]estroy)\w*")
+"""What makes a thing, and what gives it up: of both, the first is the reason of the second."""
+
+
+def makes_something(key: FunctionKey) -> bool:
+    """Whether the function makes or adds something that has to be released again."""
+    return MAKES.fullmatch(key[0]) is not None and not releases_something(key)
+
+
+def releases_something(key: FunctionKey) -> bool:
+    """Whether the function gives up what was made before."""
+    return RELEASES.fullmatch(key[0]) is not None
+
+
 def is_allocator(key: FunctionKey) -> bool:
     """Whether the function gives or takes memory itself: calls from one such function to another move none."""
     return any(pattern.fullmatch(key[0]) for pattern in (ALLOCATES, REALLOCATES, FREES))
@@ -34,6 +49,11 @@ def is_allocator(key: FunctionKey) -> bool:
 def is_wrapper(key: FunctionKey) -> bool:
     """Whether the function gives or takes memory on behalf of whoever calls it, whose decision it is."""
     return any(pattern.fullmatch(key[0]) for pattern in (CALLS_ALLOCATOR, ALLOCATES_STRING))
+
+
+def calls_allocator(name: str) -> bool:
+    """Whether a function of that name is a server's own around those of an allocator."""
+    return CALLS_ALLOCATOR.fullmatch(name) is not None
 
 
 def asks_for_size(key: FunctionKey) -> bool:

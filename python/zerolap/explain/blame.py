@@ -1,18 +1,22 @@
 r"""Attributes a change of cost to functions.
 
 The whole cost is the sum over functions of calls times own cost, n s. How often a function is called follows from its
-callers: n = sum n_g m_g, where g makes m_g calls of it each time. With means of both sides written as mean(.), the
-difference parts exactly into
+callers: n = sum n_g m_g, where g makes m_g calls of it each time. The difference of a product parts exactly into
+d(a b) = w(a) db + w(b) da, where w(.) are the means of both sides. With it the difference of the whole parts into
 
-    d(sum n s) = sum_f mean(n_f) ds_f  +  sum_(g,f) mean(n_g) dm_gf u_f,    u_f = mean(s_f) + sum_c mean(m_fc) u_c
+    d(sum n s) = sum_f w(n_f) ds_f  +  sum_(g,f) w(n_g) dm_gf u_f,    u_f = w(s_f) + sum_c w(m_fc) u_c
 
-u is what one call of a function costs with all that it calls, at the means. The first terms are functions that work
-more themselves, the second functions that call others more often; what their callees cost more is found at these. A
-function of one side only is treated as a function of both that the other side never calls.
+u is what one call of a function costs with all that it calls. The first terms are functions that work more themselves,
+the second functions that call others more often; what their callees cost more is found at these. A function of one side
+only is treated as a function of both that the other side never calls.
+
+Where one factor of a product rises and the other falls, w(.) are the smaller values of both sides, which part it as
+exactly. With means, a function that is called a tenth as often at ten times the cost would save and add five times what
+it ever costs.
 
 Calls that are made as often on both sides, though their caller is called more or less often, do not follow from the
 calls of their caller: a function that is executed for each request calls another for some. Such an edge is no part of
-what a call of the caller costs, and its calls are taken as they are: mean(n_g) dm_gf is their difference then.
+what a call of the caller costs, and its calls are taken as they are: w(n_g) dm_gf is their difference then.
 
 A call that replaces another is one change, not two: only the difference of both is attributed. Nothing else is offset:
 if a function gains in one place what it loses in another, both are changes.
@@ -144,14 +148,22 @@ def is_same_number(calls: float, others: float) -> bool:
     return abs(calls - others) <= SAME_NUMBER * max(calls, others)
 
 
+def _weights(before: float, after: float, other_before: float, other_after: float) -> tuple[float, float]:
+    """Return w(a) and w(b) by which the difference of the product a b parts, from a and b on both sides."""
+    if (after - before) * (other_after - other_before) < 0:
+        return min(before, after), min(other_before, other_after)
+    return (before + after) / 2, (other_before + other_after) / 2
+
+
 def _unit_costs(
     old: _Side, new: _Side, independent: AbstractSet[tuple[FunctionKey, FunctionKey]]
 ) -> dict[FunctionKey, float]:
-    """Return what a call costs with all that it calls, at the means of both sides."""
-    own = {key: (old.own[key] + new.own[key]) / 2 for key in old.own}
+    """Return what a call costs with all that it calls, by the values of both sides that weigh its number."""
+    times = {key: (old.times[key], new.times[key]) for key in old.own}
+    own = {key: _weights(*times[key], old.own[key], new.own[key])[1] for key in old.own}
     makes = {
         key: [
-            (callee, (old_calls + new_calls) / 2)
+            (callee, _weights(*times[key], old_calls, new_calls)[1])
             for callee, old_calls, new_calls in _both(key, old, new)
             if (key, callee) not in independent
         ]
@@ -185,14 +197,15 @@ def _terms_of(
     unit_costs: dict[FunctionKey, float],
     independent: AbstractSet[tuple[FunctionKey, FunctionKey]],
 ) -> list[Term]:
-    mean_times = (old.times[key] + new.times[key]) / 2
+    times = old.times[key], new.times[key]
+    own_times, _ = _weights(*times, old.own[key], new.own[key])
     before, after = old.inlined[key], new.inlined[key]
     owned = {owner: after.get(owner, 0.0) - before.get(owner, 0.0) for owner in {**before, **after}}
-    terms = [Term(key, None, (new.own[key] - old.own[key] - sum(owned.values())) * mean_times)]
-    terms += [Term(key, None, change * mean_times, owner) for owner, change in sorted(owned.items())]
+    terms = [Term(key, None, (new.own[key] - old.own[key] - sum(owned.values())) * own_times)]
+    terms += [Term(key, None, change * own_times, owner) for owner, change in sorted(owned.items())]
     for callee, old_calls, new_calls in _both(key, old, new):
         calls = new_calls - old_calls
-        made = calls * mean_times
+        made = calls * _weights(*times, old_calls, new_calls)[0]
         if (key, callee) in independent:
             made = new_calls * new.times[key] - old_calls * old.times[key]
         terms.append(Term(key, callee, made * unit_costs[callee], calls=calls))

@@ -1,6 +1,7 @@
 """Which functions the compared change touches."""
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from zerolap.explain.attribution import SourceFunctions
@@ -10,9 +11,31 @@ from zerolap.records import Changes, FileChange, Hunk, SourceFunction
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
+NO_CODE = re.compile(r"[\s{}();]*|\s*(?://|/\*|\*).*|\s*(?:else|do|break;|return;)[\s{]*")
+"""Lines that state nothing: punctuation, comments, words alone."""
+LONGEST_CODE = 72
+MOST_LINES = 400
+"""Of a place, that are looked at for what changed: what is larger was written anew."""
+MOST_PAIRED = 2
+"""Lines of a place, up to which what was added is what became of those that were removed."""
+LineCosts = Mapping[tuple[str, int], float]
+"""Instructions by file and line."""
+
+
+@dataclass(frozen=True)
+class ChangedCode:
+    """A line as it was and as it is; empty where it is new, or gone."""
+
+    removed: str
+    added: str
+
+
 @dataclass(frozen=True)
 class _ChangedPlace:
-    """Lines that differ in one place, by file and range of each side, and the names in those removed and added."""
+    """Lines that differ in one place, by file and range of each side, and the names in those removed and added.
+
+    `text` has the lines, each after its sign.
+    """
 
     old_file: str
     old_lines: range
@@ -20,6 +43,34 @@ class _ChangedPlace:
     new_lines: range
     removed: frozenset[str]
     added: frozenset[str]
+    text: str
+
+    def added_cost(self, costs: "CodeCosts") -> float:
+        """Return by how much its lines cost more, with functions inlined there that only one side names in them."""
+        inlined = sum(costs.inlined.get(name, 0.0) for name in self.removed ^ self.added)
+        after = sum(costs.head.get((self.new_file, line), 0.0) for line in self.new_lines[:MOST_LINES])
+        return inlined + after - self.base_cost(costs)
+
+    def base_cost(self, costs: "CodeCosts") -> float:
+        """Return what its lines cost in the base."""
+        return sum(costs.base.get((self.old_file, line), 0.0) for line in self.old_lines[:MOST_LINES])
+
+    def code(self, costs: "CodeCosts", *, is_more: bool) -> ChangedCode | None:
+        """Return its costliest lines; of a large place that which was added or removed. None if no line has code."""
+        removed = _costliest(_lines_with("-", self.text), self.old_file, self.old_lines, costs.base)
+        added = _costliest(_lines_with("+", self.text), self.new_file, self.new_lines, costs.head)
+        if max(len(self.old_lines), len(self.new_lines)) > MOST_PAIRED and removed and added:
+            removed, added = ("", added) if is_more else (removed, "")
+        return ChangedCode(removed, added) if removed or added else None
+
+
+@dataclass(frozen=True)
+class CodeCosts:
+    """What lines cost on both sides, and how much more the functions do that are inlined into one of them, by name."""
+
+    base: LineCosts
+    head: LineCosts
+    inlined: Mapping[str, float]
 
 
 class DifferingLines:
@@ -53,15 +104,44 @@ class DifferingLines:
             for place in self._places
         )
 
-    def names_in(self, old: SourceFunction | None, new: SourceFunction | None) -> set[str]:
-        """Return the names in the lines that differ of a function, by its definition on each side."""
+    def put_in_place_of(self, name: str, of: SourceFunction | None, *, is_removed: bool) -> set[str]:
+        """Return the names in lines of a function, as the head has it, that are new where a name was removed.
+
+        If it is the name that is new, those that were removed there.
+        """
         names: set[str] = set()
         for place in self._places:
-            is_in_old = old is not None and place.old_file == old.file and _lies_in(place.old_lines, _body(old))
-            is_in_new = new is not None and place.new_file == new.file and _lies_in(place.new_lines, _body(new))
-            if is_in_old or is_in_new:
-                names |= place.removed | place.added
+            before, after = (place.removed, place.added) if is_removed else (place.added, place.removed)
+            is_within = of is not None and place.new_file == of.file and _lies_in(place.new_lines, _body(of))
+            if is_within and name in before - after:
+                names |= after - before
         return names
+
+    def code_of(
+        self, old: SourceFunction | None, new: SourceFunction | None, costs: CodeCosts, *, is_more: bool
+    ) -> ChangedCode | None:
+        """Return what changed in a function where its lines cost more, or less; none where costs do not show it.
+
+        Of a function that differs in one place, it is that place.
+        """
+        places = [place for place in self._places_in(old, new) if not _is_head_of(place, old, new)]
+        sign = 1 if is_more else -1
+        ranked = sorted(places, key=lambda place: (-sign * place.added_cost(costs), -place.base_cost(costs)))
+        if not ranked or (len(ranked) > 1 and sign * ranked[0].added_cost(costs) <= 0):
+            return None
+        return ranked[0].code(costs, is_more=is_more)
+
+    def _places_in(self, old: SourceFunction | None, new: SourceFunction | None) -> list[_ChangedPlace]:
+        return [
+            place
+            for place in self._places
+            if (old is not None and place.old_file == old.file and _lies_in(place.old_lines, _body(old)))
+            or (new is not None and place.new_file == new.file and _lies_in(place.new_lines, _body(new)))
+        ]
+
+    def names_in(self, old: SourceFunction | None, new: SourceFunction | None) -> set[str]:
+        """Return the names in the lines that differ of a function, by its definition on each side."""
+        return {name for place in self._places_in(old, new) for name in place.removed | place.added}
 
     def body_changed(
         self, key: FunctionKey, base: CostGraph, head: CostGraph, old: SourceFunctions, new: SourceFunctions
@@ -92,6 +172,29 @@ class DifferingLines:
         return sorted(
             line for file, line in node.lines if file == key[1] and any(line in _near(changed) for changed in ranges)
         )
+
+
+def _is_head_of(place: _ChangedPlace, old: SourceFunction | None, new: SourceFunction | None) -> bool:
+    """Whether a place is no more than the line with the function's name and parameters."""
+    lines = [(old, place.old_lines), (new, place.new_lines)]
+    return all(side is not None and of_side == range(side.first_line, side.first_line + 1) for side, of_side in lines)
+
+
+def _costliest(lines: Iterable[str], file: str, numbers: range, costs: LineCosts) -> str:
+    """Return the line of a side that costs most, the first of those that cost the same; empty where none has code."""
+    code = [
+        (costs.get((file, number), 0.0), line)
+        for number, line in zip(numbers[:MOST_LINES], lines, strict=False)
+        if NO_CODE.fullmatch(line) is None
+    ]
+    return _quotable(max(code, key=lambda line: line[0])[1]) if code else ""
+
+
+def _quotable(line: str) -> str:
+    """Return a line of code as a sentence may quote it: in one line of printable characters, not too long."""
+    shown = " ".join("".join(char if char.isprintable() else " " for char in line[: 2 * LONGEST_CODE]).split())
+    shown = shown.replace("`", "'")
+    return shown if len(shown) <= LONGEST_CODE else f"{shown[: LONGEST_CODE - 1].rstrip()}…"
 
 
 def _shown(file: str) -> str:
@@ -128,10 +231,14 @@ def _place(file: FileChange, hunk: Hunk) -> _ChangedPlace:
         new_lines=_lines(hunk.new_start, hunk.new_lines),
         removed=_names(hunk, "-"),
         added=_names(hunk, "+"),
+        text=hunk.text,
     )
 
 
 def _names(hunk: Hunk, sign: str) -> frozenset[str]:
-    # Not by a list of all lines, of which a hunk may have millions.
-    lines = re.finditer(rf"^{re.escape(sign)}.*", hunk.text, re.MULTILINE)
-    return frozenset(name for line in lines for name in IDENTIFIER.findall(line[0]))
+    return frozenset(name for line in _lines_with(sign, hunk.text) for name in IDENTIFIER.findall(line))
+
+
+def _lines_with(sign: str, text: str) -> Iterator[str]:
+    """Return the lines of a hunk's side, without their sign; not as a list, of which a hunk may have millions."""
+    return (line[0][1:] for line in re.finditer(rf"^{re.escape(sign)}.*", text, re.MULTILINE))

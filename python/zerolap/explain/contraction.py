@@ -3,8 +3,8 @@
 A change that replaces `format()` by `reply_with_format()`, which calls `format()`, is described best by the calls of
 `format()` before and after. What such a new or removed function calls is therefore counted as its callers' calls; its
 own instructions stay with it. The same holds where the work moved to another caller: a removed function and a new
-function that both mostly call the same functions. A new function that does neither is left whole: it is itself what was
-added.
+function that both mostly call the same functions, or a new function that mostly makes calls which another function made
+and makes no longer. A new function that does neither is left whole: it is itself what was added.
 """
 
 from collections.abc import Set as AbstractSet
@@ -37,10 +37,10 @@ def _between_the_same(
 def _with_the_same_callees(
     graph: CostGraph, one_sided: AbstractSet[FunctionKey], other: CostGraph, other_one_sided: AbstractSet[FunctionKey]
 ) -> set[FunctionKey]:
-    """Return the one-sided functions whose cost is mostly in calls that the other side's one-sided functions make."""
+    """Return the one-sided functions whose cost is mostly in calls that the other side's functions alone make."""
     made: dict[FunctionKey, float] = {}
     for (caller, callee), edge in other.edges.items():
-        if caller in other_one_sided:
+        if caller in other_one_sided or (caller, callee) not in graph.edges:
             made[callee] = made.get(callee, 0.0) + edge.instructions
     found: set[FunctionKey] = set()
     while True:

@@ -1,8 +1,10 @@
 """Who makes system calls or allocations, or reads the clock: for cases whose instructions stayed the same."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from zerolap.explain import text
+from zerolap.explain.allocations import calls_allocator
+from zerolap.explain.stated_figures import StatedFigure
 from zerolap.records import Caller, CallGraph, Finding, GraphEdge, PerSide
 
 MAX_FINDINGS = 5
@@ -11,11 +13,24 @@ CLOCK_FUNCTIONS = frozenset({"clock_gettime", "gettimeofday", "time"})
 
 Place = tuple[str, str | None]
 """Name and file of a function."""
+_Pair = tuple[Place, Place]
+MOST_WRAPPERS = 4
+"""Of an allocator around each other, such as that which asks for the size, and the one that must not fail."""
+
+
+def explain_allocations(base: CallGraph, head: CallGraph) -> list[Finding]:
+    """Return the allocations whose number changed most, by who decides on them: not servers' own wrappers."""
+    old, new = (_by_who_decides(graph) for graph in (base, head))
+    return _explained(old, new)
 
 
 def explain_calls(base: CallGraph, head: CallGraph, counted: Callable[[CallGraph, GraphEdge], bool]) -> list[Finding]:
     """Return the calls whose number changed most, of those that `counted` picks; shares are of the whole change."""
-    old, new = _calls(base, counted), _calls(head, counted)
+    old, new = (_calls(graph, [edge for edge in graph.edges if counted(graph, edge)]) for graph in (base, head))
+    return _explained(old, new)
+
+
+def _explained(old: Mapping[_Pair, float], new: Mapping[_Pair, float]) -> list[Finding]:
     total = sum(new.values()) - sum(old.values())
     changed = {pair: new.get(pair, 0.0) - old.get(pair, 0.0) for pair in old.keys() | new.keys()}
     ranked = sorted(changed, key=lambda pair: (-abs(changed[pair]), str(pair)))
@@ -33,7 +48,7 @@ def explain_calls(base: CallGraph, head: CallGraph, counted: Callable[[CallGraph
                 calls_per_op=calls,
                 share_of_change=changed[caller, callee] / total,
                 callers=[Caller(function=caller[0], file=caller[1], calls_per_op=calls, in_diff=False)],
-                text=text.call_count(caller[0], callee[0], calls),
+                text=text.call_count(caller[0], callee[0], StatedFigure.of(calls)),
             )
         )
     return findings
@@ -49,13 +64,36 @@ def reads_clock(graph: CallGraph, edge: GraphEdge) -> bool:
     return graph.functions[edge.callee].name.partition("@")[0] in CLOCK_FUNCTIONS
 
 
-def _calls(graph: CallGraph, counted: Callable[[CallGraph, GraphEdge], bool]) -> dict[tuple[Place, Place], float]:
-    calls: dict[tuple[Place, Place], float] = {}
+def _by_who_decides(graph: CallGraph) -> dict[_Pair, float]:
+    """Return the allocations by caller and callee, of wrappers those of their callers in proportion to their calls."""
+    entering: dict[int, list[GraphEdge]] = {}
     for edge in graph.edges:
-        if counted(graph, edge):
-            pair = _place(graph, edge.caller), _place(graph, edge.callee)
-            calls[pair] = calls.get(pair, 0.0) + edge.calls
-    return calls
+        if edge.calls > 0 and edge.caller != edge.callee:
+            entering.setdefault(edge.callee, []).append(edge)
+    decided: list[GraphEdge] = []
+    taken = [edge for edge in graph.edges if graph.is_allocation(edge)]
+    for _ in range(MOST_WRAPPERS):
+        within: dict[int, float] = {}
+        for edge in taken:
+            if calls_allocator(graph.functions[edge.caller].name) and edge.caller in entering:
+                within[edge.caller] = within.get(edge.caller, 0.0) + edge.calls
+            else:
+                decided.append(edge)
+        taken = [
+            edge.model_copy(update={"calls": allocations * edge.calls / sum(one.calls for one in entering[wrapper])})
+            for wrapper, allocations in within.items()
+            for edge in entering[wrapper]
+        ]
+    return _calls(graph, [*decided, *taken])
+
+
+def _calls(graph: CallGraph, edges: Sequence[GraphEdge]) -> dict[_Pair, float]:
+    calls: dict[_Pair, float] = {}
+    for edge in edges:
+        pair = _place(graph, edge.caller), _place(graph, edge.callee)
+        calls[pair] = calls.get(pair, 0.0) + edge.calls
+    # What happens in the small window only, such as a buffer that grows at first, is less than none a request.
+    return {pair: max(0.0, of_pair) for pair, of_pair in calls.items()}
 
 
 def _place(graph: CallGraph, index: int) -> Place:

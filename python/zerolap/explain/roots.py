@@ -3,15 +3,24 @@
 A commit often changes a function and those that it calls. They form a tree: a touched function belongs to the touched
 caller that makes most of its calls and names it in lines that differ, or is the only caller to have it. The root is the
 deepest function of a tree that still explains nearly all of the tree's change.
+
+What has one cause is one root: calls of the same function by functions of one file; what makes things and what releases
+as many; what begins in no touched function and is work at memory.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from zerolap.explain.allocations import makes_something, releases_something, works_at_memory
+from zerolap.explain.blame import is_same_number
 from zerolap.explain.cost_graph import CostGraph, FunctionKey, sums
 from zerolap.explain.sides import Sides
-from zerolap.explain.suspects import MOSTLY, Suspect
+from zerolap.explain.stated_figures import PER_REQUEST
+from zerolap.explain.suspects import MOSTLY, Suspect, joint
 
+LEADING_SHARE = 0.75
+"""Of all that a root consists of, without regard to sign: with so much in one part, the finding is on that part. In the
+clearest of cases, a call made twice, what it is called with and what takes the result change too."""
 NEARLY_ALL = 0.8
 """Part of a tree's change that a function further down must explain to be its root."""
 
@@ -20,11 +29,13 @@ NEARLY_ALL = 0.8
 class Root:
     """A function in which a part of the change begins, and what it consists of, the largest first.
 
-    `function` is none for a suspect that stands for itself.
+    `function` is none for a suspect that stands for itself, or with others that have the same cause. `joint` are the
+    calls of one function by several.
     """
 
     function: FunctionKey | None
     suspects: Sequence[Suspect]
+    joint: Suspect | None = None
 
     @property
     def instructions(self) -> float:
@@ -38,8 +49,21 @@ class Root:
 
     @property
     def leading(self) -> Suspect:
-        """The largest of those that act in the direction of the whole."""
-        return max(self.suspects, key=lambda suspect: suspect.share if self.share >= 0 else -suspect.share)
+        """The largest of those that act in the direction of the whole; what is made leads what releases it again."""
+        if self.joint is not None:
+            return self.joint
+        same_direction = [suspect for suspect in self.suspects if suspect.share * self.share >= 0]
+        largest = max(same_direction, key=lambda suspect: abs(suspect.share))
+        makers = [suspect for suspect in same_direction if _is_made_for(largest, suspect)]
+        return max(makers, key=lambda suspect: abs(suspect.share), default=largest)
+
+
+def _is_made_for(release: Suspect, other: Suspect) -> bool:
+    """Whether a part is the making of what another part releases: as many calls more or fewer of both."""
+    if release.is_of_calls and other.is_of_calls and releases_something(release.function):
+        released, made = abs(release.stated.change), abs(other.stated.change)
+        return makes_something(other.function) and is_same_number(released, made)
+    return False
 
 
 def find_roots(suspects: Mapping[FunctionKey | None, Sequence[Suspect]], sides: Sides) -> list[Root]:
@@ -50,7 +74,72 @@ def find_roots(suspects: Mapping[FunctionKey | None, Sequence[Suspect]], sides: 
     for origin, root in _Trees(by_origin, sides).roots().items():
         gathered.setdefault(root, []).extend(by_origin[origin])
     roots += [Root(function, _by_size(of_root)) for function, of_root in gathered.items()]
+    roots = _with_joint_calls(_with_joint_memory(_with_releases(roots)))
     return sorted(roots, key=lambda root: (root.share < 0, -abs(root.share), root.leading.function))
+
+
+def _with_releases(roots: Sequence[Root]) -> list[Root]:
+    """Return the roots, each that releases as often what another makes as one with that."""
+    joined = list(roots)
+    for root in roots:
+        makers = [
+            other
+            for other in joined
+            if other is not root
+            and other.function is not None
+            and other.share * root.share > 0
+            and any(_is_made_for(root.leading, suspect) for suspect in other.suspects)
+        ]
+        if makers and any(other is root for other in joined):
+            maker = max(makers, key=lambda other: abs(other.share))
+            joined = [other for other in joined if other is not root and other is not maker]
+            joined.append(Root(maker.function, _by_size([*maker.suspects, *root.suspects])))
+    return joined
+
+
+def _with_joint_memory(roots: Sequence[Root]) -> list[Root]:
+    """Return the roots, those that are work at memory and nothing else as one for each direction."""
+    of_memory: dict[bool, list[Root]] = {}
+    others: list[Root] = []
+    for root in roots:
+        is_memory = root.function is None and works_at_memory(root.leading.function[0])
+        (of_memory.setdefault(root.share > 0, []) if is_memory else others).append(root)
+    return others + [
+        Root(None, _by_size([suspect for root in same_direction for suspect in root.suspects]))
+        for same_direction in of_memory.values()
+    ]
+
+
+def _with_joint_calls(roots: Sequence[Root]) -> list[Root]:
+    """Return the roots, those as one that are hardly more than calls of the same function by functions of one file."""
+    by_calls: dict[_CallsOfFile | None, list[Root]] = {}
+    for root in roots:
+        by_calls.setdefault(_calls_of_file(root), []).append(root)
+    joined = list(by_calls.pop(None, []))
+    for same_calls in by_calls.values():
+        suspects = _by_size([suspect for root in same_calls for suspect in root.suspects])
+        calls = joint([root.leading for root in same_calls])
+        joined += same_calls if len(same_calls) == 1 else [Root(None, suspects, calls)]
+    return joined
+
+
+@dataclass(frozen=True)
+class _CallsOfFile:
+    """Calls of a function by functions of one file, made more or less often."""
+
+    callee: FunctionKey
+    file: str
+    is_more: bool
+
+
+def _calls_of_file(root: Root) -> _CallsOfFile | None:
+    """Return what a root's leading calls are of, and the file they are made in; none where these are not most of it."""
+    leading = root.leading
+    files = {file for _, file in leading.callers}
+    is_most = abs(leading.share) >= LEADING_SHARE * sum(abs(suspect.share) for suspect in root.suspects)
+    if not leading.is_of_calls or leading.stated.unit != PER_REQUEST or len(files) != 1 or not is_most:
+        return None
+    return _CallsOfFile(leading.function, files.pop(), root.share > 0)
 
 
 def _by_size(suspects: Sequence[Suspect]) -> list[Suspect]:

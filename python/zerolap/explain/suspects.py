@@ -4,12 +4,14 @@ A part goes back to a function that works more itself or makes more calls. Where
 of a function that calls it did, that caller is the reason: it passes a longer list or a larger buffer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from zerolap.explain.blame import NEGLIGIBLE, Term, is_same_number
+from zerolap.explain.blame import NEGLIGIBLE, SAME_NUMBER, Term, is_same_number
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.sides import Sides
+from zerolap.explain.stated_figures import A_CALL, EACH_TIME, StatedFigure
+from zerolap.records import PerSide
 
 NEAREST_CALLERS = 3
 """Steps up to a changed caller: what lies farther up calls everything."""
@@ -21,23 +23,30 @@ MOSTLY = 0.5
 class Suspect:
     """A function, the terms that it explains, and the part of the whole change that these make up.
 
-    `dearer` is the unchanged function that carries the cost, if `function` is a changed caller of it.
+    `dearer` is the unchanged function that carries the cost, if `function` is a changed caller of it; `callers` call
+    the function more or less often than before, or else call it. `stated` is the figure that shows it, `own` are the
+    instructions of the function itself, if these are what changed, and `instead_of` is the function that was called in
+    its place, or is now.
     """
 
     function: FunctionKey
     dearer: FunctionKey | None
     terms: Sequence[Term]
     share: float
-
-    @property
-    def largest(self) -> list[Term]:
-        """The terms, the largest first."""
-        return sorted(self.terms, key=lambda term: -abs(term.instructions))
+    callers: Sequence[FunctionKey]
+    stated: StatedFigure
+    own: PerSide | None = None
+    instead_of: FunctionKey | None = None
 
     @property
     def is_own(self) -> bool:
         """Whether it is the function's own instructions, rather than calls to it, that make up the most."""
-        return self.largest[0].callee is None
+        return self.own is not None
+
+    @property
+    def is_of_calls(self) -> bool:
+        """Whether it is calls to the function that are made more or less often."""
+        return self.own is None and self.dearer is None
 
     @property
     def instructions(self) -> float:
@@ -59,17 +68,107 @@ def find_suspects(terms: Sequence[Term], sides: Sides, total: float) -> dict[Fun
     """Return who explains the change by `total`, by the function in which it begins.
 
     That is a function that the change touches, or a library's in which the same calls cost more or less; none for what
-    begins in neither.
+    begins in neither. What no figure of both sides shows is left out.
     """
-    groups: dict[_Group, list[Term]] = {}
-    for term in _without_moved_calls(_by_maker(terms, sides), sides):
-        groups.setdefault(_group(term, sides), []).append(term)
+    gathered = _without_moved_calls(_by_maker(terms, sides), sides)
     suspects: dict[FunctionKey | None, list[Suspect]] = {}
-    for group, of_group in groups.items():
-        for part in _parted(group.function, of_group, sides) if group.are_calls else [of_group]:
-            share = sum(term.instructions for term in part) / total
-            suspects.setdefault(group.origin, []).append(Suspect(group.function, group.dearer, part, share))
+    for group, of_group in _grouped(gathered, sides).items():
+        for origin, suspect in _suspects_of(group, of_group, sides, total):
+            suspects.setdefault(origin, []).append(suspect)
     return suspects
+
+
+def joint(suspects: Sequence[Suspect]) -> Suspect:
+    """Return the calls of one function by several callers as one suspect; exchanged if all are with the same."""
+    exchanged = {suspect.instead_of for suspect in suspects}
+    callers = list(dict.fromkeys(caller for suspect in suspects for caller in suspect.callers))
+    return replace(
+        suspects[0],
+        terms=[term for suspect in suspects for term in suspect.terms],
+        share=sum(suspect.share for suspect in suspects),
+        callers=callers,
+        stated=StatedFigure.sum_of(suspect.stated for suspect in suspects),
+        instead_of=exchanged.pop() if len(exchanged) == 1 else None,
+    )
+
+
+def _grouped(terms: Iterable[Term], sides: Sides, *, by_cause: bool = True) -> dict[_Group, list[Term]]:
+    groups: dict[_Group, list[Term]] = {}
+    for term in terms:
+        groups.setdefault(_group(term, sides, by_cause=by_cause), []).append(term)
+    return groups
+
+
+def _suspects_of(
+    group: _Group, terms: Sequence[Term], sides: Sides, total: float
+) -> Iterator[tuple[FunctionKey | None, Suspect]]:
+    """Return a group's suspects with their origins; without its cause where calls by that did not become dearer."""
+    for part in _parted(group.function, terms, sides) if group.are_calls else [terms]:
+        suspect = _suspect(group, part, sides, total)
+        if suspect is not None:
+            yield group.origin, suspect
+        elif group.dearer is not None:
+            for other, of_other in _grouped(part, sides, by_cause=False).items():
+                yield from _suspects_of(other, of_other, sides, total)
+
+
+def _suspect(group: _Group, terms: Sequence[Term], sides: Sides, total: float) -> Suspect | None:
+    """Return the suspect of a group's terms; none where no figure agrees with what they come to."""
+    function, dearer = group.function, group.dearer
+    callers = _callers(function, terms, sides)
+    own = _own(function, terms, sides) if dearer is None and _by_size(terms)[0].callee is None else None
+    instructions = sum(term.instructions for term in terms)
+    stated = next((stated for stated in _figures(group, own, callers, sides) if stated.agrees_with(instructions)), None)
+    cost = own or sides.inclusive(dearer or function)
+    # No more can have been added or saved than all that it costs on either side.
+    if stated is None or abs(instructions) > (1 + SAME_NUMBER) * max(cost.base or 0.0, cost.head or 0.0):
+        return None
+    instead = _instead(function, terms, callers, stated, sides) if own is None and dearer is None else None
+    return Suspect(function, dearer, terms, instructions / total, callers, stated, own, instead)
+
+
+def _instead(
+    function: FunctionKey, terms: Sequence[Term], callers: Sequence[FunctionKey], stated: StatedFigure, sides: Sides
+) -> FunctionKey | None:
+    """Return the function that a call was exchanged with: of another cost, or inlined, which only the diff shows."""
+    exchanged = next((term.instead_of for term in _by_size(terms) if term.instead_of is not None), None)
+    if exchanged is not None or len(callers) != 1 or (stated.base and stated.head):
+        return exchanged
+    return sides.in_place_of(callers[0], function, is_lost=not stated.head)
+
+
+def _figures(
+    group: _Group, own: PerSide | None, callers: Sequence[FunctionKey], sides: Sides
+) -> Iterator[StatedFigure]:
+    """Return the figures that may state a group's terms, the best first."""
+    if group.dearer is not None:
+        yield StatedFigure.of(sides.each_call(group.dearer, group.function), A_CALL)
+        yield StatedFigure.of(sides.each_call(group.dearer), A_CALL)
+        return
+    if own is not None:
+        yield StatedFigure.of(own)
+        yield StatedFigure.of(sides.a_call(own, group.function), A_CALL)
+        return
+    calls = sides.sum_of(sides.edge_calls(caller, group.function) for caller in callers)
+    yield StatedFigure.of(calls)
+    if len(callers) == 1:
+        yield StatedFigure.of(sides.a_call(calls, callers[0]), EACH_TIME)
+
+
+def _own(function: FunctionKey, terms: Sequence[Term], sides: Sides) -> PerSide:
+    """Return the function's own instructions, with those of functions inlined into it that are among the terms."""
+    parts = {term.owner for term in terms if term.owner is not None} - {function}
+    return sides.sum_of([sides.body(function), *(sides.inlined_in(function, part) for part in sorted(parts))])
+
+
+def _callers(function: FunctionKey, terms: Sequence[Term], sides: Sides) -> list[FunctionKey]:
+    """Return who calls the function more or less often than before, or else who calls it."""
+    blamed = list(dict.fromkeys(term.caller for term in _by_size(terms) if term.callee == function))
+    return blamed or sides.usual_callers(function)
+
+
+def _by_size(terms: Sequence[Term]) -> list[Term]:
+    return sorted(terms, key=lambda term: -abs(term.instructions))
 
 
 def _without_moved_calls(terms: Sequence[Term], sides: Sides) -> list[Term]:
@@ -111,13 +210,16 @@ def _by_maker(terms: Sequence[Term], sides: Sides) -> list[Term]:
 
 
 def _maker(caller: FunctionKey, callee: FunctionKey, sides: Sides) -> FunctionKey:
-    """Return the function inlined into the caller in whose lines the calls stand, or the caller if that was changed."""
-    makers = sides.makers(caller, callee)
+    """Return the function inlined into the caller in whose lines the calls stand, or the caller if that was changed.
+
+    A function that only one side executes does not make its calls more or less often.
+    """
+    makers = {maker: calls for maker, calls in sides.makers(caller, callee).items() if sides.is_executed_on_both(maker)}
     largest = max(makers, key=lambda maker: (abs(makers[maker]), maker), default=caller)
     return largest if not sides.body_changed(caller) or _is_itself_changed(largest, caller, sides) else caller
 
 
-def _group(term: Term, sides: Sides) -> _Group:
+def _group(term: Term, sides: Sides, *, by_cause: bool) -> _Group:
     actor = term.caller
     if term.owner is not None and _is_itself_changed(term.owner, actor, sides):
         return _Group(term.owner, term.owner)
@@ -128,7 +230,7 @@ def _group(term: Term, sides: Sides) -> _Group:
     if sides.body_changed(carrier):
         return _Group(carrier, carrier, are_calls=are_calls)
     entered = library_entry(actor, sides)
-    cause = _changed_caller(entered or actor, term.instructions > 0, sides)
+    cause = _changed_caller(entered or actor, term.instructions > 0, sides) if by_cause else None
     if cause is not None:
         return _Group(cause, cause, entered or actor)
     if term.owner is not None:
@@ -154,8 +256,11 @@ def _is_itself_changed(owner: FunctionKey, holder: FunctionKey, sides: Sides) ->
 
     Whose line an instruction is, compilers guess; and lines that moved into a new function of the same body cost the
     same as before. So what is inlined into a changed function is part of that, unless it was changed where it stands.
+    What only one side executes did not change: its holder has it now, or no longer.
     """
-    return sides.body_changed(owner) and (sides.is_defined_on_both(owner) or not sides.body_changed(holder))
+    if not sides.body_changed(holder):
+        return sides.body_changed(owner)
+    return sides.body_changed(owner) and sides.is_defined_on_both(owner) and sides.is_executed_on_both(owner)
 
 
 def _changed_caller(function: FunctionKey, dearer: bool, sides: Sides) -> FunctionKey | None:

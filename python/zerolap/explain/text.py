@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from zerolap.explain.changed_lines import ChangedCode
+from zerolap.explain.stated_figures import PER_REQUEST, StatedFigure, figure
 from zerolap.records import PerSide
 
 WHOLE = 1.05
 """Share of the change from which on a function's part is reported as more than the whole."""
+LEAST_LEFT_OUT = 0.5
+"""Instructions by which listed parts may differ from what they are parts of: all are written without decimals."""
 NAMED = 3
 """Functions that a sentence names before it counts the others."""
-LEAST_NUMBER = 5e-4
-"""What is less is written as none: so little per request is the rest of a difference of two windows."""
 
 TOO_MANY_FUNCTIONS = "Too many functions are executed for the change to be attributed to them."
-PER_REQUEST = "per request"
 OF_COMMANDS = "Command"
 """End of the names of functions that carry out a command, by the custom of Redis and its relatives."""
 
@@ -39,20 +40,33 @@ class NamedFunction:
     @property
     def whole(self) -> str:
         """The name with its file and whether it was changed."""
+        return f"{self.bare}{self.place}"
+
+    @property
+    def place(self) -> str:
+        """Its file and whether it was changed, in parentheses."""
         parts = [part for part in (self.file, "changed here" if self.changed_here else None) if part]
-        return f"{self.bare} ({', '.join(parts)})" if parts else self.bare
+        return f" ({', '.join(parts)})" if parts else ""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Instructions per request that a change adds or saves, and their share of the whole change."""
+    """Instructions per request that a change adds or saves, and their share of the whole change.
+
+    `leaves_out` are instructions of parts too small to be listed below it, `repeated_steps` those that a processor does
+    not execute each by itself.
+    """
 
     instructions: float
     share: float
+    leaves_out: float = 0.0
+    repeated_steps: float = 0.0
 
     def __str__(self) -> str:
         """Return it as the end of a sentence."""
-        return f"{self.instructions:+,.0f} instructions, {self._part()}"
+        rest = "" if abs(self.leaves_out) < LEAST_LEFT_OUT else "; smaller parts are left out"
+        steps = f", with {self.repeated_steps:+,.0f} steps of `rep stos` or `rep movs`" if self.repeated_steps else ""
+        return f"{self.instructions:+,.0f} instructions{steps}, {self._part()}{rest}"
 
     def _part(self) -> str:
         if self.share < 0:
@@ -69,35 +83,76 @@ class Clause:
     predicate: str
 
 
-def own(function: NamedFunction, instructions: PerSide, inlined_into: Sequence[str], *, more: bool) -> Clause:
-    """Return the clause on a function whose own lines cost more or less."""
-    verb = "takes more instructions" if more else "takes fewer instructions"
-    predicate = f"{verb} ({figure(instructions.base)} -> {figure(instructions.head)} per request)"
+def own(
+    function: NamedFunction,
+    cost: StatedFigure,
+    calls: PerSide | None,
+    inlined_into: Sequence[str],
+    code: ChangedCode | None,
+) -> Clause:
+    """Return the clause on a function whose own lines cost more or less, by the request or by the call."""
+    predicate = f"takes {_amount(cost)} instructions ({cost})" if cost.unit == PER_REQUEST else _a_call(cost, calls)
+    predicate += "" if code is None else _changed(code)
     if not inlined_into:
         return Clause(function.whole, f"itself {predicate}")
     return Clause(f"{function.whole}, inlined into {listing(inlined_into)},", predicate)
 
 
+def _changed(code: ChangedCode) -> str:
+    if not code.removed:
+        return f", where `{code.added}` is new"
+    return f", where `{code.removed}` {f'became `{code.added}`' if code.added else 'is gone'}"
+
+
+def _amount(cost: StatedFigure) -> str:
+    return "more" if cost.is_more else "fewer"
+
+
 def called(
     callers: Sequence[NamedFunction],
     callee: NamedFunction,
-    calls: PerSide,
+    calls: StatedFigure,
     through: Sequence[str],
     instead: NamedFunction | None,
 ) -> Clause:
     """Return the clause on calls that are made more or less often; `through` names functions in between."""
-    subject = callers[0].whole if len(callers) == 1 else listing([caller.function for caller in callers])
+    subject = callers[0].whole if len(callers) == 1 else _several(callers)
     target = callee.placed if callee.file != callers[0].file else callee.bare
     way = f" through {listing(through)}" if through else ""
-    exchanged = "" if instead is None else f", {'instead of' if calls.head else 'but'} {instead.bare}"
-    return Clause(subject, f"{_calls(calls, target, several=len(callers) > 1)}{way}{exchanged}")
+    made = f"{_calls(calls, target, several=len(callers) > 1)}{way}"
+    if instead is None:
+        return Clause(subject, made)
+    if calls.is_more:
+        return Clause(subject, f"{made}, in place of {instead.bare}")
+    if calls.head:
+        return Clause(subject, f"{made}, and {instead.bare} in its place")
+    call = "call" if len(callers) > 1 else "calls"
+    return Clause(subject, f"{call} {instead.bare} in place of {target} ({calls}){way}")
 
 
-def dearer(caller: NamedFunction, callee: NamedFunction, each_call: PerSide, *, more: bool) -> Clause:
+def _several(functions: Sequence[NamedFunction]) -> str:
+    """Return the functions' names, with their file and whether they were changed where that is the same for all."""
+    places = {function.place for function in functions}
+    return f"{listing([function.function for function in functions])}{places.pop() if len(places) == 1 else ''}"
+
+
+def dearer(caller: NamedFunction, callee: NamedFunction, each_call: StatedFigure) -> Clause:
     """Return the clause on a changed function that gives an unchanged function more or less to do."""
+    how = "dearer" if each_call.is_more else "cheaper"
+    return Clause(caller.whole, f"makes calls of {callee.placed}, which is unchanged, {how} ({each_call})")
+
+
+def at_cost_of(clause: Clause, each_call: StatedFigure) -> Clause:
+    """Return the clause on an exchanged call with what a call of the function costs that was called, and is now."""
+    costs = f"at {figure(each_call.head)} instead of {figure(each_call.base)} instructions a call"
+    return Clause(clause.subject, f"{clause.predicate}, {costs}")
+
+
+def below_which(clause: Clause, function: NamedFunction, cost: StatedFigure) -> Clause:
+    """Return the clause with the function below the named callee whose own instructions changed most."""
     return Clause(
-        caller.whole,
-        f"makes calls of {callee.placed}, which is unchanged, {'dearer' if more else 'cheaper'} {_each(each_call)}",
+        clause.subject,
+        f"{clause.predicate}, below which {function.placed} takes {_amount(cost)} instructions ({cost})",
     )
 
 
@@ -108,14 +163,14 @@ def handler(function: NamedFunction, replaced: NamedFunction) -> Clause:
     return Clause(function.placed, f"{'carries out the command' if are_commands else 'is called'} instead of {former}")
 
 
-def same_code(function: NamedFunction, each_call: PerSide, calls: PerSide | None, *, more: bool) -> Clause:
+def same_code(function: NamedFunction, each_call: StatedFigure, calls: PerSide | None) -> Clause:
     """Return the clause on a function of a library that costs more or less a call."""
+    return Clause(function.placed, f"{_a_call(each_call, calls)}: the same code, with other arguments or data")
+
+
+def _a_call(cost: StatedFigure, calls: PerSide | None) -> str:
     times = "" if calls is None else f", called {_times(calls)} per request"
-    return Clause(
-        function.placed,
-        f"takes {'more' if more else 'fewer'} instructions a call {_each(each_call)}{times}: the same code, with other "
-        "arguments or data",
-    )
+    return f"takes {_amount(cost)} instructions a call ({cost}){times}"
 
 
 def _times(calls: PerSide) -> str:
@@ -147,30 +202,24 @@ def of_ticks(sentence: str) -> str:
     return sentence.replace(PER_REQUEST, "per tick of the timers")
 
 
-def _each(each_call: PerSide) -> str:
-    return f"({figure(each_call.base)} -> {figure(each_call.head)} instructions a call)"
-
-
 def called_without_inlining(calls: PerSide) -> str:
     """Return the sentence on how often a function is called that is inlined, by builds in which it is not."""
     return f"It is called {_times(calls)} per request (calls counted in a build without inlining)."
 
 
-def call_count(caller: str, callee: str, calls: PerSide) -> str:
+def call_count(caller: str, callee: str, calls: StatedFigure) -> str:
     """Return the sentence on a call whose number alone matters."""
     return f"`{caller}` {_calls(calls, f'`{callee}`', several=False)}."
 
 
-def _calls(calls: PerSide, target: str, *, several: bool) -> str:
+def _calls(calls: StatedFigure, target: str, *, several: bool) -> str:
     """Return the verb, the callee and the numbers: "now calls `f` (0 -> 1 per request)"."""
     call = "call" if several else "calls"
-    figures = f"({figure(calls.base)} -> {figure(calls.head)} per request)"
     if not calls.base:
-        return f"now {call} {target} {figures}"
+        return f"now {call} {target} ({calls})"
     if not calls.head:
-        return f"no longer {call} {target} {figures}"
-    how = "more often" if calls.head > calls.base else "less often"
-    return f"{call} {target} {how} {figures}"
+        return f"no longer {call} {target} ({calls})"
+    return f"{call} {target} {'more' if calls.is_more else 'less'} often ({calls})"
 
 
 def listing(names: Sequence[str]) -> str:
@@ -179,13 +228,6 @@ def listing(names: Sequence[str]) -> str:
     if len(quoted) > NAMED:
         return f"{', '.join(quoted[: NAMED - 1])} and {len(quoted) - NAMED + 1} more"
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)
-
-
-def figure(value: float | None) -> str:
-    """Return a number per request with the digits that matter; none is 0."""
-    if value is None or abs(value) < LEAST_NUMBER:
-        return "0"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def diffuse(explained: float, total: float) -> str:
@@ -209,6 +251,14 @@ def stripped(sides: Sequence[str]) -> str:
     return (
         f"The binary of {' and '.join(sides)} is stripped: functions that are not exported are invisible, "
         "their cost is shown without a name or under a neighbour's; calls between them are not seen."
+    )
+
+
+def repeated_steps(steps: StatedFigure, functions: Sequence[str]) -> str:
+    """Return the sentence on instructions of a change that a processor does not execute each by itself."""
+    return (
+        f"Steps of `rep stos` and `rep movs` in {listing(functions)} are a part of the change ({steps}). Each is "
+        "counted as an instruction, and a processor executes many of them at once: time changes by less."
     )
 
 

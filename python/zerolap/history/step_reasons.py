@@ -14,7 +14,7 @@ from zerolap.records import OF_INSTRUCTIONS, CallGraph, Finding, ZerolapError
 from zerolap.store import BlobDamaged, CountedPoint, ExplainedStep
 
 MOST_REASONS = 3
-EXPLAINED_BY: Final = f"{__version__}, 1"
+EXPLAINED_BY: Final = f"{__version__}, 2"
 """The revision of these reasons: those of another are found anew. The number grows when their sentences change."""
 MOST_EXPLAINERS: Final = 64
 """Of those that are kept, each with the functions of both programs and the lines that differ."""

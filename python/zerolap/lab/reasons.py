@@ -1,7 +1,8 @@
 """Gathers the evidence for a case and has it explained: what a change is due to, and what could not be measured."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from zerolap import _core
 from zerolap.build import BuiltServer, changes_between, source_functions
@@ -11,6 +12,7 @@ from zerolap.explain import (
     SampledFunction,
     SampledPass,
     SampledSide,
+    StatedFigure,
     Structure,
     Structures,
     explain_build,
@@ -42,6 +44,9 @@ from zerolap.records import (
 )
 from zerolap.sandbox import confined_reading as reading
 from zerolap.store import BlobDamaged, Blobs
+
+REPEATED: Final = ("rep stos", "rep movs")
+"""Beginnings of instructions in Intel's notation of which callgrind counts each step."""
 
 
 class Explainer:
@@ -109,13 +114,16 @@ class Explainer:
             text = f"An older version counted this: it recorded no functions for {METRICS[metric].label}."
             return [Finding(kind="limits", rank=0, text=text)]
         graphs = [merged_graph(side, self._blobs, kind) for side in measured]
-        findings = self.explain_work(graphs[0], graphs[1], metric)
+        steps = repeated_steps(measured[0], measured[1], self._blobs) if kind == "graph" else {}
+        findings = self.explain_work(graphs[0], graphs[1], metric, steps)
         counts = [call_counts(side, self._blobs) for side in measured] if kind == "graph" else []
         known = [of_side for of_side in counts if of_side is not None]
         return with_calls_of_inlined(findings, *known) if len(known) == len(measured) else findings
 
-    def explain_work(self, base: CallGraph, head: CallGraph, metric: str) -> list[Finding]:
-        """Return the findings on a change of `metric` between two call graphs."""
+    def explain_work(
+        self, base: CallGraph, head: CallGraph, metric: str, steps: Mapping[str, StatedFigure] | None = None
+    ) -> list[Finding]:
+        """Return the findings on a change of `metric` between two call graphs; `steps` are those of repeated stores."""
         base_functions, head_functions = self._functions
         findings = explain_change(
             Evidence(
@@ -127,6 +135,7 @@ class Explainer:
                 base_stripped=self._base.record.stripped,
                 head_stripped=self._head.record.stripped,
                 metric=metric,
+                repeated_steps=steps or {},
             )
         )
         return [*findings, *self._explain_build()]
@@ -146,6 +155,21 @@ class Explainer:
         base = sampled_side(trials.measurements[BASE], timed.base if timed else None, self._blobs)
         head = sampled_side(trials.measurements[HEAD], timed.head if timed else None, self._blobs)
         return None if base is None or head is None else (base, head)
+
+
+def repeated_steps(base: Sequence[Measurement], head: Sequence[Measurement], blobs: Blobs) -> dict[str, StatedFigure]:
+    """Return how many steps of repeated stores and copies a request executes on both sides, by function."""
+    old, new = _repeated_steps(base, blobs), _repeated_steps(head, blobs)
+    return {name: StatedFigure(old.get(name, 0.0), new.get(name, 0.0)) for name in sorted(old.keys() | new.keys())}
+
+
+def _repeated_steps(measurements: Sequence[Measurement], blobs: Blobs) -> dict[str, float]:
+    recorded = [blobs.get(measurement.executed) for measurement in measurements if measurement.executed is not None]
+    steps: dict[str, float] = {}
+    for executed in recorded:
+        for function, _, times in _core.executed_beginning_with(executed, list(REPEATED)):
+            steps[function] = steps.get(function, 0.0) + times / len(recorded)
+    return steps
 
 
 def explainer_of(results: Results, lab: Lab) -> Explainer:

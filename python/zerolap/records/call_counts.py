@@ -51,13 +51,13 @@ class CallCounts(Record):
         return self
 
     def calls_to(self, function: str, file: str) -> float | None:
-        """Return the calls to a function of the source; none where it is not called."""
+        """Return the calls to a function of the source, 0 if only the small window has some; none without any."""
         named = [
             called.calls
             for called in self.functions
             if called.name == function and called.file is not None and self.files[called.file] == file
         ]
-        return sum(named) if named else None
+        return max(0.0, sum(named)) if named else None
 
     @classmethod
     def of(cls, graph: CallGraph) -> "CallCounts":

@@ -561,7 +561,8 @@ export interface FalseAlarmCount {
  * negative for what counteracts it. `calls_per_op` is null for a function that is inlined, of which
  * `calls_without_inlining_per_op` are the calls in the count build of each side, where there are both. `parts` are
  * what a culprit consists of where that is more than the finding states: its share is what they come to, gains and
- * losses set off. `replaces` is the function that carried out the command before.
+ * losses set off. Of what the compiler inlines, `self_instructions_per_op` has what its sentence states, or one side
+ * alone inlines. `replaces` is the function that carried out the command before.
  */
 export interface Finding {
   kind: "culprit" | "moved" | "diffuse" | "cause" | "limits" | "identity";

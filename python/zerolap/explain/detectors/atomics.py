@@ -3,7 +3,7 @@
 from typing import Final
 
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 FEWEST: Final = 0.9

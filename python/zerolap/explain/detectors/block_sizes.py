@@ -6,7 +6,7 @@ from zerolap.explain.allocations import asks_for_size, is_allocator
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 PART: Final = Estimate(low=0.2, expected=0.5, high=0.9)

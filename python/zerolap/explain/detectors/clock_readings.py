@@ -6,7 +6,7 @@ from typing import Final
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 CLOCK: Final = re.compile(r"_*(?:clock_gettime|gettimeofday|time)(?:64)?|__vdso_(?:clock_gettime|gettimeofday|time)")

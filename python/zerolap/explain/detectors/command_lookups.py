@@ -6,7 +6,7 @@ from typing import Final
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 LOOKS_UP: Final = re.compile(r"lookupCommand\w*|isContainerCommandBySds|commandCheckExistence")

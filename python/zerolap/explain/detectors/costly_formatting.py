@@ -8,7 +8,7 @@ from typing import Final
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 PRINTF: Final = r"_*(?:IO_)?v?(?:s|sn|as|f|d)?printf(?:_chk|_internal)?|sdscatv?printf"

@@ -10,7 +10,8 @@ from zerolap.explain.blame import is_same_number
 from zerolap.explain.call_index import CallIndex, Calls, Line
 from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import LONGEST_NAME, FunctionKey
-from zerolap.explain.text import figure, listing
+from zerolap.explain.stated_figures import figure
+from zerolap.explain.text import listing
 from zerolap.records import NO_SAVING, CaseOpportunity, Confidence, Estimate, RemovedCost
 
 SMALLEST_SHARE: Final = 0.002

@@ -5,7 +5,7 @@ from typing import Final
 
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import NO_SAVING, CaseOpportunity, Estimate
 
 EACH_REQUEST: Final = re.compile(

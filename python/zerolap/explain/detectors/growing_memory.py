@@ -8,7 +8,7 @@ from zerolap.explain.allocations import ALLOCATES, MAKES_ROOM, REALLOCATES, is_w
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, often
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 FEWEST: Final = 0.5

@@ -15,7 +15,7 @@ from zerolap.explain.detectors.detector import (
     named,
     often,
 )
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 ASKS: Final = re.compile(

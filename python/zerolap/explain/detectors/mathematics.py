@@ -7,7 +7,7 @@ from typing import Final
 from zerolap.explain.call_index import CallIndex, Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often, shown
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 LIBM: Final = re.compile(

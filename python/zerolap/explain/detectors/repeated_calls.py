@@ -19,7 +19,7 @@ from zerolap.explain.detectors.detector import (
     named,
     often,
 )
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Category, Estimate
 
 IF_EQUAL: Final = "; where the arguments are the same, once would do"

@@ -17,7 +17,7 @@ from zerolap.explain.detectors.detector import (
 )
 from zerolap.explain.detectors.group_detector import CaseGroup
 from zerolap.explain.detectors.growth import Line, Point, median_line, points_by_size
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 CHECK: Final = re.compile(

@@ -16,7 +16,7 @@ from zerolap.explain.allocations import (
 from zerolap.explain.call_index import CallIndex, Calls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 FEWEST_PAIRS: Final = 0.5

@@ -15,7 +15,7 @@ from zerolap.explain.detectors.growth import (
     grows_faster_than_a_sort,
     points_by_size,
 )
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Confidence, Estimate
 
 MOST_OF: Final = 0.8

@@ -7,7 +7,7 @@ from typing import Final
 from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving
-from zerolap.explain.text import figure
+from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 CLEARS: Final = re.compile(r"_*(?:memset|bzero|explicit_bzero)\w*")

@@ -1,0 +1,83 @@
+"""What sentences state of a change: one figure of both sides, from which word and numbers are made."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from zerolap.records import PerSide
+
+LEAST_NUMBER: Final = 5e-4
+"""What is less is written as none: so little per request is the rest of a difference of two windows."""
+LEAST_CHANGE: Final = 1e-4
+"""Of a figure: what changed by less did not change."""
+DIGITS: Final = (3, 4, 5, 6, 8)
+"""Significant digits of figures, the more the closer those of both sides are."""
+PER_REQUEST: Final = "per request"
+A_CALL: Final = "instructions a call"
+EACH_TIME: Final = "each time"
+
+
+@dataclass(frozen=True)
+class StatedFigure:
+    """A figure of both sides, in a unit."""
+
+    base: float
+    head: float
+    unit: str = PER_REQUEST
+
+    @classmethod
+    def of(cls, values: PerSide | None, unit: str = PER_REQUEST) -> "StatedFigure":
+        """Return the figure of values as they are written: unknown ones, and those that are too small, are none."""
+        base, head = (None, None) if values is None else (values.base, values.head)
+        return cls(_written(base), _written(head), unit)
+
+    @classmethod
+    def sum_of(cls, figures: Iterable["StatedFigure"]) -> "StatedFigure":
+        """Return the sums of figures per request."""
+        every = list(figures)
+        return cls(sum(figure.base for figure in every), sum(figure.head for figure in every))
+
+    @property
+    def change(self) -> float:
+        """By how much the figure rose."""
+        return self.head - self.base
+
+    @property
+    def is_more(self) -> bool:
+        """Whether the figure rose."""
+        return self.head > self.base
+
+    def agrees_with(self, instructions: float) -> bool:
+        """Whether the figure rose where instructions were added, and fell where some were saved."""
+        return self.change * instructions > 0 and abs(self.change) > LEAST_CHANGE * max(self.base, self.head)
+
+    def changed_by(self, instructions: float) -> float:
+        """Return what part of so many instructions the figure changed by; negative for the other direction."""
+        return self.change / instructions if instructions else 0.0
+
+    def __str__(self) -> str:
+        """Return "1 -> 2 per request"; figures that differ are written so that they do."""
+        return f"{self.numbers} {self.unit}"
+
+    @property
+    def numbers(self) -> str:
+        """The figures without their unit."""
+        base, head = figure(self.base), figure(self.head)
+        for digits in DIGITS:
+            if base != head or self.base == self.head:
+                break
+            base, head = figure(self.base, digits), figure(self.head, digits)
+        return f"{base} -> {head}"
+
+
+def _written(value: float | None) -> float:
+    return 0.0 if value is None or value < LEAST_NUMBER else value
+
+
+def figure(value: float | None, digits: int = 3) -> str:
+    """Return a number per request with the digits that matter; none is 0."""
+    if value is None or abs(value) < LEAST_NUMBER:
+        return "0"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
