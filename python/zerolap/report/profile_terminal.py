@@ -15,6 +15,10 @@ SMALLEST_ROOM = 20
 MOST_THREADS = 8
 TAB = 4
 NO_SOURCE = "no source lines of the costliest functions; servers built from a source tree or a revision have them"
+NO_SOURCE_OF_STARTS = (
+    "no source lines of the costliest functions: the starts of a comparison are of programs that are linked anew; "
+    "zerolap profile SERVER CASE has the lines of a source tree or a revision"
+)
 OWN = "own: without the functions that it calls"
 OWN_OFF_CPU = "own: in the kernel, or preempted"
 
@@ -35,7 +39,7 @@ def show_profile(profile: CaseProfile, console: Console) -> None:
         _show_source(lines, source)
     if not profile.sources and not profile.off_cpu:
         lines.blank()
-        lines.line(("note: ", "bold"), NO_SOURCE)
+        lines.line(("note: ", "bold"), NO_SOURCE_OF_STARTS if profile.id.startswith("c-") else NO_SOURCE)
     lines.blank()
     off_cpu = " --off-cpu" if profile.off_cpu else ""
     command = f"zerolap profile --stored {profile.id} {one_line(profile.case)}{off_cpu} --output stacks.svg"
