@@ -19,7 +19,6 @@ from zerolap.lab import Lab
 from zerolap.records import (
     METRICS,
     SHORT_COMMIT,
-    FailOn,
     History,
     HistoryChange,
     HistoryCommit,
@@ -105,12 +104,6 @@ def keep_history(history: History, asked: Asked, store: Store) -> None:
     """Keep a history in the store for pages; one without any point is not kept."""
     if history.measured_commits:
         store.kept_histories.keep(history, open_changes(history), {case.name: case.verbs for case in asked.cases})
-
-
-def fails_on(history: History, when: FailOn) -> bool:
-    """Return whether a history counts as failed: it has an open regression of work, of time, or of either."""
-    engines = {"never": (), "work": ("counted",), "time": ("timed",)}.get(when, ("counted", "timed"))
-    return any(series.changes and series.engine in engines for series in open_changes(history).series)
 
 
 def _is_made_good(series: HistorySeries, change: HistoryChange) -> bool:
