@@ -283,6 +283,7 @@ def test_a_case_whose_starts_are_all_refused_has_the_reason(zerolap: Zerolap, re
         ([a_case("a", {}, validity=WRONG), a_case("b", {}, validity=DISTURBED)], [], 4, "hit_rate, other_load"),
         ([a_case("a", {}, validity={"valid": False, "checks": []}, failure="it died")], [], 4, ""),
         ([], ["not measured, as the budget was used up: a"], 3, ": not measured, as the budget was used up: a"),
+        ([], ["a note", "not measured: a"], 3, "nothing was measured: not measured: a"),
         ([], [], 3, "nothing was measured"),
     ],
 )
@@ -293,6 +294,12 @@ def test_a_run_that_measured_nothing_is_no_success(
     written = capsys.readouterr().err
     assert reason in written
     assert bool(written) == bool(reason)
+
+
+def test_a_run_of_skipped_cases_has_their_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    skipped = [{"case": "a", "reason": "unknown command", "text": "it does not know VADD"}]
+    assert run_exit_code(a_run([], skipped=skipped)) == 3
+    assert "nothing was measured: it does not know VADD" in capsys.readouterr().err
 
 
 def test_a_count_of_a_server_with_io_threads_has_a_note(zerolap: Zerolap, redis_server: Path) -> None:

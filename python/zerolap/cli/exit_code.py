@@ -49,10 +49,13 @@ def run_exit_code(report: RunReport) -> int:
 
 
 def _why_nothing(report: RunReport, checks: Collection[str]) -> str:
+    from zerolap.report import plain
+
     if checks:
         quiet = "; `--wait 5m` waits for a quiet machine" if OTHER_LOAD in checks else ""
         return f": all cases are invalid by {', '.join(sorted(checks))}{quiet}"
-    return f": {report.notes[-1]}" if report.notes else ""
+    reasons = [*dict.fromkeys(skipped.text for skipped in report.skipped), *report.notes[-1:]]
+    return f": {plain(reasons[0])}" if reasons else ""
 
 
 def snapshot_exit_code(report: SnapshotReport, fail_on: FailOn) -> int:
