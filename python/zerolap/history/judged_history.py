@@ -49,10 +49,14 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
     platform = asked.platform
     nodes = read_nodes(asked, lab.store)
     work = read_work(asked, nodes, lab.store, platform.fingerprint)
-    times = read_times(asked, nodes, work, lab.store, platform.fingerprint)
+    reasons = WorkReasons(asked, lab)
+    times = {
+        name: replace(of_case, log_by_places=reasons.log_by_string_places)
+        for name, of_case in read_times(asked, nodes, work, lab.store, platform.fingerprint).items()
+    }
     accepted = read_accepted(asked, lab.store)
     changes_of_time = time_changes(times, asked.releases, accepted.positions)
-    builder = _SeriesBuilder(asked, accepted, WorkReasons(asked, lab))
+    builder = _SeriesBuilder(asked, accepted, reasons)
     series = [
         *(one for case in asked.cases for one in builder.of_work(work[case.name])),
         *(one for case in asked.cases for one in builder.of_time(times[case.name], changes_of_time)),
