@@ -147,3 +147,13 @@ def test_wrong_usage(zerolap: Zerolap, toy: ToySource) -> None:
         ((toy.first, head, "toy-get", "--engine", "sampled"), ("not searched by the engine `sampled`",)),
     ):
         zerolap(*asked(toy, zerolap.store, *words)).fails_with(2, *parts)
+
+
+def test_a_search_does_not_offer_ranges_of_releases(zerolap: Zerolap, toy: ToySource) -> None:
+    toy.git("checkout", "--quiet", "--orphan", "elsewhere")
+    other = toy.commit("another root")
+    ended = zerolap("bisect", other, toy.first, "toy-get", "--repo", toy.path, "--cases", CASES)
+    ended.fails_with(2, "is no first parent of", "git merge-base")
+    assert "tags:" not in ended.err
+    history = zerolap("history", "--range", f"{other}..{toy.first}", "--repo", toy.path, "--cases", CASES)
+    history.fails_with(2, "tags:A..B")

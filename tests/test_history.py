@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -20,6 +21,8 @@ from command_line import Ended, Zerolap
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource
 from waiting import BUILD_PATIENCE_SECONDS, wait_until
 
+from zerolap.exchange import PublicNames, public_series_of
+from zerolap.records import History
 from zerolap.sandbox import remove
 from zerolap.store import SeriesFilter, Store
 
@@ -247,6 +250,36 @@ def test_the_terminal_has_the_headline_and_each_change_with_its_reason(whole: Ra
     assert (report.code, report.out.splitlines()[0]) == (0, "nothing is open")
 
 
+def exported(ranged: Range, store: Path) -> dict[str, Any]:
+    """Return what each format has of both cases."""
+    formats: dict[str, Any] = {}
+    for name in ("json", "csv", "benchfmt", "markdown"):
+        arguments = ("toy-get", "toy-work", *ranged.common()[:-1], store, "--range", "1.0.0..HEAD")
+        ended = ranged.zerolap("history", *arguments, f"--{name}", "-")
+        assert ended.code == 0, ended.err
+        formats[name] = ended.out
+    document = History.model_validate_json(formats["json"])
+    formats["json"] = document.model_dump(exclude={"created", "command_line"})
+    names = PublicNames("o", "r", "trunk", "ci", "v", "p")
+    formats["time series"] = public_series_of(document, names)
+    return formats
+
+
+@pytest.mark.slow
+def test_exports_are_the_same_after_comparisons_of_the_same_commits(whole: Range, tmp_path: Path) -> None:
+    """Comparisons count by seeds of their own: their values are those of no history."""
+    store = tmp_path / "store"
+    shutil.copytree(whole.zerolap.store, store)
+    before = exported(whole, store)
+    counted = (*whole.common()[:-1], store, "--engine", "counted")
+    assert whole.zerolap("bisect", "1.0.0", "HEAD", "toy-get", *counted).code == 0
+    for ends in (("1.0.0", "HEAD~8"), ("HEAD~2", "HEAD")):
+        assert whole.zerolap("compare", *ends, "toy-get", "toy-work", *counted, "--seed", "7").code == 0
+    after = exported(whole, store)
+    for name, content in before.items():
+        assert after[name] == content, name
+
+
 @pytest.mark.slow
 def test_csv_and_markdown_hold_what_the_document_holds(whole: Range, document: Any) -> None:
     ended = whole("toy-get", "--range", "1.0.0..HEAD", "--csv", "-")
@@ -402,7 +435,8 @@ def test_a_case_that_is_invalid_as_counted_is_not_timed(fresh: Range, tmp_path: 
     cases.write_text("group: toy\ncases:\n  - {name: toy-unknown, commands: [NOSUCH key], expect: {reply: integer}}\n")
     words = ["--repo", fresh.source.path, "--cases", cases, "--store", fresh.zerolap.store, "--engine", "counted,timed"]
     ended = fresh.zerolap("history", "--measure", f"1.0.0..HEAD~{LAST - TWICE}", *words)
-    assert ended.code == 0, ended.err
+    # Nothing was measured, as the server does not answer the case.
+    assert (ended.code, "was measured" in ended.err) == (4, True), ended.err
     # One of each program.
     assert fresh.trials() == 2
 
@@ -474,14 +508,27 @@ def test_what_is_accepted_by_a_wrong_name_is_told(zerolap: Zerolap, toy: ToySour
     words = ("--repo", toy.path, "--reason", "agreed", "--store", zerolap.store)
     zerolap("history", "ack", "nothing", *words).fails_with(2, "no revision `nothing`")
     zerolap("history", "ack", f"{toy.first}:toy-get:speed", *words).fails_with(2, "does not follow `speed`", "cpu_ns")
-    ended = zerolap("history", "ack", f"{toy.first}:no-such-case", *words)
+    zerolap("history", "ack", f"{toy.first}:get-100b", *words).fails_with(2, "no case `get-100b`", "`get-100B`")
+    zerolap("history", "ack", f"{toy.first}:no-such-case", *words).fails_with(2, "no case `no-such-case` is measured")
+    ended = zerolap("history", "ack", f"{toy.first}:get-100B", *words)
     assert (ended.code, "no history that was shown here has this change" in ended.err) == (0, True)
+    # Of a case that is not measured any more, an acceptance can be withdrawn.
+    assert zerolap("history", "ack", f"{toy.first}:get-100B", "--withdraw", *words[:2], *words[4:]).code == 0
+
+
+def test_the_help_of_histories_lists_the_other_commands(zerolap: Zerolap) -> None:
+    shown = zerolap("history", "--help").out
+    assert "Usage: zerolap history [OPTIONS]" in shown
+    assert "--measure" in shown
+    for name in ("ack", "table", "report", "import", "imported", "export"):
+        assert re.search(rf"^\W*{name}  +\w", shown, re.MULTILINE), name
+    assert "zerolap history report [OPTIONS]" in zerolap("history", "report", "--help").out
 
 
 @pytest.mark.slow
 def test_a_range_of_which_nothing_builds_says_so(fresh: Range, tmp_path: Path) -> None:
     broken = f"HEAD~{LAST - BROKEN}"
     ended = fresh("toy-get", "--measure", f"{broken}..{broken}", "--engine", "counted", "--markdown", "-")
-    assert ended.code == 0, ended.err
+    assert (ended.code, "was measured" in ended.err) == (4, True)
     assert ended.out.startswith("**1 commit, none measured, 1 failed**")
     assert "does not build" in ended.out

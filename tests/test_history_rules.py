@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from zerolap.history.nodes import nodes_of
+from zerolap.cases import core_suite
+from zerolap.history.commit_work import CaseWork, WorkPoints
+from zerolap.history.nodes import Nodes, nodes_of
 from zerolap.history.order import bisecting_order
 from zerolap.judge import (
     EVENT,
@@ -17,13 +19,15 @@ from zerolap.judge import (
     Drift,
     Ledger,
     WorkStep,
+    after_change,
     drifts_of,
     is_rare_change,
     levels_of,
     log_change,
 )
 from zerolap.judge.ledger import DRIFT, FEWEST_STEPS_OF_DRIFT
-from zerolap.store import CommitBuild
+from zerolap.records import SeriesKey
+from zerolap.store import CommitBuild, CountedPoint
 
 INSTRUCTIONS, SYSCALLS = "instructions_per_op", "syscalls_per_op"
 
@@ -415,3 +419,45 @@ def test_nodes_that_no_contrast_joins_and_contrasts_of_a_single_start_have_no_le
     assert [level is None for level in levels.nodes] == [False, False, True, True]
     assert levels.steps == (None,)
     assert levels_of(2, [], 0).nodes[1] is None
+
+
+# Values
+
+
+def counted_point(value: float, trial: int, comparison: str = "") -> CountedPoint:
+    fields = {"case": "get", "case_digest": "d", "engine": "counted", "topology": "standalone", "config": ()}
+    key = SeriesKey.model_validate(
+        {**fields, "metric": INSTRUCTIONS, "variant": "default", "platform": "p", "method": 1}
+    )
+    return CountedPoint(f"b-{trial}", key, (10, 20), value, None, None, trial, comparison)
+
+
+def values_of(*nodes: dict[str, CountedPoint]) -> list[float]:
+    """Return the values of commits that are each a node with these points, by segment."""
+    of_nodes = Nodes(tuple(range(len(nodes))), {})
+    work = CaseWork(core_suite()[0], of_nodes, {INSTRUCTIONS: WorkPoints(dict(enumerate(nodes)))})
+    values, steps = work.values(INSTRUCTIONS), work.steps(INSTRUCTIONS)
+    for step in steps:
+        assert math.log(values[step.position] / values[step.after]) == pytest.approx(step.log_change, abs=1e-12)
+    return [values[position] for position in work.positions(INSTRUCTIONS)]
+
+
+def test_values_are_those_that_steps_are_made_of_whatever_else_was_counted_later() -> None:
+    history = [{"h": counted_point(value, trial)} for trial, value in enumerate((100.0, 110.0, 110.0))]
+    assert values_of(*history) == [100.0, 110.0, 110.0]
+    compared = {"c": counted_point(109.0, 8, "c")}, {"c": counted_point(108.0, 9, "c")}
+    assert values_of(history[0], history[1] | compared[0], history[2] | compared[1]) == [100.0, 110.0, 110.0]
+    # A commit that only a comparison has joined goes on from the value before it.
+    assert values_of(history[0] | compared[0], compared[1]) == pytest.approx([100.0, 100.0 * 108 / 109])
+
+
+def test_values_go_on_in_the_unit_of_the_first_segment_and_begin_anew_where_nothing_joins() -> None:
+    old, new = counted_point(100.0, 1), counted_point(102.0, 3)
+    joined = values_of({"old": counted_point(50.0, 0)}, {"old": old, "new": new}, {"new": counted_point(204.0, 4)})
+    assert joined == pytest.approx([50.0, 100.0, 200.0])
+    assert values_of({"old": old}, {"new": new}) == [100.0, 102.0]
+
+
+def test_counts_from_none_have_their_value() -> None:
+    assert after_change(SYSCALLS, 0.0, log_change(SYSCALLS, 0.0, 1.0)) == pytest.approx(1.0)
+    assert after_change(SYSCALLS, 0.0, 0.0) == 0.0

@@ -384,3 +384,29 @@ def test_histories_are_kept_in_postgresql_too(postgresql: PostgresqlServer, tmp_
         assert answered(store, "versions")["history"] is not None
         assert answered(store, "commit", commit=commit_id(20)[:8])["histories"]
         assert answered(store, "overview")["strips"]
+
+
+def test_places_of_strings_are_no_change_of_a_group(store: Store) -> None:
+    """Neither where a history is kept, nor where its series are moved to the range of a later one."""
+    made_up = MadeUp(steps=[Step("get-100B", 20, 0.004), Step("set-100B", 20, 0.003)], releases_every=99)
+    document = made_up.document
+    series = [
+        one.model_copy(
+            update={
+                "points": tuple(
+                    point.model_copy(update={"by_string_places": point.position == 20 and one.case == "get-100B"})
+                    for point in one.points
+                )
+            }
+        )
+        for one in document.series
+    ]
+    placed = document.model_copy(update={"series": tuple(series)})
+    others = document.model_copy(update={"series": tuple(one for one in series if one.case != "get-100B")})
+    for kept in (placed, others):
+        store.kept_histories.keep(kept, open_changes(kept), {})
+        newest = max(history.number for history in store.kept_histories.histories(9))
+        groups = store.kept_histories.group_changes(newest, 20)
+        [of_strings] = [group for group in groups if (group.group, group.metric) == ("string", INSTRUCTIONS)]
+        assert of_strings.cases == 2
+        assert (of_strings.least, of_strings.most) == (0.0, pytest.approx(math.log1p(0.003), abs=1e-6))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from zerolap.cases import core_suite
-from zerolap.history import fails_on, open_changes
+from zerolap.history import history_gate_sentence, open_changes
 from zerolap.history.commit_times import CaseTimes
 from zerolap.history.commit_work import CaseWork, WorkPoints
 from zerolap.history.nodes import Nodes
@@ -97,9 +97,11 @@ def test_what_is_better_or_a_candidate_or_accepted_is_not_open(changed: HistoryC
     ("engine", "failing"), [("counted", {"work", "regression", "unsure"}), ("timed", {"time", "regression", "unsure"})]
 )
 def test_work_fails_on_work_and_time_on_time(engine: str, failing: set[FailOn]) -> None:
-    document = history(series([0.0, 0.0, 0.05], 0.0, change(0.05), engine))
+    other = "timed" if engine == "counted" else "counted"
+    worse, flat = series([0.0, 0.0, 0.05], 0.0, change(0.05), engine), series([0.0] * 3, 0.0, change(-0.05), other)
+    document = history(worse, flat)
     every: tuple[FailOn, ...] = ("never", "work", "time", "regression", "unsure")
-    assert {when for when in every if fails_on(document, when)} == failing
+    assert {when for when in every if history_gate_sentence(document, [CASE.name], when)} == failing
 
 
 def test_a_loss_is_a_drift_beside_a_larger_gain() -> None:

@@ -53,6 +53,7 @@ def test_the_page_documents_the_names_of_the_package() -> None:
     documented = re.findall(r"^\| `zerolap\.(\w+)", PAGE, flags=re.MULTILINE)
     assert sorted(documented) == sorted(zerolap.__all__)
     assert all(hasattr(zerolap, name) for name in zerolap.__all__)
+    assert set(zerolap.__all__) <= set(dir(zerolap))
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = zerolap.no_such_name
 

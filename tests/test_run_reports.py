@@ -1,6 +1,7 @@
 """A run's reports: what its trials left in the store is drawn, and Markdown holds the same as the table."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -11,8 +12,9 @@ from command_line import Zerolap
 from report_page import embedded
 from stored_run import RUN, SLICES, STARTS, a_case, a_function, a_pass, a_run, record_trials, stored_run
 
+from zerolap.cli.exit_code import run_exit_code
 from zerolap.lab import read_run_pictures
-from zerolap.records import Pictures, RunReport
+from zerolap.records import Check, Pictures, RunReport, Validity
 from zerolap.report import html
 from zerolap.report.html import run_html
 from zerolap.report.run_markdown import run_markdown
@@ -245,3 +247,63 @@ def test_settings_that_last_hold_for_runs(zerolap: Zerolap, toy_program: Path, t
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     assert "--html" not in (tmp_path / "run.md").read_text()
     assert embedded((tmp_path / "run.html").read_text(), "document")
+
+
+# Runs that measured nothing
+
+MOST_THREADS = 128
+"""As many I/O threads as a server takes at most: more than nearly all machines have processors."""
+DISTURBED = Validity.of([Check(check="other_load", ok=False, value=1.6, limit="<= 0.5")]).model_dump()
+WRONG = Validity.of([Check(check="hit_rate", ok=False, value=0.1, limit=">= 0.99")]).model_dump()
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) > MOST_THREADS, reason="the machine has a processor for every thread")
+def test_a_case_whose_starts_are_all_refused_has_the_reason(zerolap: Zerolap, redis_server: Path) -> None:
+    reports = ("--json", "run.json", "--markdown", "run.md", "--html", "run.html")
+    settings = ("--config", f"io-threads={MOST_THREADS}", "--store", zerolap.store)
+    ended = zerolap("run", "get-100B", "set-ex-100B", "--engine", "timed", *settings, *reports)
+    assert ended.code == 3
+    assert "nothing was measured: all cases are invalid by oversubscribed" in ended.err
+    report = RunReport.model_validate_json((zerolap.directory / "run.json").read_text())
+    assert [case.case for case in report.cases] == ["get-100B", "set-ex-100B"]
+    for case in report.cases:
+        assert (case.validity.valid, case.metrics, case.limits) == (False, {}, [])
+        assert [check.check for check in case.validity.failed] == ["oversubscribed"]
+    for shown in (ended.out, (zerolap.directory / "run.md").read_text(), (zerolap.directory / "run.html").read_text()):
+        assert shown.count("oversubscribed") >= 2
+    explained = zerolap("explain", report.id, "--store", zerolap.store)
+    assert explained.out.count("oversubscribed") == 2
+
+
+@pytest.mark.parametrize(
+    ("cases", "notes", "code", "reason"),
+    [
+        ([a_case("a", {"ops_per_sec": 1.0}), a_case("b", {}, validity=DISTURBED)], [], 0, ""),
+        ([a_case("a", {}, validity=DISTURBED)], [], 3, "invalid by other_load; `--wait 5m` waits for a quiet machine"),
+        ([a_case("a", {}, validity=WRONG), a_case("b", {}, validity=DISTURBED)], [], 4, "hit_rate, other_load"),
+        ([a_case("a", {}, validity={"valid": False, "checks": []}, failure="it died")], [], 4, ""),
+        ([], ["not measured, as the budget was used up: a"], 3, ": not measured, as the budget was used up: a"),
+        ([], ["a note", "not measured: a"], 3, "nothing was measured: not measured: a"),
+        ([], [], 3, "nothing was measured"),
+    ],
+)
+def test_a_run_that_measured_nothing_is_no_success(
+    cases: list[dict[str, Any]], notes: list[str], code: int, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_exit_code(a_run(cases, notes=notes)) == code
+    written = capsys.readouterr().err
+    assert reason in written
+    assert bool(written) == bool(reason)
+
+
+def test_a_run_of_skipped_cases_has_their_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    skipped = [{"case": "a", "reason": "unknown command", "text": "it does not know VADD"}]
+    assert run_exit_code(a_run([], skipped=skipped)) == 3
+    assert "nothing was measured: it does not know VADD" in capsys.readouterr().err
+
+
+def test_a_count_of_a_server_with_io_threads_has_a_note(zerolap: Zerolap, redis_server: Path) -> None:
+    counted = ("--engine", "counted", "--quick", "--store", zerolap.store)
+    ended = zerolap("run", "get-100B", "--topology", "io-threads-2", *counted)
+    assert "counted over one connection, with which I/O threads do nothing: all cases" in ended.out
+    assert "I/O threads" not in zerolap("run", "get-100B", *counted).out

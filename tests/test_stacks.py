@@ -64,6 +64,22 @@ def test_samples_of_functions_follow_their_work(table: bytes) -> None:
     assert by_name["bio;worker", "background"] == ("main.c", 1, 21)
 
 
+def test_what_has_no_name_is_that_of_its_object() -> None:
+    """The table of a run and that of a profile have the same shares of it."""
+    frame = {"function": "[unknown]", "file": None, "inlined": False}
+    frames = [{**frame, "object": name} for name in ("server", "libc.so.6")]
+    stacks = [{"thread": 0, "frames": [0], "samples": 2}, {"thread": 0, "frames": [0, 1], "samples": 3}]
+    counts = {
+        "schema": "zerolap.stacks/1",
+        "event": "cpu-clock",
+        "samples": 5,
+        "lost": 0,
+        "threads": [{"name": "main"}],
+    }
+    rows = _core.function_samples(json.dumps({**counts, "frames": frames, "stacks": stacks}).encode())
+    assert sorted(rows) == [("main", "[unknown]", "libc.so.6", 3, 3), ("main", "[unknown]", "server", 2, 5)]
+
+
 def test_tree_has_the_samples_of_the_stacks(table: bytes) -> None:
     stacks, tree = json.loads(table), json.loads(_core.stack_tree(table))
     assert list(tree) == ["event", "samples", "lost", "threads", "frames", "nodes"]

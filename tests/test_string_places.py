@@ -11,7 +11,7 @@ from call_graphs import call_graph
 from command_line import Zerolap
 from toy_server import CASES, WORK_BEGINS, ToySource
 
-from zerolap.judge import Ledger, WorkStep, difference_by_string_places, drifts_of, is_by_string_places
+from zerolap.judge import EVENT, REPORTED, Ledger, WorkStep, difference_by_string_places, drifts_of, is_by_string_places
 from zerolap.records import CallGraph, CaseResult
 from zerolap.report.case_sentences import case_sentences
 
@@ -121,6 +121,17 @@ def test_places_of_strings_are_summed_and_neither_reported_nor_a_part_of_a_drift
     assert drift.log_change == pytest.approx(0.0225)
 
 
+def test_a_drift_has_no_part_of_the_places_of_strings() -> None:
+    """Also of steps that are mostly of something else."""
+    steps = [WorkStep(at, at + 1, 0.0045, log_by_places=0.002) for at in range(6)]
+    assert drifts_of(steps, 0) == []
+    [drift] = drifts_of([*steps, *(WorkStep(at, at + 1, 0.0045) for at in range(6, 9))], 0)
+    assert drift.log_change == pytest.approx(6 * 0.0025 + 3 * 0.0045)
+    ledger = Ledger.of(steps, 0)
+    assert (ledger.total, ledger.unreported) == pytest.approx((0.027, 0.027))
+    assert (ledger.by_string_places, ledger.slope) == pytest.approx((0.012, 0.0025))
+
+
 # Real programs.
 
 COMPARING = """\
@@ -140,14 +151,20 @@ __attribute__((constructor)) static void place_options(void) {
 static void work_command("""
 
 
-@pytest.fixture
-def placed(compiler: None, tmp_path: Path) -> ToySource:
-    """A server that compares options: `placed` moves the option to the end of a page, `more` adds one."""
+ROUNDS = "long rounds = strtol("
+
+
+def comparing_options(directory: Path, rounds: int = 1) -> ToySource:
+    """Return a server that compares options: `placed` moves the option to the end of a page, `more` adds one.
+
+    All else that it does, it does in so many times as many rounds.
+    """
     if shutil.which("valgrind") is None:
         pytest.skip("not installed: valgrind")
-    source = ToySource(tmp_path / "s")
+    source = ToySource(directory / "s")
     source.replace("commands.c", WORK_BEGINS, COMPARING + WORK_BEGINS)
     source.replace("commands.c", "static void work_command(", PLACES)
+    source.replace("commands.c", ROUNDS, ROUNDS.replace("=", f"= {rounds} *"))
     source.commit("compares options")
     source.git("tag", "before")
     source.replace("commands.c", "#define PLACE 64", "#define PLACE 4090")
@@ -157,6 +174,18 @@ def placed(compiler: None, tmp_path: Path) -> ToySource:
     source.commit("one more option")
     source.git("tag", "more")
     return source
+
+
+@pytest.fixture
+def placed(compiler: None, tmp_path: Path) -> ToySource:
+    """A server of which another place changes the work by more than what is reported."""
+    return comparing_options(tmp_path)
+
+
+@pytest.fixture
+def slightly_placed(compiler: None, tmp_path: Path) -> ToySource:
+    """A server of which another place changes the work by less than that."""
+    return comparing_options(tmp_path, rounds=600)
 
 
 def require_effect(change: float) -> None:
@@ -204,3 +233,29 @@ def test_another_place_of_a_string_is_no_change_of_work_in_a_comparison(zerolap:
     [case] = zerolap("compare", "placed", "more", *arguments, "--json", "-").document()["cases"]
     assert (case["verdict"], case["work"]) == ("regression", "regression")
     assert [finding for finding in case["findings"] if "C library for strings" in finding["text"]] == []
+
+
+@pytest.mark.slow
+def test_another_place_of_a_string_is_no_small_change_either(zerolap: Zerolap, slightly_placed: ToySource) -> None:
+    common = ("toy-work", "--repo", slightly_placed.path, "--cases", CASES, "--store", zerolap.store)
+    ended = zerolap("compare", "--each-commit", "before..more", *common, "--json", "r.json", "--markdown", "r.md")
+    document, markdown = (json.loads((zerolap.directory / "r.json").read_text()), zerolap.directory / "r.md")
+    [series] = [one for one in document["series"] if one["metric"] == "instructions_per_op"]
+    step = series["points"][1]["step"]
+    if not EVENT < step < REPORTED:
+        pytest.skip(f"not so on this machine: another place of a string changes the work by {step:+.2%}")
+    assert [point["by_string_places"] for point in series["points"]] == [False, True, False]
+    assert [point["share"] for point in series["points"]] == [0.0, None, 1.0]
+    small = [commit["commit"][:12] for commit in document["commits"]][1]
+    for shown in (ended.out, markdown.read_text()):
+        assert "1 of 2 commits changes the work of 1 case" in shown
+        notes = [line for line in shown.splitlines() if small in line]
+        assert ["where strings lie" in note for note in notes] == [True]
+    ledger = series["ledger"]
+    assert ledger["by_string_places"] == pytest.approx(step, abs=EVENT)
+    assert ledger["slope"] == pytest.approx(series["points"][2]["step"] / 2, abs=EVENT)
+    compared = zerolap("compare", "before", "placed", *common, "--engine", "counted", "--json", "-").document()
+    [case] = compared["cases"]
+    assert case["work"] == "same"
+    [reason, *_] = [finding["text"] for finding in case["findings"]]
+    assert "functions of the C library for strings" in reason

@@ -22,6 +22,11 @@ __version__ = "0.1.0"
 _API = frozenset({"Server", "compare", "load_cases", "open_store", "resume", "run"})
 
 
+def __dir__() -> list[str]:
+    """Return all names, also of what is imported when it is used: completion offers them."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> object:
     """Import what is used when it is used: the package itself is imported by every command."""
     import importlib

@@ -412,7 +412,8 @@ def export_profile(profile: bytes, format: str, title: str, sides: list[tuple[in
 def function_samples(table: bytes) -> list[tuple[str, str, str | None, int, int]]:
     """Thread, function, file, samples in the function itself, samples in it or what it calls.
 
-    A stack that has a function twice counts once for it. In the order of thread, function and file.
+    Of what has no name, such as `[unknown]`, the file is the object. A stack that has a function twice counts once for
+    it. In the order of thread, function and file.
 
     Raises `ValueError` when the table is not what `read_stacks` returns.
     """

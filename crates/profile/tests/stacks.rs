@@ -58,6 +58,16 @@ fn a_function_that_calls_itself_counts_once() {
 }
 
 #[test]
+fn what_has_no_name_is_told_apart_by_its_object() {
+    let nameless = TABLE.replace(r#""get", "file": "t_string.c""#, r#""[unknown]", "file": null"#);
+    let nameless = nameless.replace(r#""write""#, r#""[unknown]""#);
+    let functions = by_function(&Stacks::from_json(nameless.as_bytes()).expect("a table")).expect("a table");
+    let places: Vec<_> =
+        functions.iter().filter(|one| one.function == "[unknown]").map(|one| (&one.file, one.own)).collect();
+    assert_eq!(places, [(&Some("libc.so.6".to_owned()), 4), (&Some("server".to_owned()), 2)]);
+}
+
+#[test]
 fn lines_of_a_flame_graph() {
     let text = fold(&table()).expect("a table");
     assert_eq!(text, "bio;call 1\nmain;call;get 2\nmain;call;get;call 3\nmain;call;write 4\n");

@@ -37,13 +37,13 @@ class RangedCommit:
         return self.source.revision
 
 
-def commits_of(repository: Path, text: str) -> list[RangedCommit]:
+def commits_of(repository: Path, text: str, *, takes_tags: bool = True) -> list[RangedCommit]:
     """Return the commits of a range, the oldest first.
 
     `A..B` are A and the first parents of B up to it, B included. `tags:A..B` are the releases from A to B, in the order
     of their versions, and B itself where that is no release. `dates:FROM..TO` are the first parents of HEAD from one
     day or time to another, in UTC, both included; `branch` are all of them. Raises `UsageError` for a range that names
-    no commits.
+    no commits, with a hint at `tags:A..B` where the verb `takes_tags`.
     """
     if text == BRANCH:
         return _listed(repository, text, [_commit(repository, "HEAD")])
@@ -60,7 +60,8 @@ def commits_of(repository: Path, text: str) -> list[RangedCommit]:
     if commits and first not in commits[0].revision.parents[:1]:
         raise UsageError(
             f"`{base}` is no first parent of `{head}`",
-            hint=f"git merge-base {base} {head} names the commit where they part; a history also takes tags:A..B",
+            hint=f"git merge-base {base} {head} names the commit where they part"
+            + ("; a history also takes tags:A..B" if takes_tags else ""),
         )
     if not commits and first != last:
         raise UsageError(f"`{text}` holds no commits: `{head}` is not newer than `{base}`", hint="the older one first")

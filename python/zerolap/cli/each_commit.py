@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zerolap.cli.bar import Bar
+from zerolap.cli.exit_code import filling_exit_code, history_exit_code
 from zerolap.cli.options import FailOn
 from zerolap.cli.output import HistoryReports, write_shares
-from zerolap.history import Asked, Filling, FillOptions, Shown, fails_on, history_of
+from zerolap.history import Asked, Filling, FillOptions, Shown, history_of
 from zerolap.lab import Lab
 from zerolap.store import Store
 
@@ -39,5 +40,7 @@ def show_shares_of_commits(asked: Asked, wanted: SharesOptions, policy: "Sandbox
         document = history_of(asked, Lab(results), Shown(wanted.command_line, filled.machine_seconds, notes))
         write_shares(document, HistoryReports(wanted.json, wanted.markdown, None, wanted.quiet))
     # Only work is counted; what others have timed of the range is no answer to this command.
-    is_of_work = wanted.fail_on not in (FailOn.NEVER, FailOn.TIME)
-    return int(is_of_work and fails_on(document, FailOn.WORK.value))
+    counted = [series for series in document.series if series.engine in COUNTED]
+    of_work = document.model_copy(update={"series": tuple(counted)})
+    code = filling_exit_code(of_work, COUNTED, filled)
+    return code or history_exit_code(of_work, [case.name for case in asked.cases], wanted.fail_on)

@@ -1,12 +1,20 @@
 """Exit codes of finished comparisons and runs."""
 
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
 import typer
 
 from zerolap.cli.options import FailOn
-from zerolap.records import Comparison, RunReport, SnapshotReport, TrialFailed
+from zerolap.records import Comparison, EnvironmentMissing, History, RunReport, SnapshotReport, TrialFailed
+
+if TYPE_CHECKING:
+    from zerolap.history import FillOutcome
 
 DONE = 0
 FAIL_ON_APPLIES = 1
+OTHER_LOAD = "other_load"
+"""The check that fails where other processes keep the machine busy."""
 
 
 def exit_code(comparison: Comparison, fail_on: FailOn) -> int:
@@ -25,9 +33,29 @@ def exit_code(comparison: Comparison, fail_on: FailOn) -> int:
 
 
 def run_exit_code(report: RunReport) -> int:
-    """Return 4 if a trial failed, else 0."""
-    failed = any(_trial_failed(case.failure, valid=case.validity.valid) for case in report.cases)
-    return TrialFailed.exit_code if failed else DONE
+    """Return 4 if a trial failed, 0 if anything was measured; else the reason is written to stderr.
+
+    It is 4 then if the server's replies were wrong, and 3 if the machine, its tools or the budget are the reason.
+    """
+    from zerolap.lab import OF_THE_SERVER
+
+    if any(_trial_failed(case.failure, valid=case.validity.valid) for case in report.cases):
+        return TrialFailed.exit_code
+    if report.measured_cases:
+        return DONE
+    checks = {check.check for case in report.cases for check in case.validity.failed}
+    typer.echo(f"nothing was measured{_why_nothing(report, checks)}", err=True)
+    return TrialFailed.exit_code if checks & OF_THE_SERVER else EnvironmentMissing.exit_code
+
+
+def _why_nothing(report: RunReport, checks: Collection[str]) -> str:
+    from zerolap.report import plain
+
+    if checks:
+        quiet = "; `--wait 5m` waits for a quiet machine" if OTHER_LOAD in checks else ""
+        return f": all cases are invalid by {', '.join(sorted(checks))}{quiet}"
+    reasons = [*dict.fromkeys(skipped.text for skipped in report.skipped), *report.notes[-1:]]
+    return f": {plain(reasons[0])}" if reasons else ""
 
 
 def snapshot_exit_code(report: SnapshotReport, fail_on: FailOn) -> int:
@@ -40,6 +68,31 @@ def snapshot_exit_code(report: SnapshotReport, fail_on: FailOn) -> int:
     if report.failed:
         return TrialFailed.exit_code
     return DONE if reason is None else FAIL_ON_APPLIES
+
+
+def history_exit_code(history: History, cases: Collection[str], fail_on: FailOn) -> int:
+    """Return 1 if `fail_on` applies to a history of these cases, else 0; the reason is written to stderr."""
+    from zerolap.history import history_gate_sentence
+
+    reason = history_gate_sentence(history, cases, fail_on.value)
+    if reason is not None:
+        typer.echo(reason, err=True)
+    return DONE if reason is None else FAIL_ON_APPLIES
+
+
+def filling_exit_code(history: History, engines: Collection[str], filled: "FillOutcome") -> int:
+    """Return 0 if the range has any result of these engines; else the reason is written to stderr.
+
+    It is 4 then if commits failed or a case is invalid, and 3 if the machine or the budget is the reason. Commits of
+    which all are one program need not be timed.
+    """
+    own = [series for series in history.series if not series.is_imported and series.engine in engines]
+    counts = "counted" in engines
+    if own or not (counts or filled.failures or filled.comparisons or filled.is_over_budget):
+        return DONE
+    typer.echo(f"nothing of {history.range} was measured", err=True)
+    is_of_commits = bool(filled.failures) or (counts and not filled.is_over_budget)
+    return TrialFailed.exit_code if is_of_commits else EnvironmentMissing.exit_code
 
 
 def _trial_failed(failure: str | None, *, valid: bool) -> bool:

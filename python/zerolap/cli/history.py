@@ -1,12 +1,13 @@
 """`zerolap history`: shows and measures how cases went over a range of commits."""
 
+import copy
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from zerolap.cli import options
+from zerolap.cli import completion, options
 from zerolap.cli.history_exchange import (
     EXPORT_HELP,
     IMPORT_HELP,
@@ -31,9 +32,6 @@ parents of HEAD of that time. Work is counted at each commit, with the same requ
 difference is exact; small ones are summed in a ledger since the last release. Time is never compared across days: \
 commits are compared with their neighbour and with the release before. Commits whose programs are equal are measured \
 once. Measuring can be interrupted and begun again.
-
-Other commands: report lists what is open, ack accepts a change, table shows versions and commands, import and export \
-exchange series with other tools, imported shows series of others. Each has its own --help.
 
 Examples:
 
@@ -65,6 +63,16 @@ class _ShowByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+class _Show(TyperCommand):
+    """The command `show`, whose help is that of the group: its own arguments and options, and the other commands."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help as that of `zerolap history`."""
+        group = copy.copy(ctx.parent.command)
+        group.params, group.help, group.subcommand_metavar = self.get_params(ctx), self.help, ""
+        group.format_help(ctx.parent, formatter)
+
+
 app = typer.Typer(add_completion=False, cls=_ShowByDefault, rich_markup_mode="rich", help=HELP, add_help_option=False)
 
 Range = Annotated[
@@ -72,6 +80,7 @@ Range = Annotated[
     typer.Option(
         "--range",
         help="Commits to show: A..B, tags:A..B or dates:FROM..TO; by default those of HEAD that are measured.",
+        autocompletion=completion.revisions,
         metavar="RANGE",
     ),
 ]
@@ -80,14 +89,19 @@ Repository = Annotated[
 ]
 
 
-@app.command(SHOW, help=HELP)
+@app.command(SHOW, help=HELP, cls=_Show, hidden=True)
 def show(
     context: typer.Context,
     cases: options.Cases = None,
     repo: Repository = Path("."),
     shown: Range = None,
     measure: Annotated[
-        str | None, typer.Option(help="Commits to measure where that is missing, and to show.", metavar="RANGE")
+        str | None,
+        typer.Option(
+            help="Commits to measure where that is missing, and to show.",
+            metavar="RANGE",
+            autocompletion=completion.revisions,
+        ),
     ] = None,
     cases_directory: options.CasesDirectory = None,
     command: options.Command = None,
@@ -112,6 +126,7 @@ def show(
     from zerolap.build import BRANCH
     from zerolap.cli.bar import Bar
     from zerolap.cli.case_selection import deployed, selected_cases
+    from zerolap.cli.exit_code import filling_exit_code
     from zerolap.cli.output import HistoryReports, write_history
     from zerolap.errors import UsageError
     from zerolap.history import Filling, FillOptions, Shown, history_of, keep_history, measurer_for, of_built_commits
@@ -133,9 +148,9 @@ def show(
     selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
     asked = options.history_range(repo, measure or shown or BRANCH, selected, variant, options.server_settings(config))
     line = options.command_line(context)
-    with Store.open(store) as results:
+    with Store.open_known(store) if measure is None else Store.open(store) as results:
         asked = options.on_platform(asked, platform, results)
-        summary = Shown(line)
+        summary, filled = Shown(line), None
         if measure is not None:
             with Bar(quiet=quiet) as bar:
                 lab = Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox))
@@ -148,6 +163,8 @@ def show(
         document = beside_imported(history_of(asked, Lab(results), summary), of_others, results)
         keep_history(document, asked, results)
         write_history(document, HistoryReports(json, markdown, csv, quiet, benchfmt))
+    if filled is not None:
+        raise typer.Exit(filling_exit_code(document, engines, filled))
 
 
 app.command("ack", help=ACK_HELP, no_args_is_help=True)(ack)

@@ -235,7 +235,7 @@ def export(
     selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
     asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
     organization, repository = _project(asked, project)
-    with Store.open(store) as results:
+    with Store.open_known(store) as results:
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
         document = with_absolute_values(history_of(asked, Lab(results), Shown()), asked, results)

@@ -95,7 +95,7 @@ def table(
     question = TableQuestion(metric, case_weights(weights, selected), since, options.command_line(context))
     asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
     policy = options.sandbox_policy(unsafe_no_sandbox)
-    with Store.open(store) as results, Bar(quiet=quiet or not split_builds) as bar:
+    with Store.open_known(store) as results, Bar(quiet=quiet or not split_builds) as bar:
         asked = options.on_platform(asked, platform, results)
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)

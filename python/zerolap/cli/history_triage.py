@@ -1,11 +1,14 @@
 """`zerolap history ack` and `zerolap history report`: what a team accepts, and what is open."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zerolap.cli import options
+
+if TYPE_CHECKING:
+    from zerolap.store import Store
 
 ACK_HELP = """Accept a change: its commit, case and metric belong to no open regression any more.
 
@@ -60,6 +63,8 @@ def ack(
     accepted = AcceptedChange(str(repo.resolve()), commit, reason.strip(), case, metric)
     with Store.open(store) as results:
         if not withdraw:
+            if case:
+                _require_known(case, results)
             is_known = results.history.accept(accepted)
             typer.echo(f"accepted: {change}")
             if not is_known:
@@ -68,6 +73,20 @@ def ack(
         if not results.history.withdraw(accepted):
             raise UsageError(f"`{change}` is not accepted", hint="withdraw it as it was accepted, by the same parts")
         typer.echo(f"open again: {change}")
+
+
+def _require_known(case: str, results: "Store") -> None:
+    """Raise `UsageError` for a case that is neither measured nor in the core suite: its name is misspelt."""
+    from difflib import get_close_matches
+
+    from zerolap.cases import core_suite
+    from zerolap.errors import UsageError
+
+    known = results.history.cases() | {each.name for each in core_suite()}
+    if case not in known:
+        near = get_close_matches(case, sorted(known), n=1)
+        hint = f"did you mean `{near[0]}`?" if near else "CHANGE is COMMIT[:CASE[:METRIC]], as the history shows it"
+        raise UsageError(f"no case `{case}` is measured", hint)
 
 
 def report(
@@ -96,18 +115,19 @@ def report(
     """Write what is open."""
     from zerolap.build import BRANCH
     from zerolap.cli.case_selection import deployed, selected_cases
+    from zerolap.cli.exit_code import history_exit_code
     from zerolap.cli.output import HistoryReports, write_history
-    from zerolap.history import Shown, fails_on, history_of, of_built_commits, open_changes
+    from zerolap.history import Shown, history_of, of_built_commits, open_changes
     from zerolap.lab import Lab
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=None, benchfmt=None)
     selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
     asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
-    with Store.open(store) as results:
+    with Store.open_known(store) as results:
         asked = options.on_platform(asked, platform, results)
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
-        document = open_changes(history_of(asked, Lab(results), Shown(options.command_line(context))))
-        write_history(document, HistoryReports(json, markdown, None, quiet, nothing="nothing is open"))
-    raise typer.Exit(int(fails_on(document, fail_on.value)))
+        document = history_of(asked, Lab(results), Shown(options.command_line(context)))
+        write_history(open_changes(document), HistoryReports(json, markdown, None, quiet, nothing="nothing is open"))
+    raise typer.Exit(history_exit_code(document, [case.name for case in asked.cases], fail_on))

@@ -440,16 +440,25 @@ def on_platform(asked: "Asked", name: str | None, store: "Store") -> "Asked":
 
 
 def history_range(
-    repository: Path, text: str, cases: "Sequence[Case]", words: str | None, config: dict[str, str]
+    repository: Path,
+    text: str,
+    cases: "Sequence[Case]",
+    words: str | None,
+    config: dict[str, str],
+    *,
+    takes_tags: bool = True,
 ) -> "Asked":
-    """Return what a history is asked about; raises `UsageError` for a range that names no commits."""
+    """Return what a history is asked about; raises `UsageError` for a range that names no commits.
+
+    A hint offers a range of releases where the verb `takes_tags`.
+    """
     from zerolap.build import commits_of
     from zerolap.history import Asked
 
     return Asked(
         repository=repository.resolve(),
         text=text,
-        commits=commits_of(repository, text),
+        commits=commits_of(repository, text, takes_tags=takes_tags),
         cases=cases,
         variant=variant(words).name,
         config=config,

@@ -4,7 +4,8 @@ from zerolap.history.asked import TIME, WORK, Asked
 from zerolap.history.build_shares import BuildSplit
 from zerolap.history.command_usage import CaseWeights, case_weights, usage_weights
 from zerolap.history.fill_range import Filling, FillOptions, FillOutcome
-from zerolap.history.judged_history import Shown, fails_on, history_of, keep_history, open_changes
+from zerolap.history.history_gate import history_gate_sentence
+from zerolap.history.judged_history import Shown, history_of, keep_history, open_changes
 from zerolap.history.measurers import measurer_for
 from zerolap.history.nodes import of_built_commits
 from zerolap.history.range_search import RangeSearch, SearchOptions
@@ -25,7 +26,7 @@ __all__ = [
     "Shown",
     "TableQuestion",
     "case_weights",
-    "fails_on",
+    "history_gate_sentence",
     "history_of",
     "keep_history",
     "measurer_for",

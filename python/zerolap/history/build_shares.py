@@ -30,6 +30,7 @@ from zerolap.records import (
     without_language,
 )
 from zerolap.sandbox import Cancellation
+from zerolap.store import CountedPoint
 
 
 @dataclass(frozen=True)
@@ -182,9 +183,9 @@ class BuildSplit:
         node, of_third = self._nodes.of_commits[step.after], nodes.of_commits[0]
         own = self._work[work.case.name].points.get(self._metric, WorkPoints()).by_node.get(node or 0, {})
         built = work.points.get(self._metric, WorkPoints()).by_node.get(of_third or 0, {})
-        by_key = {_beside_variant(point.series): point for point in own.values()}
+        by_key = {_beside_variant(point): point for point in own.values()}
         for point in reversed([*built.values()]):
-            before = by_key.get(_beside_variant(point.series))
+            before = by_key.get(_beside_variant(point))
             if before is not None and before.value > 0.0 and point.value > 0.0:
                 return LogChange(math.log(point.value / before.value), EVENT)
         return None
@@ -222,6 +223,10 @@ class BuildSplit:
             return 0.0
 
 
-def _beside_variant(key: SeriesKey) -> SeriesKey:
-    """Return what counts of two builds of the same code have in common if they can be compared."""
-    return key.model_copy(update={"variant": "", "compiler": without_language(key.compiler), "libc": ""})
+def _beside_variant(point: CountedPoint) -> tuple[SeriesKey, str]:
+    """Return what counts of two builds of the same code have in common if they can be compared: also their seed."""
+    key = point.series
+    return (
+        key.model_copy(update={"variant": "", "compiler": without_language(key.compiler), "libc": ""}),
+        point.comparison,
+    )

@@ -5,7 +5,7 @@ pull request or by hand.
 """
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -15,7 +15,7 @@ from zerolap.history.commit_work import CaseWork
 from zerolap.history.nodes import Nodes
 from zerolap.judge import Contrast, Level, Levels, levels_of
 from zerolap.records import Case
-from zerolap.store import RecordedContrast, Store
+from zerolap.store import CountedPoint, RecordedContrast, Store
 
 INSTRUCTIONS: Final = "instructions_per_op"
 STARTS: Final = 6
@@ -38,7 +38,7 @@ class CaseTimes:
     `groups` are numbers of commits that execute the same in this case, by position, none where the commit is not built
     or the case invalid;
     `contrasts` are by metric, between these groups; those that can confirm a change are in `fresh` too. `work` is what
-    was counted, if anything.
+    was counted, if anything, and `log_by_places` what the places of strings account for between two counts.
     """
 
     case: Case
@@ -46,13 +46,20 @@ class CaseTimes:
     contrasts: Mapping[str, Sequence[Contrast]]
     fresh: Sequence[FreshContrast] = ()
     work: CaseWork | None = None
+    log_by_places: Callable[[tuple[CountedPoint, CountedPoint]], float] = lambda _: 0.0
 
     def work_change(self, after: int, position: int) -> float | None:
-        """Return the logarithm of the change of counted instructions between two commits; none where it is unknown."""
+        """Return the logarithm of the change of counted work between two commits; none where it is unknown.
+
+        It is that of the instructions, without what the places of strings account for.
+        """
         if self.work is None or INSTRUCTIONS not in self.work.points:
             return None
         step = self.work.step(INSTRUCTIONS, after, position)
-        return None if step is None else step[0]
+        points = self.work.points_of(INSTRUCTIONS, after, position)
+        if step is None or points is None:
+            return None if step is None else step[0]
+        return step[0] - self.log_by_places(points)
 
     @cached_property
     def firsts(self) -> list[int]:

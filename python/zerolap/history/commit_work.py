@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from zerolap.history.asked import WORK, Asked
 from zerolap.history.nodes import Nodes
-from zerolap.judge import EVENT, WorkStep, is_rare_change, log_change
+from zerolap.judge import EVENT, WorkStep, after_change, is_rare_change, log_change
 from zerolap.records import Case, Windows, without_language
 from zerolap.store import CountedPoint, Store, UncountedCase
 
@@ -31,6 +31,11 @@ class WorkPoints:
     def is_counted(self, node: int) -> bool:
         """Whether a history has counted a node."""
         return any(not point.comparison for point in self.by_node.get(node, {}).values())
+
+    def value(self, node: int) -> float:
+        """Return what was counted of a node last, by a history if one has counted it; a comparison has its own seed."""
+        of_node = [*self.by_node[node].values()]
+        return max(of_node, key=lambda point: (not point.comparison, point.trial)).value
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,31 @@ class CaseWork:
                 is_rare = self._is_rare(metric, after, position)
                 steps.append(WorkStep(after, position, *step, accepted=position in accepted, is_rare=is_rare))
         return steps
+
+    def values(self, metric: str) -> dict[int, float]:
+        """Return the metric of each counted commit, by position, so that values differ as the steps between them do.
+
+        A step has counts of one segment on both sides. Where that is not the segment of the value before it, such as
+        the step of a comparison, whose seed is another, the value goes on from there by the step. It begins anew where
+        no segment joins two commits.
+        """
+        values: dict[int, float] = {}
+        before: int | None = None
+        for position in self.positions(metric):
+            following = None if before is None else self._following(metric, before, values[before], position)
+            values[position] = self.points[metric].value(self._node(position)) if following is None else following
+            before = position
+        return values
+
+    def _following(self, metric: str, before: int, value: float, position: int) -> float | None:
+        """Return the value of a commit from that of the one before it; none where nothing joins them."""
+        step, points = self.step(metric, before, position), self.points_of(metric, before, position)
+        if step is None:
+            return None
+        if points is None:
+            return value
+        base, head = points
+        return head.value if base.value == value else after_change(metric, value, step[0])
 
     def gaps(self, metric: str) -> list[tuple[int, int]]:
         """Return the neighbouring counted commits that no segment joins: how work changed between them is not known."""

@@ -19,7 +19,6 @@ from zerolap.lab import Lab
 from zerolap.records import (
     METRICS,
     SHORT_COMMIT,
-    FailOn,
     History,
     HistoryChange,
     HistoryCommit,
@@ -50,10 +49,14 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
     platform = asked.platform
     nodes = read_nodes(asked, lab.store)
     work = read_work(asked, nodes, lab.store, platform.fingerprint)
-    times = read_times(asked, nodes, work, lab.store, platform.fingerprint)
+    reasons = WorkReasons(asked, lab)
+    times = {
+        name: replace(of_case, log_by_places=reasons.log_by_string_places)
+        for name, of_case in read_times(asked, nodes, work, lab.store, platform.fingerprint).items()
+    }
     accepted = read_accepted(asked, lab.store)
     changes_of_time = time_changes(times, asked.releases, accepted.positions)
-    builder = _SeriesBuilder(asked, accepted, WorkReasons(asked, lab))
+    builder = _SeriesBuilder(asked, accepted, reasons)
     series = [
         *(one for case in asked.cases for one in builder.of_work(work[case.name])),
         *(one for case in asked.cases for one in builder.of_time(times[case.name], changes_of_time)),
@@ -107,12 +110,6 @@ def keep_history(history: History, asked: Asked, store: Store) -> None:
         store.kept_histories.keep(history, open_changes(history), {case.name: case.verbs for case in asked.cases})
 
 
-def fails_on(history: History, when: FailOn) -> bool:
-    """Return whether a history counts as failed: it has an open regression of work, of time, or of either."""
-    engines = {"never": (), "work": ("counted",), "time": ("timed",)}.get(when, ("counted", "timed"))
-    return any(series.changes and series.engine in engines for series in open_changes(history).series)
-
-
 def _is_made_good(series: HistorySeries, change: HistoryChange) -> bool:
     """Whether the metric certainly went back to what it was before a step, or further."""
     levels = {point.position: point for point in series.points}
@@ -154,7 +151,7 @@ class _SeriesBuilder:
             if not positions:
                 continue
             steps = self._steps(work, metric)
-            events = {step.position for step in steps if step.is_event}
+            events = {step.position for step in steps if step.is_event and not step.by_string_places}
             # A request that comes alone executes what a pipelined one does, and what a turn of the event loop takes.
             if metric == INSTRUCTIONS or events - (explained if metric == ALONE else set()):
                 series.append(self._series_of_work(work, metric, positions, steps))
@@ -164,26 +161,25 @@ class _SeriesBuilder:
     def _steps(self, work: CaseWork, metric: str) -> list[WorkStep]:
         """Return the steps of a case, those marked that the places of strings account for."""
         steps = work.steps(metric, self.accepted.positions(work.case.name, metric))
-        return [
-            replace(step, by_string_places=step.is_reported and self._is_by_places(work, metric, step))
-            for step in steps
-        ]
+        return [self._with_places(work, metric, step) if step.is_event else step for step in steps]
 
-    def _is_by_places(self, work: CaseWork, metric: str, step: WorkStep) -> bool:
+    def _with_places(self, work: CaseWork, metric: str, step: WorkStep) -> WorkStep:
+        """Return a step with what the places of strings account for, however small it is: small steps are summed."""
         points = work.points_of(metric, step.after, step.position)
-        if points is None:
-            return False
-        return is_by_string_places(step.log_change, self.reasons.log_by_string_places(points), LOG_REPORTED)
+        by_places = 0.0 if points is None else self.reasons.log_by_string_places(points)
+        is_by_places = is_by_string_places(step.log_change, by_places, LOG_REPORTED)
+        return replace(step, log_by_places=by_places, by_string_places=is_by_places)
 
     def _series_of_work(
         self, work: CaseWork, metric: str, positions: Sequence[int], steps: Sequence[WorkStep]
     ) -> HistorySeries:
         by_position = {step.position: step for step in steps}
-        total = math.fsum(step.log_change for step in steps)
-        points, level = [], 0.0
+        changed = math.fsum(step.log_change for step in steps if not step.by_string_places)
+        points, level, values = [], 0.0, work.values(metric)
         for position in positions:
             step = by_position.get(position)
             log_change = step.log_change if step is not None else 0.0
+            by_string_places = step is not None and step.by_string_places
             level += log_change
             points.append(
                 HistoryPoint(
@@ -191,11 +187,11 @@ class _SeriesBuilder:
                     level=level,
                     low=level,
                     high=level,
-                    value=self._value(work, metric, position),
+                    value=values[position],
                     same_code=step is not None and step.same_code,
                     step=math.expm1(log_change),
-                    share=None if abs(total) <= EVENT else log_change / total,
-                    by_string_places=step is not None and step.by_string_places,
+                    share=None if by_string_places or abs(changed) <= EVENT else log_change / changed,
+                    by_string_places=by_string_places,
                 )
             )
         changes = [self._work_change(work, metric, step) for step in steps if step.is_reported]
@@ -203,7 +199,7 @@ class _SeriesBuilder:
         accepted = (step.position for step in steps if step.accepted and step.is_event)
         drifts = drifts_of(steps, max(accepted, default=positions[0]))
         for drift in drifts:
-            named = [self._named_part(step.position, step.log_change) for step in drift.steps[:MOST_STEPS_NAMED]]
+            named = [self._named_part(step.position, step.log_of_work) for step in drift.steps[:MOST_STEPS_NAMED]]
             changes.append(
                 self._change(
                     work.case.name, metric, "drift", (drift.after, drift.position), drift.log_change, tuple(named)
@@ -219,11 +215,6 @@ class _SeriesBuilder:
             changes=tuple(changes),
             ledger=_ledger(Ledger.of(steps, since)),
         )
-
-    def _value(self, work: CaseWork, metric: str, position: int) -> float | None:
-        node = work.nodes.of_commits[position]
-        of_node = {} if node is None else work.points[metric].by_node.get(node, {})
-        return [*of_node.values()][-1].value if of_node else None
 
     def _work_change(self, work: CaseWork, metric: str, step: WorkStep) -> HistoryChange:
         points = work.points_of(metric, step.after, step.position)
@@ -368,6 +359,7 @@ def _ledger(ledger: Ledger) -> HistoryLedger:
         reported=math.expm1(ledger.reported),
         unreported=math.expm1(ledger.unreported),
         slope=ledger.slope,
+        by_string_places=math.expm1(ledger.by_string_places),
     )
 
 

@@ -3,19 +3,22 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from zerolap import __version__
 from zerolap.build import BuiltServer, changes_between
 from zerolap.history.asked import Asked
-from zerolap.judge import difference_by_string_places
+from zerolap.judge import StringCosts
 from zerolap.lab import Explainer, Lab, with_builds
 from zerolap.records import OF_INSTRUCTIONS, CallGraph, Finding, ZerolapError
-from zerolap.store import BlobDamaged, CountedPoint, ExplainedStep
+from zerolap.store import BlobDamaged, Blobs, CountedPoint, ExplainedStep
 
 MOST_REASONS = 3
 EXPLAINED_BY: Final = f"{__version__}, 2"
 """The revision of these reasons: those of another are found anew. The number grows when their sentences change."""
+MOST_STRING_COSTS: Final = 20_000
+"""Of call graphs, of which those are kept that the small steps of a history are between."""
 MOST_EXPLAINERS: Final = 64
 """Of those that are kept, each with the functions of both programs and the lines that differ."""
 
@@ -27,7 +30,6 @@ class WorkReasons:
     asked: Asked
     lab: Lab
     _explainers: dict[tuple[str, str], Explainer] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _by_places: dict[tuple[str, str], float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of(self, after: int, position: int, points: tuple[CountedPoint, CountedPoint]) -> tuple[str, ...]:
         """Return the reasons for a change between two commits as sentences; none where there is nothing to see."""
@@ -52,18 +54,16 @@ class WorkReasons:
         base, head = points
         if base.graph is None or head.graph is None or base.series.metric not in OF_INSTRUCTIONS:
             return 0.0
-        key = base.graph, head.graph
-        if key not in self._by_places:
-            try:
-                self._by_places[key] = difference_by_string_places(self._graph(base.graph), self._graph(head.graph))
-            except (ZerolapError, BlobDamaged, ValueError, OSError):
-                # The change stands then, with what is damaged as its reason.
-                return 0.0
-        instructions = self._by_places[key]
+        try:
+            of_base, of_head = (_string_costs(graph, self.lab.store.blobs) for graph in (base.graph, head.graph))
+            instructions = of_base.difference_by_places(of_head)
+        except (ZerolapError, BlobDamaged, ValueError, OSError):
+            # The change stands then, with what is damaged as its reason.
+            return 0.0
         return math.log(head.value / (head.value - instructions)) if head.value > max(instructions, 0.0) else 0.0
 
     def _graph(self, digest: str) -> CallGraph:
-        return CallGraph.model_validate_json(self.lab.store.blobs.get(digest))
+        return _read_graph(digest, self.lab.store.blobs)
 
     def of_comparison(self, identity: str, case: str) -> tuple[str, ...]:
         """Return the reasons that a comparison found for a change of a case, its culprits first."""
@@ -99,3 +99,13 @@ class WorkReasons:
             changes = changes_between(sources[0], sources[1], self.lab.store.blobs)
             self._explainers[key] = Explainer(base, head, changes, self.lab.store.blobs)
         return self._explainers[key]
+
+
+def _read_graph(digest: str, blobs: Blobs) -> CallGraph:
+    return CallGraph.model_validate_json(blobs.get(digest))
+
+
+@lru_cache(maxsize=MOST_STRING_COSTS)
+def _string_costs(digest: str, blobs: Blobs) -> StringCosts:
+    """Return what functions for strings cost in a call graph; kept, as a branch is judged after each push."""
+    return StringCosts.of(_read_graph(digest, blobs))

@@ -4,6 +4,7 @@ from zerolap.judge.batching import Batching, unequal_batching
 from zerolap.judge.bisected_commits import BisectedCommit, BisectionNoise
 from zerolap.judge.bisection import Bisection, BisectionCosts, BisectionState, LocatedChange, Visit
 from zerolap.judge.block_verdicts import (
+    after_change,
     is_rare_change,
     judge_blocks,
     judge_identical,
@@ -41,7 +42,7 @@ from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN
 from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
 from zerolap.judge.snapshot_estimates import line_fit, median_estimate
 from zerolap.judge.snapshot_verdicts import SNAPSHOT_MIN_EFFECT, SnapshotPairs, judge_snapshots
-from zerolap.judge.string_places import difference_by_string_places, is_by_string_places
+from zerolap.judge.string_places import StringCosts, difference_by_string_places, is_by_string_places
 from zerolap.judge.time_drift import TimeDrift, budget_answer, time_drift
 from zerolap.judge.timed_verdicts import (
     TimedPair,
@@ -108,12 +109,14 @@ __all__ = [
     "SeriesLevels",
     "SeriesSearch",
     "SnapshotPairs",
+    "StringCosts",
     "TimeDrift",
     "TimedPair",
     "UnadjustedVerdict",
     "Visit",
     "WorkStep",
     "adjusted",
+    "after_change",
     "budget_answer",
     "case_answers",
     "case_validity",

@@ -119,6 +119,11 @@ def log_change(metric: str, base: float, head: float) -> float:
     return math.log(max(head, smallest) / max(base, smallest))
 
 
+def after_change(metric: str, base: float, change: float) -> float:
+    """Return the count that a change of `log_change` leads to from another one."""
+    return base if change == 0.0 else max(base, SMALLEST[metric]) * math.exp(change)
+
+
 def unequal_count(base: Measurement, head: Measurement) -> str | None:
     """Return a counted metric that differs between the sides of a block by more than equal instructions explain.
 

@@ -29,8 +29,9 @@ class WorkStep:
 
     `after` and `position` are those of both commits. `same_code`: the case executes the same on both. `accepted`: the
     change is known and belongs to no open drift. `is_rare`: what is counted happens so rarely that its change does not
-    matter, whatever the ratio; it is summed, and is no event. `by_string_places`: other places of strings in memory
-    account for the change; it is summed, and neither reported nor a part of a drift.
+    matter, whatever the ratio; it is summed, and is no event. `log_by_places` is what the places of strings in memory
+    account for, which is no change of the work; `by_string_places`: they account for the change, which is summed then,
+    and neither reported nor a part of a drift.
     """
 
     after: int
@@ -40,6 +41,12 @@ class WorkStep:
     accepted: bool = False
     is_rare: bool = False
     by_string_places: bool = False
+    log_by_places: float = 0.0
+
+    @property
+    def log_of_work(self) -> float:
+        """The change without what the places of strings account for."""
+        return self.log_change - self.log_by_places
 
     @property
     def is_event(self) -> bool:
@@ -68,13 +75,17 @@ class Drift:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The sums of the steps since the position `since`, as logarithms."""
+    """The sums of the steps since the position `since`, as logarithms.
+
+    `by_string_places` is the part of `unreported` that the places of strings account for; `slope` is without it.
+    """
 
     since: int
     total: float
     reported: float
     unreported: float
     slope: float
+    by_string_places: float = 0.0
 
     @classmethod
     def of(cls, steps: Sequence[WorkStep], since: int) -> "Ledger":
@@ -82,14 +93,18 @@ class Ledger:
         summed = [step for step in steps if step.after >= since]
         reported = math.fsum(step.log_change for step in summed if step.is_reported)
         total = math.fsum(step.log_change for step in summed)
+        by_places = math.fsum(step.log_by_places for step in summed if not step.is_reported)
+        unreported = total - reported
         commits = summed[-1].position - since if summed else 0
-        return cls(since, total, reported, total - reported, (total - reported) / commits if commits else 0.0)
+        slope = (unreported - by_places) / commits if commits else 0.0
+        return cls(since, total, reported, unreported, slope, by_places)
 
 
 def drifts_of(steps: Sequence[WorkStep], since: int) -> list[Drift]:
     """Return the drifts after a position: of each direction the small changes with the largest sum, if it is enough.
 
-    Changes that are reported by themselves, or accepted, are no part of it. A drift is the stretch of Kadane (in
+    Changes that are reported by themselves, or accepted, are no part of it, nor what the places of strings account for.
+    A drift is the stretch of Kadane (in
     Bentley, Programming Pearls, 1986): the largest sum of neighbouring steps.
     """
     open_steps = [step for step in steps if step.after >= since and not step.accepted]
@@ -105,7 +120,7 @@ def _drift(stretch: Sequence[WorkStep]) -> Drift | None:
     after, position = events[0].after, events[-1].position
     total = _sum(stretch)
     direction = math.copysign(1.0, total)
-    ordered = tuple(sorted(events, key=lambda step: direction * step.log_change, reverse=True))
+    ordered = tuple(sorted(events, key=lambda step: direction * step.log_of_work, reverse=True))
     return Drift(after, position, total, total / (position - after), ordered)
 
 
@@ -116,11 +131,11 @@ def _largest(steps: Sequence[WorkStep], sign: float) -> Sequence[WorkStep]:
     for number, step in enumerate(steps):
         if total <= 0.0:
             total, first = 0.0, number
-        total += sign * step.log_change
+        total += sign * step.log_of_work
         if total > best[0]:
             best = (total, first, number + 1)
     return steps[best[1] : best[2]]
 
 
 def _sum(steps: Sequence[WorkStep]) -> float:
-    return math.fsum(step.log_change for step in steps)
+    return math.fsum(step.log_of_work for step in steps)

@@ -9,6 +9,7 @@ The bounds were measured with glibc 2.36: the same strings of up to 200 bytes at
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from zerolap.records import CallGraph
@@ -29,20 +30,40 @@ SMALLEST_PART: Final = 0.5
 """Of a change that is none of the work, this part at least is of the places of strings."""
 
 
-def difference_by_string_places(base: CallGraph, head: CallGraph) -> float:
-    """Return the instructions per request, head less base, that the places of strings can account for.
+@dataclass(frozen=True)
+class StringCosts:
+    """Instructions and calls per request of the C library's functions for strings, by name."""
 
-    These are those of the C library's functions for strings that are called equally often, if they differ by no more a
-    call than other places of the same strings do.
-    """
-    of_base, of_head = _string_functions(base), _string_functions(head)
-    return math.fsum(
-        head_instructions - base_instructions
-        for name, (base_instructions, base_calls) in of_base.items()
-        for head_instructions, head_calls in [of_head.get(name, (0.0, 0.0))]
-        if abs(head_calls - base_calls) <= EQUAL_CALLS * base_calls
-        and abs(head_instructions - base_instructions) <= (_largest_per_call(name) or 0.0) * base_calls
-    )
+    functions: Mapping[str, tuple[float, float]]
+
+    @classmethod
+    def of(cls, graph: CallGraph) -> "StringCosts":
+        """Return those of a call graph."""
+        functions: dict[str, tuple[float, float]] = {}
+        for function in graph.functions:
+            if C_LIBRARY.fullmatch(function.object) and _largest_per_call(function.name) is not None:
+                instructions, calls = functions.get(function.name, (0.0, 0.0))
+                functions[function.name] = instructions + function.instructions, calls + function.calls
+        return cls(functions)
+
+    def difference_by_places(self, head: "StringCosts") -> float:
+        """Return the instructions per request, head less these, that the places of strings can account for.
+
+        These are those of functions that are called equally often, if they differ by no more a call than other places
+        of the same strings do.
+        """
+        return math.fsum(
+            head_instructions - base_instructions
+            for name, (base_instructions, base_calls) in self.functions.items()
+            for head_instructions, head_calls in [head.functions.get(name, (0.0, 0.0))]
+            if abs(head_calls - base_calls) <= EQUAL_CALLS * base_calls
+            and abs(head_instructions - base_instructions) <= (_largest_per_call(name) or 0.0) * base_calls
+        )
+
+
+def difference_by_string_places(base: CallGraph, head: CallGraph) -> float:
+    """Return the instructions per request, head less base, that the places of strings can account for."""
+    return StringCosts.of(base).difference_by_places(StringCosts.of(head))
 
 
 def is_by_string_places(change: float, by_places: float, smallest: float) -> bool:
@@ -55,16 +76,6 @@ def is_by_string_places(change: float, by_places: float, smallest: float) -> boo
         and abs(by_places) >= SMALLEST_PART * abs(change)
         and abs(change - by_places) < smallest
     )
-
-
-def _string_functions(graph: CallGraph) -> dict[str, tuple[float, float]]:
-    """Return the instructions and calls per request of the functions for strings, by name."""
-    functions: dict[str, tuple[float, float]] = {}
-    for function in graph.functions:
-        if C_LIBRARY.fullmatch(function.object) and _largest_per_call(function.name) is not None:
-            instructions, calls = functions.get(function.name, (0.0, 0.0))
-            functions[function.name] = instructions + function.instructions, calls + function.calls
-    return functions
 
 
 def _largest_per_call(name: str) -> float | None:

@@ -23,10 +23,12 @@ from zerolap.lab.snapshot_sides import Factor, SweepSide, sides_of
 from zerolap.lab.snapshot_sizes import Room, fitting_sizes
 from zerolap.lab.snapshot_sweep import SnapshotRequest, snapshot
 from zerolap.lab.stored import read_comparison, read_run
+from zerolap.lab.unmeasured import OF_THE_SERVER
 from zerolap.lab.worker import Worker
 
 __all__ = [
     "BUILDERS",
+    "OF_THE_SERVER",
     "CheckRequest",
     "EmulatedRequest",
     "Execution",

@@ -92,13 +92,18 @@ def compare_executed(base: Sequence[Measurement], head: Sequence[Measurement], b
     return max(compared, key=lambda identity: identity.instructions, default=None)
 
 
+def has_io_threads(case: Case, config: Mapping[str, str]) -> bool:
+    """Whether a server has I/O threads: by its topology, by the settings asked for, or by those of the case."""
+    settings = {**case.config, **config, **case.topology.settings}
+    return case.topology.model_copy(update={"settings": settings}).busy_threads > case.topology.nodes
+
+
 def why_unknown(resolved: Resolved, builds: Mapping[str, Build], case: Case) -> str | None:
     """Return why the counts of a case do not show what it executes; none where they do."""
     base, head = (resolved.servers[side] for side in (BASE, HEAD))
     if base.config != head.config:
         return "the sides have other settings"
-    settings = case.config | base.config | case.topology.settings
-    if case.topology.model_copy(update={"settings": settings}).busy_threads > case.topology.nodes:
+    if has_io_threads(case, base.config):
         return "the work of I/O threads is not counted with one connection"
     if case.topology.transport != "unix" or resolved.load_host:
         return "requests over a network are not counted, only those over a unix socket"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from zerolap.build import parse_variant, spec_of, tools_of
 from zerolap.cases import quick_factor, scaled
 from zerolap.engines import counted_part
+from zerolap.lab.identity import has_io_threads
 from zerolap.lab.selection import KnownAbilities, select_possible
 from zerolap.records import ArchiveSource, BuildSpec, Case, Platform, Request, Resolved, ResolvedServer, Side
 
@@ -72,7 +73,11 @@ def resolve(
         },
         cases=tuple(cases),
         skipped=tuple(selection.skipped),
-        notes=(*request.notes, *case_notes(cases, settings.engines)),
+        notes=(
+            *request.notes,
+            *case_notes(cases, settings.engines),
+            *(notes_of_io_threads(cases, request) if "counted" in settings.engines else []),
+        ),
     )
 
 
@@ -86,3 +91,13 @@ def case_notes(cases: Sequence[Case], engines: Sequence[str]) -> list[str]:
     topologies = {case.topology.name: case.topology for case in cases if case.cannot_run is None}
     parts = {name: counted_part(topology) for name, topology in topologies.items()} if "counted" in engines else {}
     return [*notes, *(f"`{name}`: {part}" for name, part in parts.items() if part)]
+
+
+def notes_of_io_threads(cases: Sequence[Case], request: Request) -> list[str]:
+    """Return a note on the cases of servers with I/O threads, which counting does not show."""
+    configs = [server.config for server in request.servers.values()]
+    threaded = [case.name for case in cases if any(has_io_threads(case, config) for config in configs)]
+    if not threaded:
+        return []
+    named = "all cases" if len(threaded) == len(cases) else ", ".join(threaded)
+    return [f"counted over one connection, with which I/O threads do nothing: {named}"]

@@ -33,12 +33,12 @@ def run_of(results: Results, store: Store) -> RunReport:
         refusal = _refusal(measured)
         if refusal is not None:
             skipped.append(refusal)
-        elif any(any(trials.measurements.values()) or trials.failure for trials in measured.all):
+        elif _is_begun(measured):
             cases.append(_run_case(measured, store.blobs))
         else:
             not_reached.append(measured.case.name)
-    over_budget = not_reached if resolved.settings.budget_seconds is not None else []
-    notes = [f"not measured, as the budget was used up: {', '.join(over_budget)}"] if over_budget else []
+    reason = "" if resolved.settings.budget_seconds is None else ", as the budget was used up"
+    notes = [f"not measured{reason}: {', '.join(not_reached)}"] if not_reached else []
     return RunReport(
         schema="zerolap.run/1",
         id=resolved.id,
@@ -63,6 +63,12 @@ def _refusal(measured: CaseResults) -> Skipped | None:
     return Skipped(case=measured.case.name, reason="unsupported tool", text="; ".join(reasons))
 
 
+def _is_begun(measured: CaseResults) -> bool:
+    """Whether there is a result of a case, or a reason why there is none: all of its starts were refused, or failed."""
+    is_disturbed = measured.timed is not None and bool(measured.timed.disturbance())
+    return is_disturbed or any(any(trials.measurements.values()) or trials.failure for trials in measured.all)
+
+
 def _run_case(measured: CaseResults, blobs: Blobs) -> RunCase:
     """Return the case's metrics and costliest functions; what of it could not be measured is left out, and reported."""
     case, counted, timed, sampled = measured.case, measured.counted, measured.timed, measured.sampled
@@ -76,7 +82,8 @@ def _run_case(measured: CaseResults, blobs: Blobs) -> RunCase:
     chosen = [*counts, *([] if disturbance else times), *valid_others.values()]
     is_alone = not (chosen or stacks)
     chosen = chosen or stacks or [one for ones in others.values() for one in ones]
-    validity = case_validity(chosen) if chosen else Validity.of(disturbance)
+    is_disturbed = not chosen and bool(disturbance)
+    validity = Validity.of(disturbance) if is_disturbed else case_validity(chosen)
     if not chosen and sampled is not None:
         failure = failure or sampled.failure
     if is_alone:
@@ -100,7 +107,7 @@ def _run_case(measured: CaseResults, blobs: Blobs) -> RunCase:
         functions=_costliest(counts, sampled, metrics.get("cpu_ns_per_op"), blobs) if validity.valid else [],
         samples=max(samples),
         traced=traced if validity.valid else None,
-        limits=[*case.limits, *not_measured(measured, is_alone=is_alone)],
+        limits=[*case.limits, *not_measured(measured, is_alone=is_alone, is_disturbed=is_disturbed)],
         failure=failure_text(failure),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from zerolap.judge import CHANGED, difference_by_string_places, is_by_string_places
+from zerolap.judge import CHANGED, EVENT, difference_by_string_places, is_by_string_places
 from zerolap.lab.merged_graphs import graph_kind, merged_graph
 from zerolap.lab.results import Trials
 from zerolap.records import BASE, HEAD, METRICS, OF_INSTRUCTIONS, Finding, Verdict
@@ -26,11 +26,16 @@ def without_string_places(verdicts: Sequence[Verdict], counted: Trials, blobs: B
 
 
 def string_place_findings(verdicts: Sequence[Verdict], counted: Trials, blobs: Blobs) -> list[Finding]:
-    """Return a finding for each verdict that is `same` at a change beyond the minimum effect."""
+    """Return a finding for each verdict that is `same`, at a certain change for which the places of strings account.
+
+    Also within the minimum effect: a change of the instructions needs its reason, however small it is.
+    """
     return [
-        _finding(verdict, _by_places(verdict, counted, blobs))
+        _finding(verdict, by_places)
         for verdict in verdicts
-        if verdict.is_same_by_string_places
+        if verdict.verdict == "same" and (verdict.low > EVENT or verdict.high < -EVENT)
+        for by_places in [_by_places(verdict, counted, blobs)]
+        if is_by_string_places(verdict.change, by_places, verdict.min_effect)
     ]
 
 

@@ -48,16 +48,17 @@ def _trials_of_validity(measured: CaseResults) -> Iterator[Trials]:
         yield from measured.other.values()
 
 
-def not_measured(measured: CaseResults, *, is_alone: bool = False) -> list[str]:
+def not_measured(measured: CaseResults, *, is_alone: bool = False, is_disturbed: bool = False) -> list[str]:
     """Return a sentence for each engine that measured nothing of the case, with the reason.
 
-    Of engines that measure one server by themselves and stand `alone`, the failure is that of the case.
+    Of engines that measure one server by themselves and stand `alone`, the failure is that of the case; and so are the
+    checks of a case that is only timed and `is_disturbed`.
     """
     sentences, sampled = [], measured.sampled
     if measured.counted is not None and measured.counted.refusal is not None:
         sentences.append(f"Not counted: {measured.counted.refusal}.")
     reason = _why_no_verdict(measured)
-    if reason is not None:
+    if reason is not None and not is_disturbed:
         sentences.append(f"No timed verdict: {reason}.")
     if sampled is not None and sampled.failure is not None:
         sentences.append(f"No stacks: {sampled.failure.message}.")

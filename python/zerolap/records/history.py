@@ -41,7 +41,8 @@ class HistoryPoint(Record):
     first point, `low` and `high` bound it by 95 %. `value` is the metric itself, null for time, of which only
     contrasts are known. `same_code`: the case executes the same as at the point before. Of work, `step` is the relative
     change from the point before, and `share` its part of the change of the whole series, null where that is none.
-    `by_string_places`: the step is not reported, as other places of strings in memory account for it.
+    `by_string_places`: other places of strings in memory account for the step, which is no change of the work: it is
+    not reported, and has no share.
     """
 
     position: int
@@ -87,8 +88,9 @@ class HistoryLedger(Record):
     """The sum of all changes of a metric since a release or an accepted change.
 
     `since` is the position of the commit that it begins at. `total` is the sum as a relative change, with `low` and
-    `high`; `reported` is the part of the changes that are reported, `unreported` that of all others. `slope` is the
-    unreported change a commit.
+    `high`; `reported` is the part of the changes that are reported, `unreported` that of all others, of which
+    `by_string_places` is what other places of strings in memory account for. `slope` is the unreported change a commit
+    without that.
     """
 
     since: int
@@ -98,6 +100,12 @@ class HistoryLedger(Record):
     reported: float
     unreported: float
     slope: float
+    by_string_places: float = 0.0
+
+    @property
+    def small_changes(self) -> float:
+        """The changes of work that are not reported: without what the places of strings account for."""
+        return (1.0 + self.unreported) / (1.0 + self.by_string_places) - 1.0
 
 
 class HistorySeries(Record):

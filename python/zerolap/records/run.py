@@ -60,3 +60,8 @@ class RunReport(Record):
     notes: list[str] = []
     cases: list[RunCase]
     skipped: list[Skipped] = []
+
+    @property
+    def measured_cases(self) -> list[RunCase]:
+        """The cases with a result: those that are valid and did not fail."""
+        return [case for case in self.cases if case.validity.valid and case.failure is None]

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from zerolap.records import METRICS, History, HistoryCommit, HistoryPoint, HistorySeries
-from zerolap.report.format import change, count, metric_label, one_line, share
+from zerolap.report.format import change, count, counted, metric_label, one_line, share
 from zerolap.report.history_reading import FLAT, change_text, history_effort, series_change
 from zerolap.report.lines import Column, Lines
-from zerolap.report.markdown import code, prose, table
+from zerolap.report.markdown import bullets, code, prose, sentence_with_names, table
 
 LONGEST_SUBJECT = 60
 
@@ -31,7 +31,7 @@ def shares_of(history: History, series: HistorySeries) -> list[CommitShare]:
     return [
         CommitShare(history.commits[point.position], point)
         for point in series.points
-        if point.step is not None and not point.same_code and abs(point.step) > FLAT
+        if point.step is not None and not (point.same_code or point.by_string_places) and abs(point.step) > FLAT
     ]
 
 
@@ -77,6 +77,9 @@ def shares_markdown(history: History) -> str:
         ]
         if rows:
             parts += [f"{code(series.case)} {_total(series)}", table(["commit", "change", "share", "subject"], rows)]
+    failed = [f"{commit.name}: {commit.failure}" for commit in history.commits if commit.failure is not None]
+    if failed or history.notes:
+        parts.append(bullets(map(sentence_with_names, [*failed, *history.notes])))
     return "\n\n".join(parts) + "\n"
 
 
@@ -86,7 +89,9 @@ def _headline(history: History) -> str:
     if not changed:
         return "no commit changes the work of any case"
     cases = len({series.case for series in changed})
-    return f"{len(commits):,} of {len(history.commits) - 1:,} commits change the work of {cases:,} cases"
+    counts = f"{len(commits):,} of {counted(len(history.commits) - 1, 'commit', 'commits')}"
+    verb = "changes" if len(commits) == 1 else "change"
+    return f"{counts} {verb} the work of {counted(cases, 'case', 'cases')}"
 
 
 def _total(series: HistorySeries) -> str:

@@ -68,7 +68,7 @@ def _show_table(lines: Lines, history: History) -> None:
             Column("steps", [str(len(series.changes) or "") for series in history.series], right=True),
             Column(
                 "small changes",
-                ["" if ledger is None else change_text(ledger.unreported) for ledger in ledgers],
+                ["" if ledger is None else change_text(ledger.small_changes) for ledger in ledgers],
                 right=True,
                 dispensable=3,
             ),

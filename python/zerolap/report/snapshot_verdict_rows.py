@@ -78,7 +78,7 @@ def snapshot_gate_sentence(report: SnapshotReport, when: FailOn) -> str | None:
     """
     if when == "never":
         return None
-    if not report.verdicts:
+    if not any(place.verdicts for place in report.verdicts):
         return f"--fail-on {when} applies: there are no verdicts, so a regression cannot be ruled out"
     regressions = _places(report, "regression")
     undecided = _places(report, "unsure") if when == "unsure" else []

@@ -416,6 +416,12 @@ class HistoryRecords:
             statement = insert_of(connection, explained_step).values(**values)
             connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
 
+    def cases(self) -> set[str]:
+        """Return the names of all cases that were measured, or that a kept history has."""
+        columns = (series.c.case, kept_series.c.case)
+        with self._database.reading() as connection:
+            return {name for column in columns for name in connection.scalars(select(column).distinct())}
+
     def accept(self, change: AcceptedChange) -> bool:
         """Record that a change is accepted, replacing what was recorded of the same change.
 

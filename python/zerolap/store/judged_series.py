@@ -113,7 +113,13 @@ def _moved(connection: Connection, short: KeptSeries, points: KeptPoints, moved:
             "points": sorted(
                 (
                     HistoryPoint(
-                        position=moved[position], level=level, low=low, high=high, value=value, same_code=same_code
+                        position=moved[position],
+                        level=level,
+                        low=low,
+                        high=high,
+                        value=value,
+                        same_code=same_code,
+                        by_string_places=position in points.by_string_places,
                     )
                     for position, level, low, high, value, same_code in columns
                     if position in moved
@@ -152,7 +158,9 @@ def insert_commits(
             if before is not None:
                 changed[point.position] += not point.same_code
                 if of_one.series.metric in METRICS_OF_GROUPS:
-                    step = (point.level - before.level, of_one.series.case, point.same_code)
+                    # What the places of strings account for is no change that a commit made to a group.
+                    change = 0.0 if point.by_string_places else point.level - before.level
+                    step = (change, of_one.series.case, point.same_code)
                     steps[point.position].setdefault(key, []).append(step)
             before = point
     rows = [
@@ -250,6 +258,7 @@ def _points_json(points: Sequence[HistoryPoint]) -> str:
         "highs": [round(point.high, DIGITS) for point in points],
         "values": [point.value for point in points],
         "same_code": [point.same_code for point in points],
+        "by_string_places": [point.position for point in points if point.by_string_places],
     }
     return json.dumps(columns, separators=(",", ":"))
 

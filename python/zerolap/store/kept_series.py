@@ -110,7 +110,10 @@ class NamedSeries:
 
 @dataclass(frozen=True)
 class KeptPoints:
-    """The points of a series by columns, as `HistoryPoint` has them; all columns are equally long."""
+    """The points of a series by columns, as `HistoryPoint` has them; all columns are equally long.
+
+    `by_string_places` are the positions of the points whose step other places of strings account for.
+    """
 
     positions: Sequence[int]
     levels: Sequence[float]
@@ -118,6 +121,7 @@ class KeptPoints:
     highs: Sequence[float]
     values: Sequence[float | None]
     same_code: Sequence[bool]
+    by_string_places: Collection[int] = ()
 
 
 KeptVersion = tuple[int, float, float, int, int]

@@ -108,6 +108,18 @@ class Store:
         return cls._of_file(SqliteDatabase.open(path, busy_seconds))
 
     @classmethod
+    def open_known(cls, location: str | None = None) -> "Store":
+        """Open a store for results that are to be in it.
+
+        Raises as `open` does, and `UsageError` where a location is named that has no store: it is misspelt.
+        """
+        if location is not None and not location.startswith(POSTGRESQL_PREFIXES):
+            path = _sqlite_path(location)
+            if not path.exists():
+                raise UsageError(f"there is no store at `{location}`", hint="name the store that was measured into")
+        return cls.open(location)
+
+    @classmethod
     def open_to_read(cls, location: str | None = None) -> "Store":
         """Open a store to read results; the user need not have permission to write to it.
 

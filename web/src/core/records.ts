@@ -737,8 +737,9 @@ export interface FunctionShares {
  * The sum of all changes of a metric since a release or an accepted change.
  *
  * `since` is the position of the commit that it begins at. `total` is the sum as a relative change, with `low` and
- * `high`; `reported` is the part of the changes that are reported, `unreported` that of all others. `slope` is the
- * unreported change a commit.
+ * `high`; `reported` is the part of the changes that are reported, `unreported` that of all others, of which
+ * `by_string_places` is what other places of strings in memory account for. `slope` is the unreported change a commit
+ * without that.
  */
 export interface HistoryLedger {
   since: number;
@@ -748,6 +749,7 @@ export interface HistoryLedger {
   reported: number;
   unreported: number;
   slope: number;
+  by_string_places: number;
 }
 
 /** Why a job has failed: the reason, what to do, and the end of its log; `is_cut` where there was more of it. */

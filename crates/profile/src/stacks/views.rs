@@ -15,7 +15,7 @@ pub struct FunctionSamples {
     pub thread: usize,
     /// As in [`Frame::function`].
     pub function: String,
-    /// As in [`Frame::file`].
+    /// As in [`Frame::file`]; of what has no name, such as `[unknown]`, the object, so that those of two are apart.
     pub file: Option<String>,
     /// Number of samples in the function itself, without its callees.
     pub own: u64,
@@ -50,7 +50,8 @@ pub fn by_function(stacks: &Stacks) -> Result<Vec<FunctionSamples>, TableError> 
 type Key<'a> = (&'a str, Option<&'a str>);
 
 fn key(frame: &Frame) -> Key<'_> {
-    (&frame.function, frame.file.as_deref())
+    let object = || frame.function.starts_with('[').then_some(frame.object.as_str());
+    (&frame.function, frame.file.as_deref().or_else(object))
 }
 
 /// A line for each stack: the thread and the functions from the root to the leaf with `;` between them, then a space

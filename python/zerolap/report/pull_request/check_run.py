@@ -120,7 +120,8 @@ def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None
     """Return the conclusion, None while a platform is not finished.
 
     `fail_on` decides what is a failure; acknowledged cases are none, and under `unsure` a platform without a result is
-    one too. It is a success if every case is decided and none got worse, on every platform. Otherwise it is neutral.
+    one too. So are cases of which none has an answer, as a regression cannot be ruled out then. It is a success if
+    every case is decided and none got worse, on every platform. Otherwise it is neutral.
     """
     if state.needs_approval:
         return "action_required"
@@ -135,7 +136,9 @@ def conclusion_of(state: PullRequestState, fail_on: FailOn) -> Conclusion | None
     is_without_result = any(isinstance(platform.state, Failed) for platform in state.platforms) or not all(
         comparison.has_answer_for(fail_on) for comparison in comparisons
     )
-    if fail_on == "unsure" and is_without_result:
+    asked = [comparison for comparison in comparisons if comparison.cases]
+    is_without_any = bool(asked) and not any(comparison.has_answer_for(fail_on) for comparison in asked)
+    if is_without_any or (fail_on == "unsure" and is_without_result):
         return "failure"
     return "success" if _is_all_well(state) else "neutral"
 

@@ -3,7 +3,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { change, count, counted, interval } from "../../core/numbers.ts";
-import { type SeriesChart as Chart, type ChartLine, METRICS } from "../../core/records.ts";
+import {
+  type SeriesChart as Chart,
+  type ChartLine,
+  type HistoryLedger,
+  METRICS,
+} from "../../core/records.ts";
 import { commitUrl } from "../changes/links.ts";
 import { drawChart, lineColour, lineDash, palette } from "./chart.ts";
 import { type DrawnData, drawn, type HorizontalAxis, lineNames } from "./lines.ts";
@@ -154,6 +159,11 @@ function toggled(set: ReadonlySet<number>, index: number): ReadonlySet<number> {
   return changed;
 }
 
+/** The changes of work that are not reported: without what the places of strings account for. */
+function smallChanges({ unreported, by_string_places: byPlaces }: HistoryLedger): number {
+  return (1 + unreported) / (1 + byPlaces) - 1;
+}
+
 /** Where a line has come to at its last point, and what of it is in no change. */
 function LastPoint({ line }: { line: ChartLine }) {
   const last = line.changes.length - 1;
@@ -165,8 +175,15 @@ function LastPoint({ line }: { line: ChartLine }) {
       {ledger !== null && line.ledger_since !== null && (
         <span title="The ledger of the series: the sum of all its changes since a release or an accepted change.">
           ; all changes since {line.ledger_since} add up to <span class="number">{change(ledger.total)}</span>
-          , of which <span class="number">{change(ledger.unreported)}</span> in steps too small to be reported
-          one by one
+          , of which <span class="number">{change(smallChanges(ledger))}</span> in steps too small to be
+          reported one by one
+          {ledger.by_string_places !== 0 && (
+            <>
+              {" "}
+              and <span class="number">{change(ledger.by_string_places)}</span> by other places of strings in
+              memory, which is no change of the work
+            </>
+          )}
         </span>
       )}
     </span>
