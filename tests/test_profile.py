@@ -172,14 +172,6 @@ def test_what_is_not_stored_is_reported(zerolap: Zerolap, store: Store) -> None:
     zerolap(*stored(zerolap, RUN_ID, "--side", "base")).fails_with(2, "has no base", "a run has a head only")
 
 
-def test_a_comparison_without_source_lines_does_not_ask_for_a_revision(zerolap: Zerolap, store: Store) -> None:
-    """Its sides may be revisions: programs that are linked anew for each start have no lines."""
-    recorded_stacks(store, {"get": {side: stack_table(GET[side]) for side in ("base", "head")}})
-    notes = [line for line in zerolap(*stored(zerolap, ID)).out.splitlines() if "no source lines" in line]
-    assert len(notes) == 1
-    assert "linked anew" in notes[0]
-
-
 def test_a_result_without_stacks_is_reported(zerolap: Zerolap, store: Store) -> None:
     recorded_stacks(store, {})
     zerolap(*stored(zerolap, ID)).fails_with(2, f"{ID} has no stacks", "--engine sampled")
