@@ -18,6 +18,7 @@ from zerolap.build import (
     Builder,
     Builds,
     changes_between,
+    enclosing_repository,
     git,
     kept_tree,
     measured_server,
@@ -62,7 +63,9 @@ def test_a_path_goes_before_a_revision(toy: ToySource, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     assert is_commit(resolve("HEAD", toy.path), "HEAD", toy, toy.git("rev-parse", "HEAD"))
     (tmp_path / "HEAD").mkdir()
-    assert resolve("HEAD", toy.path) == tree_source("HEAD", tmp_path / "HEAD")
+    with pytest.warns(UserWarning, match=r"taken for the path, and is also the revision .* write \./HEAD"):
+        assert resolve("HEAD", toy.path) == tree_source("HEAD", tmp_path / "HEAD")
+    assert resolve("./HEAD", toy.path) == tree_source("./HEAD", tmp_path / "HEAD")
 
 
 def test_a_revision_goes_before_a_program(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,16 +76,16 @@ def test_a_revision_goes_before_a_program(toy: ToySource, tmp_path: Path, monkey
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     assert resolve("v1", toy.path) == binary_source("v1", program)
     toy.git("tag", "--force", "v1", toy.first)
-    assert is_commit(resolve("v1", toy.path), "v1", toy, toy.first)
+    with pytest.warns(UserWarning, match=f"taken for the revision {toy.first[:12]} .* also the program {program}"):
+        assert is_commit(resolve("v1", toy.path), "v1", toy, toy.first)
     assert resolve("v1", None) == binary_source("v1", program)
 
 
 def test_repository_at_revision(toy: ToySource) -> None:
     name = f"{toy.path}@{toy.first[:10]}"
     assert is_commit(resolve(name, None), name, toy, toy.first)
-    with pytest.raises(UsageError) as raised:
+    with pytest.raises(UsageError, match=f"no revision `nothing` in the repository `{toy.path}`"):
         resolve(f"{toy.path}@nothing", None)
-    assert f"no revision `nothing` in the repository `{toy.path}`" in raised.value.details
 
 
 def test_a_revision_comes_with_what_git_knows_of_it(toy: ToySource) -> None:
@@ -122,18 +125,26 @@ def test_a_repository_that_git_does_not_trust(compiler: None, tmp_path: Path, mo
         os.chown(path, 12345, 12345)
     with pytest.raises(UsageError, match="not a git repository that can be read") as raised:
         resolve("HEAD", source.path)
-    assert "ownership" in raised.value.details
+    assert "ownership" in raised.value.message
+    assert raised.value.hint == f"git config --global --add safe.directory {source.path}"
+    # In such a checkout too.
+    monkeypatch.chdir(source.path)
+    assert enclosing_repository() is None
+    with pytest.raises(UsageError, match="ownership"):
+        resolve("HEAD", enclosing_repository())
 
 
-def test_all_that_was_tried_is_named(toy: ToySource) -> None:
+def test_all_that_was_tried_is_named(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError) as raised:
         resolve("nothing", toy.path)
-    tried = raised.value.details
-    order = ["endpoint", "no file or directory `nothing`", "no revision `nothing`", "no program `nothing`"]
-    assert [part for part in sorted(order, key=tried.find) if part in tried] == order
-    with pytest.raises(UsageError, match="names no server") as raised:
+    order = ["no file, directory or program on the PATH", "no revision `nothing`", str(toy.path)]
+    message = raised.value.message
+    assert [part for part in sorted(order, key=message.find) if part in message] == order
+    assert not raised.value.details
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="no git repository is given") as raised:
         resolve("nothing", None)
-    assert "--repo" in raised.value.details
+    assert "--repo" in raised.value.hint
 
 
 def test_a_revision_that_looks_like_an_option(toy: ToySource) -> None:

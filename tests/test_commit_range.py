@@ -292,5 +292,5 @@ def test_a_shallow_clone_has_the_commits_that_are_there(repository: Repository, 
     clone.ids = repository.ids
     assert clone.names("branch") == "BMC"
     assert clone.names("cloned~2..cloned") == "BMC"
-    clone.refuses("cloned~3..cloned", "no revision `cloned~3`", "git fetch --unshallow")
+    clone.refuses("cloned~3..cloned", "no revision `cloned~3`", "fetch --unshallow --tags")
     clone.refuses(f"{repository.ids['A']}..cloned", "no revision", "the clone is shallow")

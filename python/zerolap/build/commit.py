@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 from zerolap.build.git import GitStopped, beginning_of, read_git, running_git
+from zerolap.build.revision_name import clone_hint
 from zerolap.build.tar import (
     CHUNK_BYTES,
     EXECUTABLE,
@@ -82,7 +83,8 @@ def write_files(source: RevisionSource, directory: Path, limits: TarLimits) -> N
 
 
 def _failed(source: RevisionSource, details: str) -> BuildFailed:
-    return BuildFailed(f"`{source.name}` cannot be exported from git", details=details)
+    hint = clone_hint(source.repository) or f"git -C {source.repository} fsck shows what is missing"
+    return BuildFailed(f"`{source.name}` cannot be exported from git", hint=hint, details=details.strip())
 
 
 def _listed(source: RevisionSource, limits: TarLimits) -> list[CommittedFile]:
@@ -91,6 +93,8 @@ def _listed(source: RevisionSource, limits: TarLimits) -> list[CommittedFile]:
     try:
         listed = read_git(command, MOST_LISTED_BYTES)
     except GitStopped as reason:
+        if hint := clone_hint(source.repository):
+            raise BuildFailed(f"`{source.name}` cannot be exported from git: {reason.message}", hint=hint) from reason
         raise TarRefused(f"its files cannot be listed: {reason.message}") from reason
     if listed.code != 0:
         raise _failed(source, listed.errors)

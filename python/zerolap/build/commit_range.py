@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.build.git import run_git
-from zerolap.build.source import LONGEST_SUBJECT, commit_of
+from zerolap.build.revision_name import clone_hint, required_commit
+from zerolap.build.source import LONGEST_SUBJECT
 from zerolap.build.source import UTC as IN_UTC
 from zerolap.records import Revision, RevisionSource, UsageError
 
@@ -46,15 +47,15 @@ def commits_of(repository: Path, text: str) -> list[RangedCommit]:
     no commits.
     """
     if text == BRANCH:
-        return _listed(repository, text, [_commit(repository, "HEAD")])
+        return _listed(repository, text, [required_commit(repository, "HEAD")])
     if text.startswith("tags:"):
         return _releases(repository, *_ends(text, text.removeprefix("tags:")))
     if text.startswith("dates:"):
         since, until = _ends(text, text.removeprefix("dates:"))
         first, last = _time(text, since, time.min), _time(text, until, time.max)
-        return _listed(repository, text, [_commit(repository, "HEAD"), f"--since={first}", f"--until={last}"])
+        return _listed(repository, text, [required_commit(repository, "HEAD"), f"--since={first}", f"--until={last}"])
     base, head = _ends(text, text)
-    first, last = _commit(repository, base), _commit(repository, head)
+    first, last = required_commit(repository, base), required_commit(repository, head)
     commits = _listed(repository, text, [last, f"^{first}"], may_be_empty=True) if first != last else []
     beginning = _listed(repository, text, [first, "--max-count=1"])
     if commits and first not in commits[0].revision.parents[:1]:
@@ -72,18 +73,6 @@ def _ends(text: str, ends: str) -> tuple[str, str]:
     if not dots or not first or not last or last.startswith("."):
         raise UsageError(f"`{text}` is no range of commits", hint=f"write {RANGE}")
     return first, last
-
-
-def _commit(repository: Path, revision: str) -> str:
-    commit = commit_of(repository, revision)
-    if commit is None:
-        raise UsageError(f"no revision `{revision}` in the repository `{repository}`", hint=_depth_hint(repository))
-    return commit
-
-
-def _depth_hint(repository: Path) -> str:
-    shallow = run_git(repository, "rev-parse", "--is-shallow-repository")
-    return "the clone is shallow: git fetch --unshallow --tags" if shallow.text == "true" else ""
 
 
 def _time(text: str, moment: str, of_day: time) -> str:
@@ -109,7 +98,7 @@ def _listed(repository: Path, text: str, selection: list[str], *, may_be_empty: 
     options = ["--first-parent", f"--max-count={MOST_COMMITS + 1}", "--encoding=UTF-8", f"--date={IN_UTC}"]
     listed = run_git(repository, "log", "-z", "--no-show-signature", f"--format={FORMAT}", *options, *selection, "--")
     if listed.code != 0:
-        raise UsageError(f"git cannot list `{text}`", details=listed.errors.strip())
+        raise UsageError(f"git cannot list `{text}`: {listed.fault}", hint=clone_hint(repository))
     tags = _tags(repository)
     pre_releases = _tags(repository, PRE_RELEASE)
     entries = listed.output.decode(errors="replace").split("\0")
@@ -157,7 +146,7 @@ def _version(tag: str) -> tuple[int, ...]:
 
 def _releases(repository: Path, first: str, last: str) -> list[RangedCommit]:
     """Return the releases between two revisions; the newest where the last one is a branch's are those before it."""
-    begin, end = _commit(repository, first), _commit(repository, last)
+    begin, end = required_commit(repository, first), required_commit(repository, last)
     by_commit = _tags(repository)
     versions = {commit: max(map(_version, names)) for commit, names in by_commit.items()}
     lowest = versions.get(begin)

@@ -109,7 +109,6 @@ def compare(
     quiet: options.Quiet = False,
 ) -> None:
     """Measure both sides, write the reports, and exit."""
-    from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.exit_code import exit_code
@@ -151,12 +150,12 @@ def compare(
     shared = options.server_settings(config)
     request = comparison_request(
         base=RequestedServer(
-            source=resolve(base, repo),
+            source=options.source(base, repo),
             variant=options.variant(variant, base_variant).name,
             config=shared | options.server_settings(base_config),
         ),
         head=RequestedServer(
-            source=resolve(head, repo),
+            source=options.source(head, repo),
             variant=options.variant(variant, head_variant).name,
             config=shared | options.server_settings(head_config),
         ),

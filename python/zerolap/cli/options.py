@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from zerolap.build import Variant
     from zerolap.history import Asked
-    from zerolap.records import Case
+    from zerolap.records import Case, Source
     from zerolap.sandbox import SandboxPolicy
     from zerolap.store import Retention, Store
 
@@ -53,7 +53,10 @@ Server = Annotated[
         metavar="SERVER",
     ),
 ]
-Repo = Annotated[Path | None, typer.Option(help="Git repository of the revisions.", metavar="DIR")]
+Repo = Annotated[
+    Path | None,
+    typer.Option(help="Git repository of the revisions; by default the one of the working directory.", metavar="DIR"),
+]
 CasesDirectory = Annotated[
     Path | None,
     typer.Option(
@@ -204,6 +207,13 @@ Seed = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor the table.")]
+
+
+def source(text: str, repository: Path | None) -> "Source":
+    """Return the source that SERVER, BASE or HEAD names; revisions are those of the checkout that this is run in."""
+    from zerolap.build import enclosing_repository, resolve
+
+    return resolve(text, repository or enclosing_repository(), lambda other: typer.echo(f"warning: {other}", err=True))
 
 
 def sandbox_policy(unsafe: bool) -> "SandboxPolicy":

@@ -117,7 +117,6 @@ def profile(
     quiet: options.Quiet = False,
 ) -> None:
     """Sample a case, or read stored stacks; write what was asked for, and the table."""
-    from zerolap.build import resolve
     from zerolap.cli.output import write_profile
     from zerolap.errors import UsageError
     from zerolap.lab import Options, run_request
@@ -135,7 +134,7 @@ def profile(
         server, name = _server_and_case(words or [])
         request = run_request(
             server=RequestedServer(
-                source=resolve(server, repo),
+                source=options.source(server, repo),
                 variant=options.variant(variant).name,
                 config=options.server_settings(config),
             ),

@@ -138,7 +138,6 @@ def snapshot(
     """Carry out the sweep, write what was asked for, and the table."""
     import secrets
 
-    from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.emulated_forks import EMULATED_REPETITIONS, EMULATED_SEED, KernelOptions, count_forks, is_given
     from zerolap.cli.exit_code import snapshot_exit_code
@@ -154,7 +153,7 @@ def snapshot(
 
     def requested(name: str) -> RequestedServer:
         return RequestedServer(
-            source=resolve(name, repo),
+            source=options.source(name, repo),
             variant=options.variant(variant).name,
             config=options.server_settings(config),
         )

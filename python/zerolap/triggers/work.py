@@ -31,7 +31,7 @@ from zerolap.store import NotConductor, Store, StoredAcknowledgement, StoredTrig
 from zerolap.triggers.affected import affected_cases
 from zerolap.triggers.comment_commands import Acknowledge, Cancel, InvalidCommand, Run
 from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.names import BRANCHES, COMMIT, TAGS
+from zerolap.triggers.names import BRANCHES, COMMIT, TAGS, commit_of_ref
 from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
 from zerolap.triggers.trigger import (
     AskedTrigger,
@@ -513,7 +513,7 @@ def _commit_of(name: str, refs: Mapping[str, str], mirror: Mirror) -> str:
     """Return the commit that is named by its hash, a tag or a branch; raises `UsageError`."""
     if COMMIT.fullmatch(name):
         return name
-    commit = refs.get(f"{TAGS}{name}") or refs.get(f"{BRANCHES}{name}")
+    commit = commit_of_ref(name, refs, mirror.shown)
     if commit is None:
         raise UsageError(
             f"{mirror.shown} has neither a tag nor a branch {name}", hint="give one of them, or a hash in full"
