@@ -12,7 +12,7 @@ from zerolap.build.source import LONGEST_SUBJECT
 from zerolap.build.source import UTC as IN_UTC
 from zerolap.records import Revision, RevisionSource, UsageError
 
-RANGE: Final = "A..B, tags:A..B, dates:FROM..TO or branch"
+RANGE: Final = "A..B, tags:A..B, tags:A,B,C, dates:FROM..TO or branch"
 MOST_COMMITS: Final = 20_000
 BRANCH: Final = "branch"
 VERSION: Final = re.compile(r"[a-zA-Z_-]*(\d+(?:\.\d+)+)")
@@ -38,20 +38,21 @@ class RangedCommit:
         return self.source.revision
 
 
-def commits_of(repository: Path, text: str) -> list[RangedCommit]:
-    """Return the commits of a range, the oldest first.
+def commits_of(repository: Path, text: str, *, takes_releases: bool = True) -> list[RangedCommit]:
+    """Return the commits of a range, the oldest first; without `takes_releases`, the text is `A..B`.
 
     `A..B` are A and the first parents of B up to it, B included. `tags:A..B` are the releases from A to B, in the order
-    of their versions, and B itself where that is no release. `dates:FROM..TO` are the first parents of HEAD from one
+    of their versions, and B itself where that is no release; `tags:A,B,C` are these alone. `dates:FROM..TO` are the first parents of HEAD from one
     day or time to another, in UTC, both included; `branch` are all of them. Raises `UsageError` for a range that names
     no commits.
     """
-    if text == BRANCH:
+    kind, colon, rest = text.partition(":")
+    if takes_releases and text == BRANCH:
         return _listed(repository, text, [required_commit(repository, "HEAD")])
-    if text.startswith("tags:"):
-        return _releases(repository, *_ends(text, text.removeprefix("tags:")))
-    if text.startswith("dates:"):
-        since, until = _ends(text, text.removeprefix("dates:"))
+    if takes_releases and colon and kind == "tags":
+        return _named_releases(repository, text) if "," in rest else _releases(repository, *_ends(text, rest))
+    if takes_releases and colon and kind == "dates":
+        since, until = _ends(text, rest)
         first, last = _time(text, since, time.min), _time(text, until, time.max)
         return _listed(repository, text, [required_commit(repository, "HEAD"), f"--since={first}", f"--until={last}"])
     base, head = _ends(text, text)
@@ -59,9 +60,10 @@ def commits_of(repository: Path, text: str) -> list[RangedCommit]:
     commits = _listed(repository, text, [last, f"^{first}"], may_be_empty=True) if first != last else []
     beginning = _listed(repository, text, [first, "--max-count=1"])
     if commits and first not in commits[0].revision.parents[:1]:
+        hint = f"git merge-base {base} {head} names the commit where they part"
         raise UsageError(
             f"`{base}` is no first parent of `{head}`",
-            hint=f"git merge-base {base} {head} names the commit where they part; a history also takes tags:A..B",
+            hint=f"{hint}; a history also takes tags:A..B" if takes_releases else hint,
         )
     if not commits and first != last:
         raise UsageError(f"`{text}` holds no commits: `{head}` is not newer than `{base}`", hint="the older one first")
@@ -165,3 +167,19 @@ def _releases(repository: Path, first: str, last: str) -> list[RangedCommit]:
     if not releases:
         raise UsageError(f"`tags:{first}..{last}` holds no releases: `{last}` is older", hint="the older one first")
     return [*releases, *newest]
+
+
+def _named_releases(repository: Path, text: str) -> list[RangedCommit]:
+    """Return releases that are named one by one, in the order of their versions."""
+    names = [name.strip() for name in text.removeprefix("tags:").split(",")]
+    if not all(names) or ".." in text:
+        raise UsageError(f"`{text}` is no range of commits", hint=f"write {RANGE}")
+    commits = {name: required_commit(repository, name) for name in names}
+    by_commit = _tags(repository)
+    for name, commit in commits.items():
+        if commit not in by_commit:
+            hint = "tags of releases are numbers with dots, such as 7.2.4; A..B takes any revisions"
+            raise UsageError(f"`{name}` is no release", hint=hint)
+    # The list is turned round.
+    newest_first = sorted(set(commits.values()), key=lambda commit: max(map(_version, by_commit[commit])), reverse=True)
+    return _listed(repository, text, ["--no-walk=unsorted", *newest_first])

@@ -34,7 +34,7 @@ def table(
     cases: options.Cases = None,
     repo: Annotated[Path, typer.Option(help="Git repository of the releases.", metavar="DIR")] = Path("."),
     shown: Annotated[
-        str | None, typer.Option("--range", help="Versions to show: tags:A..B, or A..B.", metavar="RANGE")
+        str | None, typer.Option("--range", help="Versions to show: tags:A..B, tags:A,B,C, or A..B.", metavar="RANGE")
     ] = None,
     metric: Annotated[
         str, typer.Option(help="Metric of the table, such as cpu_ns_per_op.", metavar="METRIC")

@@ -431,7 +431,13 @@ def on_platform(asked: "Asked", name: str | None, store: "Store") -> "Asked":
 
 
 def history_range(
-    repository: Path, text: str, cases: "Sequence[Case]", words: str | None, config: dict[str, str]
+    repository: Path,
+    text: str,
+    cases: "Sequence[Case]",
+    words: str | None,
+    config: dict[str, str],
+    *,
+    takes_releases: bool = True,
 ) -> "Asked":
     """Return what a history is asked about; raises `UsageError` for a range that names no commits."""
     from zerolap.build import commits_of
@@ -440,7 +446,7 @@ def history_range(
     return Asked(
         repository=repository.resolve(),
         text=text,
-        commits=commits_of(repository, text),
+        commits=commits_of(repository, text, takes_releases=takes_releases),
         cases=cases,
         variant=variant(words).name,
         config=config,
