@@ -50,10 +50,12 @@ from zerolap.records import (
     BuildDone,
     BuildJob,
     BuildSpec,
+    Changes,
     EnvironmentMissing,
     Request,
     RequestedServer,
     Revision,
+    UnknownChanges,
     UsageError,
     event_json,
     job_json,
@@ -639,23 +641,22 @@ def test_changes_between_archives_are_those_between_the_revisions(toy: ToySource
     head = revision_source("head", toy.path, toy.commit("moved"))
     base = revision_source("base", toy.path, toy.first)
     expected = changes_between(base, head)
-    assert expected is not None
+    assert isinstance(expected, Changes)
     assert [file.new_file for file in expected.files] == ["src/commands.c", "src/new.c"]
     archives = pack_source(base, blobs), pack_source(head, blobs)
     assert changes_between(*archives, blobs) == expected
     same = changes_between(archives[0], archives[0], blobs)
-    assert same is not None
-    assert same.files == []
+    assert same == Changes(files=[])
 
 
 def test_archives_that_cannot_be_compared(toy: ToySource, toy_program: Path, tmp_path: Path, blobs: Blobs) -> None:
     tree = pack_source(revision_source("first", toy.path, toy.first), blobs)
     program = pack_source(binary_source("toy", toy_program), blobs)
-    assert changes_between(tree, tree) is None
-    assert changes_between(tree, program, blobs) is None
-    assert changes_between(program, program, blobs) is None
-    assert changes_between(tree, tree, open_blobs(None, tmp_path / "others")) is None
-    assert changes_between(tree, revision_source("first", toy.path, toy.first), blobs) is None
+    assert isinstance(changes_between(tree, tree), UnknownChanges)
+    assert isinstance(changes_between(tree, program, blobs), UnknownChanges)
+    assert isinstance(changes_between(program, program, blobs), UnknownChanges)
+    assert isinstance(changes_between(tree, tree, open_blobs(None, tmp_path / "others")), UnknownChanges)
+    assert isinstance(changes_between(tree, revision_source("first", toy.path, toy.first), blobs), UnknownChanges)
 
 
 # Tools

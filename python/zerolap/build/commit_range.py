@@ -42,9 +42,9 @@ def commits_of(repository: Path, text: str, *, takes_releases: bool = True) -> l
     """Return the commits of a range, the oldest first; without `takes_releases`, the text is `A..B`.
 
     `A..B` are A and the first parents of B up to it, B included. `tags:A..B` are the releases from A to B, in the order
-    of their versions, and B itself where that is no release; `tags:A,B,C` are these alone. `dates:FROM..TO` are the first parents of HEAD from one
-    day or time to another, in UTC, both included; `branch` are all of them. Raises `UsageError` for a range that names
-    no commits.
+    of their versions, and B itself where that is no release; `tags:A,B,C` are these alone. `dates:FROM..TO` are the
+    first parents of HEAD from one day or time to another, in UTC, both included; `branch` are all of them. Raises
+    `UsageError` for a range that names no commits.
     """
     kind, colon, rest = text.partition(":")
     if takes_releases and text == BRANCH:

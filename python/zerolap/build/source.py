@@ -36,9 +36,7 @@ PATHS = (".", "/", "~")
 """What begins like this is no name of a branch or tag."""
 
 
-def resolve(
-    text: str, repository: Path | None, on_other_meaning: Callable[[str], None] = warnings.warn
-) -> Source:
+def resolve(text: str, repository: Path | None, on_other_meaning: Callable[[str], None] = warnings.warn) -> Source:
     """Return the source that `text` names.
 
     Tried in this order: an endpoint; an existing path; a revision of `repository`, or `REPO@REV`; a program on the

@@ -26,8 +26,9 @@ from zerolap.cli.verbs import VERBS
 SHOW = "show"
 HELP = f"""{VERBS["history"]}
 
-A range is A..B, the first parents of B since A; tags:A..B, the releases from A to B; tags:A,B,C, these releases alone; or dates:FROM..TO, the first \
-parents of HEAD of that time. Work is counted at each commit, with the same requests and seeds, so that every \
+A range is A..B, the first parents of B since A; tags:A..B, the releases from A to B; tags:A,B,C, these releases \
+alone; or dates:FROM..TO, the first parents of HEAD of that time. Work is counted at each commit, with the same \
+requests and seeds, so that every \
 difference is exact; small ones are summed in a ledger since the last release. Time is never compared across days: \
 commits are compared with their neighbour and with the release before. Commits whose programs are equal are measured \
 once. Measuring can be interrupted and begun again.

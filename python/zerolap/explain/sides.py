@@ -11,7 +11,7 @@ from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey, sums
 from zerolap.explain.handlers import exchanged_handlers
 from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import find_renames
-from zerolap.records import CallGraph, Changes, PerSide, SourceFunction
+from zerolap.records import CallGraph, Changes, PerSide, SourceFunction, UnknownChanges
 
 FEWEST_CALLS = 1e-3
 """Calls per request below which a change in their number is none."""
@@ -21,14 +21,14 @@ FEWEST_CALLS = 1e-3
 class Evidence:
     """What a case's explanation is made from.
 
-    `changes` is none where sources cannot be compared; `metric` is the metric that decided the case.
+    `changes` are unknown where sources cannot be compared; `metric` is the metric that decided the case.
     """
 
     base: CallGraph
     head: CallGraph
     base_functions: Sequence[SourceFunction]
     head_functions: Sequence[SourceFunction]
-    changes: Changes | None
+    changes: Changes | UnknownChanges
     base_stripped: bool
     head_stripped: bool
     metric: str = "instructions_per_op"
@@ -90,7 +90,7 @@ class Sides:
 
     def is_in_changes(self, key: FunctionKey) -> bool | None:
         """Whether the function differs, or is called otherwise and named in a changed line; none if not known."""
-        if not self.changed.known:
+        if not self.changed.knows(key):
             return None
         calls = self.calls(key)
         is_called_otherwise = calls is None or calls.base != calls.head

@@ -39,7 +39,7 @@ from zerolap.records.case_check import (
     Held,
     HeldOverTime,
 )
-from zerolap.records.changes import Changes, FileChange, Hunk
+from zerolap.records.changes import Changes, FileChange, Hunk, UnknownChanges
 from zerolap.records.client import DEFAULT_DATA_SIZE, NOT_OF_A_SLICE, Client, ClientCommand, WrittenClient
 from zerolap.records.command import DATA, KEY, command_line, container_of, fault_of_command, parse_command, verb_of
 from zerolap.records.comparison import (
@@ -518,6 +518,7 @@ __all__ = [
     "TrialDone",
     "TrialFailed",
     "TrialsJob",
+    "UnknownChanges",
     "UnreadableRecord",
     "UsageError",
     "Validity",

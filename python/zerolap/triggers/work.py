@@ -19,6 +19,7 @@ from zerolap.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.lab import Options, SubmissionOptions, comparison_request, on_platforms
 from zerolap.records import (
     Case,
+    Changes,
     EnvironmentMissing,
     Priority,
     Request,
@@ -453,7 +454,7 @@ class TriggerWork:
         base, head = mirror.source(plan.base), mirror.source(plan.head)
         cases = cases_of(measuring, plan.patterns)
         changes = changes_between(base, head)
-        if plan.scope == "affected" and not plan.patterns and changes is not None:
+        if plan.scope == "affected" and not plan.patterns and isinstance(changes, Changes):
             cases = affected_cases(cases, changes)
         if not cases:
             return []
