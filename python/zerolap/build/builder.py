@@ -22,6 +22,7 @@ from zerolap.build.program import Program, ServerWords, server_words, source_roo
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
 from zerolap.build.source import content_digest, export
 from zerolap.build.source_text import source_lines
+from zerolap.build.unstartable import ELF_MACHINES
 from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
 from zerolap.records import (
     ArchiveSource,
@@ -60,8 +61,6 @@ SOURCE_PREFIX = "zerolap-source-"
 CONTINUED, ANEW, SOURCE = "continued", "anew", "source"
 """Directories of a build. Debug information names earlier ones: crates/profile/src/source_root.rs knows these names."""
 KEPT_MODE = 0o755
-ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
-"""Architectures by the field e_machine of an ELF header, at byte 18."""
 
 
 @dataclass(frozen=True)
