@@ -12,6 +12,7 @@ from zerolap.build import Program
 from zerolap.engines.pin import Pin, PinRequest
 from zerolap.load import Target, by_socket, packaged
 from zerolap.records import CaseRefused, Check, ServerSpec, Topology, TrialFailed
+from zerolap.sandbox import socket_path
 from zerolap.server import Deployment, Launch, deploy, is_asleep, number_in
 
 CALLGRIND = (
@@ -147,7 +148,7 @@ def deploy_counted(
         )
         if topology.is_cluster:
             # It takes writes only two seconds of its clock after it has all slots.
-            with _leaping(lambda: pins[-1] if pins else None, reachable / "primary-1" / "socket"):
+            with _leaping(lambda: pins[-1] if pins else None, socket_path(reachable / "primary-1")):
                 deployment = _entered(stack, deployed)
         else:
             deployment = _entered(stack, deployed)

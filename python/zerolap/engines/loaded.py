@@ -15,7 +15,7 @@ from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
 from zerolap.host import watch
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named
 from zerolap.records import CaseRefused, Event, Measurement, TrialFailed, TrialsJob, Validity
-from zerolap.sandbox import FileRefused, launch, read_file
+from zerolap.sandbox import FileRefused, launch, read_file, socket_path
 from zerolap.server import StatisticsReader, read_cpu_times
 
 METHOD = 1
@@ -66,7 +66,7 @@ class _Load:
             raise CaseRefused("its data is used up, and a load tool does not report when")
         unit = math.lcm(case.client.pipeline * case.client.connections, case.client.cycle)
         # What is refused is refused before a server is filled for it.
-        self._tool.command(self._work(trial, trial.directory / "socket", unit))
+        self._tool.command(self._work(trial, socket_path(trial.directory), unit))
         began = time.monotonic()
         with (
             filled_server(trial) as filled,

@@ -10,6 +10,7 @@ from zerolap.probing.holding import errors_counted, held_by, memory_limit_bytes
 from zerolap.probing.recorder import Recorder
 from zerolap.probing.samples import CommandSamples, Sample, shown
 from zerolap.records import SCRIPTS, Check, HeldOverTime, TrialFailed
+from zerolap.sandbox import prepared_socket
 from zerolap.server import RunningServer, command_flags, demand_since, read_demands_ns
 
 SAMPLES = 300
@@ -110,13 +111,14 @@ def _sample(trial: PinnedTrial, server: RunningServer, writing: set[str], when: 
         name = sample.words[0].decode(errors="replace").upper() if sample.words else ""
         samples.setdefault(name, CommandSamples(name, name in writing)).add(sample)
 
-    path, seed = trial.directory / when, trial.seed ^ (when == "after")
+    seed = trial.seed ^ (when == "after")
     # Each connection sends every command as often as its ratio before it sends the next one.
     cycle = trial.case.client.cycle
     connections = min(SAMPLED_CONNECTIONS, trial.case.client.connections, max(1, SAMPLES // cycle))
     arguments = [*timed_arguments(trial.case.client, seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(REPLY_SECONDS)]
     with (
+        prepared_socket(trial.directory, when) as path,
         Recorder(path, server.socket, on_sample) as recorder,
         load_program(by_socket(path), trial.load_log, [*arguments, "--pipeline", "1"]) as load,
     ):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.records import CaseRefused, TrialFailed
-from zerolap.sandbox import Confinement, Network, Process, launch, server_limits
+from zerolap.sandbox import Confinement, Network, Process, launch, prepared_socket, server_limits
 from zerolap.server.batch import send_batch
 from zerolap.server.connection import REPLY_SECONDS, CommandConnection, CommandRefused, info_fields
 from zerolap.server.frames import Reply, ServerLost, UnreadableReply, written
@@ -278,7 +278,13 @@ def start_launched(
 
     The server can write only to `directory`. Its output is written to `log`, which lies outside of `directory`.
     """
-    socket_path = directory / "socket"
+    with prepared_socket(directory) as socket_path:
+        yield from _started(program, settings, directory, socket_path, log, launched)
+
+
+def _started(
+    program: Program, settings: Mapping[str, str], directory: Path, socket_path: Path, log: Path, launched: Launch
+) -> Iterator[RunningServer]:
     # A name of fixed length: the start of the stack depends on the length of the arguments.
     executable = directory / "server"
     copy, placed = executable, dict[Path, Path]()
@@ -296,7 +302,7 @@ def start_launched(
     if port is not None:
         read_only.append(port.library)
     confinement = Confinement(
-        writable=[directory],
+        writable=list(dict.fromkeys([directory, socket_path.parent])),
         read_only=read_only,
         directory=directory,
         network=launched.network,
