@@ -22,6 +22,7 @@ from zerolap.build.program import Program, ServerWords, server_words, source_roo
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
 from zerolap.build.source import content_digest, export
 from zerolap.build.source_text import source_lines
+from zerolap.build.submodules import empty_submodules, for_lack_of_submodules
 from zerolap.build.unstartable import ELF_MACHINES
 from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
 from zerolap.records import (
@@ -420,7 +421,7 @@ class Builder:
         else:
             export(source, tree)
         recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
-        sources = Sources.of(tree, spec)
+        sources, lacking = Sources.of(tree, spec), empty_submodules(tree)
         is_continued = False
         if continues and before is not None:
             try:
@@ -439,6 +440,8 @@ class Builder:
         except (BuildFailed, UsageError) as failed:
             if is_continued:
                 raise _ContinuedBuildFailed from failed
+            if isinstance(failed, BuildFailed) and lacking:
+                raise for_lack_of_submodules(failed, lacking) from failed
             raise
         relinkable = Relinkable.make(compilers, tree, program, self._policy)
         could_relink = before is not None and not Relinkable.read(before).relinking.failure

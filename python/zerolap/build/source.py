@@ -155,6 +155,7 @@ def revision_source(name: str, repository: Path, commit: str) -> RevisionSource:
     return RevisionSource(name=name, repository=repository.resolve(), revision=revision)
 
 
+DEEPEST_SUBMODULE = 8
 LEFT_OUT = {".git", ".zerolap"}
 SETTINGS_PREFIX = ".make-"
 LEFT_BY_BUILDS = {".o", ".a", ".d", ".so", ".gcda", ".gcno"}
@@ -198,16 +199,33 @@ def _files(tree: Path) -> list[Path]:
 
     Raises `UsageError` for paths that are longer than those of archives.
     """
-    top = run_git(tree, "rev-parse", "--show-toplevel")
-    if top.code == 0 and Path(os.fsdecode(top.output).strip()) == tree.resolve():
-        listed = run_git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        if listed.code != 0:
-            raise UsageError(f"git cannot list the files of `{tree}`: {listed.fault}")
-        paths = [Path(os.fsdecode(name)) for name in listed.output.split(b"\0") if name]
-    else:
-        paths = _walked(tree)
+    listed = _listed_by_git(tree)
+    paths = _walked(tree) if listed is None else listed
     sources = (path for path in paths if path.suffix not in LEFT_BY_BUILDS and not LEFT_OUT & set(path.parts))
     return sorted(path for path in sources if not path.name.startswith(SETTINGS_PREFIX) and _is_inside(tree, path))
+
+
+def _listed_by_git(tree: Path, depth: int = 0) -> list[Path] | None:
+    """Return the files that git does not ignore, with those of submodules that are checked out; none for no checkout.
+
+    Raises `UsageError` where git fails.
+    """
+    top = run_git(tree, "rev-parse", "--show-toplevel")
+    if top.code != 0 or Path(os.fsdecode(top.output).strip()) != tree.resolve():
+        return None
+    listed = run_git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if listed.code != 0:
+        raise UsageError(f"git cannot list the files of `{tree}`: {listed.fault}")
+    paths: list[Path] = []
+    for name in filter(None, listed.output.split(b"\0")):
+        path = Path(os.fsdecode(name))
+        # A repository that is no submodule is listed with a slash, as a whole.
+        is_submodule = not name.endswith(b"/") and (tree / path).is_dir() and not (tree / path).is_symlink()
+        if not is_submodule:
+            paths.append(path)
+        elif depth < DEEPEST_SUBMODULE:
+            paths += [path / file for file in _listed_by_git(tree / path, depth + 1) or []]
+    return paths
 
 
 def _walked(tree: Path) -> list[Path]:
@@ -223,7 +241,11 @@ def _walked(tree: Path) -> list[Path]:
 
 def _is_inside(tree: Path, path: Path) -> bool:
     """Whether a path is a file or link in the tree itself, not in a directory that a link points to."""
-    return _is_file(tree / path) and not any((tree / parent).is_symlink() for parent in path.parents)
+    return _is_file(tree / path) and _is_inside_directories(tree, path)
+
+
+def _is_inside_directories(tree: Path, path: Path) -> bool:
+    return not any((tree / parent).is_symlink() for parent in path.parents)
 
 
 def _is_file(path: Path) -> bool:
