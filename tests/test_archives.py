@@ -279,6 +279,42 @@ def test_a_tree_with_a_link_that_leads_out_cannot_travel(compiler: None, tmp_pat
     assert raised.value.hint
 
 
+def test_a_commit_with_links_that_lead_out_is_built_here(toy: ToySource, tmp_path: Path, blobs: Blobs) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    (toy.path / "src" / "absolute").symlink_to(secret)
+    (toy.path / "up").symlink_to("../../..")
+    (toy.path / "src" / "nowhere").symlink_to("/nowhere")
+    commit = toy.commit("links")
+    source = revision_source("links", toy.path, commit)
+    with pytest.raises(UsageError, match="cannot be sent to another machine") as raised:
+        pack_source(source, blobs)
+    assert "on this machine" in raised.value.hint
+    packed = pack_source(source, blobs, travels=False)
+    assert packed.links_lead_out
+    (tmp_path / "tree").mkdir()
+    unpack_source(packed, blobs, tmp_path / "tree")
+    assert os.readlink(tmp_path / "tree" / "src" / "absolute") == str(secret)
+    assert secret.read_text() == "secret"
+    builder = Builder(tmp_path / "builds", archives=blobs)
+    built = builder.build(packed)
+    # Nothing that is read from the store later follows a link that leads out.
+    assert builder.builds.archive_of(built.record.build) is None
+    assert builder.builds.source_lines(built.record.build, [("absolute", 1), ("../up/etc/passwd", 1)], blobs) == {}
+    with pytest.raises(UsageError, match="cannot be sent"):
+        pack_source(packed, blobs)
+    # What says that it has none is checked.
+    with pytest.raises(UsageError, match="is refused"):
+        Builder(tmp_path / "others", archives=blobs).build(packed.model_copy(update={"links_lead_out": False}))
+    base = pack_source(revision_source("first", toy.path, toy.first), blobs, travels=False)
+    assert not base.links_lead_out
+    changes = changes_between(base, packed, blobs)
+    assert isinstance(changes, Changes)
+    assert {"src/absolute", "src/nowhere"} <= {file.new_file for file in changes.files}
+    assert "secret" not in "".join(hunk.text for file in changes.files for hunk in file.hunks).replace(str(secret), "")
+
+
 def test_a_tree_that_is_too_large_cannot_travel(
     compiler: None, tmp_path: Path, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

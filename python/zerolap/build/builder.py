@@ -348,7 +348,8 @@ class Builder:
                         self.builds.use(objects_of)
                 with self._work_directory() as work:
                     built = self._make(source, variant, spec, work, objects_of)
-                if isinstance(source, ArchiveSource):
+                # Others unpack what is noted as if it came from anywhere.
+                if isinstance(source, ArchiveSource) and not source.links_lead_out:
                     self.builds.note_archive(spec.digest, source.archive)
                 return built
         raise AssertionError(source)  # an endpoint has been refused
