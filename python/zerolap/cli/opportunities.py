@@ -13,6 +13,7 @@ from zerolap.cli.verbs import VERBS
 if TYPE_CHECKING:
     from zerolap.opportunities import CountedVersion
     from zerolap.records import OpportunityWeights
+    from zerolap.server import Credentials
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -65,6 +66,8 @@ def opportunities(
             metavar="WEIGHTS",
         ),
     ] = BY_COMMAND,
+    password_file: options.PasswordFile = None,
+    username: options.Username = None,
     check_arguments: Annotated[
         bool,
         typer.Option(
@@ -81,12 +84,14 @@ def opportunities(
     """Find opportunities, and write them."""
     from zerolap.cli.output import write_opportunities
     from zerolap.opportunities import counted_version, version_opportunities
+    from zerolap.server import read_credentials
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown)
+    login = read_credentials(password_file, username)
     with Store.open_to_read(store) as results, _progress(quiet=quiet) as listen:
         version = counted_version(results, identity, side=side, everywhere=everywhere)
-        stated = _weights(weights, version)
+        stated = _weights(weights, version, login)
         words = options.command_line(context)
         if check_arguments:
             from zerolap.lab import Lab, checked_opportunities
@@ -98,7 +103,9 @@ def opportunities(
     write_opportunities(document, limit, json=json, markdown=markdown, quiet=quiet)
 
 
-def _weights(text: str, version: "CountedVersion") -> "tuple[OpportunityWeights, Mapping[str, float]]":
+def _weights(
+    text: str, version: "CountedVersion", login: "Credentials | None"
+) -> "tuple[OpportunityWeights, Mapping[str, float]]":
     """Return the weights that a user asks for, stated and by case; raises as `case_weights` does."""
     from zerolap.explain import command_weights
     from zerolap.records import OpportunityWeights
@@ -109,7 +116,7 @@ def _weights(text: str, version: "CountedVersion") -> "tuple[OpportunityWeights,
     # Histories take a while to import.
     from zerolap.history import case_weights
 
-    given = case_weights(text, list(version.cases.values()))
+    given = case_weights(text, list(version.cases.values()), login)
     stated = OpportunityWeights(kind=given.stated.kind, source=given.stated.source, covered=given.stated.covered)
     return stated, given.by_case
 

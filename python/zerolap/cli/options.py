@@ -102,6 +102,13 @@ Topology = Annotated[
 Config = Annotated[
     list[str] | None, typer.Option("--config", help="Server setting for all sides.", metavar="KEY=VALUE")
 ]
+PasswordFile = Annotated[
+    Path | None,
+    typer.Option(help="File whose first line is the password of the running server.", metavar="FILE"),
+]
+Username = Annotated[
+    str | None, typer.Option(help="User of the running server; by default its default user.", metavar="NAME")
+]
 VariantWords = Annotated[
     str | None,
     typer.Option(
@@ -317,7 +324,9 @@ def _require_comparing(name: str) -> None:
 
 
 def server_settings(pairs: list[str] | None) -> dict[str, str]:
-    """Return `KEY=VALUE` pairs as settings; raises `UsageError`."""
+    """Return `KEY=VALUE` pairs as settings, with the lab's own passwords; raises `UsageError`."""
+    from zerolap.records import with_lab_passwords
+
     settings = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
@@ -328,7 +337,7 @@ def server_settings(pairs: list[str] | None) -> dict[str, str]:
         except ValueError as wrong:
             raise UsageError(f"`--config {pair}` is not valid: {wrong}", hint="close the quotes") from wrong
         settings[name.strip()] = value
-    return settings
+    return with_lab_passwords(settings)
 
 
 def variant(shared: str | None, side: str | None = None) -> "Variant":
@@ -391,9 +400,21 @@ def check_platform(platform: str | None, *, priority: str, topic: str, no_wait: 
 REPORTS = frozenset({"json", "html", "markdown", "benchfmt", "quiet", "store"})
 
 
+SETTING_WITH_PASSWORD = re.compile(
+    r"(?P<option>--[\w-]+=)?(?P<name>requirepass|masterauth|user)=(?P<value>.*)", re.IGNORECASE | re.DOTALL
+)
+
+
 def without_password(word: str) -> str:
-    """Return a word of the command line, which is shown in reports, without the password of a database URL."""
-    return re.sub(r"(postgres(?:ql)?://[^:/@?]*):[^@]*@", r"\1@", word)
+    """Return a word of the command line, which is shown in reports, without the password of a database or server."""
+    from zerolap.records import with_lab_passwords
+
+    word = re.sub(r"(postgres(?:ql)?://[^:/@?]*):[^@]*@", r"\1@", word)
+    setting = SETTING_WITH_PASSWORD.fullmatch(word)
+    if setting is None:
+        return word
+    [value] = with_lab_passwords({setting["name"]: setting["value"]}).values()
+    return f"{setting['option'] or ''}{setting['name']}={value}"
 
 
 def is_on_command_line(context: typer.Context, name: str) -> bool:
@@ -413,7 +434,8 @@ def command_line(context: typer.Context) -> str:
         value = context.params[name]
         option = parameter.opts[0]
         for item in value if isinstance(value, list | tuple) else [value]:
-            words += [option] if item is True else [option, str(item)] if item is not False else []
+            shown = [option, without_password(str(item))]
+            words += [option] if item is True else shown if item is not False else []
     return shlex.join(word.encode(errors="surrogateescape").decode(errors="backslashreplace") for word in words)
 
 

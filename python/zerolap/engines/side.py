@@ -29,7 +29,7 @@ def set_up(
     servers = [node.server for node in deployment.nodes]
     with named_death(*servers):
         load = stack.enter_context(generator)
-        statistics = SummedStatistics([primary.socket for primary in target.primaries], case.verbs)
+        statistics = SummedStatistics([primary.statistics(case.verbs) for primary in target.primaries])
         stack.callback(statistics.close)
     processes = [node.process for node in deployment.nodes]
     return TimedSide(servers, processes, load, statistics, data.beside, case, refill), data.checks

@@ -141,6 +141,7 @@ from zerolap.records.opportunity import (
     WeighedCategory,
     WeighedFunction,
 )
+from zerolap.records.passwords import LAB_PASSWORD, with_lab_passwords
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -273,6 +274,7 @@ __all__ = [
     "HEAD",
     "HISTORY_SCHEMA",
     "KEY",
+    "LAB_PASSWORD",
     "LETTER_OF_PATTERN",
     "LONGEST_TRACED_NAME",
     "METRICS",
@@ -549,6 +551,7 @@ __all__ = [
     "read_stored_sweep",
     "revision_of",
     "verb_of",
+    "with_lab_passwords",
     "with_rules_of_plugins",
     "without_language",
 ]

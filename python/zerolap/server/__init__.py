@@ -3,6 +3,7 @@
 from zerolap.server.ability_queries import command_flags, server_abilities
 from zerolap.server.command_statistics import is_endpoint, read_command_statistics
 from zerolap.server.connection import CommandRefused, number_in, parts_of
+from zerolap.server.credentials import Credentials, read_credentials
 from zerolap.server.deployment import Deployment, Reach, deploy
 from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
 from zerolap.server.machine_port import MachinePort, open_port
@@ -26,6 +27,7 @@ __all__ = [
     "AnonymousMemory",
     "CommandRefused",
     "CpuTimes",
+    "Credentials",
     "Deployment",
     "FrameBounds",
     "FrameReader",
@@ -58,6 +60,7 @@ __all__ = [
     "read_anonymous_memory",
     "read_command_statistics",
     "read_cpu_times",
+    "read_credentials",
     "read_demands_ns",
     "read_resident_bytes",
     "read_tcp_counts",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.records import TrialFailed
+from zerolap.server.credentials import Credentials
 from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
 
 REPLY_SECONDS: Final = 60
@@ -29,8 +30,9 @@ class CommandConnection:
     for what is not RESP, or is longer than any reply that the lab asks for.
     """
 
-    def __init__(self, path: Path, bounds: FrameBounds = REPLY_BOUNDS) -> None:
+    def __init__(self, path: Path, bounds: FrameBounds = REPLY_BOUNDS, credentials: Credentials | None = None) -> None:
         self._path = path
+        self._credentials = credentials
         self._bounds = bounds
         self._socket: socket.socket | None = None
         self._frames = FrameReader(None)
@@ -79,6 +81,13 @@ class CommandConnection:
         self._socket.settimeout(REPLY_SECONDS)
         self._socket.connect(str(self._path))
         self._frames = FrameReader(self._socket, bounds=self._bounds)
+        if self._credentials is not None:
+            self._socket.sendall(written([word.encode() for word in self._credentials.command]))
+            try:
+                self.reply()
+            except CommandRefused as refused:
+                self.close()
+                raise CommandRefused(f"the server refused the lab's password: {refused.message}") from None
 
 
 def _is_readable(connection: socket.socket) -> bool:

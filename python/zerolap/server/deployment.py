@@ -50,12 +50,14 @@ class Deployment:
 
     def _load_arguments(self) -> list[str]:
         first = self.nodes[0]
+        credentials = first.server.load_credentials
+        login = [] if credentials is None else credentials.load_arguments
         if self.topology.transport == "unix":
-            return ["--unix-socket", str(first.server.socket)]
+            return ["--unix-socket", str(first.server.socket), *login]
         if first.certificates is not None:
             authority = str(first.certificates.authority)
-            return ["--server", ADDRESS, "--port", str(first.tls_port), "--tls", "--cacert", authority]
-        arguments = ["--server", ADDRESS, "--port", str(first.port)]
+            return ["--server", ADDRESS, "--port", str(first.tls_port), "--tls", "--cacert", authority, *login]
+        arguments = ["--server", ADDRESS, "--port", str(first.port), *login]
         return [*arguments, "--cluster-mode"] if self.topology.is_cluster else arguments
 
     def on_primaries(self, *arguments: str | bytes) -> list[Reply]:
