@@ -48,6 +48,8 @@ def test_builds_share_what_they_have_in_common(bundled: ToySource, tmp_path: Pat
     head_commit = bundled.commit("change")
     (bundled.path / "README").write_text("text\n")
     text_commit = bundled.commit("text")
+    bundled.replace("server.h", "#include <stddef.h>", "#include <stddef.h>\nextern int unused;")
+    header_commit = bundled.commit("header")
     builder = Builder(tmp_path / "builds")
     base = builder.build(revision_source("base", bundled.path, base_commit))
     head = builder.build(revision_source("head", bundled.path, head_commit), objects_of=base.record.build)
@@ -67,6 +69,11 @@ def test_builds_share_what_they_have_in_common(bundled: ToySource, tmp_path: Pat
     assert same.program.path.samefile(head.program.path)
     assert not builder.builds.relinking(same.record.build).failure
     assert builder.builds.placed(same.record.build, 1).path.is_file()
+    # A build from nothing has made it anew, and it is the same.
+    anew = builder.build(revision_source("header", bundled.path, header_commit), objects_of=head.record.build)
+    trees = [kept(builder, build) / "tree" for build in (head, anew)]
+    assert not (trees[0] / "src" / "server.o").samefile(trees[1] / "src" / "server.o")
+    assert (trees[0] / names[0]).samefile(trees[1] / names[0])
 
 
 def test_what_is_shared(tmp_path: Path) -> None:

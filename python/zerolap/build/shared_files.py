@@ -11,6 +11,7 @@ from zerolap.sandbox import scratch_directory, walk
 
 LINKING_PREFIX: Final = "l-"
 LONGEST_PATH_BYTES: Final = 256
+LIBRARY: Final = ".a"
 SMALLEST_BYTES: Final = 4096
 """Smaller files are not worth a comparison."""
 
@@ -18,7 +19,8 @@ SMALLEST_BYTES: Final = 4096
 def share_files(directory: Path, other: Path, *, of_equal_age: bool) -> None:
     """Replace the files below a directory that are equal to those of another one by links to these.
 
-    Make decides by their age: files of trees are shared only where it is equal, too. A file that cannot be shared, as
+    Make decides by their age: files of trees are shared only `of_equal_age`. Libraries are shared of any age: one that
+    seems older than what it was made of is made again, which is right too. A file that cannot be shared, as
     where the file system has no links or another process removes the other directory, stays as it is.
     """
     root = os.path.realpath(other)
@@ -28,8 +30,10 @@ def share_files(directory: Path, other: Path, *, of_equal_age: bool) -> None:
             is_shareable = stat.S_ISREG(status.st_mode) and status.st_size >= SMALLEST_BYTES
             # A build may have left a link in place of a directory.
             if is_shareable and entry.has_path_within(LONGEST_PATH_BYTES) and _is_below(root, others.parent):
+                is_library = entry.name.endswith(LIBRARY)
                 with contextlib.suppress(OSError):
-                    _share(directory / entry.path, others, scratch / "link", of_equal_age=of_equal_age)
+                    link = scratch / "link"
+                    _share(directory / entry.path, others, link, of_equal_age=of_equal_age and not is_library)
 
 
 def share_file(path: Path, other: Path) -> None:
