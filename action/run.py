@@ -239,13 +239,17 @@ class Checkout:
 
     def _require_unambiguous(self, name: str) -> None:
         """Raise `ActionFault` if here or where the checkout came from a tag and a branch of a name differ."""
+        if not name:
+            return
         refs = [f"refs/tags/{name}", f"refs/heads/{name}"]
         here = self._git("for-each-ref", "--format=%(objectname) %(refname)%0a%(*objectname) %(refname)", *refs)
         there = self._git("ls-remote", "origin", *refs, f"{refs[0]}^{{}}")
         for listed in (here, there):
             # An annotated tag has a second line, with its commit.
             lines = [line.split() for line in (listed or "").splitlines()]
-            commits = {words[1].removesuffix("^{}"): words[0] for words in lines if len(words) == 2}
+            named = [(words[1].removesuffix("^{}"), words[0]) for words in lines if len(words) == 2]
+            # Patterns of refs stand for those in a directory of the name too.
+            commits = {ref: commit for ref, commit in named if ref in refs}
             if len(set(commits.values())) > 1:
                 raise ActionFault(f"{name} is ambiguous: write refs/tags/{name} or refs/heads/{name}", WRONG)
 

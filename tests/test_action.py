@@ -350,6 +350,10 @@ def test_a_name_of_a_tag_and_a_branch_is_refused(script: ModuleType, origin: Toy
             checkout.commit(name)
     assert checkout.commit("refs/heads/both") == head
     assert checkout.commit("refs/tags/both") == origin.first
+    # A branch in a directory of the name is another one.
+    origin.git("branch", "--force", "feature/both", head)
+    origin.git("tag", "feature", origin.first)
+    assert checkout.commit("feature") == origin.first
     origin.git("branch", "--force", "both", origin.first)
     assert checkout.commit("both") == origin.first
 

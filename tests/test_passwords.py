@@ -12,7 +12,7 @@ from zerolap.cli import options
 from zerolap.load import by_socket
 from zerolap.records import LAB_PASSWORD, RequestedServer, TrialFailed, UsageError, with_lab_passwords
 from zerolap.sandbox import network_missing
-from zerolap.server import deploy, read_credentials, start
+from zerolap.server import deploy, read_login, start
 
 SECRET = "s3cret-of-the-user"
 USER = f"alice on >{LAB_PASSWORD} ~* +@all"
@@ -58,15 +58,15 @@ def test_the_lab_logs_in(redis_server: Path, tmp_path: Path, settings: dict[str,
         statistics = server.statistics(["INCR"])
         assert statistics.read().calls == 1
         statistics.close()
-        assert server.load_credentials is not None
-        assert LAB_PASSWORD not in repr(server.load_credentials)
+        assert server.load_login is not None
+        assert LAB_PASSWORD not in repr(server.load_login)
 
 
 def test_a_user_of_the_load(redis_server: Path, tmp_path: Path) -> None:
     with start(Program(redis_server), {"user": USER}, tmp_path, log=tmp_path.with_suffix(".log")) as server:
-        assert server.credentials is None
-        assert server.load_credentials is not None
-        assert by_socket(server.socket, server.load_credentials).arguments[-1] == f"alice:{LAB_PASSWORD}"
+        assert server.login is None
+        assert server.load_login is not None
+        assert by_socket(server.socket, server.load_login).arguments[-1] == f"alice:{LAB_PASSWORD}"
         assert server.command("ACL", "WHOAMI") == b"default"
 
 
@@ -119,19 +119,19 @@ def test_replicas_and_nodes_log_in_to_each_other(redis_server: Path, tmp_path: P
 
 
 def test_the_password_of_a_running_server_is_read_from_a_file(tmp_path: Path) -> None:
-    assert read_credentials(None, None) is None
+    assert read_login(None, None) is None
     with pytest.raises(UsageError, match="--username"):
-        read_credentials(None, "alice")
+        read_login(None, "alice")
     file = tmp_path / "password"
     for path, content in ((tmp_path / "missing", None), (file, ""), (file, "\nsecond"), (file, "x" * 5000)):
         if content is not None:
             path.write_text(content)
         with pytest.raises(UsageError, match="--password-file"):
-            read_credentials(path, None)
+            read_login(path, None)
     with pytest.raises(UsageError, match="--password-file"):
-        read_credentials(Path("/dev/zero"), None)
+        read_login(Path("/dev/zero"), None)
     file.write_text(f"{SECRET}\r\nnot this")
-    credentials = read_credentials(file, "alice")
-    assert credentials is not None
-    assert credentials.command == ["AUTH", "alice", SECRET]
-    assert SECRET not in repr(credentials)
+    login = read_login(file, "alice")
+    assert login is not None
+    assert login.command == ["AUTH", "alice", SECRET]
+    assert SECRET not in repr(login)

@@ -41,7 +41,7 @@ from zerolap.records import (
     VersionTable,
 )
 from zerolap.report import show_version_table, version_table_json, version_table_markdown
-from zerolap.server import read_credentials
+from zerolap.server import read_login
 
 METRIC = "instructions_per_op"
 SUITE = """
@@ -421,11 +421,11 @@ def test_a_running_server_is_asked(suite: list[Case], tmp_path: Path, redis_serv
         file = tmp_path / "password"
         file.write_text("another\n")
         with pytest.raises(EnvironmentMissing, match="WRONGPASS"):
-            case_weights(address, suite, read_credentials(file, None))
+            case_weights(address, suite, read_login(file, None))
         file.write_text(f"{PASSWORD}\nof the server\n")
-        weights = case_weights(address, suite, read_credentials(file, None))
+        weights = case_weights(address, suite, read_login(file, None))
         server.client.acl_setuser("asks", enabled=True, passwords=[f"+{PASSWORD}"], commands=["+info"])
-        assert case_weights(address, suite, read_credentials(file, "asks")).by_case["set"] > 0
+        assert case_weights(address, suite, read_login(file, "asks")).by_case["set"] > 0
     assert weights.by_case["set"] > 0
     assert weights.by_case["queue"] == 0
     assert (weights.stated.kind, weights.stated.source) == ("usage", address)

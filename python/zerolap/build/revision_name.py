@@ -13,13 +13,15 @@ from zerolap.records import UsageError
 
 SHOWN_DIGITS: Final = 12
 MOST_CANDIDATES: Final = 8
+MOST_OBJECTS: Final = 64
 NEAR_NAMES: Final = 3
 MOST_LISTED_BYTES: Final = 1 << 20
 RULES: Final = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
 """Where git looks for a short name, in this order (gitrevisions(7)); it takes the first with a warning only."""
 OF_GIT_ITSELF: Final = re.compile(r"[A-Z_]*HEAD|@")
 AMBIGUOUS: Final = re.compile(r"(?:refname '(.+)'|short object ID ([0-9a-f]+)) is ambiguous")
-BEGINNING_OF_HASH: Final = re.compile(r"[0-9a-f]{4,39}")
+BEGINNING_OF_HASH: Final = re.compile(r"[0-9a-f]{4,63}")
+HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 NO_REPOSITORY: Final = "not a git repository (or any"
 OPERATORS: Final = re.compile(r"[~^:@].*", re.DOTALL)
 
@@ -106,8 +108,9 @@ def clone_hint(repository: Path) -> str:
 
 def _require_single(repository: Path, name: str, ambiguous: str) -> None:
     """Raise `UsageError` if the ambiguous part of a name stands for more than one commit."""
-    # Files of git's own have no longer name. A name in full is that of one ref, whatever other refs are called.
-    if OF_GIT_ITSELF.fullmatch(ambiguous) or (ambiguous.startswith("refs/") and _commit(repository, ambiguous)):
+    # Files of git's own and hashes have no longer name. One in full is that of one ref, whatever others are called.
+    is_full = ambiguous.startswith("refs/") and _commit(repository, ambiguous)
+    if is_full or OF_GIT_ITSELF.fullmatch(ambiguous) or HASH.fullmatch(ambiguous):
         return
     candidates: dict[str, str] = {}
     for rule in RULES:
@@ -117,7 +120,7 @@ def _require_single(repository: Path, name: str, ambiguous: str) -> None:
     if BEGINNING_OF_HASH.fullmatch(ambiguous):
         objects = run_git(repository, "rev-parse", f"--disambiguate={ambiguous}").text.split()
         # Of trees and blobs none is meant; a tag's object has a name by which its commit is listed.
-        commits = [each for each in objects if _commit(repository, each) == each][:MOST_CANDIDATES]
+        commits = [each for each in objects[:MOST_OBJECTS] if _commit(repository, each) == each][:MOST_CANDIDATES]
         candidates |= {commit[: max(SHOWN_DIGITS, len(ambiguous) + 4)]: commit for commit in commits}
     if len(set(candidates.values())) > 1:
         named = ", ".join(f"`{full}` ({commit[:SHOWN_DIGITS]})" for full, commit in candidates.items())

@@ -241,11 +241,7 @@ def _walked(tree: Path) -> list[Path]:
 
 def _is_inside(tree: Path, path: Path) -> bool:
     """Whether a path is a file or link in the tree itself, not in a directory that a link points to."""
-    return _is_file(tree / path) and _is_inside_directories(tree, path)
-
-
-def _is_inside_directories(tree: Path, path: Path) -> bool:
-    return not any((tree / parent).is_symlink() for parent in path.parents)
+    return _is_file(tree / path) and not any((tree / parent).is_symlink() for parent in path.parents)
 
 
 def _is_file(path: Path) -> bool:

@@ -13,7 +13,7 @@ from zerolap.cli.verbs import VERBS
 if TYPE_CHECKING:
     from zerolap.opportunities import CountedVersion
     from zerolap.records import OpportunityWeights
-    from zerolap.server import Credentials
+    from zerolap.server import ServerLogin
 
 app = typer.Typer(rich_markup_mode="rich")
 
@@ -84,11 +84,11 @@ def opportunities(
     """Find opportunities, and write them."""
     from zerolap.cli.output import write_opportunities
     from zerolap.opportunities import counted_version, version_opportunities
-    from zerolap.server import read_credentials
+    from zerolap.server import read_login
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown)
-    login = read_credentials(password_file, username)
+    login = read_login(password_file, username)
     with Store.open_to_read(store) as results, _progress(quiet=quiet) as listen:
         version = counted_version(results, identity, side=side, everywhere=everywhere)
         stated = _weights(weights, version, login)
@@ -104,7 +104,7 @@ def opportunities(
 
 
 def _weights(
-    text: str, version: "CountedVersion", login: "Credentials | None"
+    text: str, version: "CountedVersion", login: "ServerLogin | None"
 ) -> "tuple[OpportunityWeights, Mapping[str, float]]":
     """Return the weights that a user asks for, stated and by case; raises as `case_weights` does."""
     from zerolap.explain import command_weights

@@ -153,9 +153,7 @@ def deploy_counted(
         else:
             deployment = _entered(stack, deployed)
         first = deployment.nodes[0]
-        reach = (
-            by_socket(first.server.socket, first.server.load_credentials) if topology.is_cluster else deployment.reach
-        )
+        reach = by_socket(first.server.socket, first.server.load_login) if topology.is_cluster else deployment.reach
         # Copied to where it starts, unless it may look for files beside itself.
         started = program.path.resolve() if program.arguments else first.directory.resolve() / "server"
         dumps = first.directory / "callgrind"

@@ -16,7 +16,7 @@ from zerolap.host import watch
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named
 from zerolap.records import CaseRefused, Event, Measurement, TrialFailed, TrialsJob, Validity
 from zerolap.sandbox import FileRefused, launch, read_file, socket_path
-from zerolap.server import Credentials, StatisticsReader, read_cpu_times
+from zerolap.server import ServerLogin, StatisticsReader, read_cpu_times
 
 METHOD = 1
 """Raised when the same server would get other figures."""
@@ -95,7 +95,7 @@ class _Load:
             requests *= GROWTH
 
     def _run(self, trial: EngineTrial, filled: FilledServer, statistics: StatisticsReader, requests: int) -> LoadedRun:
-        work = self._work(trial, filled.server.socket, requests, filled.server.load_credentials)
+        work = self._work(trial, filled.server.socket, requests, filled.server.load_login)
         verbs = trial.case.verbs
         calls, counts = statistics.read().calls, read_counts(filled.server, verbs)
         cpu = read_cpu_times(filled.server.process)
@@ -106,9 +106,9 @@ class _Load:
         calls = statistics.read().calls - calls
         return LoadedRun(self._outcome(work, output), client_seconds, seconds, cpu, calls, counts)
 
-    def _work(self, trial: EngineTrial, socket: Path, requests: int, credentials: Credentials | None) -> LoadWork:
+    def _work(self, trial: EngineTrial, socket: Path, requests: int, login: ServerLogin | None) -> LoadWork:
         result = trial.directory / "result"
-        return LoadWork(trial.case, requests, trial.seed, socket, result, trial.pinning.client, credentials)
+        return LoadWork(trial.case, requests, trial.seed, socket, result, trial.pinning.client, login)
 
     def _output(self, trial: EngineTrial, work: LoadWork) -> str:
         """Run the program to its end and return what it wrote; raises `TrialFailed` if it fails or does not end."""

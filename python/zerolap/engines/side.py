@@ -47,6 +47,6 @@ def _deployed(
             yield deployment, load_program(Target.of(deployment).reach, trial.load_log, arguments)
     else:
         with deployed_at(trial, load_host.address) as (deployment, port):
-            if deployment.nodes[0].server.load_credentials is not None:
+            if deployment.nodes[0].server.load_login is not None:
                 raise CaseRefused("a load host does not log in to a server that asks for a password")
             yield deployment, load_host.start(case, seed, port.number)

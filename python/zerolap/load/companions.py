@@ -43,7 +43,7 @@ def companions(
         for number, client in enumerate(clients, 1):
             wanted = WantedConnections(server, client.connections + client.listeners)
             output = log.with_name(f"{log.stem}-companion-{number}.log")
-            command = [str(packaged("zerolap-load")), *by_socket(server.socket, server.load_credentials).arguments]
+            command = [str(packaged("zerolap-load")), *by_socket(server.socket, server.load_login).arguments]
             command += _arguments(client, seed)
             if processors:
                 command += ["--cpus", ",".join(map(str, processors))]

@@ -74,7 +74,7 @@ def probe(trial: PinnedTrial) -> ProbedCase:
     case, log = trial.case, trial.load_log
     with deployed(trial, counted_topology(trial.server.topology)) as deployment:
         server = deployment.nodes[0].server
-        target = Target([server], by_socket(server.socket, server.load_credentials))
+        target = Target([server], by_socket(server.socket, server.load_login))
         empty = held_by(server)
         checks, loaded = prepare(target, case, trial.seed, log), held_by(server)
         deployment.attach_replicas()
@@ -119,7 +119,7 @@ def _sample(trial: PinnedTrial, server: RunningServer, writing: set[str], when: 
     arguments += ["--reply-timeout", str(REPLY_SECONDS)]
     with (
         prepared_socket(trial.directory, when) as path,
-        Recorder(path, server.socket, on_sample, server.load_credentials) as recorder,
+        Recorder(path, server.socket, on_sample, server.load_login) as recorder,
         load_program(by_socket(path), trial.load_log, [*arguments, "--pipeline", "1"]) as load,
     ):
         try:
@@ -150,7 +150,7 @@ def _burst(trial: PinnedTrial, server: RunningServer) -> Burst:
     connections = min(case.client.connections, MOST_CONNECTIONS)
     arguments = [*timed_arguments(case.client, trial.seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(BURST_REPLY_SECONDS)]
-    with load_program(by_socket(server.socket, server.load_credentials), trial.load_log, arguments) as load:
+    with load_program(by_socket(server.socket, server.load_login), trial.load_log, arguments) as load:
         requests, sent, hits, errors = connections, 0, 0, dict[str, BurstErrors]()
         errors_before = errors_counted(server)
         end = time.monotonic() + 4 * BURST_SECONDS

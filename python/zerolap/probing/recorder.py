@@ -9,7 +9,7 @@ from types import TracebackType
 
 from zerolap.probing.samples import Sample
 from zerolap.records import TrialFailed
-from zerolap.server import Credentials, FrameBounds, FrameReader, Reply, ReplyError, written
+from zerolap.server import FrameBounds, FrameReader, Reply, ReplyError, ServerLogin, written
 
 REPLY_SECONDS = 20
 REPLY_BOUNDS = FrameBounds(seconds=REPLY_SECONDS)
@@ -62,10 +62,10 @@ class Recorder:
         path: Path,
         server: Path,
         on_sample: Callable[[Sample], None],
-        credentials: Credentials | None = None,
+        login: ServerLogin | None = None,
     ) -> None:
         self.path, self._server, self._on_sample = path, server, on_sample
-        self._credentials = credentials
+        self._login = login
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lock = threading.Lock()
         self._gate = threading.Lock()
@@ -152,8 +152,8 @@ class Recorder:
         connection = self._held(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(REPLY_SECONDS)
         connection.connect(str(self._server))
-        if self._credentials is not None:
-            connection.sendall(written([word.encode() for word in self._credentials.command]))
+        if self._login is not None:
+            connection.sendall(written([word.encode() for word in self._login.command]))
             frame = FrameReader(connection, bounds=REPLY_BOUNDS).next_frame()
             if frame is None or isinstance(frame[1], ReplyError):
                 raise TrialFailed("the server refused the lab's password")

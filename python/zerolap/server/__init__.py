@@ -3,13 +3,13 @@
 from zerolap.server.ability_queries import command_flags, server_abilities
 from zerolap.server.command_statistics import is_endpoint, read_command_statistics
 from zerolap.server.connection import CommandRefused, number_in, parts_of
-from zerolap.server.credentials import Credentials, read_credentials
 from zerolap.server.deployment import Deployment, Reach, deploy
 from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
 from zerolap.server.machine_port import MachinePort, open_port
 from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.resident_memory import AnonymousMemory, read_anonymous_memory, read_resident_bytes
 from zerolap.server.running_server import Launch, RunningServer, first_dead, named_death, start
+from zerolap.server.server_login import ServerLogin, read_login
 from zerolap.server.statistics import ServerStatistics, StatisticsReader, SummedStatistics, rows_of
 from zerolap.server.tcp_connections import TcpCounts, counted_meanwhile, read_tcp_counts
 from zerolap.server.threads import (
@@ -27,7 +27,6 @@ __all__ = [
     "AnonymousMemory",
     "CommandRefused",
     "CpuTimes",
-    "Credentials",
     "Deployment",
     "FrameBounds",
     "FrameReader",
@@ -39,6 +38,7 @@ __all__ = [
     "Reply",
     "ReplyError",
     "RunningServer",
+    "ServerLogin",
     "ServerLost",
     "ServerStatistics",
     "StatisticsReader",
@@ -60,8 +60,8 @@ __all__ = [
     "read_anonymous_memory",
     "read_command_statistics",
     "read_cpu_times",
-    "read_credentials",
     "read_demands_ns",
+    "read_login",
     "read_resident_bytes",
     "read_tcp_counts",
     "read_total_ns",

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from zerolap.server.connection import shown_error
-from zerolap.server.credentials import Credentials
 from zerolap.server.frames import FrameReader, ReplyError, ServerLost, UnreadableReply, written
+from zerolap.server.server_login import ServerLogin
 
 CHUNK_BYTES = 1 << 20
 MOST_BYTES = 512 << 20
@@ -21,18 +21,18 @@ ERROR_MARKS = (b"\r\n-", b"\r\n!")
 
 
 def send_batch(
-    path: Path, commands: Sequence[Sequence[str | bytes]], seconds: float, credentials: Credentials | None = None
+    path: Path, commands: Sequence[Sequence[str | bytes]], seconds: float, login: ServerLogin | None = None
 ) -> tuple[int, str] | None:
     """Send commands over a unix socket and wait for all replies; return the first error with its command's index.
 
-    A connection is logged in first where there are `credentials`.
+    The connection logs in first where a `login` is given.
 
     Raises `ServerLost` if the server sends nothing for `seconds`, takes ten times as long in all, or hangs up, and
     `UnreadableReply` for what is not RESP, or longer than `MOST_BYTES`.
     """
     mark = secrets.token_hex(16).encode()
-    login = [] if credentials is None else [credentials.command]
-    words = [[word.encode() if isinstance(word, str) else word for word in command] for command in [*login, *commands]]
+    first = [] if login is None else [login.command]
+    words = [[word.encode() if isinstance(word, str) else word for word in command] for command in [*first, *commands]]
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(seconds)
         try:
@@ -44,7 +44,7 @@ def send_batch(
             raise ServerLost(f"the server was lost: {fault}") from fault
     error = _first_error(replies) if _may_hold_errors(replies) else None
     # Where the login is refused, so is the first command.
-    return None if error is None else (max(0, error[0] - len(login)), error[1])
+    return None if error is None else (max(0, error[0] - len(first)), error[1])
 
 
 def _replies(connection: socket.socket, end: bytes, deadline: float) -> list[bytes]:

@@ -5,8 +5,8 @@ from typing import Final
 
 from zerolap.records import EnvironmentMissing, TrialFailed, UsageError
 from zerolap.server.connection import shown_error
-from zerolap.server.credentials import Credentials
 from zerolap.server.frames import FrameBounds, FrameReader, ReplyError, written
+from zerolap.server.server_login import ServerLogin
 
 TCP: Final = "tcp://"
 UNIX: Final = "unix://"
@@ -19,8 +19,8 @@ def is_endpoint(text: str) -> bool:
     return text.startswith((TCP, UNIX))
 
 
-def read_command_statistics(endpoint: str, credentials: Credentials | None = None) -> str:
-    """Return the text of a server's INFO commandstats, after a login where there are `credentials`.
+def read_command_statistics(endpoint: str, login: ServerLogin | None = None) -> str:
+    """Return the text of a server's INFO commandstats, after a `login` where one is given.
 
     Raises `UsageError` for what is no endpoint, `EnvironmentMissing` for a server that does not answer with a text.
     """
@@ -29,7 +29,8 @@ def read_command_statistics(endpoint: str, credentials: Credentials | None = Non
         with _connected(endpoint) as connection:
             frames = FrameReader(connection, bounds=BOUNDS)
             frame = None
-            for command in ([credentials.command] if credentials is not None else []) + [["INFO", "commandstats"]]:
+            first = [] if login is None else [login.command]
+            for command in [*first, ["INFO", "commandstats"]]:
                 connection.sendall(written([word.encode(errors="surrogateescape") for word in command]))
                 frame = frames.next_frame()
                 if frame is None or isinstance(frame[1], ReplyError):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.records import TrialFailed
-from zerolap.server.credentials import Credentials
 from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
+from zerolap.server.server_login import ServerLogin
 
 REPLY_SECONDS: Final = 60
 LONGEST_ERROR: Final = 1000
@@ -30,9 +30,9 @@ class CommandConnection:
     for what is not RESP, or is longer than any reply that the lab asks for.
     """
 
-    def __init__(self, path: Path, bounds: FrameBounds = REPLY_BOUNDS, credentials: Credentials | None = None) -> None:
+    def __init__(self, path: Path, bounds: FrameBounds = REPLY_BOUNDS, login: ServerLogin | None = None) -> None:
         self._path = path
-        self._credentials = credentials
+        self._login = login
         self._bounds = bounds
         self._socket: socket.socket | None = None
         self._frames = FrameReader(None)
@@ -81,8 +81,8 @@ class CommandConnection:
         self._socket.settimeout(REPLY_SECONDS)
         self._socket.connect(str(self._path))
         self._frames = FrameReader(self._socket, bounds=self._bounds)
-        if self._credentials is not None:
-            self._socket.sendall(written([word.encode() for word in self._credentials.command]))
+        if self._login is not None:
+            self._socket.sendall(written([word.encode() for word in self._login.command]))
             try:
                 self.reply()
             except CommandRefused as refused:

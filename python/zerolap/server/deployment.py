@@ -50,14 +50,13 @@ class Deployment:
 
     def _load_arguments(self) -> list[str]:
         first = self.nodes[0]
-        credentials = first.server.load_credentials
-        login = [] if credentials is None else credentials.load_arguments
+        logs_in = [] if first.server.load_login is None else first.server.load_login.load_arguments
         if self.topology.transport == "unix":
-            return ["--unix-socket", str(first.server.socket), *login]
+            return ["--unix-socket", str(first.server.socket), *logs_in]
         if first.certificates is not None:
             authority = str(first.certificates.authority)
-            return ["--server", ADDRESS, "--port", str(first.tls_port), "--tls", "--cacert", authority, *login]
-        arguments = ["--server", ADDRESS, "--port", str(first.port), *login]
+            return ["--server", ADDRESS, "--port", str(first.tls_port), "--tls", "--cacert", authority, *logs_in]
+        arguments = ["--server", ADDRESS, "--port", str(first.port), *logs_in]
         return [*arguments, "--cluster-mode"] if self.topology.is_cluster else arguments
 
     def on_primaries(self, *arguments: str | bytes) -> list[Reply]:

@@ -13,9 +13,9 @@ from zerolap.build import Program
 from zerolap.records import Topology, TrialFailed
 from zerolap.sandbox import Network, remove
 from zerolap.server import ports
-from zerolap.server.credentials import own_credentials
 from zerolap.server.frames import Reply
 from zerolap.server.running_server import Launch, RunningServer, start_launched
+from zerolap.server.server_login import own_login
 from zerolap.server.trial_certificates import Certificates, make_certificates
 
 POLL_SECONDS = 0.02
@@ -161,10 +161,10 @@ def _preferred(topology: Topology) -> dict[str, str]:
 
 def _login_of_replicas(plan: DeploymentPlan) -> dict[str, str]:
     """Return the settings by which replicas log in to a primary that asks for a password."""
-    credentials = own_credentials(plan.settings)
-    if credentials is None or not plan.topology.replicas:
+    login = own_login(plan.settings)
+    if login is None or not plan.topology.replicas:
         return {}
-    return {"masterauth": shlex.quote(credentials.password)}
+    return {"masterauth": shlex.quote(login.password)}
 
 
 def _tls_settings(tls_port: int | None, certificates: Certificates) -> dict[str, str]:

@@ -19,9 +19,9 @@ from zerolap.records import CaseRefused, TrialFailed
 from zerolap.sandbox import Confinement, Network, Process, launch, prepared_socket, server_limits
 from zerolap.server.batch import send_batch
 from zerolap.server.connection import REPLY_SECONDS, CommandConnection, CommandRefused, info_fields
-from zerolap.server.credentials import load_credentials, own_credentials
 from zerolap.server.frames import Reply, ServerLost, UnreadableReply, written
 from zerolap.server.machine_port import MachinePort
+from zerolap.server.server_login import load_login, own_login
 from zerolap.server.statistics import StatisticsReader
 from zerolap.server.threads import count_sockets
 
@@ -63,9 +63,9 @@ class RunningServer:
         self._copy = copy
         self.socket = socket
         self.log = log
-        self.credentials = own_credentials(settings)
-        self.load_credentials = load_credentials(settings)
-        self.connection = CommandConnection(socket, credentials=self.credentials)
+        self.login = own_login(settings)
+        self.load_login = load_login(settings)
+        self.connection = CommandConnection(socket, login=self.login)
 
     @functools.cached_property
     def process(self) -> int:
@@ -144,13 +144,13 @@ class RunningServer:
 
     def statistics(self, verbs: Sequence[str]) -> StatisticsReader:
         """Return a reader of the server's own statistics of these commands; whoever asks for it closes it."""
-        return StatisticsReader(self.socket, verbs, self.credentials)
+        return StatisticsReader(self.socket, verbs, self.login)
 
     def commands(self, commands: Sequence[Sequence[str | bytes]]) -> None:
         """Send commands together and wait for all replies; raises `TrialFailed` as `command` does."""
         try:
             with self.closed_connections():
-                refused = send_batch(self.socket, commands, REPLY_SECONDS, self.credentials)
+                refused = send_batch(self.socket, commands, REPLY_SECONDS, self.login)
         except TrialFailed as lost:
             raise self.failure(lost.message) from lost
         if refused is not None:

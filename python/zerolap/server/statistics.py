@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from zerolap.records import TrialFailed
 from zerolap.server.connection import CommandConnection, info_fields, number_in, parts_of
-from zerolap.server.credentials import Credentials
+from zerolap.server.server_login import ServerLogin
 
 QUESTION = b"*2\r\n$4\r\nINFO\r\n$12\r\ncommandstats\r\n*2\r\n$4\r\nINFO\r\n$5\r\nstats\r\n"
 
@@ -52,10 +52,10 @@ class ServerStatistics:
 class StatisticsReader:
     """Queries a server over a separate connection, as cheaply as possible: before and after every slice."""
 
-    def __init__(self, path: Path, verbs: Sequence[str], credentials: Credentials | None = None) -> None:
+    def __init__(self, path: Path, verbs: Sequence[str], login: ServerLogin | None = None) -> None:
         self._verbs = [verb.lower() for verb in verbs]
         self._own_calls = 0
-        self._connection = CommandConnection(path, credentials=credentials)
+        self._connection = CommandConnection(path, login=login)
 
     def read(self) -> ServerStatistics:
         """Query the server; raises `TrialFailed` if it does not report the statistics."""

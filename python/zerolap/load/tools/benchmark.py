@@ -5,7 +5,7 @@ import shutil
 
 from zerolap.load.tools.interface import LoadOutcome, LoadWork
 from zerolap.records import Case, CaseRefused, Keys, parse_command
-from zerolap.server import Credentials
+from zerolap.server import ServerLogin
 
 KEY, VALUE, NUMBER = b"__key__", b"__data__", "__rand_int__"
 DIGITS = 12
@@ -35,7 +35,7 @@ class Benchmark:
                 self._program,
                 "-s",
                 str(work.socket),
-                *_login(work.credentials),
+                *_login(work.login),
                 "-c",
                 str(client.connections),
                 "-P",
@@ -58,11 +58,11 @@ class Benchmark:
         )
 
 
-def _login(credentials: Credentials | None) -> list[str]:
-    if credentials is None:
+def _login(login: ServerLogin | None) -> list[str]:
+    if login is None:
         return []
-    user = ["--user", credentials.username] if credentials.username else []
-    return [*user, "-a", credentials.password]
+    user = ["--user", login.username] if login.username else []
+    return [*user, "-a", login.password]
 
 
 def _reason_against(case: Case) -> str:

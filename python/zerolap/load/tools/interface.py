@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from zerolap.records import Case
-from zerolap.server import Credentials
+from zerolap.server import ServerLogin
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class LoadWork:
     socket: Path
     result: Path
     processors: tuple[int, ...]
-    credentials: Credentials | None = None
+    login: ServerLogin | None = None
 
 
 @dataclass(frozen=True)

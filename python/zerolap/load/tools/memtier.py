@@ -84,7 +84,7 @@ def _arguments(work: LoadWork) -> list[str]:
 
 def _ends(work: LoadWork) -> list[str]:
     return [
-        *by_socket(work.socket, work.credentials).arguments,
+        *by_socket(work.socket, work.login).arguments,
         *("--requests", str(connection_requests(work))),
         *("--hide-histogram", "--json-out-file", str(work.result)),
     ]

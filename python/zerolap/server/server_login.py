@@ -1,4 +1,4 @@
-"""Credentials by which the lab and its load generators log in to servers that ask for a password."""
+"""ServerLogin by which the lab and its load generators log in to servers that ask for a password."""
 
 import shlex
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ LARGEST_PASSWORD_BYTES = 4096
 
 
 @dataclass(frozen=True)
-class Credentials:
+class ServerLogin:
     """A password, and the user that it is of; the default user has no name here."""
 
     password: str
@@ -21,7 +21,7 @@ class Credentials:
 
     def __repr__(self) -> str:
         """Return a text without the password, which logs and tracebacks can show."""
-        return f"Credentials(username={self.username!r})"
+        return f"ServerLogin(username={self.username!r})"
 
     @property
     def command(self) -> list[str]:
@@ -34,26 +34,26 @@ class Credentials:
         return ["--authenticate", f"{self.username}:{self.password}"]
 
 
-def own_credentials(settings: Mapping[str, str]) -> Credentials | None:
+def own_login(settings: Mapping[str, str]) -> ServerLogin | None:
     """Return how the lab logs in to a server that is started with these settings; none where it need not."""
     words = _words(settings, "requirepass")
     if words and words[0]:
-        return Credentials(words[0])
+        return ServerLogin(words[0])
     user = _user(settings)
     return user if user is not None and not user.username else None
 
 
-def load_credentials(settings: Mapping[str, str]) -> Credentials | None:
+def load_login(settings: Mapping[str, str]) -> ServerLogin | None:
     """Return how load generators log in: as the user that the settings define, if they do."""
-    return _user(settings) or own_credentials(settings)
+    return _user(settings) or own_login(settings)
 
 
-def _user(settings: Mapping[str, str]) -> Credentials | None:
+def _user(settings: Mapping[str, str]) -> ServerLogin | None:
     name, *rules = _words(settings, "user") or [""]
     passwords = [rule.removeprefix(">") for rule in rules if rule.startswith(">")]
     if not passwords or "on" not in rules:
         return None
-    return Credentials(passwords[0], "" if name == DEFAULT_USER else name)
+    return ServerLogin(passwords[0], "" if name == DEFAULT_USER else name)
 
 
 def _words(settings: Mapping[str, str], wanted: str) -> list[str]:
@@ -61,8 +61,8 @@ def _words(settings: Mapping[str, str], wanted: str) -> list[str]:
     return shlex.split(value)
 
 
-def read_credentials(password_file: Path | None, username: str | None) -> Credentials | None:
-    """Return the credentials for a running server: the first line of a file is the password.
+def read_login(password_file: Path | None, username: str | None) -> ServerLogin | None:
+    """Return the login for a running server: the first line of a file is the password.
 
     Raises `UsageError` for a user without a password file, or a file that is empty or cannot be read.
     """
@@ -79,4 +79,4 @@ def read_credentials(password_file: Path | None, username: str | None) -> Creden
     password = content.decode(errors="surrogateescape").split("\n", 1)[0].removesuffix("\r")
     if not password:
         raise UsageError(f"`--password-file {password_file}`: its first line is empty", hint="write the password there")
-    return Credentials(password, username or "")
+    return ServerLogin(password, username or "")
