@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
-from zerolap.build.git import GitStopped, beginning_of, read_git, running_git
+from zerolap.build.git import GitStopped, beginning_of, fault_in, read_git, running_git
 from zerolap.build.revision_name import clone_hint
 from zerolap.build.tar import (
     CHUNK_BYTES,
@@ -82,9 +82,9 @@ def write_files(source: RevisionSource, directory: Path, limits: TarLimits) -> N
         raise UsageError(f"`{source.name}` cannot be exported from git: {reason}", hint=HINT) from reason
 
 
-def _failed(source: RevisionSource, details: str) -> BuildFailed:
+def _failed(source: RevisionSource, errors: str) -> BuildFailed:
     hint = clone_hint(source.repository) or f"git -C {source.repository} fsck shows what is missing"
-    return BuildFailed(f"`{source.name}` cannot be exported from git", hint=hint, details=details.strip())
+    return BuildFailed(f"`{source.name}` cannot be exported from git: {fault_in(errors)}", hint=hint)
 
 
 def _listed(source: RevisionSource, limits: TarLimits) -> list[CommittedFile]:

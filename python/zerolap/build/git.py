@@ -80,9 +80,7 @@ class GitEnded:
     @property
     def fault(self) -> str:
         """The line of the errors that states what went wrong, without git's own prefix."""
-        lines = [line for line in self.errors.splitlines() if line.strip()] or [f"git ended with {self.code}"]
-        wrong = next((line for line in reversed(lines) if line.startswith(FAULTS)), lines[-1])
-        return wrong.removeprefix(FAULTS[0]).removeprefix(FAULTS[1])
+        return fault_in(self.errors) or f"git ended with {self.code}"
 
 
 def read_git(arguments: Sequence[str], most_bytes: int = MOST_OUTPUT_BYTES, seconds: float = SECONDS) -> GitEnded:
@@ -181,6 +179,13 @@ def kept_settings() -> dict[str, str]:
     for number, (name, value) in enumerate(kept):
         variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     return variables
+
+
+def fault_in(errors: str) -> str:
+    """Return the line of git's errors that states what went wrong, without its prefix; empty where there is none."""
+    lines = [line for line in errors.splitlines() if line.strip()] or [""]
+    wrong = next((line for line in reversed(lines) if line.startswith(FAULTS)), lines[-1])
+    return wrong.removeprefix(FAULTS[0]).removeprefix(FAULTS[1])
 
 
 def beginning_of(errors: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 from zerolap.build.archive import unpack_what_differs
-from zerolap.build.git import PREFIX, GitStopped, beginning_of, running_git
+from zerolap.build.git import PREFIX, GitStopped, beginning_of, fault_in, running_git
 from zerolap.records import (
     ArchiveSource,
     Changes,
@@ -149,17 +149,14 @@ def _read(arguments: Sequence[str], codes: tuple[int, ...], reading: DiffReading
             with running_git(arguments, DIFF_SECONDS, errors) as (git, diff):
                 changes = parse_diff(diff, reading)
                 code = git.wait()
+                errors_text = beginning_of(errors)
             if code in codes:
                 return changes
-            return UnknownChanges(reason=f"Git cannot show the changes of the sources ({_first_line(errors)})")
+            return UnknownChanges(reason=f"Git cannot show the changes of the sources ({fault_in(errors_text)})")
     except GitStopped as stopped:
         return UnknownChanges(reason=f"The sources differ in more than can be read ({stopped.message})")
     except EnvironmentMissing as missing:
         return UnknownChanges(reason=f"The changes of the sources cannot be read ({missing.message})")
-
-
-def _first_line(errors: Path) -> str:
-    return (beginning_of(errors).strip().splitlines() or ["it gave no reason"])[0].removeprefix("fatal: ")
 
 
 def parse_diff(diff: IO[bytes], reading: DiffReading | None = None) -> Changes:
