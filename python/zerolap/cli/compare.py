@@ -13,10 +13,12 @@ app = typer.Typer(rich_markup_mode="rich")
 
 HELP = f"""{VERBS["compare"]}
 
-BASE and HEAD are each a binary, a source tree, a program on the PATH, a start command in quotes, or, with --repo,
-a revision; REPO@REV names repository and revision together.
+BASE and HEAD are each a binary, a source tree, a revision of the repository of --repo, a program on the PATH, or a \
+start command in quotes; REPO@REV names repository and revision together. In a checkout --repo is the checkout.
 
 Examples:
+
+    zerolap compare HEAD~1 HEAD
 
     zerolap compare HEAD~1 HEAD --repo ~/redis
 
@@ -25,6 +27,8 @@ Examples:
     zerolap compare ./old/redis-server ./new/redis-server --command XADD
 
     zerolap compare redis-server redis-server --head-config hash-max-listpack-entries=0
+
+    zerolap compare refs/tags/7.2 refs/heads/7.2 --repo ~/redis
 
     zerolap compare HEAD~1 HEAD --repo ~/redis --engine counted --fail-on work
 
