@@ -29,8 +29,8 @@ app = typer.Typer(rich_markup_mode="rich")
 HELP = f"""{VERBS["profile"]}
 
 SERVER is a binary, a source tree, a revision of --repo or of this checkout, or a program on the PATH; CASE is one \
-case. Its stacks are sampled in four passes, which takes seconds, and stored. With --stored nothing is measured: the stacks of \
-CASE in a stored comparison or run are shown. CASE may be left out where there is only one.
+case. Its stacks are sampled in four passes, which takes seconds, and stored. With --stored nothing is measured: the \
+stacks of CASE in a stored comparison or run are shown. CASE may be left out where there is only one.
 
 With --off-cpu the stacks are those in which threads wait, by the time until they run again. They are traced, in three \
 passes, which needs root and bpftrace.

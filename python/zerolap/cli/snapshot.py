@@ -21,8 +21,9 @@ app = typer.Typer(rich_markup_mode="rich")
 HELP = f"""{VERBS["snapshot"]}
 
 SERVER is a binary, a source tree, a revision of --repo or of this checkout, or a program on the PATH. It is started \
-and filled once for each size; then an event makes it fork several times, at random moments under load. It reports the time of the fork, \
-the longest pause that a client saw, latencies outside of the event and during it, and how the fork grows with the data.
+and filled once for each size; then an event makes it fork several times, at random moments under load. It reports \
+the time of the fork, the longest pause that a client saw, latencies outside of the event and during it, and how the \
+fork grows with the data.
 
 With --base or --vary, servers or settings are measured beside each other, with a start of each for every repetition, \
 and there are verdicts on fork, pause, p99.9, duration and copied memory. The same command goes on with a sweep that \
