@@ -57,7 +57,7 @@ PROGRAM, RECORD, OBJECTS, CONFINED, ARCHIVE = "server", "build.json", "objects",
 KEPT_OBJECTS = 16
 """Builds whose objects are kept, of some 20 MB each: those that were made last."""
 KEPT_TREES = 6
-"""The same of trees, of some 110 MB each: a history builds commits far apart, and each begins with the nearest."""
+"""The same of trees, of some 60 MB each: a history builds commits far apart, and each begins with the nearest."""
 WORK_PREFIX, READY_PREFIX = "w-", "k-"
 SOURCE_PREFIX = "zerolap-source-"
 CONTINUED, ANEW, SOURCE = "continued", "anew", "source"
@@ -330,7 +330,8 @@ class Builder:
         match source:
             case BinarySource():
                 if not os.access(source.path, os.X_OK):
-                    raise UsageError(f"`{source.path}` is not an executable file")
+                    hint = "give the server's program, or make it executable: chmod +x"
+                    raise UsageError(f"`{source.path}` is not an executable file", hint=hint)
                 content = hashlib.sha256(source.path.read_bytes()).hexdigest()
                 return BuildSpec(content=content, arguments=source.arguments)
             case TreeSource():

@@ -60,11 +60,9 @@ def commits_of(repository: Path, text: str, *, takes_releases: bool = True) -> l
     commits = _listed(repository, text, [last, f"^{first}"], may_be_empty=True) if first != last else []
     beginning = _listed(repository, text, [first, "--max-count=1"])
     if commits and first not in commits[0].revision.parents[:1]:
-        hint = f"git merge-base {base} {head} names the commit where they part"
-        raise UsageError(
-            f"`{base}` is no first parent of `{head}`",
-            hint=f"{hint}; a history also takes tags:A..B" if takes_releases else hint,
-        )
+        others = "a history also takes tags:A..B" if takes_releases else ""
+        hints = [f"git merge-base {base} {head} names the commit where they part", others, clone_hint(repository)]
+        raise UsageError(f"`{base}` is no first parent of `{head}`", hint="; ".join(filter(None, hints)))
     if not commits and first != last:
         raise UsageError(f"`{text}` holds no commits: `{head}` is not newer than `{base}`", hint="the older one first")
     return [*beginning, *commits]
