@@ -6,7 +6,7 @@ import pytest
 from command_line import Zerolap
 from sources import binary_source
 
-from zerolap.build import Program
+from zerolap.build import Program, resolve
 from zerolap.cases import topology_named
 from zerolap.cli import options
 from zerolap.load import by_socket
@@ -46,6 +46,12 @@ def test_passwords_in_settings_are_replaced_by_the_labs() -> None:
 )
 def test_no_password_is_in_a_command_line(word: str, shown: str) -> None:
     assert options.without_password(word) == shown
+
+
+def test_a_start_command_has_no_password() -> None:
+    with pytest.raises(UsageError, match="has a password among its arguments") as raised:
+        resolve(f"sh --RequirePass {SECRET}", None)
+    assert SECRET not in raised.value.message + raised.value.hint
 
 
 @pytest.mark.parametrize("settings", [{"requirepass": LAB_PASSWORD}, {"user": f"default on >{LAB_PASSWORD} ~* +@all"}])

@@ -15,6 +15,7 @@ from zerolap.build.program import DIRECTORY, SOCKET
 from zerolap.build.revision_name import SHOWN_DIGITS, absence_hint, commit_of, refusal_of_git
 from zerolap.build.tar import LONGEST_PATH_BYTES, TarLimits
 from zerolap.records import (
+    OF_A_PASSWORD,
     BinarySource,
     EndpointSource,
     Revision,
@@ -105,6 +106,12 @@ def _start_command(text: str) -> BinarySource | None:
         raise UsageError(
             f"`{text}` names no server: there is no program `{words[0]}` that a start command could begin with",
             hint="give the path of the program, or one on the PATH",
+        )
+    if OF_A_PASSWORD & {word.removeprefix("--").lower() for word in words if word.startswith("--")}:
+        # Documents show the command.
+        raise UsageError(
+            f"the start command of `{words[0]}` has a password among its arguments",
+            hint="give --config requirepass=… instead: the lab puts its own password in place",
         )
     unknown = [name for name in re.findall(r"\{\w+\}", text) if name not in (SOCKET, DIRECTORY)]
     if unknown:

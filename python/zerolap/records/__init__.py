@@ -141,7 +141,7 @@ from zerolap.records.opportunity import (
     WeighedCategory,
     WeighedFunction,
 )
-from zerolap.records.passwords import LAB_PASSWORD, with_lab_passwords
+from zerolap.records.passwords import LAB_PASSWORD, OF_A_PASSWORD, with_lab_passwords
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -289,6 +289,7 @@ __all__ = [
     "MOST_TRACED_THREADS",
     "NOT_OF_A_SLICE",
     "NO_SAVING",
+    "OF_A_PASSWORD",
     "OF_INSTRUCTIONS",
     "OPPORTUNITIES_SCHEMA",
     "PICTURES_SCHEMA",

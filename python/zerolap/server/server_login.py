@@ -1,4 +1,4 @@
-"""ServerLogin by which the lab and its load generators log in to servers that ask for a password."""
+"""Logins of the lab and its load generators at servers that ask for a password."""
 
 import shlex
 from collections.abc import Mapping
