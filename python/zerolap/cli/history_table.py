@@ -90,14 +90,13 @@ def table(
         version_table,
     )
     from zerolap.lab import Lab
-    from zerolap.server import read_login
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown)
     if metric not in (*WORK, *TIME):
         raise UsageError(f"a history does not follow `{metric}`", hint=f"write one of {', '.join([*WORK, *TIME])}")
     selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
-    login = read_login(password_file, username)
+    login = options.login(password_file, username)
     question = TableQuestion(metric, case_weights(weights, selected, login), since, options.command_line(context))
     asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
     policy = options.sandbox_policy(unsafe_no_sandbox)

@@ -84,11 +84,10 @@ def opportunities(
     """Find opportunities, and write them."""
     from zerolap.cli.output import write_opportunities
     from zerolap.opportunities import counted_version, version_opportunities
-    from zerolap.server import read_login
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown)
-    login = read_login(password_file, username)
+    login = options.login(password_file, username)
     with Store.open_to_read(store) as results, _progress(quiet=quiet) as listen:
         version = counted_version(results, identity, side=side, everywhere=everywhere)
         stated = _weights(weights, version, login)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from zerolap.history import Asked
     from zerolap.records import Case, Source
     from zerolap.sandbox import SandboxPolicy
+    from zerolap.server import ServerLogin
     from zerolap.store import Retention, Store
 
 ENGINES = ("counted", "timed", "sampled", "traced")
@@ -214,6 +215,16 @@ Seed = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor the table.")]
+
+
+def login(password_file: Path | None, username: str | None) -> "ServerLogin | None":
+    """Return the login for the running server that is asked; raises `UsageError`."""
+    if password_file is None and username is None:
+        return None
+    # It takes a while to import.
+    from zerolap.server import read_login
+
+    return read_login(password_file, username)
 
 
 def source(text: str, repository: Path | None) -> "Source":
