@@ -221,7 +221,10 @@ def test_server_that_does_not_start(zerolap: Zerolap, toy_program: Path) -> None
 @pytest.mark.slow
 def test_redis_with_a_setting_that_it_refuses(zerolap: Zerolap, redis_server: Path) -> None:
     arguments = ["hset", "--quick", "--server", redis_server, "--json", "-"]
-    for setting, part in (("nonsense=1", "nonsense"), ("requirepass=secret", "refused `PING`")):
+    # The lab knows no password of these users.
+    users = zerolap.directory / "users.acl"
+    users.write_text("user default on >secret ~* +@all\n")
+    for setting, part in (("nonsense=1", "nonsense"), (f"aclfile={users}", "refused `PING`")):
         ended = zerolap("run", *arguments, "--config", setting)
         assert ended.code == 4, ended.err
         assert part in ended.document()["cases"][0]["failure"]
