@@ -224,8 +224,10 @@ class Checkout:
 
     def commit(self, name: str) -> str:
         """Return the hash of a commit, which is fetched if it is not here; raises `ActionFault` if it cannot be had."""
-        found = self._find(name)
         is_hash = COMMIT.fullmatch(name) is not None
+        if not is_hash:
+            self._require_unambiguous(re.split("[~^:@]", name)[0])
+        found = self._find(name)
         can_be_fetched = is_hash or self._git("check-ref-format", "--branch", name) is not None
         if found is None and can_be_fetched and self._fetch(name, depth=1):
             found = self._find(name if is_hash else "FETCH_HEAD")
@@ -234,6 +236,22 @@ class Checkout:
         if found is None:
             raise ActionFault(f"the repository has no commit {name}", WRONG)
         return found
+
+    def _require_unambiguous(self, name: str) -> None:
+        """Raise `ActionFault` if here or where the checkout came from a tag and a branch of a name differ."""
+        if not name:
+            return
+        refs = [f"refs/tags/{name}", f"refs/heads/{name}"]
+        here = self._git("for-each-ref", "--format=%(objectname) %(refname)%0a%(*objectname) %(refname)", *refs)
+        there = self._git("ls-remote", "origin", *refs, f"{refs[0]}^{{}}")
+        for listed in (here, there):
+            # An annotated tag has a second line, with its commit.
+            lines = [line.split() for line in (listed or "").splitlines()]
+            named = [(words[1].removesuffix("^{}"), words[0]) for words in lines if len(words) == 2]
+            # Patterns of refs stand for those in a directory of the name too.
+            commits = {ref: commit for ref, commit in named if ref in refs}
+            if len(set(commits.values())) > 1:
+                raise ActionFault(f"{name} is ambiguous: write refs/tags/{name} or refs/heads/{name}", WRONG)
 
     def merge_base(self, one: str, other: str) -> str:
         """Return the merge base of two commits that are here, with as much more of their history as that takes."""

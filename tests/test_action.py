@@ -339,6 +339,25 @@ def test_the_base_is_the_merge_base(script: ModuleType, origin: ToySource, tmp_p
         checkout.commit("--upload-pack=touch PWNED")
 
 
+def test_a_name_of_a_tag_and_a_branch_is_refused(script: ModuleType, origin: ToySource, tmp_path: Path) -> None:
+    head = origin.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    origin.git("branch", "both", head)
+    origin.git("tag", "--annotate", "--message", "first", "both", origin.first)
+    open_pull_request(origin, head)
+    checkout = script.Checkout(check_out(origin, tmp_path / "server", depth=1))
+    for name in ("both", "both~1"):
+        with pytest.raises(script.ActionFault, match="both is ambiguous: write refs/tags/both or refs/heads/both"):
+            checkout.commit(name)
+    assert checkout.commit("refs/heads/both") == head
+    assert checkout.commit("refs/tags/both") == origin.first
+    # A branch in a directory of the name is another one.
+    origin.git("branch", "--force", "feature/both", head)
+    origin.git("tag", "feature", origin.first)
+    assert checkout.commit("feature") == origin.first
+    origin.git("branch", "--force", "both", origin.first)
+    assert checkout.commit("both") == origin.first
+
+
 def test_a_newer_merge_base_is_not_hidden_by_a_cut_history(
     script: ModuleType, origin: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

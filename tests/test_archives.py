@@ -50,10 +50,12 @@ from zerolap.records import (
     BuildDone,
     BuildJob,
     BuildSpec,
+    Changes,
     EnvironmentMissing,
     Request,
     RequestedServer,
     Revision,
+    UnknownChanges,
     UsageError,
     event_json,
     job_json,
@@ -275,6 +277,42 @@ def test_a_tree_with_a_link_that_leads_out_cannot_travel(compiler: None, tmp_pat
     with pytest.raises(UsageError, match=r"`tree` cannot be sent .* the link `src/data` leads out of it") as raised:
         pack_source(tree_source("tree", tmp_path / "tree"), blobs)
     assert raised.value.hint
+
+
+def test_a_commit_with_links_that_lead_out_is_built_here(toy: ToySource, tmp_path: Path, blobs: Blobs) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    (toy.path / "src" / "absolute").symlink_to(secret)
+    (toy.path / "up").symlink_to("../../..")
+    (toy.path / "src" / "nowhere").symlink_to("/nowhere")
+    commit = toy.commit("links")
+    source = revision_source("links", toy.path, commit)
+    with pytest.raises(UsageError, match="cannot be sent to another machine") as raised:
+        pack_source(source, blobs)
+    assert "on this machine" in raised.value.hint
+    packed = pack_source(source, blobs, travels=False)
+    assert packed.links_lead_out
+    (tmp_path / "tree").mkdir()
+    unpack_source(packed, blobs, tmp_path / "tree")
+    assert os.readlink(tmp_path / "tree" / "src" / "absolute") == str(secret)
+    assert secret.read_text() == "secret"
+    builder = Builder(tmp_path / "builds", archives=blobs)
+    built = builder.build(packed)
+    # Nothing that is read from the store later follows a link that leads out.
+    assert builder.builds.archive_of(built.record.build) is None
+    assert builder.builds.source_lines(built.record.build, [("absolute", 1), ("../up/etc/passwd", 1)], blobs) == {}
+    with pytest.raises(UsageError, match="cannot be sent"):
+        pack_source(packed, blobs)
+    # What says that it has none is checked.
+    with pytest.raises(UsageError, match="is refused"):
+        Builder(tmp_path / "others", archives=blobs).build(packed.model_copy(update={"links_lead_out": False}))
+    base = pack_source(revision_source("first", toy.path, toy.first), blobs, travels=False)
+    assert not base.links_lead_out
+    changes = changes_between(base, packed, blobs)
+    assert isinstance(changes, Changes)
+    assert {"src/absolute", "src/nowhere"} <= {file.new_file for file in changes.files}
+    assert "secret" not in "".join(hunk.text for file in changes.files for hunk in file.hunks).replace(str(secret), "")
 
 
 def test_a_tree_that_is_too_large_cannot_travel(
@@ -639,23 +677,22 @@ def test_changes_between_archives_are_those_between_the_revisions(toy: ToySource
     head = revision_source("head", toy.path, toy.commit("moved"))
     base = revision_source("base", toy.path, toy.first)
     expected = changes_between(base, head)
-    assert expected is not None
+    assert isinstance(expected, Changes)
     assert [file.new_file for file in expected.files] == ["src/commands.c", "src/new.c"]
     archives = pack_source(base, blobs), pack_source(head, blobs)
     assert changes_between(*archives, blobs) == expected
     same = changes_between(archives[0], archives[0], blobs)
-    assert same is not None
-    assert same.files == []
+    assert same == Changes(files=[])
 
 
 def test_archives_that_cannot_be_compared(toy: ToySource, toy_program: Path, tmp_path: Path, blobs: Blobs) -> None:
     tree = pack_source(revision_source("first", toy.path, toy.first), blobs)
     program = pack_source(binary_source("toy", toy_program), blobs)
-    assert changes_between(tree, tree) is None
-    assert changes_between(tree, program, blobs) is None
-    assert changes_between(program, program, blobs) is None
-    assert changes_between(tree, tree, open_blobs(None, tmp_path / "others")) is None
-    assert changes_between(tree, revision_source("first", toy.path, toy.first), blobs) is None
+    assert isinstance(changes_between(tree, tree), UnknownChanges)
+    assert isinstance(changes_between(tree, program, blobs), UnknownChanges)
+    assert isinstance(changes_between(program, program, blobs), UnknownChanges)
+    assert isinstance(changes_between(tree, tree, open_blobs(None, tmp_path / "others")), UnknownChanges)
+    assert isinstance(changes_between(tree, revision_source("first", toy.path, toy.first), blobs), UnknownChanges)
 
 
 # Tools

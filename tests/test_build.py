@@ -1,10 +1,11 @@
 """What names on the command line stand for, how trees are built, copied and compared."""
 
+import io
 import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,30 +19,34 @@ from zerolap.build import (
     Builder,
     Builds,
     changes_between,
+    enclosing_repository,
     git,
     kept_tree,
     measured_server,
+    pack_source,
     parse_variant,
     recipe,
     resolve,
 )
 from zerolap.build import builder as builder_module
-from zerolap.build import source_changes as changes_module
 from zerolap.build.builder import BuiltServer
 from zerolap.build.recipe import recipe_for
 from zerolap.build.source import content_digest, export
-from zerolap.build.source_changes import parse_diff
+from zerolap.build.source_changes import DiffLimits, DiffReading, parse_diff
 from zerolap.records import (
     BuildFailed,
+    Changes,
     EndpointSource,
     EnvironmentMissing,
     FileChange,
     RevisionSource,
     Source,
+    UnknownChanges,
     UsageError,
 )
 from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process
 from zerolap.sandbox import confined_reading as reading
+from zerolap.store import open_blobs
 
 # Names
 
@@ -62,7 +67,9 @@ def test_a_path_goes_before_a_revision(toy: ToySource, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     assert is_commit(resolve("HEAD", toy.path), "HEAD", toy, toy.git("rev-parse", "HEAD"))
     (tmp_path / "HEAD").mkdir()
-    assert resolve("HEAD", toy.path) == tree_source("HEAD", tmp_path / "HEAD")
+    with pytest.warns(UserWarning, match=r"taken for the path, and is also the revision .* write \./HEAD"):
+        assert resolve("HEAD", toy.path) == tree_source("HEAD", tmp_path / "HEAD")
+    assert resolve("./HEAD", toy.path) == tree_source("./HEAD", tmp_path / "HEAD")
 
 
 def test_a_revision_goes_before_a_program(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,16 +80,16 @@ def test_a_revision_goes_before_a_program(toy: ToySource, tmp_path: Path, monkey
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     assert resolve("v1", toy.path) == binary_source("v1", program)
     toy.git("tag", "--force", "v1", toy.first)
-    assert is_commit(resolve("v1", toy.path), "v1", toy, toy.first)
+    with pytest.warns(UserWarning, match=f"taken for the revision {toy.first[:12]} .* also the program {program}"):
+        assert is_commit(resolve("v1", toy.path), "v1", toy, toy.first)
     assert resolve("v1", None) == binary_source("v1", program)
 
 
 def test_repository_at_revision(toy: ToySource) -> None:
     name = f"{toy.path}@{toy.first[:10]}"
     assert is_commit(resolve(name, None), name, toy, toy.first)
-    with pytest.raises(UsageError) as raised:
+    with pytest.raises(UsageError, match=f"no revision `nothing` in the repository `{toy.path}`"):
         resolve(f"{toy.path}@nothing", None)
-    assert f"no revision `nothing` in the repository `{toy.path}`" in raised.value.details
 
 
 def test_a_revision_comes_with_what_git_knows_of_it(toy: ToySource) -> None:
@@ -122,18 +129,26 @@ def test_a_repository_that_git_does_not_trust(compiler: None, tmp_path: Path, mo
         os.chown(path, 12345, 12345)
     with pytest.raises(UsageError, match="not a git repository that can be read") as raised:
         resolve("HEAD", source.path)
-    assert "ownership" in raised.value.details
+    assert "ownership" in raised.value.message
+    assert raised.value.hint == f"git config --global --add safe.directory {source.path}"
+    # In such a checkout too.
+    monkeypatch.chdir(source.path)
+    assert enclosing_repository() is None
+    with pytest.raises(UsageError, match="ownership"):
+        resolve("HEAD", enclosing_repository())
 
 
-def test_all_that_was_tried_is_named(toy: ToySource) -> None:
+def test_all_that_was_tried_is_named(toy: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError) as raised:
         resolve("nothing", toy.path)
-    tried = raised.value.details
-    order = ["endpoint", "no file or directory `nothing`", "no revision `nothing`", "no program `nothing`"]
-    assert [part for part in sorted(order, key=tried.find) if part in tried] == order
-    with pytest.raises(UsageError, match="names no server") as raised:
+    order = ["no file, directory or program on the PATH", "no revision `nothing`", str(toy.path)]
+    message = raised.value.message
+    assert [part for part in sorted(order, key=message.find) if part in message] == order
+    assert not raised.value.details
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="no git repository is given") as raised:
         resolve("nothing", None)
-    assert "--repo" in raised.value.details
+    assert "--repo" in raised.value.hint
 
 
 def test_a_revision_that_looks_like_an_option(toy: ToySource) -> None:
@@ -399,9 +414,7 @@ Binary files a/picture and b/picture differ
 
 
 def parsed(diff: str) -> list[FileChange]:
-    changes = parse_diff(diff.encode())
-    assert changes is not None
-    return changes.files
+    return parse_diff(io.BytesIO(diff.encode())).files
 
 
 def test_a_diff_is_read() -> None:
@@ -433,7 +446,7 @@ def test_no_line_of_a_source_is_read_as_a_header(toy: ToySource, end: str) -> No
     table.write_bytes(text.encode())
     head = toy.commit("hostile")
     changes = changes_between(revision_source("base", toy.path, toy.first), revision_source("head", toy.path, head))
-    assert changes is not None
+    assert isinstance(changes, Changes)
     [file] = changes.files
     assert (file.old_file, file.new_file) == ("src/table.c", "src/table.c")
     [hunk] = file.hunks
@@ -452,26 +465,70 @@ def test_changes_between_revisions(toy: ToySource, tmp_path: Path) -> None:
     head = toy.commit("moved")
     base = revision_source("base", toy.path, toy.first)
     changes = changes_between(base, revision_source("head", toy.path, head))
-    assert changes is not None
+    assert isinstance(changes, Changes)
     [file] = changes.files
     assert (file.old_file, file.new_file) == ("src/table.c", "src/a table.c")
     assert len(file.hunks) == 1
     assert file.hunks[0].new_lines == 2
-    assert changes_between(base, base) is not None
-    assert changes_between(base, revision_source("head", tmp_path, head)) is None
-    assert changes_between(base, tree_source("tree", toy.path)) is None
-    assert changes_between(base, revision_source("head", toy.path, "0" * 40)) is None
+    assert changes_between(base, base) == Changes(files=[])
+    for other in (revision_source("head", tmp_path, head), tree_source("tree", toy.path)):
+        unknown = changes_between(base, other)
+        assert isinstance(unknown, UnknownChanges)
+        assert unknown.reason == "The sources are not both revisions of one repository or trees"
+    unknown = changes_between(base, revision_source("head", toy.path, "0" * 40))
+    assert isinstance(unknown, UnknownChanges)
+    assert unknown.reason.startswith("Git cannot show the changes of the sources (")
 
 
-def test_changes_that_are_too_large_are_not_known(toy: ToySource, monkeypatch: pytest.MonkeyPatch) -> None:
-    head = toy.changed(("commands.c", '"PONG"', '"PING"'))
-    sources = revision_source("base", toy.path, toy.first), revision_source("head", toy.path, head)
-    assert changes_between(*sources) is not None
-    monkeypatch.setattr(changes_module, "MOST_HUNKS", 0)
-    assert changes_between(*sources) is None
-    monkeypatch.undo()
-    monkeypatch.setattr(changes_module, "MOST_DIFF_BYTES", 16)
-    assert changes_between(*sources) is None
+def big_change(toy: ToySource, lines: int) -> str:
+    """Return a commit with a small change of the server, a header of so many lines, and a change of a document."""
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    toy.replace("commands.c", '"PONG"', '"PING"')
+    (toy.path / "src" / "big.h").write_text("".join(f"#define CONSTANT_{number} {number}\n" for number in range(lines)))
+    (toy.path / "README").write_text("text\n" * 10)
+    return toy.commit("big")
+
+
+@pytest.mark.parametrize("of_archives", [False, True])
+def test_a_file_with_too_large_changes_is_left_out_alone(toy: ToySource, tmp_path: Path, of_archives: bool) -> None:
+    blobs = open_blobs(None, tmp_path / "blobs")
+    sides = revision_source("base", toy.path, toy.first), revision_source("head", toy.path, big_change(toy, 300_000))
+    compared = [pack_source(side, blobs) for side in sides] if of_archives else list(sides)
+    changes = changes_between(compared[0], compared[1], blobs)
+    assert isinstance(changes, Changes)
+    assert changes.left_out == ["src/big.h"]
+    hunks = {file.new_file: len(file.hunks) for file in changes.files}
+    assert hunks == {"README": 1, "src/big.h": 0, "src/commands.c": 1}
+
+
+def test_files_that_are_needed_are_read_before_others(toy: ToySource) -> None:
+    head = big_change(toy, 100)
+    diff = toy.git("diff", "-p", "--unified=0", "--src-prefix=a/", "--dst-prefix=b/", toy.first, head).encode() + b"\n"
+
+    def read(limits: DiffLimits, needed: Collection[str] = ()) -> tuple[list[str], list[str]]:
+        changes = parse_diff(io.BytesIO(diff), DiffReading(needed, limits=limits))
+        return [file.new_file for file in changes.files if file.hunks], changes.left_out
+
+    assert read(DiffLimits()) == (["README", "src/big.h", "src/commands.c"], [])
+    # A document is no loss, a file of code that was not read is named.
+    assert read(DiffLimits(other_hunks=0)) == (["src/big.h", "src/commands.c"], [])
+    assert read(DiffLimits(first_hunks=1)) == (["README", "src/big.h"], ["src/commands.c"])
+    assert read(DiffLimits(first_hunks=1, other_hunks=0), ["commands.c"]) == (["src/commands.c"], [])
+    # What is left out of a file that is too large is not taken from the others.
+    assert read(DiffLimits(file_bytes=500, first_bytes=500)) == (["README", "src/commands.c"], ["src/big.h"])
+    assert read(DiffLimits(file_hunks=0)) == ([], ["src/big.h", "src/commands.c"])
+
+
+def test_a_line_longer_than_what_is_kept_hides_no_other_change(toy: ToySource) -> None:
+    toy.git("checkout", "--quiet", "--force", toy.first)
+    toy.replace("commands.c", '"PONG"', '"PING"')
+    text = f"/* {'x' * (5 << 20)}\ndiff --git a/src/a b/src/b */"
+    (toy.path / "src" / "a.c").write_text(text)
+    sources = revision_source("base", toy.path, toy.first), revision_source("head", toy.path, toy.commit("a long line"))
+    changes = changes_between(*sources)
+    assert isinstance(changes, Changes)
+    assert changes.left_out == ["src/a.c"]
+    assert [file.new_file for file in changes.files if file.hunks] == ["src/commands.c"]
 
 
 def test_changes_between_trees(compiler: None, tmp_path: Path) -> None:
@@ -479,7 +536,7 @@ def test_changes_between_trees(compiler: None, tmp_path: Path) -> None:
         (tmp_path / side / "src").mkdir(parents=True)
         (tmp_path / side / "src" / "server.c").write_text(text)
     changes = changes_between(tree_source("base", tmp_path / "base"), tree_source("head", tmp_path / "the head"))
-    assert changes is not None
+    assert isinstance(changes, Changes)
     [file] = changes.files
     assert (file.old_file, file.new_file) == ("src/server.c", "src/server.c")
     assert (file.hunks[0].old_start, file.hunks[0].old_lines) == (2, 1)
@@ -494,7 +551,7 @@ def test_the_users_git_settings_do_not_matter(toy: ToySource, tmp_path: Path, mo
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
     changes = changes_between(revision_source("base", toy.path, toy.first), revision_source("head", toy.path, head))
-    assert changes is not None
+    assert isinstance(changes, Changes)
     assert [file.new_file for file in changes.files] == ["src/commands.c"]
 
 
@@ -818,7 +875,7 @@ def test_a_change_cannot_be_hidden_as_one_of_no_text(tmp_path: Path) -> None:
     source.write_bytes(source.read_bytes() + b"/* \0 */\n")
     toy.commit("a byte that no text has")
     changes = changes_between(resolve(toy.first, toy.path), resolve("HEAD", toy.path))
-    assert changes is not None
+    assert isinstance(changes, Changes)
     assert "src/commands.c" in [file.new_file for file in changes.files]
 
 

@@ -1,5 +1,6 @@
 """Comments, checks and notices say what came of a change, in bounded size, and nothing foreign acts in them."""
 
+import io
 import json
 import re
 from dataclasses import replace
@@ -346,9 +347,7 @@ diff --git a/src/gone.c b/src/gone.c
 
 
 def test_changed_lines_are_those_of_the_diff() -> None:
-    changes = parse_diff(DIFF.encode())
-    assert changes is not None
-    assert changed_lines(changes) == (
+    assert changed_lines(parse_diff(io.BytesIO(DIFF.encode()))) == (
         ChangedLines("src/t_stream.c", 6, 7, "void xaddCommand(client *c) {"),
         ChangedLines("src/t_stream.c", 23, 22),
     )

@@ -177,6 +177,23 @@ def test_a_range_that_holds_no_releases_is_refused(released: Repository) -> None
     released.refuses("tags:1.0.0..9.9.9", "no revision `9.9.9`")
 
 
+def test_releases_are_named_one_by_one(released: Repository) -> None:
+    assert released.names("tags:1.10.0,1.0.0") == "AD"
+    assert released.names("tags:v1.2.0, 1.2.1,v1.2.0") == "Bp"
+    released.refuses("tags:1.0.0,1.1.9", "no revision `1.1.9`", "did you mean")
+    released.refuses("tags:1.0.0,main", "`main` is no release")
+    for text in ("tags:,1.0.0", "tags:1.0.0,", "tags:1.0.0,1.2.0..1.10.0"):
+        released.refuses(text, "is no range of commits", "tags:A,B,C")
+
+
+def test_a_search_takes_two_revisions_and_no_other_range(repository: Repository) -> None:
+    with pytest.raises(UsageError, match="no first parent") as raised:
+        commits_of(repository.path, "topic..main", takes_releases=False)
+    assert "tags:" not in raised.value.hint
+    with pytest.raises(UsageError, match="no revision `tags:topic`"):
+        commits_of(repository.path, "tags:topic..main", takes_releases=False)
+
+
 def test_several_tags_of_a_commit_name_it_in_the_order_of_their_versions(released: Repository) -> None:
     released.tag("2.0.0", "E")
     released.tag("1.11.0", "E")
@@ -292,5 +309,5 @@ def test_a_shallow_clone_has_the_commits_that_are_there(repository: Repository, 
     clone.ids = repository.ids
     assert clone.names("branch") == "BMC"
     assert clone.names("cloned~2..cloned") == "BMC"
-    clone.refuses("cloned~3..cloned", "no revision `cloned~3`", "git fetch --unshallow")
+    clone.refuses("cloned~3..cloned", "no revision `cloned~3`", "fetch --unshallow --tags")
     clone.refuses(f"{repository.ids['A']}..cloned", "no revision", "the clone is shallow")

@@ -1,5 +1,6 @@
 """The doctor: what it reports of machines that this one is not, and that it never hangs."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from zerolap.host.noise import Noise
 from zerolap.host.probes import instruments, isolation, memory, processor, programs
 from zerolap.host.probes import interference as disturbance
 from zerolap.host.readings import run
-from zerolap.sandbox import Limits, available, process
+from zerolap.sandbox import Limits, available, process, socket_place
 
 
 def machine(cores: int, siblings: int = 1) -> Processors:
@@ -68,6 +69,21 @@ def test_memory_probes(tmp_path: Path) -> None:
     assert memory.overcommit(tmp_path).remedy == "sudo sysctl vm.overcommit_memory=1"
     assert memory.address_randomisation(tmp_path).state is State.WARNING
     assert memory.disk(tmp_path / "nowhere").state is State.MISSING
+
+
+def test_sockets_below_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert memory.sockets(Path("/tmp")).found == "in /tmp"
+    deep = tmp_path / ("y" * 80)
+    monkeypatch.setattr(socket_place, "SHORT_DIRECTORIES", (str(tmp_path),))
+    found = memory.sockets(deep)
+    assert (found.state, found.found) == (
+        State.OK,
+        f"in {tmp_path}/zerolap-{os.geteuid()}, as the path of {deep} is too long",
+    )
+    monkeypatch.setattr(socket_place, "SHORT_DIRECTORIES", (str(tmp_path / "nowhere"),))
+    found = memory.sockets(deep)
+    assert found.state is State.MISSING
+    assert "TMPDIR" in found.remedy
 
 
 def test_what_is_missing_has_a_cost_and_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from call_graphs import (
 from zerolap.explain import Evidence, explain_change
 from zerolap.explain.blame import assign_blame
 from zerolap.explain.cost_graph import CostGraph, Edge
-from zerolap.records import Changes, SourceFunction
+from zerolap.records import Changes, FileChange, SourceFunction, UnknownChanges
 
 COSTS = {"main": 100.0, "command": 200.0, "format": 300.0}
 CALLS = {("main", "command"): 1.0, ("command", "format"): 1.0}
@@ -194,7 +194,8 @@ def test_what_cannot_be_seen_is_said() -> None:
     limits = [finding for finding in explained(base, head, stripped=True) if finding.kind == "limits"]
     assert len(limits) == 1
     assert "head is stripped" in limits[0].text
-    findings = explain_change(Evidence(base, head, [], [], None, base_stripped=True, head_stripped=True))
+    unknown = UnknownChanges(reason="The sources are not both revisions of one repository or trees")
+    findings = explain_change(Evidence(base, head, [], [], unknown, base_stripped=True, head_stripped=True))
     texts = [finding.text for finding in findings if finding.kind == "limits"]
     assert len(texts) == 2
     assert "base and head" in texts[0]
@@ -203,6 +204,17 @@ def test_what_cannot_be_seen_is_said() -> None:
     assert findings[0].in_diff is None
     ranks = [finding.rank for finding in findings]
     assert ranks == sorted(ranks)
+
+
+def test_functions_of_a_file_whose_changes_were_not_read() -> None:
+    base, head = call_graph(COSTS, CALLS), call_graph({**COSTS, "format": 500.0}, CALLS)
+    [file] = {finding.file for finding in explained(base, head) if finding.function == "format"}
+    changes = Changes(files=[FileChange(old_file="a", new_file=f"src/{file}", hunks=[])], left_out=[f"src/{file}"])
+    findings = explain_change(Evidence(base, head, [], [], changes, base_stripped=False, head_stripped=False))
+    texts = [finding.text for finding in findings if finding.kind == "limits"]
+    assert any(text.startswith(f"The changes of `src/{file}` are too large to be read") for text in texts)
+    # It is not known whether the function changed.
+    assert [finding.in_diff for finding in findings if finding.function == "format"] == [None]
 
 
 def test_without_debug_information() -> None:

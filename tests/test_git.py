@@ -22,7 +22,7 @@ from zerolap.build import changes_between, pack_source, resolve
 from zerolap.build.git import GitStopped, read_git
 from zerolap.build.source import content_digest, export
 from zerolap.build.tar import TarLimits
-from zerolap.records import BuildFailed, EnvironmentMissing, Interrupted, RevisionSource, UsageError
+from zerolap.records import BuildFailed, Changes, EnvironmentMissing, Interrupted, RevisionSource, UsageError
 from zerolap.sandbox import Cancellation
 from zerolap.store import open_blobs
 from zerolap.triggers.mirror import Mirror, RemoteUnreachable
@@ -199,11 +199,11 @@ def test_settings_of_users_and_repositories_run_nothing(toy: ToySource, ran: Pat
     assert isinstance(base, RevisionSource)
     assert isinstance(changed, RevisionSource)
     between = changes_between(base, changed)
-    assert between is not None
+    assert isinstance(between, Changes)
     assert {"src/filtered.c", "src/left-out.c"} <= {file.new_file for file in between.files}
     archives = [pack_source(source, blobs) for source in (base, changed)]
     of_archives = changes_between(*archives, blobs)
-    assert of_archives is not None
+    assert isinstance(of_archives, Changes)
     assert {"src/filtered.c", "src/left-out.c"} <= {file.new_file for file in of_archives.files}
     # A tree of the user's, of which git lists the files.
     tree = resolve(str(toy.path), None)

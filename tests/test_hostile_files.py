@@ -17,7 +17,7 @@ from zerolap.build import changes_between, pack_source
 from zerolap.build.compilers import copy_files
 from zerolap.build.source import content_digest
 from zerolap.engines import windows
-from zerolap.records import TrialFailed, UsageError
+from zerolap.records import Changes, TrialFailed, UsageError
 from zerolap.sandbox import (
     Confinement,
     FileRefused,
@@ -269,7 +269,8 @@ def test_a_commit_with_a_deep_path_fails_alone(
         pack_source(revision_source("deep", toy.path, head), blobs)
     packed = pack_source(revision_source("first", toy.path, toy.first), blobs)
     assert packed.content == toy.git("rev-parse", f"{toy.first}^{{tree}}")
-    assert changes_between(revision_source("first", toy.path, toy.first), revision_source("deep", toy.path, head))
+    of_deep = changes_between(revision_source("first", toy.path, toy.first), revision_source("deep", toy.path, head))
+    assert isinstance(of_deep, Changes)
 
 
 def test_a_tree_with_a_deep_path_is_refused(compiler: None, tmp_path: Path) -> None:

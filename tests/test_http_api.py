@@ -140,7 +140,11 @@ def test_two_revisions_are_compared_on_the_named_platforms(
 
 @pytest.mark.parametrize(
     ("changes", "part"),
-    [({"head": "no-such-branch"}, "neither a tag nor a branch no-such-branch"), ({"cases": ["toy-got"]}, "toy-got")],
+    [
+        ({"head": "no-such-branch"}, "neither a tag nor a branch no-such-branch"),
+        ({"head": "both"}, "`both` is ambiguous"),
+        ({"cases": ["toy-got"]}, "toy-got"),
+    ],
 )
 def test_what_cannot_be_compared_states_why(
     changes: dict[str, Any],
@@ -152,6 +156,8 @@ def test_what_cannot_be_compared_states_why(
     tmp_path: Path,
 ) -> None:
     of_history(toy)
+    toy.git("tag", "both", toy.first)
+    toy.git("branch", "both", "HEAD")
     ci = holder(lab, store, "submit")
     asked = ci.ask(**changes).json()
     asyncio.run(carry_out(store, settings, tmp_path))

@@ -39,7 +39,7 @@ def test_what_is_no_start_command_is_an_error() -> None:
     ):
         with pytest.raises(UsageError) as raised:
             resolve(text, None)
-        assert why in raised.value.details
+        assert why in raised.value.message
 
 
 def test_its_arguments_go_before_the_settings(redis_server: Path, tmp_path: Path) -> None:

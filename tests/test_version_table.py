@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from command_line import Zerolap
-from redis_process import RedisProcess
+from redis_process import PASSWORD, RedisProcess
 from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 from zerolap.build import Variant, build_differences
@@ -41,6 +41,7 @@ from zerolap.records import (
     VersionTable,
 )
 from zerolap.report import show_version_table, version_table_json, version_table_markdown
+from zerolap.server import read_login
 
 METRIC = "instructions_per_op"
 SUITE = """
@@ -412,13 +413,19 @@ def test_a_running_server_is_asked(suite: list[Case], tmp_path: Path, redis_serv
     with RedisProcess.on_a_port(redis_server, tmp_path / "redis") as server:
         server.start()
         address = f"tcp://127.0.0.1:{server.port}"
-        # It has a password, which is none of the lab's business.
-        with pytest.raises(EnvironmentMissing, match="NOAUTH"):
-            case_weights(address, suite)
-        server.client.config_set("requirepass", "")
         for number in range(50):
             server.client.set(f"key{number}", "value")
-        weights = case_weights(address, suite)
+        with pytest.raises(EnvironmentMissing, match="NOAUTH") as raised:
+            case_weights(address, suite)
+        assert "--password-file" in raised.value.hint
+        file = tmp_path / "password"
+        file.write_text("another\n")
+        with pytest.raises(EnvironmentMissing, match="WRONGPASS"):
+            case_weights(address, suite, read_login(file, None))
+        file.write_text(f"{PASSWORD}\nof the server\n")
+        weights = case_weights(address, suite, read_login(file, None))
+        server.client.acl_setuser("asks", enabled=True, passwords=[f"+{PASSWORD}"], commands=["+info"])
+        assert case_weights(address, suite, read_login(file, "asks")).by_case["set"] > 0
     assert weights.by_case["set"] > 0
     assert weights.by_case["queue"] == 0
     assert (weights.stated.kind, weights.stated.source) == ("usage", address)

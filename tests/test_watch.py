@@ -229,6 +229,7 @@ def test_a_second_conductor_on_a_store_is_refused(watching: Watching) -> None:
         (["--repo", "nowhere", "--branch", "main"], 3, ["nowhere", "does not appear to be a git repository"]),
         (["--repo", "source", "--branch", "mian"], 2, ["no branch `mian`", "main"]),
         (["--repo", "source", "--branch", "main", "--since", "v9"], 2, ["no revision `v9`"]),
+        (["--repo", "source", "--branch", "main", "--since", "both"], 2, ["`both` is ambiguous", "refs/tags/both"]),
         (["--repo", "source", "--branch", "main", "--every", "soon"], 2, ["soon"]),
         (["--repo", "source", "--branch", "main", "--every", "0.1s"], 2, ["every_seconds"]),
         (["--repo", "ext::sh -c reboot", "--branch", "main"], 2, ["not a git remote"]),
@@ -240,4 +241,6 @@ def test_a_second_conductor_on_a_store_is_refused(watching: Watching) -> None:
 )
 def test_wrong_usage_is_told_at_once(watching: Watching, options: list[str], code: int, parts: list[str]) -> None:
     watching.source.git("branch", "-M", "main")
+    watching.source.git("tag", "both", watching.source.first)
+    watching.source.git("branch", "both", watching.source.commit("another"))
     watching.zerolap("watch", *options, "--store", watching.zerolap.store).fails_with(code, *parts)

@@ -10,7 +10,16 @@ from zerolap.api.serving import ServeOptions, serve
 from zerolap.records import Comparison, UsageError
 from zerolap.sandbox import SandboxPolicy
 from zerolap.store import Store
-from zerolap.triggers import BRANCHES, TAGS, Mirror, Push, Triggers, TriggerSettings, WatchSettings, mirrors_of
+from zerolap.triggers import (
+    BRANCHES,
+    Mirror,
+    Push,
+    Triggers,
+    TriggerSettings,
+    WatchSettings,
+    commit_of_ref,
+    mirrors_of,
+)
 
 NAMED_BRANCHES: Final = 5
 
@@ -54,7 +63,7 @@ def _begin(watch: WatchSettings, store: Store, since: str) -> None:
         return
     followed = [name for name in refs if name.startswith(BRANCHES) and watch.follows_branch(name)]
     mirror.fetch([refs[name] for name in followed])
-    commit = refs.get(f"{TAGS}{since}") or refs.get(f"{BRANCHES}{since}") or mirror.revision(since)
+    commit = commit_of_ref(since, refs, mirror.shown) or mirror.revision(since)
     if commit is None:
         raise UsageError(f"{mirror.shown} has no revision `{since}`", hint="give a tag or the hash of a commit")
     mirror.fetch([commit])

@@ -16,7 +16,8 @@ from zerolap.build.initial_ramdisk import RamdiskEntry, pack_ramdisk, program_en
 from zerolap.build.kernel_build import KERNELS, BuiltKernel, KernelBuilder, KernelSource
 from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program, setting_arguments
-from zerolap.build.source import commit_of, resolve
+from zerolap.build.revision_name import commit_of, enclosing_repository, required_commit
+from zerolap.build.source import resolve, revision_source
 from zerolap.build.source_changes import changes_between
 from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
 
@@ -47,6 +48,7 @@ __all__ = [
     "changes_between",
     "commit_of",
     "commits_of",
+    "enclosing_repository",
     "measured_server",
     "named",
     "pack_build",
@@ -56,7 +58,9 @@ __all__ = [
     "parse_variant",
     "program_entries",
     "read_git",
+    "required_commit",
     "resolve",
+    "revision_source",
     "run_git",
     "setting_arguments",
     "source_functions",

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from zerolap.build.recipe import require_server_tree
 from zerolap.build.source import content_digest, export, remove_settings
-from zerolap.build.tar import TarLimits, TarRefused, digests_of_files, pack_tar, unpack_tar
+from zerolap.build.tar import LinkLeadsOut, TarLimits, TarRefused, digests_of_files, pack_tar, unpack_tar
 from zerolap.records import (
     ArchiveSource,
     BinarySource,
@@ -27,14 +27,18 @@ PACKING_PREFIX = "zerolap-packing-"
 PROGRAM = "server"
 
 
-def pack_source(source: TreeSource | RevisionSource | BinarySource | ArchiveSource, blobs: Blobs) -> ArchiveSource:
+def pack_source(
+    source: TreeSource | RevisionSource | BinarySource | ArchiveSource, blobs: Blobs, *, travels: bool = True
+) -> ArchiveSource:
     """Put the files of a source into a blob, and return the source as it travels: equal trees give equal blobs.
 
     A source that travels already is returned as it is. Raises `UsageError` for what cannot travel: a start command,
-    what is no server's source tree or program, a tree that is too large or has links that lead out of it;
-    `BuildFailed` for a revision that git cannot export.
+    what is no server's source tree or program, a tree that is too large; one with links that lead out of it, unless
+    it is built here and never `travels`; `BuildFailed` for a revision that git cannot export.
     """
     if isinstance(source, ArchiveSource):
+        if travels and source.links_lead_out:
+            raise _not_sent(source.name, "its links lead out of it")
         return source
     if isinstance(source, BinarySource):
         return _packed_program(source, blobs)
@@ -42,17 +46,32 @@ def pack_source(source: TreeSource | RevisionSource | BinarySource | ArchiveSour
         # Before all its files are read: it may be a large directory that is no source at all.
         require_server_tree(source.name, source.path)
     try:
-        content, archive = _packed_tree(source, blobs)
+        return _packed_tree(source, blobs)
+    except LinkLeadsOut as reason:
+        if travels:
+            raise _not_sent(source.name, str(reason)) from reason
     except TarRefused as reason:
-        raise UsageError(
-            f"`{source.name}` cannot be sent to another machine: {reason}",
-            hint="give a tree, or a commit, with the server's source alone",
-        ) from reason
-    return ArchiveSource(name=source.name, form="tree", content=content, archive=archive, revision=revision_of(source))
+        raise _not_packed(source.name, reason) from reason
+    try:
+        return _packed_tree(source, blobs, links_may_lead_out=True)
+    except TarRefused as reason:
+        raise _not_packed(source.name, reason) from reason
 
 
-def _packed_tree(source: TreeSource | RevisionSource, blobs: Blobs) -> tuple[str, str]:
-    """Return the digest of a tree, and that of the blob with the tar of its files; raises `TarRefused`."""
+def _not_sent(name: str, reason: str) -> UsageError:
+    hint = "give a tree, or a commit, with the server's source alone; on this machine it can be built"
+    return UsageError(f"`{name}` cannot be sent to another machine: {reason}", hint=hint)
+
+
+def _not_packed(name: str, reason: TarRefused) -> UsageError:
+    hint = "give a tree, or a commit, with the server's source alone"
+    return UsageError(f"the files of `{name}` cannot be packed: {reason}", hint=hint)
+
+
+def _packed_tree(
+    source: TreeSource | RevisionSource, blobs: Blobs, *, links_may_lead_out: bool = False
+) -> ArchiveSource:
+    """Return the source with the blob of its files as a tar; raises `TarRefused`."""
     remove_abandoned(PACKING_PREFIX)
     with scratch_directory(PACKING_PREFIX) as tree:
         export(source, tree, LIMITS)
@@ -61,9 +80,16 @@ def _packed_tree(source: TreeSource | RevisionSource, blobs: Blobs) -> tuple[str
         copied = source if isinstance(source, RevisionSource) else TreeSource(name=source.name, path=tree)
         # On the disk: the conductor packs trees of others, and must not run out of memory.
         with tempfile.TemporaryFile() as tar:
-            pack_tar(tree, tar, LIMITS)
+            pack_tar(tree, tar, LIMITS, links_may_lead_out=links_may_lead_out)
             tar.seek(0)
-            return content_digest(copied), blobs.put_file(tar)
+            return ArchiveSource(
+                name=source.name,
+                form="tree",
+                content=content_digest(copied),
+                archive=blobs.put_file(tar),
+                revision=revision_of(source),
+                links_lead_out=links_may_lead_out,
+            )
 
 
 def _packed_program(source: BinarySource, blobs: Blobs) -> ArchiveSource:
@@ -83,7 +109,8 @@ def _packed_program(source: BinarySource, blobs: Blobs) -> ArchiveSource:
 def unpack_source(source: ArchiveSource, blobs: Blobs, directory: Path) -> TreeSource | BinarySource:
     """Write the files of a source to an empty directory, and return what is there.
 
-    The files may be hostile: nothing is written elsewhere, and no link leads out. The content of a tree is what
+    The files may be hostile: nothing is written elsewhere, and no link leads out, but of a source that was packed here
+    for this machine, as it is in its commit. The content of a tree is what
     `source` says. Raises `UsageError` for what `pack_source` does not make, `BlobDamaged` if the blob is not there.
     """
     content = blobs.get(source.archive)
@@ -94,7 +121,7 @@ def unpack_source(source: ArchiveSource, blobs: Blobs, directory: Path) -> TreeS
         program.write_bytes(content)
         program.chmod(0o755)
         return BinarySource(name=source.name, path=program)
-    _unpack(source.name, content, directory)
+    _unpack(source, content, directory)
     return TreeSource(name=source.name, path=directory)
 
 
@@ -107,7 +134,7 @@ def unpack_what_differs(sources: Sequence[ArchiveSource], blobs: Blobs, director
     digests = [_digests(source.name, blobs.get(source.archive)) for source in sources]
     equal = {path for path, digest in digests[0].items() if digests[1].get(path) == digest}
     for source, directory in zip(sources, directories, strict=True):
-        _unpack(source.name, blobs.get(source.archive), directory, equal)
+        _unpack(source, blobs.get(source.archive), directory, equal)
 
 
 def _digests(name: str, content: bytes) -> dict[PurePosixPath, bytes]:
@@ -117,11 +144,12 @@ def _digests(name: str, content: bytes) -> dict[PurePosixPath, bytes]:
         raise _refused(name, reason) from reason
 
 
-def _unpack(name: str, content: bytes, directory: Path, left_out: Container[PurePosixPath] = ()) -> None:
+def _unpack(source: ArchiveSource, content: bytes, directory: Path, left_out: Container[PurePosixPath] = ()) -> None:
+    packed = io.BytesIO(content)
     try:
-        unpack_tar(io.BytesIO(content), directory, LIMITS, left_out)
+        unpack_tar(packed, directory, LIMITS, left_out, links_may_lead_out=source.links_lead_out)
     except TarRefused as reason:
-        raise _refused(name, reason) from reason
+        raise _refused(source.name, reason) from reason
     remove_settings(directory)
 
 

@@ -8,20 +8,23 @@ import platform
 import shutil
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
 from zerolap.build.archive import unpack_source
 from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files, link_files
-from zerolap.build.kept_tree import TREE, KeptTree, Sources, keep_tree
+from zerolap.build.kept_tree import TREE, BuiltTree, KeptTree, Sources, keep_tree
 from zerolap.build.kernel_build import KERNELS
 from zerolap.build.kernel_build import RECORD as KERNEL_RECORD
-from zerolap.build.placement import Relinkable, Relinking
+from zerolap.build.placement import CODE, Relinkable, Relinking
 from zerolap.build.program import Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
+from zerolap.build.shared_files import share_file, share_files
 from zerolap.build.source import content_digest, export
 from zerolap.build.source_text import source_lines
+from zerolap.build.submodules import empty_submodules, for_lack_of_submodules
+from zerolap.build.unstartable import ELF_MACHINES
 from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
 from zerolap.records import (
     ArchiveSource,
@@ -54,14 +57,12 @@ PROGRAM, RECORD, OBJECTS, CONFINED, ARCHIVE = "server", "build.json", "objects",
 KEPT_OBJECTS = 16
 """Builds whose objects are kept, of some 20 MB each: those that were made last."""
 KEPT_TREES = 6
-"""The same of trees, of some 110 MB each: a history builds commits far apart, and each begins with the nearest."""
+"""The same of trees, of some 60 MB each: a history builds commits far apart, and each begins with the nearest."""
 WORK_PREFIX, READY_PREFIX = "w-", "k-"
 SOURCE_PREFIX = "zerolap-source-"
 CONTINUED, ANEW, SOURCE = "continued", "anew", "source"
 """Directories of a build. Debug information names earlier ones: crates/profile/src/source_root.rs knows these names."""
 KEPT_MODE = 0o755
-ELF_MACHINES = {3: "i686", 40: "armv7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
-"""Architectures by the field e_machine of an ELF header, at byte 18."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,20 @@ class BuiltServer:
 
     record: Build
     program: Program
+
+
+@dataclass(frozen=True)
+class ForLaterBuilds:
+    """What a build leaves for later builds of nearly the same source.
+
+    That is the directory with its objects, and the tree with what make left there, which is moved; `objects_of` has
+    objects of an earlier build that it did not need. Files that are equal to those of the build `before` are shared.
+    """
+
+    objects: Path
+    objects_of: Path | None
+    tree: BuiltTree
+    before: Path | None
 
 
 class Builds:
@@ -178,35 +193,39 @@ class Builds:
         record: Build,
         program: Path,
         relinkable: Relinkable | None = None,
-        objects: Path | None = None,
+        later: "ForLaterBuilds | None" = None,
         *,
-        objects_of: Path | None = None,
-        tree: tuple[Path, Sources] | None = None,
         confined: bool = False,
     ) -> BuiltServer:
         """Keep a build, its program and what its placements need, in one step; another process may have been first.
 
-        `objects` is the directory with its objects, for later builds of nearly the same source, `objects_of` one of
-        another build with those that it did not need, and `tree` is that of its source with all that make left there;
-        it is moved. What is `confined` runs under the policy of these builds, although it was not built from source.
+        `later` is what it leaves for later builds. What is `confined` runs under the policy of these builds, although
+        it was not built from source.
         """
         with self.in_preparation(record.build) as ready:
             if record.path is None:
                 shutil.copy2(program, ready / PROGRAM)
             if relinkable is not None:
                 relinkable.keep(ready)
-            if objects is not None:
-                self._remove_old(OBJECTS, KEPT_OBJECTS)
-                copy_files(objects, ready / OBJECTS)
-                if objects_of is not None:
-                    link_files(objects_of, ready / OBJECTS)
-            if tree is not None:
-                self._remove_old(TREE, KEPT_TREES)
-                keep_tree(*tree, ready)
+            if later is not None:
+                self._keep_for_later(later, ready)
             if confined:
                 (ready / CONFINED).touch()
             (ready / RECORD).write_text(record.model_dump_json())
         return self.get(record.build)
+
+    def _keep_for_later(self, later: "ForLaterBuilds", ready: Path) -> None:
+        self._remove_old(OBJECTS, KEPT_OBJECTS)
+        copy_files(later.objects, ready / OBJECTS)
+        if later.objects_of is not None:
+            link_files(later.objects_of, ready / OBJECTS)
+        self._remove_old(TREE, KEPT_TREES)
+        keep_tree(later.tree, ready)
+        if later.before is not None:
+            share_files(ready / OBJECTS, later.before / OBJECTS, of_equal_age=False)
+            share_files(ready / TREE, later.before / TREE, of_equal_age=True)
+            for name in (PROGRAM, CODE):
+                share_file(ready / name, later.before / name)
 
     @contextlib.contextmanager
     def in_preparation(self, digest: str) -> Iterator[Path]:
@@ -311,7 +330,8 @@ class Builder:
         match source:
             case BinarySource():
                 if not os.access(source.path, os.X_OK):
-                    raise UsageError(f"`{source.path}` is not an executable file")
+                    hint = "give the server's program, or make it executable: chmod +x"
+                    raise UsageError(f"`{source.path}` is not an executable file", hint=hint)
                 content = hashlib.sha256(source.path.read_bytes()).hexdigest()
                 return BuildSpec(content=content, arguments=source.arguments)
             case TreeSource():
@@ -348,7 +368,8 @@ class Builder:
                         self.builds.use(objects_of)
                 with self._work_directory() as work:
                     built = self._make(source, variant, spec, work, objects_of)
-                if isinstance(source, ArchiveSource):
+                # Others unpack what is noted as if it came from anywhere.
+                if isinstance(source, ArchiveSource) and not source.links_lead_out:
                     self.builds.note_archive(spec.digest, source.archive)
                 return built
         raise AssertionError(source)  # an endpoint has been refused
@@ -421,7 +442,7 @@ class Builder:
         else:
             export(source, tree)
         recipe = recipe_for(source.name, tree, os.cpu_count() or 1, variant)
-        sources = Sources.of(tree, spec)
+        sources, lacking = Sources.of(tree, spec), empty_submodules(tree)
         is_continued = False
         if continues and before is not None:
             try:
@@ -440,20 +461,21 @@ class Builder:
         except (BuildFailed, UsageError) as failed:
             if is_continued:
                 raise _ContinuedBuildFailed from failed
+            if isinstance(failed, BuildFailed) and lacking:
+                raise for_lack_of_submodules(failed, lacking) from failed
             raise
         relinkable = Relinkable.make(compilers, tree, program, self._policy)
         could_relink = before is not None and not Relinkable.read(before).relinking.failure
         if is_continued and could_relink and relinkable.relinking.failure:
             raise _ContinuedBuildFailed(relinkable.relinking.failure)
         described = _described(program, words, spec, SOURCE_ROOT)
-        return self.builds.keep(
-            described,
-            program,
-            relinkable,
-            compilers.objects,
+        later = ForLaterBuilds(
+            objects=compilers.objects,
             objects_of=objects_of if is_continued else None,
-            tree=(tree, sources),
+            tree=BuiltTree(tree, sources, PurePosixPath(recipe.program), compilers.linked_files(program, tree)),
+            before=before,
         )
+        return self.builds.keep(described, program, relinkable, later)
 
 
 class _ContinuedBuildFailed(Exception):

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
-from zerolap.build.git import GitStopped, beginning_of, read_git, running_git
+from zerolap.build.git import GitStopped, beginning_of, fault_in, read_git, running_git
+from zerolap.build.revision_name import clone_hint
 from zerolap.build.tar import (
     CHUNK_BYTES,
     EXECUTABLE,
@@ -81,8 +82,9 @@ def write_files(source: RevisionSource, directory: Path, limits: TarLimits) -> N
         raise UsageError(f"`{source.name}` cannot be exported from git: {reason}", hint=HINT) from reason
 
 
-def _failed(source: RevisionSource, details: str) -> BuildFailed:
-    return BuildFailed(f"`{source.name}` cannot be exported from git", details=details)
+def _failed(source: RevisionSource, errors: str) -> BuildFailed:
+    hint = clone_hint(source.repository) or f"git -C {source.repository} fsck shows what is missing"
+    return BuildFailed(f"`{source.name}` cannot be exported from git: {fault_in(errors)}", hint=hint)
 
 
 def _listed(source: RevisionSource, limits: TarLimits) -> list[CommittedFile]:
@@ -91,6 +93,8 @@ def _listed(source: RevisionSource, limits: TarLimits) -> list[CommittedFile]:
     try:
         listed = read_git(command, MOST_LISTED_BYTES)
     except GitStopped as reason:
+        if hint := clone_hint(source.repository):
+            raise BuildFailed(f"`{source.name}` cannot be exported from git: {reason.message}", hint=hint) from reason
         raise TarRefused(f"its files cannot be listed: {reason.message}") from reason
     if listed.code != 0:
         raise _failed(source, listed.errors)

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.build.git import run_git
-from zerolap.build.source import LONGEST_SUBJECT, commit_of
+from zerolap.build.revision_name import clone_hint, required_commit
+from zerolap.build.source import LONGEST_SUBJECT
 from zerolap.build.source import UTC as IN_UTC
 from zerolap.records import Revision, RevisionSource, UsageError
 
-RANGE: Final = "A..B, tags:A..B, dates:FROM..TO or branch"
+RANGE: Final = "A..B, tags:A..B, tags:A,B,C, dates:FROM..TO or branch"
 MOST_COMMITS: Final = 20_000
 BRANCH: Final = "branch"
 VERSION: Final = re.compile(r"[a-zA-Z_-]*(\d+(?:\.\d+)+)")
@@ -37,32 +38,31 @@ class RangedCommit:
         return self.source.revision
 
 
-def commits_of(repository: Path, text: str, *, takes_tags: bool = True) -> list[RangedCommit]:
-    """Return the commits of a range, the oldest first.
+def commits_of(repository: Path, text: str, *, takes_releases: bool = True) -> list[RangedCommit]:
+    """Return the commits of a range, the oldest first; without `takes_releases`, the text is `A..B`.
 
     `A..B` are A and the first parents of B up to it, B included. `tags:A..B` are the releases from A to B, in the order
-    of their versions, and B itself where that is no release. `dates:FROM..TO` are the first parents of HEAD from one
-    day or time to another, in UTC, both included; `branch` are all of them. Raises `UsageError` for a range that names
-    no commits, with a hint at `tags:A..B` where the verb `takes_tags`.
+    of their versions, and B itself where that is no release; `tags:A,B,C` are these alone. `dates:FROM..TO` are the
+    first parents of HEAD from one day or time to another, in UTC, both included; `branch` are all of them. Raises
+    `UsageError` for a range that names no commits.
     """
-    if text == BRANCH:
-        return _listed(repository, text, [_commit(repository, "HEAD")])
-    if text.startswith("tags:"):
-        return _releases(repository, *_ends(text, text.removeprefix("tags:")))
-    if text.startswith("dates:"):
-        since, until = _ends(text, text.removeprefix("dates:"))
+    kind, colon, rest = text.partition(":")
+    if takes_releases and text == BRANCH:
+        return _listed(repository, text, [required_commit(repository, "HEAD")])
+    if takes_releases and colon and kind == "tags":
+        return _named_releases(repository, text) if "," in rest else _releases(repository, *_ends(text, rest))
+    if takes_releases and colon and kind == "dates":
+        since, until = _ends(text, rest)
         first, last = _time(text, since, time.min), _time(text, until, time.max)
-        return _listed(repository, text, [_commit(repository, "HEAD"), f"--since={first}", f"--until={last}"])
+        return _listed(repository, text, [required_commit(repository, "HEAD"), f"--since={first}", f"--until={last}"])
     base, head = _ends(text, text)
-    first, last = _commit(repository, base), _commit(repository, head)
+    first, last = required_commit(repository, base), required_commit(repository, head)
     commits = _listed(repository, text, [last, f"^{first}"], may_be_empty=True) if first != last else []
     beginning = _listed(repository, text, [first, "--max-count=1"])
     if commits and first not in commits[0].revision.parents[:1]:
-        raise UsageError(
-            f"`{base}` is no first parent of `{head}`",
-            hint=f"git merge-base {base} {head} names the commit where they part"
-            + ("; a history also takes tags:A..B" if takes_tags else ""),
-        )
+        others = "a history also takes tags:A..B" if takes_releases else ""
+        hints = [f"git merge-base {base} {head} names the commit where they part", others, clone_hint(repository)]
+        raise UsageError(f"`{base}` is no first parent of `{head}`", hint="; ".join(filter(None, hints)))
     if not commits and first != last:
         raise UsageError(f"`{text}` holds no commits: `{head}` is not newer than `{base}`", hint="the older one first")
     return [*beginning, *commits]
@@ -73,18 +73,6 @@ def _ends(text: str, ends: str) -> tuple[str, str]:
     if not dots or not first or not last or last.startswith("."):
         raise UsageError(f"`{text}` is no range of commits", hint=f"write {RANGE}")
     return first, last
-
-
-def _commit(repository: Path, revision: str) -> str:
-    commit = commit_of(repository, revision)
-    if commit is None:
-        raise UsageError(f"no revision `{revision}` in the repository `{repository}`", hint=_depth_hint(repository))
-    return commit
-
-
-def _depth_hint(repository: Path) -> str:
-    shallow = run_git(repository, "rev-parse", "--is-shallow-repository")
-    return "the clone is shallow: git fetch --unshallow --tags" if shallow.text == "true" else ""
 
 
 def _time(text: str, moment: str, of_day: time) -> str:
@@ -110,7 +98,7 @@ def _listed(repository: Path, text: str, selection: list[str], *, may_be_empty: 
     options = ["--first-parent", f"--max-count={MOST_COMMITS + 1}", "--encoding=UTF-8", f"--date={IN_UTC}"]
     listed = run_git(repository, "log", "-z", "--no-show-signature", f"--format={FORMAT}", *options, *selection, "--")
     if listed.code != 0:
-        raise UsageError(f"git cannot list `{text}`", details=listed.errors.strip())
+        raise UsageError(f"git cannot list `{text}`: {listed.fault}", hint=clone_hint(repository))
     tags = _tags(repository)
     pre_releases = _tags(repository, PRE_RELEASE)
     entries = listed.output.decode(errors="replace").split("\0")
@@ -158,7 +146,7 @@ def _version(tag: str) -> tuple[int, ...]:
 
 def _releases(repository: Path, first: str, last: str) -> list[RangedCommit]:
     """Return the releases between two revisions; the newest where the last one is a branch's are those before it."""
-    begin, end = _commit(repository, first), _commit(repository, last)
+    begin, end = required_commit(repository, first), required_commit(repository, last)
     by_commit = _tags(repository)
     versions = {commit: max(map(_version, names)) for commit, names in by_commit.items()}
     lowest = versions.get(begin)
@@ -177,3 +165,19 @@ def _releases(repository: Path, first: str, last: str) -> list[RangedCommit]:
     if not releases:
         raise UsageError(f"`tags:{first}..{last}` holds no releases: `{last}` is older", hint="the older one first")
     return [*releases, *newest]
+
+
+def _named_releases(repository: Path, text: str) -> list[RangedCommit]:
+    """Return releases that are named one by one, in the order of their versions."""
+    names = [name.strip() for name in text.removeprefix("tags:").split(",")]
+    if not all(names) or ".." in text:
+        raise UsageError(f"`{text}` is no range of commits", hint=f"write {RANGE}")
+    commits = {name: required_commit(repository, name) for name in names}
+    by_commit = _tags(repository)
+    for name, commit in commits.items():
+        if commit not in by_commit:
+            hint = "tags of releases are numbers with dots, such as 7.2.4; A..B takes any revisions"
+            raise UsageError(f"`{name}` is no release", hint=hint)
+    # The list is turned round.
+    newest_first = sorted(set(commits.values()), key=lambda commit: max(map(_version, by_commit[commit])), reverse=True)
+    return _listed(repository, text, ["--no-walk=unsorted", *newest_first])

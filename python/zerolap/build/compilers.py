@@ -199,6 +199,14 @@ printf '%s\\0' "$PWD" {compiler} "$@" > "$record"
                 return link
         return None
 
+    def linked_files(self, program: Path, tree: Path) -> frozenset[str] | None:
+        """Return the files that a program was linked from, relative to the tree; none if that was not recorded."""
+        link = self.link_of(program)
+        if link is None or any(argument.startswith("@") for argument in link.arguments):
+            return None
+        paths = [Path(os.path.normpath(link.directory / argument)) for argument in link.arguments]
+        return frozenset(str(path.relative_to(tree)) for path in paths if path.is_relative_to(tree))
+
 
 @dataclass(frozen=True)
 class Link:

@@ -24,6 +24,7 @@ MOST_OUTPUT_BYTES: Final = 32 << 20
 MOST_SHOWN_BYTES: Final = 65536
 MOST_SETTINGS_BYTES: Final = 1 << 20
 MOST_SETTINGS: Final = 500
+FAULTS: Final = ("fatal: ", "error: ")
 LIMITS: Final = Limits(memory_bytes=4 << 30, disk_bytes=16 << 30)
 """Of each process of git: the files that it maps do not count as memory; a pack is one file."""
 KEPT_SETTINGS: Final = re.compile(
@@ -38,6 +39,8 @@ OWN_SETTINGS: Final = (
     "core.excludesFile=/dev/null",
     # Larger files are neither held in memory nor compared by lines.
     "core.bigFileThreshold=32m",
+    # A name that stands for several commits is refused by this warning.
+    "core.warnAmbiguousRefs=true",
     "gc.auto=0",
     "maintenance.auto=false",
 )
@@ -73,6 +76,11 @@ class GitEnded:
     def text(self) -> str:
         """The output as text, without blanks at its ends."""
         return self.output.decode(errors="replace").strip()
+
+    @property
+    def fault(self) -> str:
+        """The line of the errors that states what went wrong, without git's own prefix."""
+        return fault_in(self.errors) or f"git ended with {self.code}"
 
 
 def read_git(arguments: Sequence[str], most_bytes: int = MOST_OUTPUT_BYTES, seconds: float = SECONDS) -> GitEnded:
@@ -171,6 +179,13 @@ def kept_settings() -> dict[str, str]:
     for number, (name, value) in enumerate(kept):
         variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     return variables
+
+
+def fault_in(errors: str) -> str:
+    """Return the line of git's errors that states what went wrong, without its prefix; empty where there is none."""
+    lines = [line for line in errors.splitlines() if line.strip()] or [""]
+    wrong = next((line for line in reversed(lines) if line.startswith(FAULTS)), lines[-1])
+    return wrong.removeprefix(FAULTS[0]).removeprefix(FAULTS[1])
 
 
 def beginning_of(errors: Path) -> str:

@@ -13,12 +13,13 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
 from zerolap.records import BuildSpec, Record
-from zerolap.sandbox import FileEntry, FileRefused, read_file, used_bytes, walk
+from zerolap.sandbox import FileEntry, FileRefused, read_file, remove, used_bytes, walk
 
 TREE, SOURCES = "tree", "sources.json"
 LARGEST_TREE_BYTES = 512 << 20
@@ -189,8 +190,43 @@ class KeptTree:
             shutil.copy2(self._tree / entry.path, target, follow_symlinks=False)
 
 
-def keep_tree(tree: Path, sources: Sources, build_directory: Path) -> None:
+@dataclass(frozen=True)
+class BuiltTree:
+    """A tree after its build: the files of its source, the program, and what that was linked from, if it is known.
+
+    The paths are relative to the tree.
+    """
+
+    tree: Path
+    sources: Sources
+    program: PurePosixPath
+    linked: frozenset[str] | None
+
+    def drop_needless(self) -> None:
+        """Remove what no later build needs: the program, which is linked again, and objects of bundled libraries.
+
+        Make of servers looks at the libraries, which hold them. Objects that the program is linked from stay.
+        """
+        remove(self.tree / self.program)
+        if self.linked is None:
+            return
+        needless = [
+            entry.path
+            for entry in walk(self.tree)
+            if stat.S_ISREG(entry.status.st_mode)
+            and str(entry.path).endswith(".o")
+            and not str(entry.path).startswith("src/")
+            and str(entry.path) not in self.linked
+            and str(entry.path) not in self.sources.files
+        ]
+        for path in needless:
+            remove(self.tree / path)
+
+
+def keep_tree(built: BuiltTree, build_directory: Path) -> None:
     """Move a tree to the directory of its build, unless it is larger or deeper than the trees of servers are."""
+    built.drop_needless()
+    tree, sources = built.tree, built.sources
     if used_bytes([tree], LARGEST_TREE_BYTES) > LARGEST_TREE_BYTES:
         return
     usual = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)

@@ -7,8 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap.build.unstartable import VersionAnswer, fault_of_file, fault_of_start, shown_end
 from zerolap.records import TrialFailed, UsageError
-from zerolap.sandbox import Confinement, SandboxPolicy, build_limits, launch
+from zerolap.sandbox import (
+    Confinement,
+    SandboxPolicy,
+    build_limits,
+    launch,
+    remove_abandoned,
+    scratch_directory,
+)
 
 BASE_SETTINGS: dict[str, str] = {"port": "0", "save": "", "appendonly": "no", "daemonize": "no"}
 SOCKET, DIRECTORY = "{socket}", "{directory}"
@@ -77,6 +85,8 @@ def setting_arguments(settings: Mapping[str, str]) -> list[str]:
 
 
 VERSION_SECONDS = 20
+MOST_ANSWER_BYTES = 1 << 16
+ASKING_PREFIX = "zerolap-asking-"
 
 
 @dataclass(frozen=True)
@@ -97,26 +107,46 @@ def server_words(program: Program, name: str | None = None) -> ServerWords:
     confinement = Confinement(
         read_only=[program.path, *program.visible], limits=build_limits(program.path.parent), policy=program.policy
     )
-    text = _asked_for_version(program.path, confinement)
-    version = re.search(r"\bv=(\S+)", text or "") or re.search(r"\b(\d+\.\d+\.\d+\S*)", text or "")
-    if program.arguments and (text is None or version is None):
+    answer = _asked_for_version(program.path, confinement)
+    text = "" if answer is None else answer.output
+    version = re.search(r"\bv=(\S+)", text) or re.search(r"\b(\d+\.\d+\.\d+\S*)", text)
+    if answer is not None and not text.strip():
+        # A file of another machine that an emulator can start has answered.
+        fault = fault_of_file(program.path) or fault_of_start(program.path, answer)
+        if fault is not None:
+            raise UsageError(f"`{named}` cannot be started: {fault}", hint=_remedy(fault))
+    if program.arguments and version is None:
         return ServerWords("", "")
-    if text is None:
+    if answer is None:
         raise _no_server(named, "it does not answer")
+    if not text.strip():
+        raise _no_server(named, shown_end(answer))
     if version is None or re.match(r"\S+-(cli|benchmark|check-\w+)\b", text):
         raise _no_server(named, f"it answers `{text.strip()[:80]}`")
     allocator = re.search(r"\bmalloc=(\S+)", text)
     return ServerWords(version.group(1), allocator.group(1) if allocator else "")
 
 
-def _asked_for_version(path: Path, confinement: Confinement) -> str | None:
-    """Return the output of a program's `--version`, or None if it does not end in time."""
-    with launch([str(path), "--version"], environment={}, confinement=confinement, piped=True) as process:
-        try:
-            process.wait(VERSION_SECONDS)
-        except subprocess.TimeoutExpired:
-            return None
-        return process.stdout.read().decode(errors="replace") if process.stdout else ""
+def _remedy(fault: str) -> str:
+    missing = re.search(r"loading shared libraries: (\S+):", fault)
+    if missing is not None:
+        return f"install the library {missing[1]} in a directory of the system, or build the server here"
+    return "give a program that was built for this machine, or a source tree or revision to build here"
+
+
+def _asked_for_version(path: Path, confinement: Confinement) -> VersionAnswer | None:
+    """Return how a program answers `--version`, or None if it does not end in time."""
+    command = [str(path), "--version"]
+    remove_abandoned(ASKING_PREFIX)
+    with scratch_directory(ASKING_PREFIX) as scratch:
+        errors = scratch / "errors"
+        with launch(command, environment={}, output=errors, confinement=confinement, piped=True) as process:
+            try:
+                code = process.wait(VERSION_SECONDS)
+            except subprocess.TimeoutExpired:
+                return None
+            output = process.stdout.read(MOST_ANSWER_BYTES) if process.stdout else b""
+            return VersionAnswer(output.decode(errors="replace"), process.output_tail(), code)
 
 
 def source_root_of(compile_directory: str) -> str:

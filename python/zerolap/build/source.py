@@ -5,13 +5,17 @@ import os
 import re
 import shlex
 import shutil
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 from zerolap.build.commit import EXPORTING_PREFIX, tree_of, write_files
 from zerolap.build.git import read_beginning, run_git
 from zerolap.build.program import DIRECTORY, SOCKET
+from zerolap.build.revision_name import SHOWN_DIGITS, absence_hint, commit_of, refusal_of_git
 from zerolap.build.tar import LONGEST_PATH_BYTES, TarLimits
 from zerolap.records import (
+    OF_A_PASSWORD,
     BinarySource,
     EndpointSource,
     Revision,
@@ -29,50 +33,86 @@ MOST_DESCRIBED_BYTES = 65536
 LONGEST_PARENTS = 32768
 LONGEST_SUBJECT = 500
 ENDPOINT_SCHEMES = ("tcp://", "unix://")
+PATHS = (".", "/", "~")
+"""What begins like this is no name of a branch or tag."""
 
 
-def resolve(text: str, repository: Path | None) -> Source:
+def resolve(text: str, repository: Path | None, on_other_meaning: Callable[[str], None] = warnings.warn) -> Source:
     """Return the source that `text` names.
 
     Tried in this order: an endpoint; an existing path; a revision of `repository`, or `REPO@REV`; a program on the
-    PATH; a program with arguments. Raises `UsageError`, which lists what was tried.
+    PATH; a program with arguments. `on_other_meaning` gets a sentence where a later one of them exists too. Raises
+    `UsageError` for a name that stands for none, or for several commits.
     """
     if text.startswith(ENDPOINT_SCHEMES):
         return EndpointSource(name=text)
-    tried = ["not an endpoint (`tcp://…` or `unix://…`)"]
-    path = Path(text).expanduser()
+    path, program = Path(text).expanduser(), shutil.which(text)
     if path.exists():
+        commit = None if repository is None or text.startswith(PATHS) else commit_of(repository, text)
+        if commit is not None:
+            on_other_meaning(
+                f"`{text}` is taken for the path, and is also {_shown(commit, repository)}; write ./{text} for the"
+                f" path, or {commit[:SHOWN_DIGITS]} for the revision"
+            )
         return _from_path(text, path)
-    tried.append(f"no file or directory `{text}`")
-    revision = _from_revision(text, repository, tried)
+    revision = _from_revision(text, repository)
     if revision is not None:
+        if program is not None:
+            on_other_meaning(
+                f"`{text}` is taken for {_shown(revision.commit, revision.repository)}, and is also the program"
+                f" {program}; write the path of the program if it is meant"
+            )
         return revision
-    program = shutil.which(text)
     if program is not None:
         return BinarySource(name=text, path=Path(program).absolute())
-    tried.append(f"no program `{text}` on the PATH")
-    command = _start_command(text, tried)
+    command = _start_command(text)
     if command is not None:
         return command
-    raise UsageError(
-        f"`{text}` names no server",
-        hint="give a binary, a start command in quotes, a source tree, or a revision with `--repo`",
-        details="tried: " + "; ".join(tried),
+    raise _unknown(text, repository)
+
+
+def _shown(commit: str, repository: Path | None) -> str:
+    return f"the revision {commit[:SHOWN_DIGITS]} of the repository `{repository}`"
+
+
+def _unknown(text: str, repository: Path | None) -> UsageError:
+    """Return the error for a name that stands for nothing: all that was tried, and the next step."""
+    usage = "give a binary, a start command in quotes, a source tree, or a revision with `--repo`"
+    of_repository, name = _named_repository(text) or (repository, text)
+    if of_repository is None:
+        if (refused := refusal_of_git()) is not None:
+            return refused
+        return UsageError(
+            f"`{text}` names no server: it is no file, directory or program on the PATH, and no git repository is"
+            " given that could have such a revision",
+            hint=usage,
+        )
+    return UsageError(
+        f"`{text}` names no server: it is no file, directory or program on the PATH, and there is no revision `{name}`"
+        f" in the repository `{of_repository}`",
+        hint=absence_hint(of_repository, name) or usage,
     )
 
 
-def _start_command(text: str, tried: list[str]) -> BinarySource | None:
+def _start_command(text: str) -> BinarySource | None:
     try:
         words = shlex.split(text)
     except ValueError as wrong:
-        tried.append(f"no start command: {wrong}")
-        return None
+        raise UsageError(f"`{text}` names no server, and is no start command: {wrong}") from wrong
     if len(words) < 2:
         return None
     program = shutil.which(Path(words[0]).expanduser())
     if program is None:
-        tried.append(f"no program `{words[0]}` that a start command could begin with")
-        return None
+        raise UsageError(
+            f"`{text}` names no server: there is no program `{words[0]}` that a start command could begin with",
+            hint="give the path of the program, or one on the PATH",
+        )
+    if OF_A_PASSWORD & {word.removeprefix("--").lower() for word in words if word.startswith("--")}:
+        # Documents show the command.
+        raise UsageError(
+            f"the start command of `{words[0]}` has a password among its arguments",
+            hint="give --config requirepass=… instead: the lab puts its own password in place",
+        )
     unknown = [name for name in re.findall(r"\{\w+\}", text) if name not in (SOCKET, DIRECTORY)]
     if unknown:
         raise UsageError(
@@ -88,26 +128,24 @@ def _from_path(name: str, path: Path) -> Source:
     return BinarySource(name=name, path=path.absolute())
 
 
-def _from_revision(text: str, repository: Path | None, tried: list[str]) -> RevisionSource | None:
-    if repository is not None:
-        commit = commit_of(repository, text)
-        if commit is not None:
-            return _revision_source(text, repository, commit)
-        tried.append(f"no revision `{text}` in the repository `{repository}`")
-        return None
-    directory, at, revision = text.rpartition("@")
-    if at and Path(directory).expanduser().is_dir():
-        path = Path(directory).expanduser()
-        commit = commit_of(path, revision)
-        if commit is not None:
-            return _revision_source(text, path, commit)
-        tried.append(f"no revision `{revision}` in the repository `{directory}`")
-        return None
-    tried.append("no revision, as `--repo` is not given")
+def _from_revision(text: str, repository: Path | None) -> RevisionSource | None:
+    places = [(repository, text), _named_repository(text) or (None, "")]
+    for of_repository, name in places:
+        commit = None if of_repository is None else commit_of(of_repository, name)
+        if of_repository is not None and commit is not None:
+            return revision_source(text, of_repository, commit)
     return None
 
 
-def _revision_source(name: str, repository: Path, commit: str) -> RevisionSource:
+def _named_repository(text: str) -> tuple[Path, str] | None:
+    """Return the repository and the revision of a name `REPO@REV`; none for any other name."""
+    directory, at, name = text.rpartition("@")
+    path = Path(directory).expanduser()
+    return (path, name) if at and directory and name and not name.startswith("{") and path.is_dir() else None
+
+
+def revision_source(name: str, repository: Path, commit: str) -> RevisionSource:
+    """Return a commit, with what git knows of it, as a source of that name."""
     options = ("--no-patch", "--no-show-signature", "--encoding=UTF-8", f"--date={UTC}", "--format=%cd%n%P%n%s")
     # A subject can be of any length, as it ends with the first empty line.
     shown = read_beginning(["-C", str(repository), "show", *options, commit], MOST_DESCRIBED_BYTES)
@@ -124,19 +162,7 @@ def _revision_source(name: str, repository: Path, commit: str) -> RevisionSource
     return RevisionSource(name=name, repository=repository.resolve(), revision=revision)
 
 
-def commit_of(repository: Path, revision: str) -> str | None:
-    """Return the full commit id of a revision, or None if there is none.
-
-    Raises `UsageError` if `repository` is not a git repository, `EnvironmentMissing` without git.
-    """
-    opened = run_git(repository, "rev-parse", "--git-dir")
-    if opened.code != 0:
-        message = f"`{repository}` is not a git repository that can be read"
-        raise UsageError(message, hint="give a git repository with `--repo`", details=opened.errors.strip())
-    done = run_git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    return done.text if done.code == 0 else None
-
-
+DEEPEST_SUBMODULE = 8
 LEFT_OUT = {".git", ".zerolap"}
 SETTINGS_PREFIX = ".make-"
 LEFT_BY_BUILDS = {".o", ".a", ".d", ".so", ".gcda", ".gcno"}
@@ -180,16 +206,33 @@ def _files(tree: Path) -> list[Path]:
 
     Raises `UsageError` for paths that are longer than those of archives.
     """
-    top = run_git(tree, "rev-parse", "--show-toplevel")
-    if top.code == 0 and Path(os.fsdecode(top.output).strip()) == tree.resolve():
-        listed = run_git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        if listed.code != 0:
-            raise UsageError(f"git cannot list the files of `{tree}`", details=listed.errors.strip())
-        paths = [Path(os.fsdecode(name)) for name in listed.output.split(b"\0") if name]
-    else:
-        paths = _walked(tree)
+    listed = _listed_by_git(tree)
+    paths = _walked(tree) if listed is None else listed
     sources = (path for path in paths if path.suffix not in LEFT_BY_BUILDS and not LEFT_OUT & set(path.parts))
     return sorted(path for path in sources if not path.name.startswith(SETTINGS_PREFIX) and _is_inside(tree, path))
+
+
+def _listed_by_git(tree: Path, depth: int = 0) -> list[Path] | None:
+    """Return the files that git does not ignore, with those of submodules that are checked out; none for no checkout.
+
+    Raises `UsageError` where git fails.
+    """
+    top = run_git(tree, "rev-parse", "--show-toplevel")
+    if top.code != 0 or Path(os.fsdecode(top.output).strip()) != tree.resolve():
+        return None
+    listed = run_git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if listed.code != 0:
+        raise UsageError(f"git cannot list the files of `{tree}`: {listed.fault}")
+    paths: list[Path] = []
+    for name in filter(None, listed.output.split(b"\0")):
+        path = Path(os.fsdecode(name))
+        # A repository that is no submodule is listed with a slash, as a whole.
+        is_submodule = not name.endswith(b"/") and (tree / path).is_dir() and not (tree / path).is_symlink()
+        if not is_submodule:
+            paths.append(path)
+        elif depth < DEEPEST_SUBMODULE:
+            paths += [path / file for file in _listed_by_git(tree / path, depth + 1) or []]
+    return paths
 
 
 def _walked(tree: Path) -> list[Path]:

@@ -1,11 +1,13 @@
 """The difference between two sources, from git."""
 
 import re
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import IO, Final
 
 from zerolap.build.archive import unpack_what_differs
-from zerolap.build.git import read_git
+from zerolap.build.git import PREFIX, GitStopped, beginning_of, fault_in, running_git
 from zerolap.records import (
     ArchiveSource,
     Changes,
@@ -15,6 +17,8 @@ from zerolap.records import (
     RevisionSource,
     Source,
     TreeSource,
+    UnknownChanges,
+    UsageError,
 )
 from zerolap.sandbox import remove, remove_abandoned, scratch_directory, walk
 from zerolap.store import BlobDamaged, Blobs
@@ -33,35 +37,85 @@ DIFF_OPTIONS = (
     "--src-prefix=a/",
     "--dst-prefix=b/",
 )
-MOST_DIFF_BYTES = 12 << 20
-MOST_HUNKS = 20_000
-"""Each takes some 2 KB of memory, however short it is: with both limits, changes take up to 150 MB."""
+LONGEST_LINE_BYTES: Final = 1 << 16
+"""Of a line outside of hunks; what is longer is read in pieces."""
 LONGEST_HEADING = 200
 DIFF_SECONDS = 60.0
 COMPARING_PREFIX = "zerolap-comparing-"
+CODE: Final = frozenset({".c", ".cc", ".cpp", ".cxx", ".def", ".h", ".hh", ".hpp", ".inc", ".inl", ".ipp", ".s", ".S"})
+SERVER: Final = "src/"
+NO_COMMON_KIND: Final = "The sources are not both revisions of one repository or trees"
 
 
-def changes_between(base: Source, head: Source, archives: Blobs | None = None) -> Changes | None:
+@dataclass
+class DiffLimits:
+    """How much of a diff is kept: of a file, of all files that are needed first, and of the others.
+
+    Each hunk takes some 2 KB of memory, however short it is: with all limits, changes take up to 150 MB.
+    """
+
+    file_bytes: int = 4 << 20
+    file_hunks: int = 10_000
+    first_bytes: int = 16 << 20
+    first_hunks: int = 30_000
+    other_bytes: int = 2 << 20
+    other_hunks: int = 5_000
+
+
+@dataclass
+class _Left:
+    """What is left of a limit."""
+
+    size_bytes: int
+    hunks: int
+
+
+@dataclass
+class DiffReading:
+    """What is read of a diff: `needed` are the files that matter most, by names without `src/`; else those of code.
+
+    `strip` are prefixes that are removed from the file names of both sides.
+    """
+
+    needed: Collection[str] = ()
+    strip: tuple[str, str] = ("", "")
+    limits: DiffLimits = field(default_factory=DiffLimits)
+
+    def is_first(self, change: FileChange) -> bool:
+        """Whether a file is one of those that matter most."""
+        names = [name for name in (change.old_file, change.new_file) if name]
+        if self.needed:
+            return any(name.removeprefix(SERVER) in self.needed for name in names)
+        return any(PurePosixPath(name).suffix in CODE for name in names)
+
+
+def changes_between(
+    base: Source, head: Source, archives: Blobs | None = None, needed: Collection[str] = ()
+) -> Changes | UnknownChanges:
     """Return the changes between two revisions of a repository, two trees, or two archived trees.
 
-    `archives` hold the files of archived ones. None if the sources cannot be compared, or differ in too much.
+    `archives` hold the files of archived ones. Of very many changes those of the files `needed`, named without `src/`,
+    are read first, by default those of code. What cannot be compared has the reason.
     """
+    reading = DiffReading(needed)
     if isinstance(base, RevisionSource) and isinstance(head, RevisionSource):
         if base.repository != head.repository:
-            return None
+            return UnknownChanges(reason=NO_COMMON_KIND)
         # By settings for scripts, not by those for people, such as the order of files.
         command = ["-C", str(base.repository), "diff-tree", "-r", "-p", AS_TEXT, *DIFF_OPTIONS]
-        return _parsed([*command, base.commit, head.commit], (0,))
+        return _read([*command, base.commit, head.commit], (0,), reading)
     if isinstance(base, TreeSource) and isinstance(head, TreeSource):
-        return _between_trees(base.path, head.path)
+        return _between_trees(base.path, head.path, reading)
     if isinstance(base, ArchiveSource) and isinstance(head, ArchiveSource) and archives is not None:
-        return _between_archives(base, head, archives)
-    return None
+        return _between_archives(base, head, archives, reading)
+    return UnknownChanges(reason=NO_COMMON_KIND)
 
 
-def _between_archives(base: ArchiveSource, head: ArchiveSource, archives: Blobs) -> Changes | None:
+def _between_archives(
+    base: ArchiveSource, head: ArchiveSource, archives: Blobs, reading: DiffReading
+) -> Changes | UnknownChanges:
     if (base.form, head.form) != ("tree", "tree"):
-        return None
+        return UnknownChanges(reason=NO_COMMON_KIND)
     remove_abandoned(COMPARING_PREFIX)
     with scratch_directory(COMPARING_PREFIX) as directory:
         trees = [directory / side for side in ("base", "head")]
@@ -69,39 +123,56 @@ def _between_archives(base: ArchiveSource, head: ArchiveSource, archives: Blobs)
             tree.mkdir()
         try:
             unpack_what_differs([base, head], archives, trees)
-        except BlobDamaged:
-            return None
+        except BlobDamaged as damaged:
+            return UnknownChanges(reason=f"The sources are not in the store any more ({damaged.message})")
+        except UsageError as refused:
+            return UnknownChanges(reason=f"The sources cannot be unpacked ({refused.message})")
         # Attributes in a tree can make git convert files, or hide their changes.
         for tree in trees:
             for path in [entry.path for entry in walk(tree) if entry.name == ATTRIBUTES]:
                 remove(tree / path)
-        return _between_trees(trees[0], trees[1], AS_TEXT)
+        return _between_trees(trees[0], trees[1], reading, AS_TEXT)
 
 
-def _between_trees(base: Path, head: Path, *options: str) -> Changes | None:
-    strip = (str(base).lstrip("/") + "/", str(head).lstrip("/") + "/")
+def _between_trees(base: Path, head: Path, reading: DiffReading, *options: str) -> Changes | UnknownChanges:
+    reading.strip = (str(base).lstrip("/") + "/", str(head).lstrip("/") + "/")
     command = ["-C", "/", "diff", "--no-index", *options, *DIFF_OPTIONS, str(base), str(head)]
-    return _parsed(command, (0, 1), strip)
+    return _read(command, (0, 1), reading)
 
 
-def _parsed(arguments: Sequence[str], codes: tuple[int, ...], strip: tuple[str, str] = ("", "")) -> Changes | None:
-    """Return the changes that git shows; none if it ends otherwise than with these exit codes, or shows too much."""
+def _read(arguments: Sequence[str], codes: tuple[int, ...], reading: DiffReading) -> Changes | UnknownChanges:
+    """Return the changes that git shows, or why there are none if it ends otherwise than with these exit codes."""
+    remove_abandoned(PREFIX)
     try:
-        shown = read_git(arguments, MOST_DIFF_BYTES, DIFF_SECONDS)
-    except EnvironmentMissing:
-        return None
-    return parse_diff(shown.output, strip) if shown.code in codes else None
+        with scratch_directory(PREFIX) as scratch:
+            errors = scratch / "errors"
+            with running_git(arguments, DIFF_SECONDS, errors) as (git, diff):
+                changes = parse_diff(diff, reading)
+                code = git.wait()
+                errors_text = beginning_of(errors)
+            if code in codes:
+                return changes
+            return UnknownChanges(reason=f"Git cannot show the changes of the sources ({fault_in(errors_text)})")
+    except GitStopped as stopped:
+        return UnknownChanges(reason=f"The sources differ in more than can be read ({stopped.message})")
+    except EnvironmentMissing as missing:
+        return UnknownChanges(reason=f"The changes of the sources cannot be read ({missing.message})")
 
 
-def parse_diff(diff: bytes, strip: tuple[str, str] = ("", "")) -> Changes | None:
-    """Return the changes in a unified diff without context lines, or none if it has more than `MOST_HUNKS` hunks.
+def parse_diff(diff: IO[bytes], reading: DiffReading | None = None) -> Changes:
+    """Return the changes in a unified diff without context lines, as far as they are within the limits.
 
-    The prefixes `strip` are removed from file names. The lines of a hunk are counted by its header: whatever a source
-    holds, none of its lines is read as a header.
+    The lines of a hunk are counted by its header: whatever a source holds, none of its lines is read as a header.
     """
+    reading = reading or DiffReading()
+    limits = reading.limits
+    left = {
+        True: _Left(limits.first_bytes, limits.first_hunks),
+        False: _Left(limits.other_bytes, limits.other_hunks),
+    }
     files: list[FileChange] = []
-    file = FileChange(old_file="", new_file="", hunks=[])
-    hunks = 0
+    left_out: list[FileChange] = []
+    file, of_file = FileChange(old_file="", new_file="", hunks=[]), _Left(limits.file_bytes, limits.file_hunks)
     lines = _Lines(diff)
     while (content := lines.next()) is not None:
         if not content.startswith((b"diff --git ", b"--- ", b"+++ ", b"@@ ")):
@@ -109,61 +180,95 @@ def parse_diff(diff: bytes, strip: tuple[str, str] = ("", "")) -> Changes | None
         line = content.decode(errors="replace")
         if line.startswith("diff --git "):
             file = FileChange(old_file="", new_file="", hunks=[])
+            of_file = _Left(limits.file_bytes, limits.file_hunks)
         elif line.startswith("--- "):
-            file = file.model_copy(update={"old_file": _file_name(line[4:], "a/", strip[0])})
+            file = file.model_copy(update={"old_file": _file_name(line[4:], "a/", reading.strip[0])})
         elif line.startswith("+++ "):
-            file = file.model_copy(update={"new_file": _file_name(line[4:], "b/", strip[1])})
+            file = file.model_copy(update={"new_file": _file_name(line[4:], "b/", reading.strip[1])})
         elif header := HUNK_HEADER.fullmatch(line):
-            hunks += 1
-            if hunks > MOST_HUNKS:
-                return None
-            if not file.hunks:
+            of_kind = left[reading.is_first(file)]
+            if not files or files[-1] is not file:
                 files.append(file)
-            file.hunks.append(_hunk(header, lines))
-    return Changes(files=files)
+            hunk = _hunk(header, lines, min(of_file.size_bytes, of_kind.size_bytes))
+            if hunk is None or min(of_file.hunks, of_kind.hunks) == 0:
+                # It is left out as a whole: a part of its changes would pass for all.
+                of_file.size_bytes = 0
+                of_kind.size_bytes += sum(len(kept.text) for kept in file.hunks)
+                of_kind.hunks += len(file.hunks)
+                file.hunks.clear()
+                if not left_out or left_out[-1] is not file:
+                    left_out.append(file)
+                continue
+            for limit in (of_file, of_kind):
+                limit.size_bytes -= len(hunk.text)
+                limit.hunks -= 1
+            file.hunks.append(hunk)
+    return Changes(
+        files=files, left_out=[each.new_file or each.old_file for each in left_out if reading.is_first(each)]
+    )
 
 
 class _Lines:
-    """The lines of a diff, one at a time: a list of all would take many times as much memory as the diff."""
+    """The lines of a diff, which is never held as a whole."""
 
-    def __init__(self, diff: bytes) -> None:
+    def __init__(self, diff: IO[bytes]) -> None:
         self._diff = diff
-        self._at = 0
 
     def next(self) -> bytes | None:
-        """Return the next line, or none at the end."""
-        if self._at >= len(self._diff):
-            return None
-        begin, self._at = self._at, self._end_of_line()
-        return self._diff[begin : self._at].removesuffix(b"\n")
+        """Return the next line, of a long one the beginning, or none at the end."""
+        line = self._taken()
+        self._skip_rest(line)
+        return line.removesuffix(b"\n") if line else None
 
-    def take(self, count: int) -> bytes:
-        """Return so many lines together, without what git adds to them, such as that no end of line follows one."""
-        parts, begin = [], self._at
-        while count and self._at < len(self._diff):
-            if self._diff.startswith(b"\\", self._at):
-                parts.append(self._diff[begin : self._at])
-                self._at = begin = self._end_of_line()
-            else:
-                self._at = self._end_of_line()
-                count -= 1
-        return b"".join([*parts, self._diff[begin : self._at]]).removesuffix(b"\n")
+    def take(self, count: int, most_bytes: int) -> bytes | None:
+        """Return so many lines together, without what git adds to them, such as that no end of line follows one.
 
-    def _end_of_line(self) -> int:
-        end = self._diff.find(b"\n", self._at)
-        return len(self._diff) if end < 0 else end + 1
+        None if they are longer than `most_bytes`: they are read and not kept.
+        """
+        parts: list[bytes] = []
+        size_bytes = 0
+        while count:
+            line = self._taken()
+            if not line:
+                break
+            if line.startswith(b"\\"):
+                self._skip_rest(line)
+                continue
+            count -= 1
+            while True:
+                size_bytes += len(line)
+                if size_bytes > most_bytes:
+                    parts.clear()
+                else:
+                    parts.append(line)
+                if line.endswith(b"\n"):
+                    break
+                line = self._taken()
+                if not line:
+                    break
+        return None if size_bytes > most_bytes else b"".join(parts).removesuffix(b"\n")
+
+    def _taken(self) -> bytes:
+        return self._diff.readline(LONGEST_LINE_BYTES)
+
+    def _skip_rest(self, line: bytes) -> None:
+        while line and not line.endswith(b"\n"):
+            line = self._taken()
 
 
-def _hunk(header: re.Match[str], lines: _Lines) -> Hunk:
-    """Return the hunk with that header, whose lines come next."""
+def _hunk(header: re.Match[str], lines: _Lines, most_bytes: int) -> Hunk | None:
+    """Return the hunk with that header, whose lines come next; none if it is too long."""
     *places, heading = header.groups()
     old_start, old_lines, new_start, new_lines = (int(place or 1) for place in places)
+    text = lines.take(old_lines + new_lines, most_bytes)
+    if text is None:
+        return None
     return Hunk(
         old_start=old_start,
         old_lines=old_lines,
         new_start=new_start,
         new_lines=new_lines,
-        text=lines.take(old_lines + new_lines).decode(errors="replace"),
+        text=text.decode(errors="replace"),
         heading=heading[:LONGEST_HEADING],
     )
 

@@ -31,6 +31,10 @@ class TarRefused(Exception):
     """A tar that cannot be read, or that holds what may not be unpacked; the text is the reason."""
 
 
+class LinkLeadsOut(TarRefused):
+    """A link leads out of its tree, which only the machine that has the tree may build."""
+
+
 @dataclass(frozen=True)
 class TarLimits:
     """How much a tar may hold."""
@@ -56,7 +60,14 @@ class Left:
             raise TarRefused(f"it holds more than {self._limits.members:,} files")
 
 
-def pack_tar(directory: Path, file: io.BufferedIOBase, limits: TarLimits, chosen: Iterable[str] | None = None) -> None:
+def pack_tar(
+    directory: Path,
+    file: io.BufferedIOBase,
+    limits: TarLimits,
+    chosen: Iterable[str] | None = None,
+    *,
+    links_may_lead_out: bool = False,
+) -> None:
     """Write a tar of all that is in a directory, or of the chosen files in it, without times, owners and permissions.
 
     Raises `TarRefused` for what `unpack_tar` would refuse.
@@ -65,7 +76,7 @@ def pack_tar(directory: Path, file: io.BufferedIOBase, limits: TarLimits, chosen
     left = Left(limits)
     with tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT, encoding=ENCODING, errors=ERRORS) as tar:
         for path in paths:
-            member = _described(path, directory / path)
+            member = _described(path, directory / path, links_may_lead_out=links_may_lead_out)
             left.take(member.size)
             if member.isreg():
                 with (directory / path).open("rb") as content:
@@ -74,11 +85,11 @@ def pack_tar(directory: Path, file: io.BufferedIOBase, limits: TarLimits, chosen
                 tar.addfile(member)
 
 
-def _described(path: PurePosixPath, at: Path) -> tarfile.TarInfo:
+def _described(path: PurePosixPath, at: Path, *, links_may_lead_out: bool) -> tarfile.TarInfo:
     member, status = tarfile.TarInfo(str(require_path(str(path)))), at.lstat()
     if stat.S_ISLNK(status.st_mode):
         member.type, member.linkname = tarfile.SYMTYPE, os.readlink(at)
-        _require_target(path, member.linkname)
+        _require_target(path, member.linkname, may_lead_out=links_may_lead_out)
     elif stat.S_ISDIR(status.st_mode):
         member.type, member.mode = tarfile.DIRTYPE, EXECUTABLE
     elif stat.S_ISREG(status.st_mode):
@@ -112,12 +123,17 @@ def digests_of_files(file: io.BufferedIOBase, limits: TarLimits) -> dict[PurePos
 
 
 def unpack_tar(
-    file: io.BufferedIOBase, directory: Path, limits: TarLimits, left_out: Container[PurePosixPath] = ()
+    file: io.BufferedIOBase,
+    directory: Path,
+    limits: TarLimits,
+    left_out: Container[PurePosixPath] = (),
+    *,
+    links_may_lead_out: bool = False,
 ) -> None:
     """Unpack a tar that may be hostile into an empty directory: nothing is written elsewhere, and no link leads out.
 
-    Files that are `left_out` are not written. All others get the same time. Raises `TarRefused`; then the directory
-    holds a part.
+    With `links_may_lead_out` links do, and nothing is written through them. Files that are `left_out` are not written.
+    All others get the same time. Raises `TarRefused`; then the directory holds a part.
     """
     links: dict[PurePosixPath, str] = {}
     left = Left(limits)
@@ -133,7 +149,7 @@ def unpack_tar(
             elif member.type == tarfile.REGTYPE:
                 _write(directory / path, file, member)
             else:
-                _require_target(path, member.linkname)
+                _require_target(path, member.linkname, may_lead_out=links_may_lead_out)
                 (directory / path).parent.lstat()
                 if path in links:
                     raise FileExistsError
@@ -227,8 +243,8 @@ def require_path(name: str) -> PurePosixPath:
     return PurePosixPath(*parts)
 
 
-def _require_target(link: PurePosixPath, target: str) -> None:
-    """Raise `TarRefused` for a link that leads out of the tree.
+def _require_target(link: PurePosixPath, target: str, *, may_lead_out: bool) -> None:
+    """Raise `TarRefused` for a link that no tree has, `LinkLeadsOut` for one that leads out of it unless it may.
 
     The directories above a link are no links. So a target that goes up first, no further than to the root, and then
     only down, leads to a file of the tree, or to another link of which the same is true.
@@ -236,10 +252,12 @@ def _require_target(link: PurePosixPath, target: str) -> None:
     parts = [part for part in target.split("/") if part not in {"", "."}]
     up = next((index for index, part in enumerate(parts) if part != ".."), len(parts))
     depth = len(link.parts) - 1
-    if not target or target.startswith("/") or up > depth or ".." in parts[up:]:
-        raise TarRefused(f"the link `{shown(str(link))}` leads out of it, to `{shown(target)}`")
-    if len(_bytes(target)) > LONGEST_PATH_BYTES:
-        raise TarRefused(f"the link `{shown(str(link))}` has too long a target")
+    if not target or len(_bytes(target)) > LONGEST_PATH_BYTES:
+        raise TarRefused(f"the link `{shown(str(link))}` has no target, or too long a one")
+    if may_lead_out:
+        return
+    if target.startswith("/") or up > depth or ".." in parts[up:]:
+        raise LinkLeadsOut(f"the link `{shown(str(link))}` leads out of it, to `{shown(target)}`")
 
 
 def shown(name: str) -> str:

@@ -76,7 +76,7 @@ def bisect(
         names = ", ".join(one.name for one in selected[:5])
         raise UsageError(f"`{case}` names {len(selected)} cases, and a search is for one", hint=f"name one of {names}")
     settings = options.server_settings(config)
-    asked = options.history_range(repo, f"{good}..{bad}", selected, variant, settings, takes_tags=False)
+    asked = options.history_range(repo, f"{good}..{bad}", selected, variant, settings, takes_releases=False)
     if len(asked.commits) < 2:
         raise UsageError(f"`{good}` and `{bad}` are the same commit", hint="name a good one and a later, bad one")
     wanted = SearchOptions(

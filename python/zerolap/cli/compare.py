@@ -13,10 +13,12 @@ app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["compare"]}
 
-BASE and HEAD are each a binary, a source tree, a program on the PATH, a start command in quotes, or, with --repo,
-a revision; REPO@REV names repository and revision together.
+BASE and HEAD are each a binary, a source tree, a revision of the repository of --repo, a program on the PATH, or a \
+start command in quotes; REPO@REV names repository and revision together. In a checkout --repo is the checkout.
 
 Examples:
+
+    zerolap compare HEAD~1 HEAD
 
     zerolap compare HEAD~1 HEAD --repo ~/redis
 
@@ -25,6 +27,8 @@ Examples:
     zerolap compare ./old/redis-server ./new/redis-server --command XADD
 
     zerolap compare redis-server redis-server --head-config hash-max-listpack-entries=0
+
+    zerolap compare refs/tags/7.2 refs/heads/7.2 --repo ~/redis
 
     zerolap compare HEAD~1 HEAD --repo ~/redis --engine counted --fail-on work
 
@@ -111,7 +115,6 @@ def compare(
     quiet: options.Quiet = False,
 ) -> None:
     """Measure both sides, write the reports, and exit."""
-    from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.exit_code import exit_code
@@ -153,12 +156,12 @@ def compare(
     shared = options.server_settings(config)
     request = comparison_request(
         base=RequestedServer(
-            source=resolve(base, repo),
+            source=options.source(base, repo),
             variant=options.variant(variant, base_variant).name,
             config=shared | options.server_settings(base_config),
         ),
         head=RequestedServer(
-            source=resolve(head, repo),
+            source=options.source(head, repo),
             variant=options.variant(variant, head_variant).name,
             config=shared | options.server_settings(head_config),
         ),

@@ -27,8 +27,9 @@ from zerolap.cli.verbs import VERBS
 SHOW = "show"
 HELP = f"""{VERBS["history"]}
 
-A range is A..B, the first parents of B since A; tags:A..B, the releases from A to B; or dates:FROM..TO, the first \
-parents of HEAD of that time. Work is counted at each commit, with the same requests and seeds, so that every \
+A range is A..B, the first parents of B since A; tags:A..B, the releases from A to B; tags:A,B,C, these releases \
+alone; or dates:FROM..TO, the first parents of HEAD of that time. Work is counted at each commit, with the same \
+requests and seeds, so that every \
 difference is exact; small ones are summed in a ledger since the last release. Time is never compared across days: \
 commits are compared with their neighbour and with the release before. Commits whose programs are equal are measured \
 once. Measuring can be interrupted and begun again.
@@ -38,6 +39,8 @@ Examples:
     zerolap history --repo ~/redis --measure HEAD~60..HEAD --engine counted
 
     zerolap history --repo ~/redis --range tags:6.0.0..HEAD
+
+    zerolap history --repo ~/redis --measure tags:6.2.14,7.0.15,7.2.4 --engine counted
 
     zerolap history 'hash-*' --repo ~/redis --measure tags:6.0.0..unstable --budget 30m
 

@@ -23,6 +23,8 @@ Examples:
 
     zerolap history table --repo ~/redis --range tags:6.0.0..HEAD --since 6.2.0 --weights tcp://localhost:6379
 
+    zerolap history table --repo ~/redis --range tags:6.0.0..HEAD --weights tcp://db:6379 --password-file ~/.redis-pass
+
     zerolap history table 'hash-*' --repo ~/redis --range tags:6.0.0..HEAD --metric cpu_ns_per_op --markdown table.md
 """
 
@@ -34,7 +36,7 @@ def table(
     cases: options.Cases = None,
     repo: Annotated[Path, typer.Option(help="Git repository of the releases.", metavar="DIR")] = Path("."),
     shown: Annotated[
-        str | None, typer.Option("--range", help="Versions to show: tags:A..B, or A..B.", metavar="RANGE")
+        str | None, typer.Option("--range", help="Versions to show: tags:A..B, tags:A,B,C, or A..B.", metavar="RANGE")
     ] = None,
     metric: Annotated[
         str, typer.Option(help="Metric of the table, such as cpu_ns_per_op.", metavar="METRIC")
@@ -50,6 +52,8 @@ def table(
             metavar="WEIGHTS",
         ),
     ] = "equal",
+    password_file: options.PasswordFile = None,
+    username: options.Username = None,
     split_builds: Annotated[
         bool, typer.Option("--split-builds", help="Measure what of a change is due to other flags.")
     ] = False,
@@ -92,7 +96,8 @@ def table(
     if metric not in (*WORK, *TIME):
         raise UsageError(f"a history does not follow `{metric}`", hint=f"write one of {', '.join([*WORK, *TIME])}")
     selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
-    question = TableQuestion(metric, case_weights(weights, selected), since, options.command_line(context))
+    login = options.login(password_file, username)
+    question = TableQuestion(metric, case_weights(weights, selected, login), since, options.command_line(context))
     asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
     policy = options.sandbox_policy(unsafe_no_sandbox)
     with Store.open_known(store) as results, Bar(quiet=quiet or not split_builds) as bar:

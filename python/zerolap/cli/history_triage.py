@@ -46,15 +46,13 @@ def ack(
     store: options.StoreLocation = None,
 ) -> None:
     """Record or withdraw an accepted change."""
-    from zerolap.build import commit_of
+    from zerolap.build import required_commit
     from zerolap.errors import UsageError
     from zerolap.history import TIME, WORK
     from zerolap.store import AcceptedChange, Store
 
     name, *rest = change.split(":", CHANGE_PARTS - 1)
-    commit = commit_of(repo, name)
-    if commit is None:
-        raise UsageError(f"no revision `{name}` in the repository `{repo}`", hint="CHANGE is COMMIT[:CASE[:METRIC]]")
+    commit = required_commit(repo, name)
     if not withdraw and not reason.strip():
         raise UsageError("an accepted change needs a reason", hint="--reason 'why it is accepted'")
     case, metric = (*rest, "", "")[:2]

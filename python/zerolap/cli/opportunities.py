@@ -13,6 +13,7 @@ from zerolap.cli.verbs import VERBS
 if TYPE_CHECKING:
     from zerolap.opportunities import CountedVersion
     from zerolap.records import OpportunityWeights
+    from zerolap.server import ServerLogin
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
@@ -67,6 +68,8 @@ def opportunities(
             metavar="WEIGHTS",
         ),
     ] = BY_COMMAND,
+    password_file: options.PasswordFile = None,
+    username: options.Username = None,
     check_arguments: Annotated[
         bool,
         typer.Option(
@@ -86,9 +89,10 @@ def opportunities(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown)
+    login = options.login(password_file, username)
     with Store.open_to_read(store) as results, _progress(quiet=quiet) as listen:
         version = counted_version(results, identity, side=side, everywhere=everywhere)
-        stated = _weights(weights, version)
+        stated = _weights(weights, version, login)
         words = options.command_line(context)
         if check_arguments:
             from zerolap.lab import Lab, checked_opportunities
@@ -100,7 +104,9 @@ def opportunities(
     write_opportunities(document, limit, json=json, markdown=markdown, quiet=quiet)
 
 
-def _weights(text: str, version: "CountedVersion") -> "tuple[OpportunityWeights, Mapping[str, float]]":
+def _weights(
+    text: str, version: "CountedVersion", login: "ServerLogin | None"
+) -> "tuple[OpportunityWeights, Mapping[str, float]]":
     """Return the weights that a user asks for, stated and by case; raises as `case_weights` does."""
     from zerolap.explain import command_weights
     from zerolap.records import OpportunityWeights
@@ -111,7 +117,7 @@ def _weights(text: str, version: "CountedVersion") -> "tuple[OpportunityWeights,
     # Histories take a while to import.
     from zerolap.history import case_weights
 
-    given = case_weights(text, list(version.cases.values()))
+    given = case_weights(text, list(version.cases.values()), login)
     stated = OpportunityWeights(kind=given.stated.kind, source=given.stated.source, covered=given.stated.covered)
     return stated, given.by_case
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from zerolap.build import Variant
     from zerolap.history import Asked
-    from zerolap.records import Case
+    from zerolap.records import Case, Source
     from zerolap.sandbox import SandboxPolicy
+    from zerolap.server import ServerLogin
     from zerolap.store import Retention, Store
 
 ENGINES = ("counted", "timed", "sampled", "traced")
@@ -58,7 +59,10 @@ Server = Annotated[
         autocompletion=completion.revisions,
     ),
 ]
-Repo = Annotated[Path | None, typer.Option(help="Git repository of the revisions.", metavar="DIR")]
+Repo = Annotated[
+    Path | None,
+    typer.Option(help="Git repository of the revisions; by default the one of the working directory.", metavar="DIR"),
+]
 CasesDirectory = Annotated[
     Path | None,
     typer.Option(
@@ -117,6 +121,13 @@ Topology = Annotated[
 ]
 Config = Annotated[
     list[str] | None, typer.Option("--config", help="Server setting for all sides.", metavar="KEY=VALUE")
+]
+PasswordFile = Annotated[
+    Path | None,
+    typer.Option(help="File whose first line is the password of the running server.", metavar="FILE"),
+]
+Username = Annotated[
+    str | None, typer.Option(help="User of the running server; by default its default user.", metavar="NAME")
 ]
 VariantWords = Annotated[
     str | None,
@@ -225,6 +236,23 @@ Seed = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor the table.")]
 
 
+def login(password_file: Path | None, username: str | None) -> "ServerLogin | None":
+    """Return the login for the running server that is asked; raises `UsageError`."""
+    if password_file is None and username is None:
+        return None
+    # It takes a while to import.
+    from zerolap.server import read_login
+
+    return read_login(password_file, username)
+
+
+def source(text: str, repository: Path | None) -> "Source":
+    """Return the source that SERVER, BASE or HEAD names; revisions are those of the checkout that this is run in."""
+    from zerolap.build import enclosing_repository, resolve
+
+    return resolve(text, repository or enclosing_repository(), lambda other: typer.echo(f"warning: {other}", err=True))
+
+
 def sandbox_policy(unsafe: bool) -> "SandboxPolicy":
     """Return how code of repositories is treated if no sandbox is available."""
     from zerolap.sandbox import SandboxPolicy
@@ -326,7 +354,9 @@ def _require_comparing(name: str) -> None:
 
 
 def server_settings(pairs: list[str] | None) -> dict[str, str]:
-    """Return `KEY=VALUE` pairs as settings; raises `UsageError`."""
+    """Return `KEY=VALUE` pairs as settings, with the lab's own passwords; raises `UsageError`."""
+    from zerolap.records import with_lab_passwords
+
     settings = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
@@ -337,7 +367,7 @@ def server_settings(pairs: list[str] | None) -> dict[str, str]:
         except ValueError as wrong:
             raise UsageError(f"`--config {pair}` is not valid: {wrong}", hint="close the quotes") from wrong
         settings[name.strip()] = value
-    return settings
+    return with_lab_passwords(settings)
 
 
 def variant(shared: str | None, side: str | None = None) -> "Variant":
@@ -400,9 +430,21 @@ def check_platform(platform: str | None, *, priority: str, topic: str, no_wait: 
 REPORTS = frozenset({"json", "html", "markdown", "benchfmt", "quiet", "store"})
 
 
+SETTING_WITH_PASSWORD = re.compile(
+    r"(?P<option>--[\w-]+=)?(?P<name>requirepass|masterauth|user)=(?P<value>.*)", re.IGNORECASE | re.DOTALL
+)
+
+
 def without_password(word: str) -> str:
-    """Return a word of the command line, which is shown in reports, without the password of a database URL."""
-    return re.sub(r"(postgres(?:ql)?://[^:/@?]*):[^@]*@", r"\1@", word)
+    """Return a word of the command line, which is shown in reports, without the password of a database or server."""
+    from zerolap.records import with_lab_passwords
+
+    word = re.sub(r"(postgres(?:ql)?://[^:/@?]*):[^@]*@", r"\1@", word)
+    setting = SETTING_WITH_PASSWORD.fullmatch(word)
+    if setting is None:
+        return word
+    [value] = with_lab_passwords({setting["name"]: setting["value"]}).values()
+    return f"{setting['option'] or ''}{setting['name']}={value}"
 
 
 def is_on_command_line(context: typer.Context, name: str) -> bool:
@@ -422,7 +464,8 @@ def command_line(context: typer.Context) -> str:
         value = context.params[name]
         option = parameter.opts[0]
         for item in value if isinstance(value, list | tuple) else [value]:
-            words += [option] if item is True else [option, str(item)] if item is not False else []
+            shown = [option, without_password(str(item))]
+            words += [option] if item is True else shown if item is not False else []
     return shlex.join(word.encode(errors="surrogateescape").decode(errors="backslashreplace") for word in words)
 
 
@@ -446,11 +489,11 @@ def history_range(
     words: str | None,
     config: dict[str, str],
     *,
-    takes_tags: bool = True,
+    takes_releases: bool = True,
 ) -> "Asked":
     """Return what a history is asked about; raises `UsageError` for a range that names no commits.
 
-    A hint offers a range of releases where the verb `takes_tags`.
+    Without `takes_releases`, the text is `A..B`.
     """
     from zerolap.build import commits_of
     from zerolap.history import Asked
@@ -458,7 +501,7 @@ def history_range(
     return Asked(
         repository=repository.resolve(),
         text=text,
-        commits=commits_of(repository, text, takes_tags=takes_tags),
+        commits=commits_of(repository, text, takes_releases=takes_releases),
         cases=cases,
         variant=variant(words).name,
         config=config,

@@ -28,9 +28,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["profile"]}
 
-SERVER is a binary, a source tree, a revision with --repo, or a program on the PATH; CASE is one case. Its stacks are \
-sampled in four passes, which takes seconds, and stored. With --stored nothing is measured: the stacks of \
-CASE in a stored comparison or run are shown. CASE may be left out where there is only one.
+SERVER is a binary, a source tree, a revision of --repo or of this checkout, or a program on the PATH; CASE is one \
+case. Its stacks are sampled in four passes, which takes seconds, and stored. With --stored nothing is measured: the \
+stacks of CASE in a stored comparison or run are shown. CASE may be left out where there is only one.
 
 With --off-cpu the stacks are those in which threads wait, by the time until they run again. They are traced, in three \
 passes, which needs root and bpftrace.
@@ -120,7 +120,6 @@ def profile(
     quiet: options.Quiet = False,
 ) -> None:
     """Sample a case, or read stored stacks; write what was asked for, and the table."""
-    from zerolap.build import resolve
     from zerolap.cli.output import write_profile
     from zerolap.errors import UsageError
     from zerolap.lab import Options, run_request
@@ -138,7 +137,7 @@ def profile(
         server, name = _server_and_case(words or [])
         request = run_request(
             server=RequestedServer(
-                source=resolve(server, repo),
+                source=options.source(server, repo),
                 variant=options.variant(variant).name,
                 config=options.server_settings(config),
             ),

@@ -84,7 +84,6 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Measure the server, write the reports, and exit."""
-    from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.exit_code import run_exit_code
@@ -99,7 +98,7 @@ def run(
     wait_seconds = options.wait_seconds(wait, platform)
     request = run_request(
         server=RequestedServer(
-            source=resolve(server, repo),
+            source=options.source(server, repo),
             variant=options.variant(variant).name,
             config=options.server_settings(config),
         ),

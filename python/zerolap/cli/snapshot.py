@@ -20,9 +20,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 HELP = f"""{VERBS["snapshot"]}
 
-SERVER is a binary, a source tree, a revision with --repo, or a program on the PATH. It is started and filled once for \
-each size; then an event makes it fork several times, at random moments under load. It reports the time of the fork, \
-the longest pause that a client saw, latencies outside of the event and during it, and how the fork grows with the data.
+SERVER is a binary, a source tree, a revision of --repo or of this checkout, or a program on the PATH. It is started \
+and filled once for each size; then an event makes it fork several times, at random moments under load. It reports \
+the time of the fork, the longest pause that a client saw, latencies outside of the event and during it, and how the \
+fork grows with the data.
 
 With --base or --vary, servers or settings are measured beside each other, with a start of each for every repetition, \
 and there are verdicts on fork, pause, p99.9, duration and copied memory. The same command goes on with a sweep that \
@@ -138,7 +139,6 @@ def snapshot(
     """Carry out the sweep, write what was asked for, and the table."""
     import secrets
 
-    from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.emulated_forks import EMULATED_REPETITIONS, EMULATED_SEED, KernelOptions, count_forks, is_given
     from zerolap.cli.exit_code import snapshot_exit_code
@@ -154,7 +154,7 @@ def snapshot(
 
     def requested(name: str) -> RequestedServer:
         return RequestedServer(
-            source=resolve(name, repo),
+            source=options.source(name, repo),
             variant=options.variant(variant).name,
             config=options.server_settings(config),
         )

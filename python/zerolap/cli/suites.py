@@ -145,7 +145,6 @@ def check(
     if no_run:
         show_form(cases, quiet=quiet)
         return
-    from zerolap.build import resolve
     from zerolap.cli.bar import Bar
     from zerolap.cli.output import write_check
     from zerolap.lab import CheckRequest, Lab
@@ -154,7 +153,7 @@ def check(
     from zerolap.store import Store
 
     options.check_reports(json=json)
-    asked_server = RequestedServer(source=resolve(server, repo), config=options.server_settings(config))
+    asked_server = RequestedServer(source=options.source(server, repo), config=options.server_settings(config))
     request = CheckRequest(asked_server, cases, seed, options.command_line(context))
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
         report = check_cases(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))

@@ -43,7 +43,7 @@ from zerolap.records import (
     now,
 )
 from zerolap.sandbox import confined_reading as reading
-from zerolap.server import CommandRefused, RunningServer, StatisticsReader, named_death
+from zerolap.server import CommandRefused, RunningServer, named_death
 
 METHOD = 4
 """Raised when the same server would get other counts."""
@@ -199,7 +199,7 @@ def count(trial: CountedTrial) -> tuple[Measurement, Recorded]:
             ) as data,
             named_death(server),
             load_program(counted.target.reach, trial.load_log, counted_arguments(case, trial.seed)) as load,
-            contextlib.closing(StatisticsReader(server.socket, case.verbs)) as statistics,
+            contextlib.closing(server.statistics(case.verbs)) as statistics,
         ):
             counting = Counting(server, counted.pin, load, statistics, counted.dumps, case)
             start()

@@ -12,6 +12,7 @@ from zerolap.build import Program
 from zerolap.engines.pin import Pin, PinRequest
 from zerolap.load import Target, by_socket, packaged
 from zerolap.records import CaseRefused, Check, ServerSpec, Topology, TrialFailed
+from zerolap.sandbox import socket_path
 from zerolap.server import Deployment, Launch, deploy, is_asleep, number_in
 
 CALLGRIND = (
@@ -147,12 +148,12 @@ def deploy_counted(
         )
         if topology.is_cluster:
             # It takes writes only two seconds of its clock after it has all slots.
-            with _leaping(lambda: pins[-1] if pins else None, reachable / "primary-1" / "socket"):
+            with _leaping(lambda: pins[-1] if pins else None, socket_path(reachable / "primary-1")):
                 deployment = _entered(stack, deployed)
         else:
             deployment = _entered(stack, deployed)
         first = deployment.nodes[0]
-        reach = by_socket(first.server.socket) if topology.is_cluster else deployment.reach
+        reach = by_socket(first.server.socket, first.server.load_login) if topology.is_cluster else deployment.reach
         # Copied to where it starts, unless it may look for files beside itself.
         started = program.path.resolve() if program.arguments else first.directory.resolve() / "server"
         dumps = first.directory / "callgrind"

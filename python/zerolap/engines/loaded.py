@@ -15,8 +15,8 @@ from zerolap.engines.loaded_checks import LoadedRun, loaded_checks, read_counts
 from zerolap.host import watch
 from zerolap.load.tools import OWN_TOOL, LoadOutcome, LoadTool, LoadWork, load_tool_named
 from zerolap.records import CaseRefused, Event, Measurement, TrialFailed, TrialsJob, Validity
-from zerolap.sandbox import FileRefused, launch, read_file
-from zerolap.server import StatisticsReader, read_cpu_times
+from zerolap.sandbox import FileRefused, launch, read_file, socket_path
+from zerolap.server import ServerLogin, StatisticsReader, read_cpu_times
 
 METHOD = 1
 """Raised when the same server would get other figures."""
@@ -66,11 +66,11 @@ class _Load:
             raise CaseRefused("its data is used up, and a load tool does not report when")
         unit = math.lcm(case.client.pipeline * case.client.connections, case.client.cycle)
         # What is refused is refused before a server is filled for it.
-        self._tool.command(self._work(trial, trial.directory / "socket", unit))
+        self._tool.command(self._work(trial, socket_path(trial.directory), unit, None))
         began = time.monotonic()
         with (
             filled_server(trial) as filled,
-            contextlib.closing(StatisticsReader(filled.server.socket, case.verbs)) as statistics,
+            contextlib.closing(filled.server.statistics(case.verbs)) as statistics,
         ):
             requests = self._enough(trial, filled, statistics, unit)
             processors = {*trial.pinning.server, *trial.pinning.client}
@@ -95,7 +95,7 @@ class _Load:
             requests *= GROWTH
 
     def _run(self, trial: EngineTrial, filled: FilledServer, statistics: StatisticsReader, requests: int) -> LoadedRun:
-        work = self._work(trial, filled.server.socket, requests)
+        work = self._work(trial, filled.server.socket, requests, filled.server.load_login)
         verbs = trial.case.verbs
         calls, counts = statistics.read().calls, read_counts(filled.server, verbs)
         cpu = read_cpu_times(filled.server.process)
@@ -106,9 +106,9 @@ class _Load:
         calls = statistics.read().calls - calls
         return LoadedRun(self._outcome(work, output), client_seconds, seconds, cpu, calls, counts)
 
-    def _work(self, trial: EngineTrial, socket: Path, requests: int) -> LoadWork:
+    def _work(self, trial: EngineTrial, socket: Path, requests: int, login: ServerLogin | None) -> LoadWork:
         result = trial.directory / "result"
-        return LoadWork(trial.case, requests, trial.seed, socket, result, trial.pinning.client)
+        return LoadWork(trial.case, requests, trial.seed, socket, result, trial.pinning.client, login)
 
     def _output(self, trial: EngineTrial, work: LoadWork) -> str:
         """Run the program to its end and return what it wrote; raises `TrialFailed` if it fails or does not end."""

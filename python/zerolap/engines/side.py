@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from zerolap.engines.server_trial import PinnedTrial, deployed, deployed_at, filled
 from zerolap.engines.slices import TimedSide
 from zerolap.load import LoadGenerator, LoadHost, Target, load_program, prepare, timed_arguments
-from zerolap.records import Check
+from zerolap.records import CaseRefused, Check
 from zerolap.server import Deployment, SummedStatistics, named_death
 
 
@@ -29,7 +29,7 @@ def set_up(
     servers = [node.server for node in deployment.nodes]
     with named_death(*servers):
         load = stack.enter_context(generator)
-        statistics = SummedStatistics([primary.socket for primary in target.primaries], case.verbs)
+        statistics = SummedStatistics([primary.statistics(case.verbs) for primary in target.primaries])
         stack.callback(statistics.close)
     processes = [node.process for node in deployment.nodes]
     return TimedSide(servers, processes, load, statistics, data.beside, case, refill), data.checks
@@ -47,4 +47,6 @@ def _deployed(
             yield deployment, load_program(Target.of(deployment).reach, trial.load_log, arguments)
     else:
         with deployed_at(trial, load_host.address) as (deployment, port):
+            if deployment.nodes[0].server.load_login is not None:
+                raise CaseRefused("a load host does not log in to a server that asks for a password")
             yield deployment, load_host.start(case, seed, port.number)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from zerolap.explain.attribution import SourceFunctions
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
-from zerolap.records import Changes, FileChange, Hunk, SourceFunction
+from zerolap.records import Changes, FileChange, Hunk, SourceFunction, UnknownChanges
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
@@ -76,14 +76,20 @@ class CodeCosts:
 class DifferingLines:
     """The lines that differ, as seen from each side, and the names that stand in them."""
 
-    def __init__(self, changes: Changes | None) -> None:
-        self.known = changes is not None
-        self._places = [_place(file, hunk) for file in (changes.files if changes else []) for hunk in file.hunks]
+    def __init__(self, changes: Changes | UnknownChanges) -> None:
+        self.known = isinstance(changes, Changes)
+        files = changes.files if isinstance(changes, Changes) else []
+        self._left_out = {_shown(file) for file in changes.left_out} if isinstance(changes, Changes) else set()
+        self._places = [_place(file, hunk) for file in files for hunk in file.hunks]
         self._old: dict[str, list[range]] = {}
         self._new: dict[str, list[range]] = {}
         for place in self._places:
             self._old.setdefault(place.old_file, []).append(place.old_lines)
             self._new.setdefault(place.new_file, []).append(place.new_lines)
+
+    def knows(self, key: FunctionKey) -> bool:
+        """Whether the lines that differ in the file of a function were read."""
+        return self.known and key[1] not in self._left_out
 
     def mentions(self, key: FunctionKey, functions: SourceFunctions) -> bool:
         """Whether a changed line holds the function's name, in a file where that means no other function."""

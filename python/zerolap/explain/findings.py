@@ -11,7 +11,7 @@ from zerolap.explain.sides import FEWEST_CALLS, Evidence, Sides
 from zerolap.explain.stated_figures import A_CALL, LEAST_NUMBER, StatedFigure
 from zerolap.explain.suspects import Suspect, find_suspects
 from zerolap.explain.work_below import work_below
-from zerolap.records import Caller, CallGraph, Carrier, Finding, Part, PerSide
+from zerolap.records import Caller, CallGraph, Carrier, Finding, Part, PerSide, UnknownChanges
 
 ENOUGH_SHARE = 0.6
 LISTED_SHARE = 0.95
@@ -284,6 +284,8 @@ def _limits(evidence: Evidence, total: float, count: int) -> list[Finding]:
         notes.append(text.stripped(sides))
     elif not evidence.has_lines:
         notes.append(text.no_debug_information())
-    if evidence.changes is None:
-        notes.append(text.no_changes())
+    if isinstance(evidence.changes, UnknownChanges):
+        notes.append(text.unknown_changes(evidence.changes.reason))
+    elif evidence.changes.left_out:
+        notes.append(text.changes_left_out(evidence.changes.left_out))
     return [Finding(kind="limits", rank=count + index, text=note) for index, note in enumerate(notes, 1)]

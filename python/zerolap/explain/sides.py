@@ -12,7 +12,7 @@ from zerolap.explain.handlers import exchanged_handlers
 from zerolap.explain.inlining import inline_alike
 from zerolap.explain.renames import find_renames
 from zerolap.explain.stated_figures import StatedFigure
-from zerolap.records import CallGraph, Changes, PerSide, SourceFunction
+from zerolap.records import CallGraph, Changes, PerSide, SourceFunction, UnknownChanges
 
 FEWEST_CALLS = 1e-3
 """Calls per request below which a change in their number is none."""
@@ -22,15 +22,16 @@ FEWEST_CALLS = 1e-3
 class Evidence:
     """What a case's explanation is made from.
 
-    `changes` is none where sources cannot be compared; `metric` is the metric that decided the case. `repeated_steps`
-    are the steps of repeated stores and copies, by function: each is counted, and a processor executes many at once.
+    `changes` are unknown where sources cannot be compared; `metric` is the metric that decided the case.
+    `repeated_steps` are the steps of repeated stores and copies, by function: each is counted, and a processor executes
+    many at once.
     """
 
     base: CallGraph
     head: CallGraph
     base_functions: Sequence[SourceFunction]
     head_functions: Sequence[SourceFunction]
-    changes: Changes | None
+    changes: Changes | UnknownChanges
     base_stripped: bool
     head_stripped: bool
     metric: str = "instructions_per_op"
@@ -109,7 +110,7 @@ class Sides:
 
     def is_in_changes(self, key: FunctionKey) -> bool | None:
         """Whether the function differs, or is called otherwise and named in a changed line; none if not known."""
-        if not self.changed.known:
+        if not self.changed.knows(key):
             return None
         calls = self.calls(key)
         is_called_otherwise = calls is None or calls.base != calls.head

@@ -267,8 +267,15 @@ def no_debug_information() -> str:
     return "Without debug information (`-g`) inlined functions and changed lines cannot be distinguished."
 
 
-def no_changes() -> str:
-    """Return the sentence for sources that cannot be compared."""
+def unknown_changes(reason: str) -> str:
+    """Return the sentence for sources of which it is not known what differs."""
+    return f"{reason}: functions are not matched with changed lines."
+
+
+def changes_left_out(files: Sequence[str]) -> str:
+    """Return the sentence for files whose changes are too large to be read."""
+    named = ", ".join(f"`{file}`" for file in files[:NAMED])
+    others = f" and {len(files) - NAMED:,} other files" if len(files) > NAMED else ""
     return (
-        "The sources are not both revisions of one repository or trees: functions are not matched with changed lines."
+        f"The changes of {named}{others} are too large to be read: functions there are not matched with changed lines."
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from zerolap.records import Case, TableWeights, UsageError
 from zerolap.sandbox import FileRefused, read_file
-from zerolap.server import is_endpoint, number_in, parts_of, read_command_statistics, rows_of
+from zerolap.server import ServerLogin, is_endpoint, number_in, parts_of, read_command_statistics, rows_of
 
 EQUAL: Final = "equal"
 PRIORITY: Final = "priority"
@@ -26,8 +26,10 @@ class CaseWeights:
     by_case: Mapping[str, float]
 
 
-def case_weights(text: str, cases: Sequence[Case]) -> CaseWeights:
+def case_weights(text: str, cases: Sequence[Case], login: ServerLogin | None = None) -> CaseWeights:
     """Return the weights that a user asks for: `equal`, `priority`, a file with INFO commandstats, or an endpoint.
+
+    `login` is for an endpoint that asks for a password.
 
     Raises `UsageError` for what is none of these or gives no case a weight, `EnvironmentMissing` for a server that does
     not answer.
@@ -37,7 +39,7 @@ def case_weights(text: str, cases: Sequence[Case]) -> CaseWeights:
     if text == PRIORITY:
         return _by_priority(cases)
     if is_endpoint(text):
-        return usage_weights(read_command_statistics(text), text, cases)
+        return usage_weights(read_command_statistics(text, login), text, cases)
     try:
         content = read_file(Path(text).expanduser().resolve(), LARGEST_STATISTICS_BYTES)
     except FileRefused as reason:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from zerolap import __version__
-from zerolap.build import BuiltServer, changes_between
+from zerolap.build import BuiltServer
 from zerolap.history.asked import Asked
 from zerolap.judge import StringCosts
 from zerolap.lab import Explainer, Lab, with_builds
@@ -95,9 +95,8 @@ class WorkReasons:
         if key not in self._explainers:
             if len(self._explainers) >= MOST_EXPLAINERS:
                 self._explainers.pop(next(iter(self._explainers)))
-            sources = [self.asked.commits[of].source for of in (after, position)]
-            changes = changes_between(sources[0], sources[1], self.lab.store.blobs)
-            self._explainers[key] = Explainer(base, head, changes, self.lab.store.blobs)
+            sources = self.asked.commits[after].source, self.asked.commits[position].source
+            self._explainers[key] = Explainer(base, head, sources, self.lab.store.blobs)
         return self._explainers[key]
 
 

@@ -39,7 +39,9 @@ from zerolap.records import (
     Changes,
     Finding,
     Measurement,
+    Source,
     SourceFunction,
+    UnknownChanges,
     Verdict,
 )
 from zerolap.sandbox import confined_reading as reading
@@ -52,15 +54,21 @@ REPEATED: Final = ("rep stos", "rep movs")
 class Explainer:
     """Explains cases of one comparison; what is the same for all of them is read once."""
 
-    def __init__(self, base: BuiltServer, head: BuiltServer, changes: Changes | None, blobs: Blobs) -> None:
+    def __init__(self, base: BuiltServer, head: BuiltServer, sources: tuple[Source, Source], blobs: Blobs) -> None:
         self._base = base
         self._head = head
-        self._changes = changes
+        self._sources = sources
         self._blobs = blobs
 
     @functools.cached_property
     def _functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
         return source_functions(self._base), source_functions(self._head)
+
+    @functools.cached_property
+    def _changes(self) -> Changes | UnknownChanges:
+        """What differs between the sources: first of all in the files from which the programs were made."""
+        files = {function.file for functions in self._functions for function in functions}
+        return changes_between(*self._sources, self._blobs, files)
 
     @functools.cached_property
     def _structures(self) -> tuple[Structures, Structures]:
@@ -175,8 +183,8 @@ def _repeated_steps(measurements: Sequence[Measurement], blobs: Blobs) -> dict[s
 def explainer_of(results: Results, lab: Lab) -> Explainer:
     """Return the explainer of a comparison, whose builds and sources the lab has."""
     base, head = results.resolved.servers[BASE], results.resolved.servers[HEAD]
-    changes = changes_between(base.source, head.source, lab.store.blobs)
-    return Explainer(lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest), changes, lab.store.blobs)
+    builds = lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest)
+    return Explainer(*builds, (base.source, head.source), lab.store.blobs)
 
 
 def call_counts(measurements: Sequence[Measurement], blobs: Blobs) -> CallCounts | None:

@@ -189,7 +189,7 @@ def packed(request: Request, blobs: Blobs, builder: Builder) -> Request:
         if isinstance(source, RevisionSource):
             source = _packed_before(source, server.variant, blobs, builder) or source
         if not isinstance(source, ArchiveSource | BinarySource):
-            source = pack_source(source, blobs)
+            source = pack_source(source, blobs, travels=False)
         servers[side] = server.model_copy(update={"source": source})
     return request.model_copy(update={"servers": servers})
 

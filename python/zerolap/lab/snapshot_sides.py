@@ -7,7 +7,7 @@ from typing import Final, get_args
 
 from zerolap.build import parse_variant
 from zerolap.host import Processors, choose_pinning
-from zerolap.records import BASE, HEAD, STANDALONE, HugePages, RequestedServer, UsageError
+from zerolap.records import BASE, HEAD, STANDALONE, HugePages, RequestedServer, UsageError, with_lab_passwords
 
 HUGE_PAGES: Final = "transparent-huge-pages"
 VARIANT: Final = "variant"
@@ -47,7 +47,7 @@ class SweepSide:
         if key == VARIANT:
             variant = parse_variant(server.variant).with_changes(parse_variant(value)).name
             return SweepSide(name, server.model_copy(update={"variant": variant}), self.huge_pages)
-        config = {**server.config, key: value}
+        config = with_lab_passwords({**server.config, key: value})
         return SweepSide(name, server.model_copy(update={"config": config}), self.huge_pages)
 
 

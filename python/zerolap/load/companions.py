@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from zerolap.load.generator import packaged
+from zerolap.load.target import by_socket
 from zerolap.records import Client, TrialFailed
 from zerolap.sandbox import Process, launch
 from zerolap.server import RunningServer, count_sockets, number_in
@@ -42,7 +43,8 @@ def companions(
         for number, client in enumerate(clients, 1):
             wanted = WantedConnections(server, client.connections + client.listeners)
             output = log.with_name(f"{log.stem}-companion-{number}.log")
-            command = [str(packaged("zerolap-load")), "--unix-socket", str(server.socket), *_arguments(client, seed)]
+            command = [str(packaged("zerolap-load")), *by_socket(server.socket, server.load_login).arguments]
+            command += _arguments(client, seed)
             if processors:
                 command += ["--cpus", ",".join(map(str, processors))]
             processes.append(stack.enter_context(launch(command, environment={}, output=output)))

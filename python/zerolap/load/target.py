@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.server import Deployment, Reach, RunningServer
+from zerolap.server import Deployment, Reach, RunningServer, ServerLogin
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,6 @@ class Target:
         return cls([node.server for node in deployment.primaries], deployment.reach)
 
 
-def by_socket(path: Path) -> Reach:
-    """Return how a load generator reaches a unix socket."""
-    return Reach(["--unix-socket", str(path)])
+def by_socket(path: Path, login: ServerLogin | None = None) -> Reach:
+    """Return how a load generator reaches a unix socket, and logs in there."""
+    return Reach(["--unix-socket", str(path), *([] if login is None else login.load_arguments)])

@@ -10,6 +10,7 @@ from zerolap.probing.holding import errors_counted, held_by, memory_limit_bytes
 from zerolap.probing.recorder import Recorder
 from zerolap.probing.samples import CommandSamples, Sample, shown
 from zerolap.records import SCRIPTS, Check, HeldOverTime, TrialFailed
+from zerolap.sandbox import prepared_socket
 from zerolap.server import RunningServer, command_flags, demand_since, read_demands_ns
 
 SAMPLES = 300
@@ -73,7 +74,7 @@ def probe(trial: PinnedTrial) -> ProbedCase:
     case, log = trial.case, trial.load_log
     with deployed(trial, counted_topology(trial.server.topology)) as deployment:
         server = deployment.nodes[0].server
-        target = Target([server], by_socket(server.socket))
+        target = Target([server], by_socket(server.socket, server.load_login))
         empty = held_by(server)
         checks, loaded = prepare(target, case, trial.seed, log), held_by(server)
         deployment.attach_replicas()
@@ -110,14 +111,15 @@ def _sample(trial: PinnedTrial, server: RunningServer, writing: set[str], when: 
         name = sample.words[0].decode(errors="replace").upper() if sample.words else ""
         samples.setdefault(name, CommandSamples(name, name in writing)).add(sample)
 
-    path, seed = trial.directory / when, trial.seed ^ (when == "after")
+    seed = trial.seed ^ (when == "after")
     # Each connection sends every command as often as its ratio before it sends the next one.
     cycle = trial.case.client.cycle
     connections = min(SAMPLED_CONNECTIONS, trial.case.client.connections, max(1, SAMPLES // cycle))
     arguments = [*timed_arguments(trial.case.client, seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(REPLY_SECONDS)]
     with (
-        Recorder(path, server.socket, on_sample) as recorder,
+        prepared_socket(trial.directory, when) as path,
+        Recorder(path, server.socket, on_sample, server.load_login) as recorder,
         load_program(by_socket(path), trial.load_log, [*arguments, "--pipeline", "1"]) as load,
     ):
         try:
@@ -148,7 +150,7 @@ def _burst(trial: PinnedTrial, server: RunningServer) -> Burst:
     connections = min(case.client.connections, MOST_CONNECTIONS)
     arguments = [*timed_arguments(case.client, trial.seed, trial.pinning.client), "--clients", str(connections)]
     arguments += ["--reply-timeout", str(BURST_REPLY_SECONDS)]
-    with load_program(by_socket(server.socket), trial.load_log, arguments) as load:
+    with load_program(by_socket(server.socket, server.load_login), trial.load_log, arguments) as load:
         requests, sent, hits, errors = connections, 0, 0, dict[str, BurstErrors]()
         errors_before = errors_counted(server)
         end = time.monotonic() + 4 * BURST_SECONDS

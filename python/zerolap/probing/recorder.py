@@ -9,7 +9,7 @@ from types import TracebackType
 
 from zerolap.probing.samples import Sample
 from zerolap.records import TrialFailed
-from zerolap.server import FrameBounds, FrameReader, Reply, written
+from zerolap.server import FrameBounds, FrameReader, Reply, ReplyError, ServerLogin, written
 
 REPLY_SECONDS = 20
 REPLY_BOUNDS = FrameBounds(seconds=REPLY_SECONDS)
@@ -57,8 +57,15 @@ class Recorder:
     A context manager; `on_sample` is called from the threads of the connections, one at a time.
     """
 
-    def __init__(self, path: Path, server: Path, on_sample: Callable[[Sample], None]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        server: Path,
+        on_sample: Callable[[Sample], None],
+        login: ServerLogin | None = None,
+    ) -> None:
         self.path, self._server, self._on_sample = path, server, on_sample
+        self._login = login
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lock = threading.Lock()
         self._gate = threading.Lock()
@@ -145,6 +152,11 @@ class Recorder:
         connection = self._held(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(REPLY_SECONDS)
         connection.connect(str(self._server))
+        if self._login is not None:
+            connection.sendall(written([word.encode() for word in self._login.command]))
+            frame = FrameReader(connection, bounds=REPLY_BOUNDS).next_frame()
+            if frame is None or isinstance(frame[1], ReplyError):
+                raise TrialFailed("the server refused the lab's password")
         return connection
 
 

@@ -39,7 +39,7 @@ from zerolap.records.case_check import (
     Held,
     HeldOverTime,
 )
-from zerolap.records.changes import Changes, FileChange, Hunk
+from zerolap.records.changes import Changes, FileChange, Hunk, UnknownChanges
 from zerolap.records.client import DEFAULT_DATA_SIZE, NOT_OF_A_SLICE, Client, ClientCommand, WrittenClient
 from zerolap.records.command import DATA, KEY, command_line, container_of, fault_of_command, parse_command, verb_of
 from zerolap.records.comparison import (
@@ -141,6 +141,7 @@ from zerolap.records.opportunity import (
     WeighedCategory,
     WeighedFunction,
 )
+from zerolap.records.passwords import LAB_PASSWORD, OF_A_PASSWORD, with_lab_passwords
 from zerolap.records.pictures import (
     PICTURES_SCHEMA,
     CasePictures,
@@ -273,6 +274,7 @@ __all__ = [
     "HEAD",
     "HISTORY_SCHEMA",
     "KEY",
+    "LAB_PASSWORD",
     "LETTER_OF_PATTERN",
     "LONGEST_TRACED_NAME",
     "METRICS",
@@ -287,6 +289,7 @@ __all__ = [
     "MOST_TRACED_THREADS",
     "NOT_OF_A_SLICE",
     "NO_SAVING",
+    "OF_A_PASSWORD",
     "OF_INSTRUCTIONS",
     "OPPORTUNITIES_SCHEMA",
     "PICTURES_SCHEMA",
@@ -518,6 +521,7 @@ __all__ = [
     "TrialDone",
     "TrialFailed",
     "TrialsJob",
+    "UnknownChanges",
     "UnreadableRecord",
     "UsageError",
     "Validity",
@@ -549,6 +553,7 @@ __all__ = [
     "read_stored_sweep",
     "revision_of",
     "verb_of",
+    "with_lab_passwords",
     "with_rules_of_plugins",
     "without_language",
 ]

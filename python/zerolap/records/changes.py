@@ -27,6 +27,16 @@ class FileChange(Record):
 
 
 class Changes(Record):
-    """All changed files of a comparison, by paths relative to the source's root."""
+    """All changed files of a comparison, by paths relative to the source's root.
+
+    Files `left_out` have too many changes to be read: they are listed without hunks.
+    """
 
     files: list[FileChange]
+    left_out: list[str] = []
+
+
+class UnknownChanges(Record):
+    """Why it is not known what differs between two sources: a sentence without its stop."""
+
+    reason: str

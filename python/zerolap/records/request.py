@@ -2,12 +2,13 @@
 
 from typing import Final, Literal, TypeAlias, get_args
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from zerolap.records.amounts import Windows
 from zerolap.records.base import Record
 from zerolap.records.case import Case
 from zerolap.records.comparison import DocumentState, Settings
+from zerolap.records.passwords import with_lab_passwords
 from zerolap.records.revision import Source
 from zerolap.records.trial import Side
 
@@ -36,6 +37,11 @@ class RequestedServer(Record):
     source: Source
     variant: str = "default"
     config: dict[str, str] = {}
+
+    @field_validator("config")
+    @classmethod
+    def _of_the_lab(cls, config: dict[str, str]) -> dict[str, str]:
+        return with_lab_passwords(config)
 
 
 class Request(Record):

@@ -61,7 +61,7 @@ class ArchiveSource(Record):
 
     `archive` is the digest of the blob with its files: a tar of a tree, or a program. `content` is what
     `BuildSpec.content` is of it. `revision` is the commit that it was made from, if any; `arguments` are those of a
-    start command.
+    start command. With `links_lead_out`, links of the tree lead out of it, and it stays on the machine that packed it.
     """
 
     kind: Literal["archive"] = "archive"
@@ -71,6 +71,7 @@ class ArchiveSource(Record):
     archive: str
     revision: Revision | None = None
     arguments: tuple[str, ...] = ()
+    links_lead_out: bool = False
 
     @property
     def commit(self) -> str | None:

@@ -22,6 +22,7 @@ from zerolap.sandbox.limits import (
 from zerolap.sandbox.network import network_missing, private_network
 from zerolap.sandbox.process import Process, is_readable, launch
 from zerolap.sandbox.scratch import remove_abandoned, scratch_directory
+from zerolap.sandbox.socket_place import prepared_socket, short_directory, socket_path
 from zerolap.sandbox.untrusted_files import FileEntry, FileRefused, is_regular_file, read_file, remove, walk
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "launch",
     "namespaces_remedy",
     "network_missing",
+    "prepared_socket",
     "private_network",
     "read_file",
     "remove",
@@ -51,6 +53,8 @@ __all__ = [
     "require_sandbox",
     "scratch_directory",
     "server_limits",
+    "short_directory",
+    "socket_path",
     "usable_parents",
     "used_bytes",
     "walk",

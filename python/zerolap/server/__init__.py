@@ -9,6 +9,7 @@ from zerolap.server.machine_port import MachinePort, open_port
 from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.resident_memory import AnonymousMemory, read_anonymous_memory, read_resident_bytes
 from zerolap.server.running_server import Launch, RunningServer, first_dead, named_death, start
+from zerolap.server.server_login import ServerLogin, read_login
 from zerolap.server.statistics import ServerStatistics, StatisticsReader, SummedStatistics, rows_of
 from zerolap.server.tcp_connections import TcpCounts, counted_meanwhile, read_tcp_counts
 from zerolap.server.threads import (
@@ -37,6 +38,7 @@ __all__ = [
     "Reply",
     "ReplyError",
     "RunningServer",
+    "ServerLogin",
     "ServerLost",
     "ServerStatistics",
     "StatisticsReader",
@@ -59,6 +61,7 @@ __all__ = [
     "read_command_statistics",
     "read_cpu_times",
     "read_demands_ns",
+    "read_login",
     "read_resident_bytes",
     "read_tcp_counts",
     "read_total_ns",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from zerolap.server.connection import shown_error
 from zerolap.server.frames import FrameReader, ReplyError, ServerLost, UnreadableReply, written
+from zerolap.server.server_login import ServerLogin
 
 CHUNK_BYTES = 1 << 20
 MOST_BYTES = 512 << 20
@@ -19,14 +20,19 @@ ERROR_MARKS = (b"\r\n-", b"\r\n!")
 """Where an error reply may begin; values can hold the same bytes, so a match only means that replies are parsed."""
 
 
-def send_batch(path: Path, commands: Sequence[Sequence[str | bytes]], seconds: float) -> tuple[int, str] | None:
+def send_batch(
+    path: Path, commands: Sequence[Sequence[str | bytes]], seconds: float, login: ServerLogin | None = None
+) -> tuple[int, str] | None:
     """Send commands over a unix socket and wait for all replies; return the first error with its command's index.
+
+    The connection logs in first where a `login` is given.
 
     Raises `ServerLost` if the server sends nothing for `seconds`, takes ten times as long in all, or hangs up, and
     `UnreadableReply` for what is not RESP, or longer than `MOST_BYTES`.
     """
     mark = secrets.token_hex(16).encode()
-    words = [[word.encode() if isinstance(word, str) else word for word in command] for command in commands]
+    first = [] if login is None else [login.command]
+    words = [[word.encode() if isinstance(word, str) else word for word in command] for command in [*first, *commands]]
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(seconds)
         try:
@@ -36,7 +42,9 @@ def send_batch(path: Path, commands: Sequence[Sequence[str | bytes]], seconds: f
             replies = _replies(connection, b"$%d\r\n%s\r\n" % (len(mark), mark), time.monotonic() + 10 * seconds)
         except OSError as fault:
             raise ServerLost(f"the server was lost: {fault}") from fault
-    return _first_error(replies) if _may_hold_errors(replies) else None
+    error = _first_error(replies) if _may_hold_errors(replies) else None
+    # Where the login is refused, so is the first command.
+    return None if error is None else (max(0, error[0] - len(first)), error[1])
 
 
 def _replies(connection: socket.socket, end: bytes, deadline: float) -> list[bytes]:

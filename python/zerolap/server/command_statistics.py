@@ -6,6 +6,7 @@ from typing import Final
 from zerolap.records import EnvironmentMissing, TrialFailed, UsageError
 from zerolap.server.connection import shown_error
 from zerolap.server.frames import FrameBounds, FrameReader, ReplyError, written
+from zerolap.server.server_login import ServerLogin
 
 TCP: Final = "tcp://"
 UNIX: Final = "unix://"
@@ -18,16 +19,22 @@ def is_endpoint(text: str) -> bool:
     return text.startswith((TCP, UNIX))
 
 
-def read_command_statistics(endpoint: str) -> str:
-    """Return the text of a server's INFO commandstats.
+def read_command_statistics(endpoint: str, login: ServerLogin | None = None) -> str:
+    """Return the text of a server's INFO commandstats, after a `login` where one is given.
 
     Raises `UsageError` for what is no endpoint, `EnvironmentMissing` for a server that does not answer with a text.
     """
     hint = "save the text of INFO commandstats to a file, and give that"
     try:
         with _connected(endpoint) as connection:
-            connection.sendall(written([b"INFO", b"commandstats"]))
-            frame = FrameReader(connection, bounds=BOUNDS).next_frame()
+            frames = FrameReader(connection, bounds=BOUNDS)
+            frame = None
+            first = [] if login is None else [login.command]
+            for command in [*first, ["INFO", "commandstats"]]:
+                connection.sendall(written([word.encode(errors="surrogateescape") for word in command]))
+                frame = frames.next_frame()
+                if frame is None or isinstance(frame[1], ReplyError):
+                    break
     except OSError as fault:
         raise EnvironmentMissing(f"`{endpoint}` cannot be reached: {fault}", hint=hint) from fault
     except TrialFailed as fault:
@@ -36,6 +43,8 @@ def read_command_statistics(endpoint: str) -> str:
     if isinstance(reply, bytes):
         return reply.decode(errors="replace")
     reason = shown_error(reply) if isinstance(reply, ReplyError) else "it sent no text"
+    if reason.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
+        hint = "give its password with --password-file FILE, and the user with --username NAME"
     raise EnvironmentMissing(f"`{endpoint}` does not answer INFO commandstats: {reason}", hint=hint)
 
 

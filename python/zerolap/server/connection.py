@@ -8,6 +8,7 @@ from typing import Final
 
 from zerolap.records import TrialFailed
 from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
+from zerolap.server.server_login import ServerLogin
 
 REPLY_SECONDS: Final = 60
 LONGEST_ERROR: Final = 1000
@@ -29,8 +30,9 @@ class CommandConnection:
     for what is not RESP, or is longer than any reply that the lab asks for.
     """
 
-    def __init__(self, path: Path, bounds: FrameBounds = REPLY_BOUNDS) -> None:
+    def __init__(self, path: Path, bounds: FrameBounds = REPLY_BOUNDS, login: ServerLogin | None = None) -> None:
         self._path = path
+        self._login = login
         self._bounds = bounds
         self._socket: socket.socket | None = None
         self._frames = FrameReader(None)
@@ -79,6 +81,13 @@ class CommandConnection:
         self._socket.settimeout(REPLY_SECONDS)
         self._socket.connect(str(self._path))
         self._frames = FrameReader(self._socket, bounds=self._bounds)
+        if self._login is not None:
+            self._socket.sendall(written([word.encode() for word in self._login.command]))
+            try:
+                self.reply()
+            except CommandRefused as refused:
+                self.close()
+                raise CommandRefused(f"the server refused the lab's password: {refused.message}") from None
 
 
 def _is_readable(connection: socket.socket) -> bool:

@@ -50,12 +50,13 @@ class Deployment:
 
     def _load_arguments(self) -> list[str]:
         first = self.nodes[0]
+        logs_in = [] if first.server.load_login is None else first.server.load_login.load_arguments
         if self.topology.transport == "unix":
-            return ["--unix-socket", str(first.server.socket)]
+            return ["--unix-socket", str(first.server.socket), *logs_in]
         if first.certificates is not None:
             authority = str(first.certificates.authority)
-            return ["--server", ADDRESS, "--port", str(first.tls_port), "--tls", "--cacert", authority]
-        arguments = ["--server", ADDRESS, "--port", str(first.port)]
+            return ["--server", ADDRESS, "--port", str(first.tls_port), "--tls", "--cacert", authority, *logs_in]
+        arguments = ["--server", ADDRESS, "--port", str(first.port), *logs_in]
         return [*arguments, "--cluster-mode"] if self.topology.is_cluster else arguments
 
     def on_primaries(self, *arguments: str | bytes) -> list[Reply]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from zerolap.sandbox import Network, remove
 from zerolap.server import ports
 from zerolap.server.frames import Reply
 from zerolap.server.running_server import Launch, RunningServer, start_launched
+from zerolap.server.server_login import own_login
 from zerolap.server.trial_certificates import Certificates, make_certificates
 
 POLL_SECONDS = 0.02
@@ -140,7 +142,7 @@ def _try_node(stack: contextlib.ExitStack, plan: DeploymentPlan, place: NodePlac
     port = ports.free_port(with_bus=topology.is_cluster) if listens else None
     tls_port = ports.free_port() if takes_tls else None
     certificates = make_certificates(directory) if takes_tls else None
-    settings = _preferred(topology) | dict(plan.settings) | topology.settings
+    settings = _preferred(topology) | _login_of_replicas(plan) | dict(plan.settings) | topology.settings
     if topology.needs_network:
         settings |= {"bind": ports.ADDRESS, "port": str(port or 0)}
     if topology.is_cluster:
@@ -155,6 +157,14 @@ def _try_node(stack: contextlib.ExitStack, plan: DeploymentPlan, place: NodePlac
 def _preferred(topology: Topology) -> dict[str, str]:
     replicas = PREFERRED_SETTINGS["replicas"] if topology.replicas else {}
     return replicas | (PREFERRED_SETTINGS["cluster"] if topology.is_cluster else {})
+
+
+def _login_of_replicas(plan: DeploymentPlan) -> dict[str, str]:
+    """Return the settings by which replicas log in to a primary that asks for a password."""
+    login = own_login(plan.settings)
+    if login is None or not plan.topology.replicas:
+        return {}
+    return {"masterauth": shlex.quote(login.password)}
 
 
 def _tls_settings(tls_port: int | None, certificates: Certificates) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import re
 import shlex
 import shutil
 import signal
@@ -15,11 +16,13 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.records import CaseRefused, TrialFailed
-from zerolap.sandbox import Confinement, Network, Process, launch, server_limits
+from zerolap.sandbox import Confinement, Network, Process, launch, prepared_socket, server_limits
 from zerolap.server.batch import send_batch
 from zerolap.server.connection import REPLY_SECONDS, CommandConnection, CommandRefused, info_fields
 from zerolap.server.frames import Reply, ServerLost, UnreadableReply, written
 from zerolap.server.machine_port import MachinePort
+from zerolap.server.server_login import load_login, own_login
+from zerolap.server.statistics import StatisticsReader
 from zerolap.server.threads import count_sockets
 
 START_SECONDS = 60
@@ -28,6 +31,8 @@ DYING_SECONDS = 2
 CLOSING_SECONDS = 2
 CLOSING_POLL_SECONDS = 0.0005
 SIGNAL_OFFSET = 128
+NO_LOGIN = re.compile(r"NOAUTH|the server refused the lab's password")
+PASSWORD_HINT = "let the lab set the password: --config requirepass=…, or --config 'user=NAME on >… ~* +@all'"
 LOADING = "LOADING"
 """The code of the error by which a server that still reads its data answers."""
 CREDENTIALS = struct.Struct("3i")
@@ -53,12 +58,14 @@ class Launch:
 class RunningServer:
     """A server that is ready; `connection` carries commands that are not part of the measured load."""
 
-    def __init__(self, process: Process, socket: Path, log: Path, copy: Path) -> None:
+    def __init__(self, process: Process, socket: Path, log: Path, copy: Path, settings: Mapping[str, str]) -> None:
         self._process = process
         self._copy = copy
         self.socket = socket
         self.log = log
-        self.connection = CommandConnection(socket)
+        self.login = own_login(settings)
+        self.load_login = load_login(settings)
+        self.connection = CommandConnection(socket, login=self.login)
 
     @functools.cached_property
     def process(self) -> int:
@@ -135,11 +142,15 @@ class RunningServer:
         """Return the fields of a section of INFO; raises `TrialFailed` as `command` does."""
         return info_fields(self.command("INFO", section))
 
+    def statistics(self, verbs: Sequence[str]) -> StatisticsReader:
+        """Return a reader of the server's own statistics of these commands; whoever asks for it closes it."""
+        return StatisticsReader(self.socket, verbs, self.login)
+
     def commands(self, commands: Sequence[Sequence[str | bytes]]) -> None:
         """Send commands together and wait for all replies; raises `TrialFailed` as `command` does."""
         try:
             with self.closed_connections():
-                refused = send_batch(self.socket, commands, REPLY_SECONDS)
+                refused = send_batch(self.socket, commands, REPLY_SECONDS, self.login)
         except TrialFailed as lost:
             raise self.failure(lost.message) from lost
         if refused is not None:
@@ -195,7 +206,10 @@ class RunningServer:
                     return
                 except CommandRefused as refused:
                     if not refused.message.startswith(LOADING):
-                        raise self.failure(f"the server refused `PING`: {refused.message}") from refused
+                        failure = self.failure(f"the server refused `PING`: {refused.message}")
+                        if NO_LOGIN.match(refused.message):
+                            failure.hint = PASSWORD_HINT
+                        raise failure from refused
                 except UnreadableReply as unreadable:
                     raise self.failure(f"the reply to `PING` cannot be read: {unreadable.message}") from None
                 except ServerLost:
@@ -278,7 +292,13 @@ def start_launched(
 
     The server can write only to `directory`. Its output is written to `log`, which lies outside of `directory`.
     """
-    socket_path = directory / "socket"
+    with prepared_socket(directory) as socket_path:
+        yield from _started(program, settings, directory, socket_path, log, launched)
+
+
+def _started(
+    program: Program, settings: Mapping[str, str], directory: Path, socket_path: Path, log: Path, launched: Launch
+) -> Iterator[RunningServer]:
     # A name of fixed length: the start of the stack depends on the length of the arguments.
     executable = directory / "server"
     copy, placed = executable, dict[Path, Path]()
@@ -296,7 +316,7 @@ def start_launched(
     if port is not None:
         read_only.append(port.library)
     confinement = Confinement(
-        writable=[directory],
+        writable=list(dict.fromkeys([directory, socket_path.parent])),
         read_only=read_only,
         directory=directory,
         network=launched.network,
@@ -308,7 +328,7 @@ def start_launched(
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(directory), "LANG": "C"}
     variables |= {**launched.environment, **preloading}
     with launch(arguments, environment=variables, output=log, confinement=confinement) as process:
-        server = RunningServer(process, socket_path, log, copy)
+        server = RunningServer(process, socket_path, log, copy, settings)
         try:
             server.wait_until_ready()
             yield server

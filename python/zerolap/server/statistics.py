@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from zerolap.records import TrialFailed
 from zerolap.server.connection import CommandConnection, info_fields, number_in, parts_of
+from zerolap.server.server_login import ServerLogin
 
 QUESTION = b"*2\r\n$4\r\nINFO\r\n$12\r\ncommandstats\r\n*2\r\n$4\r\nINFO\r\n$5\r\nstats\r\n"
 
@@ -51,10 +52,10 @@ class ServerStatistics:
 class StatisticsReader:
     """Queries a server over a separate connection, as cheaply as possible: before and after every slice."""
 
-    def __init__(self, path: Path, verbs: Sequence[str]) -> None:
+    def __init__(self, path: Path, verbs: Sequence[str], login: ServerLogin | None = None) -> None:
         self._verbs = [verb.lower() for verb in verbs]
         self._own_calls = 0
-        self._connection = CommandConnection(path)
+        self._connection = CommandConnection(path, login=login)
 
     def read(self) -> ServerStatistics:
         """Query the server; raises `TrialFailed` if it does not report the statistics."""
@@ -94,8 +95,8 @@ class StatisticsReader:
 class SummedStatistics:
     """Queries several servers and sums their statistics."""
 
-    def __init__(self, paths: Sequence[Path], verbs: Sequence[str]) -> None:
-        self._readers = [StatisticsReader(path, verbs) for path in paths]
+    def __init__(self, readers: Sequence[StatisticsReader]) -> None:
+        self._readers = readers
 
     def read(self) -> ServerStatistics:
         """Query all servers; raises `TrialFailed` if one does not report the statistics."""

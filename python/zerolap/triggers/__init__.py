@@ -2,7 +2,7 @@
 
 from zerolap.triggers.comment_commands import Acknowledge, Run
 from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.names import BRANCHES, LOGIN, TAGS
+from zerolap.triggers.names import BRANCHES, LOGIN, TAGS, commit_of_ref
 from zerolap.triggers.notifying import Push, headline, regressed_cases
 from zerolap.triggers.readers import Readers
 from zerolap.triggers.running import Triggers, mirrors_of
@@ -49,6 +49,7 @@ __all__ = [
     "asked_by",
     "branch_subject",
     "checked_settings",
+    "commit_of_ref",
     "headline",
     "mirrors_of",
     "read_trigger_settings",

@@ -7,8 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from zerolap.build import GitEnded, GitStopped, commit_of, read_git, resolve, run_git
-from zerolap.records import EnvironmentMissing, RevisionSource, Source, UsageError
+from zerolap.build import GitEnded, GitStopped, commit_of, read_git, revision_source, run_git
+from zerolap.records import EnvironmentMissing, RevisionSource, UsageError
 from zerolap.triggers.names import BRANCHES, COMMIT, TAGS, ref_fault
 
 FETCH_SECONDS: Final = 600.0
@@ -130,10 +130,10 @@ class Mirror:
 
     def source(self, commit: str) -> RevisionSource:
         """Return a commit of the mirror as a source; raises `UsageError` if the mirror does not have it."""
-        source: Source = resolve(commit, self.directory)
-        if not isinstance(source, RevisionSource):
+        full = commit_of(self.directory, commit)
+        if full is None:
             raise UsageError(f"{self.shown} has no commit {commit}")
-        return source.model_copy(update={"name": commit[:SHOWN_DIGITS]})
+        return revision_source(commit[:SHOWN_DIGITS], self.directory, full)
 
     def tidy(self) -> None:
         """Remove all but the newest of the commits that were fetched by hash, and repack the mirror.

@@ -4,11 +4,13 @@ They are used in command lines of git, file names and comments; all other forms 
 """
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, StringConstraints
 
 from zerolap.github import REPOSITORY
+from zerolap.records import UsageError
 
 COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 LOGIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?")
@@ -82,6 +84,23 @@ RepositoryName = Annotated[_Text, AfterValidator(_checked_repository)]
 """Owner and name, such as `redis/redis`; for GitHub, upper and lower case are the same."""
 Login = Annotated[_Text, AfterValidator(_checked_login)]
 """The login of a person or an application at GitHub; upper and lower case are the same."""
+
+
+def commit_of_ref(name: str, refs: Mapping[str, str], shown: str) -> str | None:
+    """Return the commit of a tag or branch among `refs` by its short or full name, None if there is neither.
+
+    Raises `UsageError` if the short name is that of a tag and of a branch with other commits; `shown` is the remote.
+    """
+    there = {full: refs[full] for full in (name, f"{TAGS}{name}", f"{BRANCHES}{name}") if full in refs}
+    if name in there:
+        return there[name]
+    if len(set(there.values())) > 1:
+        named = ", ".join(f"`{full}` ({commit[:12]})" for full, commit in there.items())
+        raise UsageError(
+            f"`{name}` is ambiguous in {shown}: it can be {named}",
+            hint=f"give the one that is meant: {' or '.join(there)}",
+        )
+    return next(iter(there.values()), None)
 
 
 def is_same_name(name: str, other: str) -> bool:

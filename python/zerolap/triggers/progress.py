@@ -10,7 +10,7 @@ import structlog
 
 from zerolap.build import changes_between
 from zerolap.lab import read_comparison
-from zerolap.records import Changes, Comparison, UnreadableRecord, UsageError
+from zerolap.records import Comparison, UnreadableRecord, UsageError
 from zerolap.report.pull_request import (
     Acknowledgement,
     Building,
@@ -215,7 +215,7 @@ class ProgressReader:
                 return ()
             if len(self._changed) >= MOST_REMEMBERED:
                 self._changed.pop(next(iter(self._changed)))
-            self._changed[key] = changed_lines(changes or Changes(files=[]))
+            self._changed[key] = changed_lines(changes)
         return self._changed.get(key, ())
 
     def _command(self, stored: StoredTrigger) -> str:

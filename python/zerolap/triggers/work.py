@@ -19,6 +19,7 @@ from zerolap.github import GitHub, GitHubRefused, GitHubUnavailable
 from zerolap.lab import Options, SubmissionOptions, comparison_request, on_platforms
 from zerolap.records import (
     Case,
+    Changes,
     EnvironmentMissing,
     Priority,
     Request,
@@ -31,7 +32,7 @@ from zerolap.store import NotConductor, Store, StoredAcknowledgement, StoredTrig
 from zerolap.triggers.affected import affected_cases
 from zerolap.triggers.comment_commands import Acknowledge, Cancel, InvalidCommand, Run
 from zerolap.triggers.mirror import Mirror
-from zerolap.triggers.names import BRANCHES, COMMIT, TAGS
+from zerolap.triggers.names import BRANCHES, COMMIT, TAGS, commit_of_ref
 from zerolap.triggers.settings import Measuring, RepositorySettings, TriggerSettings, WatchSettings
 from zerolap.triggers.trigger import (
     AskedTrigger,
@@ -453,7 +454,7 @@ class TriggerWork:
         base, head = mirror.source(plan.base), mirror.source(plan.head)
         cases = cases_of(measuring, plan.patterns)
         changes = changes_between(base, head)
-        if plan.scope == "affected" and not plan.patterns and changes is not None:
+        if plan.scope == "affected" and not plan.patterns and isinstance(changes, Changes):
             cases = affected_cases(cases, changes)
         if not cases:
             return []
@@ -513,7 +514,7 @@ def _commit_of(name: str, refs: Mapping[str, str], mirror: Mirror) -> str:
     """Return the commit that is named by its hash, a tag or a branch; raises `UsageError`."""
     if COMMIT.fullmatch(name):
         return name
-    commit = refs.get(f"{TAGS}{name}") or refs.get(f"{BRANCHES}{name}")
+    commit = commit_of_ref(name, refs, mirror.shown)
     if commit is None:
         raise UsageError(
             f"{mirror.shown} has neither a tag nor a branch {name}", hint="give one of them, or a hash in full"

@@ -17,6 +17,7 @@ PROBES: tuple[Callable[[], Diagnosis], ...] = (
     memory.overcommit,
     memory.address_randomisation,
     memory.disk,
+    memory.sockets,
     programs.python,
     programs.redis_server,
     instruments.valgrind,

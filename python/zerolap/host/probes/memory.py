@@ -1,13 +1,19 @@
 """Memory, disk and settings of the address space."""
 
 import shutil
+import tempfile
 from pathlib import Path
+from typing import Final
 
 from zerolap.host import machine_settings as settings
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.readings import ROOT, read_text
+from zerolap.records import EnvironmentMissing
+from zerolap.sandbox import socket_path
 
 _GIB = 2**30
+DEEPEST_SERVER: Final = Path("zerolap-trial-12345678/server/primary-1")
+"""Where a server's socket is, below the directory for temporary files."""
 
 
 def transparent_huge_pages(root: Path = ROOT) -> Diagnosis:
@@ -76,6 +82,18 @@ def disk(directory: Path | None = None) -> Diagnosis:
     if free < 2 * _GIB:
         return warning("disk", found, "builds and snapshots may not fit", "free 2 GiB")
     return fine("disk", found)
+
+
+def sockets(temporary: Path | None = None) -> Diagnosis:
+    """Whether sockets of servers have paths that are short enough, in or beside the directory for temporary files."""
+    directory = Path(tempfile.gettempdir()) if temporary is None else temporary
+    try:
+        place = socket_path(directory / DEEPEST_SERVER).parent
+    except EnvironmentMissing as fault:
+        return missing("sockets", fault.message, "no server can be started", fault.hint)
+    if place == directory / DEEPEST_SERVER:
+        return fine("sockets", f"in {directory}")
+    return fine("sockets", f"in {place.parent}, as the path of {directory} is too long")
 
 
 def _swap_used(sizes: dict[str, int]) -> int:

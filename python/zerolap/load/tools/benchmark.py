@@ -5,6 +5,7 @@ import shutil
 
 from zerolap.load.tools.interface import LoadOutcome, LoadWork
 from zerolap.records import Case, CaseRefused, Keys, parse_command
+from zerolap.server import ServerLogin
 
 KEY, VALUE, NUMBER = b"__key__", b"__data__", "__rand_int__"
 DIGITS = 12
@@ -30,7 +31,16 @@ class Benchmark:
         words = [word.replace(KEY, _key(client.keys).encode()) for word in parse_command(client.sent[0].line)]
         words = [b"x" * client.data_size if word == VALUE else word for word in words]
         return [
-            *(self._program, "-s", str(work.socket), "-c", str(client.connections), "-P", str(client.pipeline)),
+            *(
+                self._program,
+                "-s",
+                str(work.socket),
+                *_login(work.login),
+                "-c",
+                str(client.connections),
+                "-P",
+                str(client.pipeline),
+            ),
             *("-n", str(work.requests), "-r", str(client.keys.count), "--csv"),
             *[word.decode() for word in words],
         ]
@@ -46,6 +56,13 @@ class Benchmark:
             max_us=1000 * float(row["max_latency_ms"]),
             errors=0,
         )
+
+
+def _login(login: ServerLogin | None) -> list[str]:
+    if login is None:
+        return []
+    user = ["--user", login.username] if login.username else []
+    return [*user, "-a", login.password]
 
 
 def _reason_against(case: Case) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from zerolap.records import Case
+from zerolap.server import ServerLogin
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class LoadWork:
     socket: Path
     result: Path
     processors: tuple[int, ...]
+    login: ServerLogin | None = None
 
 
 @dataclass(frozen=True)

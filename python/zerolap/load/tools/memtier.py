@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zerolap.load.generator import packaged, timed_arguments
+from zerolap.load.target import by_socket
 from zerolap.load.tools.interface import LoadOutcome, LoadWork, connection_requests
 from zerolap.records import EnvironmentMissing
 
@@ -83,7 +84,8 @@ def _arguments(work: LoadWork) -> list[str]:
 
 def _ends(work: LoadWork) -> list[str]:
     return [
-        *("--unix-socket", str(work.socket), "--requests", str(connection_requests(work))),
+        *by_socket(work.socket, work.login).arguments,
+        *("--requests", str(connection_requests(work))),
         *("--hide-histogram", "--json-out-file", str(work.result)),
     ]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 from urllib.parse import quote
 
-from zerolap.records import Changes, Comparison
+from zerolap.records import Changes, Comparison, UnknownChanges
 
 GITHUB = "https://github.com"
 
@@ -29,9 +29,9 @@ class ChangedLines:
         return self.last_line < self.first_line
 
 
-def changed_lines(changes: Changes) -> tuple[ChangedLines, ...]:
-    """Return the hunks of the files that the head has."""
-    return tuple(_changed_lines(changes))
+def changed_lines(changes: Changes | UnknownChanges) -> tuple[ChangedLines, ...]:
+    """Return the hunks of the files that the head has; none where it is not known what differs."""
+    return tuple(_changed_lines(changes)) if isinstance(changes, Changes) else ()
 
 
 def _changed_lines(changes: Changes) -> Iterator[ChangedLines]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerolap.build import changes_between
-from zerolap.records import Changes, Comparison, UsageError
+from zerolap.records import Comparison, UsageError
 from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.report.pull_request.outcome import (
     GITHUB,
@@ -102,4 +102,4 @@ def _changed_lines(comparison: Comparison, store: Store) -> tuple[ChangedLines, 
     """Return the changed lines; none if the sources are not trees."""
     servers = store.request(comparison.id).request.servers
     changes = changes_between(servers["base"].source, servers["head"].source, store.blobs)
-    return changed_lines(changes or Changes(files=[]))
+    return changed_lines(changes)
