@@ -505,8 +505,9 @@ class ProcessCounters:
 def answer_of(words: list[bytes], reply: bytes) -> str:
     """Return what the bytes of a reply to a request show of what was looked for, as the load generator counts it.
 
-    `no_look_up`, `found`, `nothing`; `no_member` if the key or its member is not there, `empty_value` if the key is not
-    there or holds such a value, `unclear` for a script that replies nil. Raises `ValueError` for bytes that are no reply.
+    `no_look_up`, `found`, `nothing`; `no_member` if the key or its member is not there, `empty_value` if the key is
+    not there or holds such a value, `unclear` for a script that replies nil. Raises `ValueError` for bytes that are no
+    reply.
     """
 
 def describe_load(arguments: list[str]) -> str | None:
@@ -517,7 +518,7 @@ def describe_load(arguments: list[str]) -> str | None:
     """
 
 def look_up_role(line: str) -> str | None:
-    """Return what a command line does with what it looks up: `reads`, `takes`, `moves` or `runs` (a script); or None."""
+    """Return what a command does with what it looks up: `reads`, `takes`, `moves`, `runs` scripts; None of others."""
 
 def structures(path: str, source_root: str) -> list[tuple[str, str, int, str]]:
     """C structures with a name that are defined in files under `source_root`, in the order of file and name.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from zerolap.records import Case
 
 
-FAULTS_OF_FILES = {"arguments", "topology"}
+FAULTS_OF_FILES = {"arguments", "topology", "file"}
 """Reasons for skipping a case that are faults of its file."""
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=VERBS["suites"])

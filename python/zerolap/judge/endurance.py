@@ -2,10 +2,8 @@
 
 import math
 
-from zerolap.records import CaseFacts, CommandFacts, Fault, HeldOverTime
+from zerolap.records import LARGEST_NOTHING_SHARE, CaseFacts, CommandFacts, Fault, HeldOverTime
 
-LARGEST_NOTHING_SHARE = 0.1
-"""Share of replies that find nothing; with more, other work than that of the command is measured."""
 DRAINED_STEP = 0.4
 """By how much the share of nothing rises over a burst that empties the data."""
 SMALLEST_USED_SHARE = 0.1

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from zerolap import _core
 from zerolap.probing.samples import Sample
 from zerolap.records import TrialFailed
 from zerolap.server import FrameBounds, FrameReader, Reply, written
@@ -139,7 +140,7 @@ class Recorder:
             with self._gate:
                 del self._waiting[client]
             with self._lock:
-                self._on_sample(Sample(words, reply, keys, len(missing), left, missing))
+                self._on_sample(Sample(words, reply, _core.answer_of(words, raw), keys, len(missing), left, missing))
 
     def _connected(self) -> socket.socket:
         connection = self._held(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))

@@ -10,6 +10,8 @@ from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
 
 CHECK_SCHEMA = "zerolap.check/1"
+LARGEST_NOTHING_SHARE = 0.1
+"""Share of replies that find nothing; with more, other work than that of the command is measured."""
 SCRIPTS = frozenset({"EVAL", "EVALSHA", "FCALL"})
 """Commands that may or may not write."""
 

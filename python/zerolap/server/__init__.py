@@ -9,7 +9,14 @@ from zerolap.server.machine_port import MachinePort, open_port
 from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.resident_memory import AnonymousMemory, read_anonymous_memory, read_resident_bytes
 from zerolap.server.running_server import Launch, RunningServer, first_dead, named_death, start
-from zerolap.server.statistics import ServerStatistics, StatisticsReader, SummedStatistics, rows_of
+from zerolap.server.statistics import (
+    KeyLookUps,
+    ServerStatistics,
+    StatisticsReader,
+    SummedStatistics,
+    look_ups_between,
+    rows_of,
+)
 from zerolap.server.tcp_connections import TcpCounts, counted_meanwhile, read_tcp_counts
 from zerolap.server.threads import (
     CpuTimes,
@@ -29,6 +36,7 @@ __all__ = [
     "Deployment",
     "FrameBounds",
     "FrameReader",
+    "KeyLookUps",
     "Launch",
     "MachinePort",
     "Node",
@@ -51,6 +59,7 @@ __all__ = [
     "first_dead",
     "is_asleep",
     "is_endpoint",
+    "look_ups_between",
     "named_death",
     "number_in",
     "open_port",
