@@ -15,7 +15,7 @@ const OTHER_CODES: &str = "other";
 pub struct CommandTally {
     kinds: [u64; ReplyKind::ALL.len()],
     /// How its replies are read; none of a command that looks nothing up, and of several commands.
-    pub look_up: Option<LookUp>,
+    look_up: Option<LookUp>,
     answers: [u64; Answer::ALL.len()],
     /// Aggregates without elements.
     pub empty_arrays: u64,
@@ -77,12 +77,16 @@ impl CommandTally {
 
     /// Counts a reply to this command, and returns what it shows.
     pub fn count(&mut self, reply: &Reply<'_>, latency_ns: u64) -> Answer {
-        let answer = self.look_up.map_or(Answer::NoLookUp, |rule| rule.answer(reply));
+        let answer = match &self.look_up {
+            Some(rule) => rule.answer(reply),
+            None => Answer::NoLookUp,
+        };
         self.count_as(reply, answer, latency_ns);
         answer
     }
 
     /// Counts a reply to any command that shows this.
+    #[inline]
     pub fn count_as(&mut self, reply: &Reply<'_>, answer: Answer, latency_ns: u64) {
         self.kinds[reply.kind as usize] += 1;
         self.answers[answer as usize] += 1;

@@ -222,7 +222,7 @@ impl CommandRecord {
             bytes_sent: tally.bytes_sent,
             bytes_received: tally.bytes_received,
             first_error: tally.first_error.clone(),
-            look_ups: tally.look_up.map(|rule| LookUpsRecord::new(rule, tally)),
+            look_ups: command.look_up().map(|rule| LookUpsRecord::new(rule, tally)),
             latency_us: LatencyRecord::new(&tally.latencies),
         }
     }

@@ -107,6 +107,7 @@ impl ReplyReader {
     }
 
     /// A whole element that comes next, unless it may have to be kept.
+    #[inline]
     fn whole_element(&self, input: &[u8]) -> Option<Whole> {
         let is_next = matches!(self.state, State::Marker) && !self.nesting.is_empty() && !self.nesting.is_at_first();
         if is_next { whole(input) } else { None }
@@ -132,6 +133,7 @@ impl ReplyReader {
     }
 
     /// Remembers of what sort a value is. What attributes hold is no part of the reply.
+    #[inline]
     fn add_leaves(&mut self, leaves: Leaves) {
         if !self.nesting.is_in_attribute() {
             self.leaves |= leaves;
@@ -387,6 +389,7 @@ fn whole(input: &[u8]) -> Option<Whole> {
     }
 }
 
+#[inline]
 fn bulk(input: &[u8]) -> Option<Whole> {
     let (body_length, digits) = number(input)?;
     let end = digits + 2 + body_length;
@@ -489,6 +492,7 @@ impl Nesting {
     }
 
     /// Counts a complete value if its level lacks others too.
+    #[inline]
     fn takes_one_of_more(&mut self) -> bool {
         let level = self.depth.checked_sub(1).and_then(|level| self.missing.get_mut(level));
         level.filter(|missing| **missing > 1).map(|missing| *missing -= 1).is_some()

@@ -142,9 +142,7 @@ def _mapping(node: yaml.MappingNode, path: Path, document: Document, around: tup
     return values
 
 
-def _merged_pairs(
-    node: yaml.MappingNode, path: Path, document: Document, around: tuple[yaml.Node, ...] = ()
-) -> _Pairs:
+def _merged_pairs(node: yaml.MappingNode, path: Path, document: Document, around: tuple[yaml.Node, ...] = ()) -> _Pairs:
     """Return the fields that `<<` merges into a mapping, each once, as PyYAML does.
 
     Of several mappings in a list the first counts, of several `<<` the last. What is merged may merge others itself;

@@ -48,10 +48,14 @@ class CommandFacts(Record):
 
 
 class Held(Record):
-    """The data that a server holds; bytes are None if it does not report them, `expiring_keys` have a time to live."""
+    """The data that a server holds; bytes are None if it does not report them, `expiring_keys` have a time to live.
+
+    `elements` are those of all keys, of strings their bytes; None where there are many keys.
+    """
 
     keys: int
     expiring_keys: int = 0
+    elements: int | None = None
     data_bytes: int | None = None
     all_bytes: int | None = None
 
