@@ -265,7 +265,15 @@ mod tests {
                 let code = format!("E{number}");
                 let kind = ReplyKind::Error;
                 tally.count(
-                    &Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"", leaves: Leaves::VALUE, leaves_after_first: Leaves::NONE },
+                    &Reply {
+                        kind,
+                        code: code.as_bytes(),
+                        text: b"",
+                        elements: 0,
+                        first: b"",
+                        leaves: Leaves::VALUE,
+                        leaves_after_first: Leaves::NONE,
+                    },
                     1,
                 );
             }

@@ -120,16 +120,9 @@ impl ReplyReader {
         let is_status = self.kind == ReplyKind::Status;
         let has_more = self.kind.is_aggregate() && self.nesting.outermost > 1;
         let leaves_after_first = if has_more { self.leaves } else { Leaves::NONE };
-        let leaves = if is_status { Leaves::status(self.status.as_bytes()) } else { self.leaves | self.leaves_of_first };
-        Reply {
-            kind: self.kind,
-            code: code(text),
-            text,
-            elements: self.elements,
-            first,
-            leaves,
-            leaves_after_first,
-        }
+        let leaves =
+            if is_status { Leaves::status(self.status.as_bytes()) } else { self.leaves | self.leaves_of_first };
+        Reply { kind: self.kind, code: code(text), text, elements: self.elements, first, leaves, leaves_after_first }
     }
 
     /// Remembers of what sort a value is. What attributes hold is no part of the reply.
@@ -382,7 +375,9 @@ fn whole(input: &[u8]) -> Option<Whole> {
     match marker {
         b'$' if rest.starts_with(b"-1\r\n") => Some(Whole { kind: ReplyKind::Nil, length: 5, leaves: Leaves::NIL }),
         b'$' => bulk(rest),
-        b'+' if rest.starts_with(b"OK\r\n") => Some(Whole { kind: ReplyKind::Status, length: 5, leaves: Leaves::VALUE }),
+        b'+' if rest.starts_with(b"OK\r\n") => {
+            Some(Whole { kind: ReplyKind::Status, length: 5, leaves: Leaves::VALUE })
+        }
         b'+' => status(rest),
         b':' => integer(rest),
         _ => None,

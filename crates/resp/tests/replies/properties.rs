@@ -50,9 +50,9 @@ fn leaves(value: &Value, is_whole: bool) -> Leaves {
         Value::Bulk(text) => Leaves::text(text.len() as u64),
         Value::Nil => Leaves::NIL,
         Value::Array(values) => of_all(values),
-        Value::Map(pairs) => pairs.iter().fold(Leaves::NONE, |sum, (key, value)| {
-            sum | leaves(key, false) | leaves(value, false)
-        }),
+        Value::Map(pairs) => {
+            pairs.iter().fold(Leaves::NONE, |sum, (key, value)| sum | leaves(key, false) | leaves(value, false))
+        }
     }
 }
 
