@@ -32,7 +32,10 @@ def drains(command: CommandFacts, facts: CaseFacts) -> bool:
 
 def _is_fed(facts: CaseFacts) -> bool:
     """Whether others write as much as is taken: how much is found is then a matter of who comes first."""
-    loaded, left = facts.held.loaded.data_bytes, facts.held.left.data_bytes
+    loaded, left = facts.held.loaded.elements, facts.held.left.elements
+    if loaded is None or left is None:
+        # Also grows by what a consumer group remembers of entries that were taken.
+        loaded, left = facts.held.loaded.data_bytes, facts.held.left.data_bytes
     writers = sum(command.writes for command in facts.commands)
     return writers > 1 and loaded is not None and left is not None and left > loaded
 
