@@ -2,12 +2,19 @@
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Zerolap
 from toy_server import CASES
+
+from zerolap.build import resolve
+from zerolap.cases import load_cases
+from zerolap.lab import CheckRequest, Lab, check
+from zerolap.records import RequestedServer
+from zerolap.store import Store
 
 PRELOAD = '--command "SET __key__ __data__" --command-key-pattern P -n allkeys'
 RANGE = "--key-minimum 1 --key-maximum 2000 --key-prefix k-"
@@ -212,9 +219,7 @@ class TestCommandLine:
         assert zerolap("suites", "check", "--command", "SET", *common).code == 2
         zerolap.leaves_nothing()
 
-    def test_exit_code_where_nothing_can_be_checked(
-        self, zerolap: Zerolap, redis_server: Path, tmp_path: Path
-    ) -> None:
+    def test_exit_code_where_nothing_can_be_checked(self, zerolap: Zerolap, redis_server: Path, tmp_path: Path) -> None:
         files = write(tmp_path / "suites", {"unknown-tool": UNMEASURABLE["unknown-tool"][0]})
         ended = zerolap("suites", "check", files, "--server", redis_server, "--store", zerolap.store)
         ended.fails_with(4, "no case was checked")
@@ -261,6 +266,21 @@ def test_a_file_that_cannot_run_is_a_fault(zerolap: Zerolap, redis_server: Path,
     ended = zerolap("suites", "check", files, "--no-run")
     assert ended.code == 1
     assert "it cannot run: arguments" in ended.err
+
+
+def test_a_check_that_time_cuts_short_has_a_note(
+    redis_server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The package has a function of the same name.
+    monkeypatch.setattr(import_module("zerolap.probing.probe"), "SAMPLING_SECONDS", 0)
+    files = write(tmp_path / "suites", {"reads": SOUND["reads"]})
+    request = CheckRequest(RequestedServer(source=resolve(str(redis_server), None)), load_cases(files), 1, "tests")
+    with Store.open(str(tmp_path / "store")) as store:
+        [case] = check(request, Lab(store)).cases
+    assert case.facts is not None
+    examined = sum(command.requests for command in case.facts.commands)
+    assert examined < 600
+    assert case.warnings == [f"{examined} of 600 requests were examined: each takes long"]
 
 
 def test_a_lost_part_of_the_data_is_a_fault(zerolap: Zerolap, redis_server: Path, tmp_path: Path) -> None:
