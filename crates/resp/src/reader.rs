@@ -88,11 +88,12 @@ impl ReplyReader {
                     false
                 }
                 _ => {
-                    if let Some(Whole { kind, length, leaves }) = self.whole_element(input) {
-                        *input = &input[length..];
-                        // Only a whole reply is looked at for statuses that stand for something else.
-                        self.add_leaves(if kind == ReplyKind::Status { Leaves::VALUE } else { leaves });
-                        if self.nesting.takes_one_of_more() { false } else { self.finish_value() }
+                    if self.passes_elements(input) {
+                        false
+                    } else if let Some(next) = self.whole_element(input) {
+                        *input = &input[next.length..];
+                        self.add_leaves(next.leaves_within());
+                        self.finish_value()
                     } else {
                         *input = rest;
                         self.take_byte(byte)?
@@ -104,6 +105,25 @@ impl ReplyReader {
             }
         }
         Ok(false)
+    }
+
+    /// Takes whole elements off the front of `input`, but for the last one of their level; returns whether there were any.
+    fn passes_elements(&mut self, input: &mut &[u8]) -> bool {
+        if !matches!(self.state, State::Marker) || self.nesting.is_at_first() {
+            return false;
+        }
+        let Some(missing) = self.nesting.missing_in_level() else { return false };
+        let (before, mut leaves) = (*missing, Leaves::NONE);
+        while *missing > 1
+            && let Some(next) = whole(input)
+        {
+            *input = &input[next.length..];
+            leaves |= next.leaves_within();
+            *missing -= 1;
+        }
+        let has_passed = *missing < before;
+        self.add_leaves(leaves);
+        has_passed
     }
 
     /// A whole element that comes next, unless it may have to be kept.
@@ -367,6 +387,13 @@ struct Whole {
     leaves: Leaves,
 }
 
+impl Whole {
+    /// What it is within another reply, where statuses stand for nothing else.
+    const fn leaves_within(self) -> Leaves {
+        if matches!(self.kind, ReplyKind::Status) { Leaves::VALUE } else { self.leaves }
+    }
+}
+
 /// The reply at the start of `input`. None when it is incomplete, faulty, of another kind or in any way unusual: it has
 /// to be read byte by byte then, which would give the same result for all others.
 #[inline]
@@ -486,11 +513,9 @@ impl Nesting {
         Ok(())
     }
 
-    /// Counts a complete value if its level lacks others too.
-    #[inline]
-    fn takes_one_of_more(&mut self) -> bool {
-        let level = self.depth.checked_sub(1).and_then(|level| self.missing.get_mut(level));
-        level.filter(|missing| **missing > 1).map(|missing| *missing -= 1).is_some()
+    /// Values that the innermost level lacks; none outside of all.
+    fn missing_in_level(&mut self) -> Option<&mut u64> {
+        self.depth.checked_sub(1).and_then(|level| self.missing.get_mut(level))
     }
 
     /// Counts a complete value and closes the levels that it completes. Returns whether a top-level reply is complete.
