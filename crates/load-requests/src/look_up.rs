@@ -145,7 +145,7 @@ impl LookUp {
             "SCAN" | "HSCAN" | "SSCAN" | "ZSCAN" => Self { form: Form::AfterCursor, ..Self::new(Role::Reads, NIL) },
             "XAUTOCLAIM" => Self { form: Form::AfterCursor, ..Self::new(Role::Takes, NIL) },
             "EXISTS" | "TOUCH" | "STRLEN" | "LLEN" | "HLEN" | "HSTRLEN" | "SCARD" | "ZCARD" | "XLEN" | "PFCOUNT"
-            | "XPENDING" => Self::new(Role::Reads, NIL_OR_ZERO),
+            | "XPENDING" | "FT.SEARCH" | "FT.AGGREGATE" => Self::new(Role::Reads, NIL_OR_ZERO),
             "TTL" | "PTTL" | "EXPIRETIME" | "PEXPIRETIME" | "HTTL" | "HPTTL" | "HEXPIRETIME" | "HPEXPIRETIME" => {
                 Self::new(Role::Reads, NIL_OR_MINUS_TWO)
             }
@@ -157,12 +157,11 @@ impl LookUp {
             }
             "GETBIT" | "BITCOUNT" | "BITFIELD_RO" => Self::new(Role::Reads, NIL).or_empty_value(Leaves::ZERO),
             "BITPOS" => Self::new(Role::Reads, NIL).or_empty_value(Leaves::ZERO | Leaves::MINUS_ONE),
-            "FT.SEARCH" | "FT.AGGREGATE" => Self::new(Role::Reads, NIL_OR_ZERO),
             "GETRANGE" | "SUBSTR" => Self::new(Role::Reads, NIL).or_empty_value(Leaves::EMPTY_TEXT),
             "LCS" => Self::new(Role::Reads, NIL).or_empty_value(Leaves::ZERO | Leaves::EMPTY_TEXT),
             "DEL" | "UNLINK" | "HDEL" | "SREM" | "ZREM" | "LREM" | "XDEL" | "EXPIRE" | "PEXPIRE" | "EXPIREAT"
             | "PEXPIREAT" => Self::new(Role::Takes, NIL_OR_ZERO),
-            "LPUSHX" | "RPUSHX" => Self::new(Role::Moves, NIL_OR_ZERO),
+            "LPUSHX" | "RPUSHX" | "SMOVE" => Self::new(Role::Moves, NIL_OR_ZERO),
             "LINSERT" => Self::new(Role::Moves, NIL_OR_ZERO).or_no_member(Leaves::MINUS_ONE),
             "HEXPIRE" | "HPEXPIRE" | "HEXPIREAT" | "HPEXPIREAT" | "HPERSIST" => {
                 Self::new(Role::Takes, NIL_OR_MINUS_TWO)
@@ -170,7 +169,6 @@ impl LookUp {
             "PERSIST" | "ZREMRANGEBYLEX" | "ZREMRANGEBYRANK" | "ZREMRANGEBYSCORE" => {
                 Self::new(Role::Takes, NIL).or_no_member(Leaves::ZERO)
             }
-            "SMOVE" => Self::new(Role::Moves, NIL_OR_ZERO),
             "LMOVE" | "BLMOVE" | "RPOPLPUSH" | "BRPOPLPUSH" | "SET" | "GETSET" => Self::new(Role::Moves, NIL),
             "LPOP" | "RPOP" | "BLPOP" | "BRPOP" | "LMPOP" | "BLMPOP" | "SPOP" | "ZPOPMIN" | "ZPOPMAX" | "BZPOPMIN"
             | "BZPOPMAX" | "ZMPOP" | "BZMPOP" | "GETDEL" | "HGETDEL" | "XREAD" | "XREADGROUP" | "XCLAIM" => {
@@ -196,7 +194,7 @@ impl LookUp {
     /// What a reply shows; none of an error.
     #[must_use]
     #[inline]
-    pub fn answer(&self, reply: &Reply<'_>) -> Answer {
+    pub fn answer(self, reply: &Reply<'_>) -> Answer {
         // Most replies hold something, and are looked at no further.
         if matches!(reply.kind, ReplyKind::Bulk | ReplyKind::Integer) && matches!(reply.leaves, Leaves::VALUE) {
             return Answer::Found;
@@ -205,16 +203,15 @@ impl LookUp {
     }
 
     #[inline(never)]
-    fn answer_of_other(&self, reply: &Reply<'_>) -> Answer {
+    fn answer_of_other(self, reply: &Reply<'_>) -> Answer {
         if reply.kind == ReplyKind::Error || matches!(reply.leaves, Leaves::QUEUED) {
             return Answer::NoLookUp;
         }
         let leaves = match self.form {
-            Form::All | Form::Script => reply.leaves,
             Form::AfterCursor if matches!(reply.first, b"0" | b"0-0") => reply.leaves_after_first,
             Form::AfterCursor => return Answer::Found,
             Form::Transaction if reply.kind == ReplyKind::Nil || reply.elements == 0 => return Answer::NoLookUp,
-            Form::Transaction => reply.leaves,
+            Form::All | Form::Script | Form::Transaction => reply.leaves,
         };
         if leaves.are_among(self.nothing) {
             if self.form == Form::Script { Answer::Unclear } else { Answer::Nothing }
