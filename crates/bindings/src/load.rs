@@ -19,6 +19,7 @@ pub(crate) fn describe_load(arguments: Vec<OsString>) -> PyResult<Option<String>
 /// What the bytes of a reply to a request with these words show of what was looked for, as the load generator counts
 /// it: the name of an `Answer`.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what is taken from Python is owned")]
 pub(crate) fn answer_of(words: Vec<Vec<u8>>, reply: &[u8]) -> PyResult<&'static str> {
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     let mut bytes = reply;
