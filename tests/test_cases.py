@@ -88,6 +88,23 @@ class TestReading:
         assert xadd.expect == Expect(reply="bulk")
         assert (Path(xadd.file).name, xadd.line) == ("own.yml", 9)
 
+    def test_data_sets_and_cases_share_fields_by_merge_keys(self, tmp_path: Path) -> None:
+        text = """\
+group: g
+datasets:
+  small: &small {load: ["SET __key__ __data__"], keys: {minimum: 1, maximum: 10}, data_size: 3}
+  large: {<<: *small, keys: {minimum: 1, maximum: 1000}}
+cases:
+  - &read {name: read-small, dataset: small, commands: ["GET __key__"], pipeline: 4}
+  - {<<: *read, name: read-large, dataset: large}
+"""
+        small, large = load(tmp_path, text)
+        assert (large.name, large.verbs, large.client.pipeline) == ("read-large", ["GET"], 4)
+        assert small.dataset is not None
+        assert large.dataset is not None
+        assert (large.dataset.load, large.dataset.data_size) == (small.dataset.load, 3)
+        assert (small.dataset.keys.maximum, large.dataset.keys.maximum) == (10, 1000)
+
     def test_a_matrix_expands_name_data_set_and_sizes(self, tmp_path: Path) -> None:
         _, ten, hundred, _ = load(tmp_path, EXAMPLE)
         assert [ten.name, hundred.name] == ["get-10B", "get-100B"]

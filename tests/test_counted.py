@@ -112,12 +112,19 @@ def test_what_is_wrong_is_named(redis_server: Path, cases: dict[str, Case], tmp_
     assert failed_checks(measurement) == [name]
 
 
-def test_an_integer_of_zero_is_a_miss_where_integers_are_expected(
+def test_look_ups_that_miss_are_invalid_without_being_asked_for(
     redis_server: Path, cases: dict[str, Case], tmp_path: Path
 ) -> None:
     assert failed_checks(measured(redis_server, cases["zeros"], tmp_path / "expected")) == ["hit_rate"]
-    any_reply = cases["zeros"].model_copy(update={"expect": Expect(hit_rate=">= 0.99")})
-    assert failed_checks(measured(redis_server, any_reply, tmp_path / "not")) == []
+    unasked = cases["zeros"].model_copy(update={"expect": Expect()})
+    measurement = measured(redis_server, unasked, tmp_path / "unasked")
+    [check] = measurement.validity.failed
+    assert check.check == "misses"
+    # Half of the keys that are drawn are loaded.
+    assert isinstance(check.value, float)
+    assert 0.2 < check.value < 0.8
+    declared = cases["zeros"].model_copy(update={"expect": Expect(hit_rate="> 0")})
+    assert failed_checks(measured(redis_server, declared, tmp_path / "declared")) == []
 
 
 LOOKING_UP = [

@@ -167,3 +167,20 @@ def test_keys_that_a_script_names() -> None:
 )
 def test_a_client_without_time_to_spare(client: float, server: float, expected: list[str]) -> None:
     assert kinds(facts(command(), client_share=client, server_share=server)) == expected
+
+
+def test_elements_and_not_memory_show_what_is_left() -> None:
+    """A hash of 5,000 fields, of which 1,500 are left; its table keeps its memory."""
+    sizes = (0, 5_000, 4_700, 1_800, 1_500)
+    held = over_time(0, 1, 1, 1, 1, data_bytes=(50_000, 450_000, 445_000, 320_000, 310_000))
+    names = HeldOverTime.model_fields
+    held = HeldOverTime(
+        **{
+            name: getattr(held, name).model_copy(update={"elements": size})
+            for name, size in zip(names, sizes, strict=True)
+        }
+    )
+    seen = facts(command("HDEL"), held=held, factor=1.0, burst_requests=2_900)
+    [fault] = faults_of(seen)
+    assert (fault.kind, fault.command) == ("drained", "HDEL")
+    assert fault.text.startswith("30% of the data is left after")

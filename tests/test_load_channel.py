@@ -389,7 +389,7 @@ DONE = '{"answer": "done"}'
 SLICE = (
     '{"answer": "slice", "result": {"requests": 100, "succeeded": 100, "elapsed_ns": 5000, "client_cpu_ns": 50,'
     ' "ops_per_sec": 2e7, "latency_us": {"p50": 1, "p99": 1, "p99_9": 1, "max": 1}, "histogram_ns": [[1000, 100]],'
-    ' "replies": {"bulk": 100}, "nils": 0, "zeros": 0, "errors": {}}}'
+    ' "replies": {"bulk": 100}, "misses": 0, "errors": {}}}'
 )
 
 

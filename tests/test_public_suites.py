@@ -10,6 +10,7 @@ import yaml
 
 from zerolap.cases import load_cases, quick_factor, scaled
 from zerolap.cases._arguments import read_client
+from zerolap.cases._document import read_document
 from zerolap.records import Case, CaseFileError, Keys, parse_command
 
 SUITES = os.environ.get("ZEROLAP_PUBLIC_SUITES") or None
@@ -197,18 +198,23 @@ FAULTS = [
     ("name unlike the file", ("name: one\n", "name: other\n"), 2, "the file is called `one`", True),
     ("name that is no text", ("name: one\n", "name: [one]\n"), 2, "expected text; found a list", True),
     ("number as text", ("keyspacelen: 1000", 'keyspacelen: "1000"'), 9, "found the text", True),
-    ("number below 0", ("keyspacelen: 1000", "keyspacelen: -1"), 9, "expected a whole number; found -1", True),
-    ("digit that is no number", ("keyspacelen: 1000", "keyspacelen: ²"), 9, "expected a whole number", True),
-    ("endless number", ("keyspacelen: 1000", "keyspacelen: " + "9" * 5000), 9, "expected a whole number", True),
-    ("list in place of fields", ("    keyspacelen: 1000", "    - 1000"), 8, "expected fields with values", True),
+    ("number below 0", ("keyspacelen: 1000", "keyspacelen: -1"), 9, "expected a whole number; found -1", False),
+    ("digit that is no number", ("keyspacelen: 1000", "keyspacelen: ²"), 9, "expected a whole number", False),
+    ("endless number", ("keyspacelen: 1000", "keyspacelen: " + "9" * 5000), 9, "expected a whole number", False),
+    ("list in place of fields", ("    keyspacelen: 1000", "    - 1000"), 8, "expected fields with values", False),
     ("amount of memory", ("memory: 1g", "memory: much"), 15, "expected an amount of memory", True),
     ("digit in an amount", ("memory: 1g", "memory: 1.²g"), 15, "expected an amount of memory", True),
     ("text in place of a list", ("tested-groups:\n- string", "tested-groups: string\n"), 17, "list of texts", True),
     ("given twice", ("priority: 7", "priority: 7\npriority: 8"), 30, "given twice", True),
-    ("tool of the preload", ("tool: memtier_benchmark\n    arg", "tool: x\n    arg"), 11, "is loaded", True),
-    ("arguments of the preload", (PRELOAD, "--no-such 1"), 12, "there is no argument --no-such", True),
+    ("tool of the preload", ("tool: memtier_benchmark\n    arg", "tool: x\n    arg"), 11, "is loaded", False),
+    ("arguments of the preload", (PRELOAD, "--no-such 1"), 12, "there is no argument --no-such", False),
     ("unknown placeholder", client("--command 'GET __kye__'"), 27, "`__kye__` is no placeholder", True),
-    ("arguments as a list", client("[--ratio, '0:1']"), 27, "expected text; found a list", True),
+    ("arguments as a list", client("[--ratio, '0:1']"), 27, "expected text; found a list", False),
+    ("misspelt data set", ("  preload_tool:", "  preload_tol:"), 10, 'unknown field', False),
+    ("misspelt check", ("    keyspacelen:", "    keyspacelength:"), 9, "unknown field", False),
+    ("unknown part of the data", ("  check:\n", "  warm_keys: 3\n  check:\n"), 8, "unknown field", False),
+    ("misspelt database", ("dbconfig:\n", "dbconfigs:\n"), 5, "unknown field", False),
+    ("misspelt arguments", ("  arguments: " + CLIENT, "  argument: " + CLIENT), 27, "unknown field", False),
     ("unbalanced quotes", client("--command 'GET __key__"), 27, "cannot be split", False),
     ("unbalanced quotes of a command", client("--command 'GET \"a'"), 27, "never closed", False),
     ("unknown argument", client("--no-such 1"), 27, "there is no argument --no-such", False),
@@ -224,6 +230,57 @@ FAULTS = [
     ("text in place of clients", ("clientconfig:\n", "clientconfigs: a\nother:\n"), 24, "expected a list", False),
     ("text in place of a client", ("clientconfig:\n", "clientconfig: a\nother:\n"), 24, "fields with values", False),
 ]  # fmt: skip
+
+
+class TestMergedFields:
+    """Suites are read as PyYAML reads them, with `<<`."""
+
+    def test_a_data_set_of_another_mapping_is_loaded(self, tmp_path: Path) -> None:
+        whole = read(tmp_path)
+        parts = SUITE.split("dbconfig:\n")[1].split("tested-groups:", maxsplit=1)[0]
+        document = SUITE.replace(f"dbconfig:\n{parts}", f"x-base: &base\n{parts}dbconfig:\n  <<: *base\n")
+        (tmp_path / "one.yml").write_text(document)
+        [merged] = load_cases(tmp_path / "one.yml")
+        assert (merged.dataset, merged.config, merged.digest) == (whole.dataset, whole.config, whole.digest)
+        assert warnings(merged) == ['5: field "x-base": unknown field']
+        assert merged.cannot_run is None
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "a: &a {x: 1, y: {z: 2}}\nb: {<<: *a, y: 3}\nc: {y: 3, <<: *a}",
+            "a: &a {x: 1}\nb: &b {<<: *a, y: 2}\nc: {<<: *b, x: 3}\nd: {e: {<<: *b}}",
+            "a: &a {x: 1, y: 1}\nb: &b {x: 2, z: 2}\nc: {<<: [*a, *b]}\nd: {<<: [*b, *a], z: 5}",
+            "a: &a {x: 1}\nb: &b {x: 2}\nc:\n  <<: *a\n  <<: *b",
+            "a: {'<<': 4, x: 1}\nb: {x: 1, x: 2}",
+        ],
+    )
+    def test_all_forms_are_read_as_pyyaml_reads_them(self, text: str) -> None:
+        assert read_document(text, "f").data == yaml.safe_load(text)
+
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ("a: &a {<<: *a}", 'f:1: field "a.<<": refers to itself'),
+            ("a: &a {<<: &b {<<: *a}}", 'f:1: field "a.<<": refers to itself'),
+            ("a: {<<: 5}", 'f:1: field "a.<<": expected fields to merge, or a list of such'),
+            ("a: {<<: [{x: 1}, 5]}", 'f:1: field "a.<<": expected fields to merge, or a list of such'),
+        ],
+    )
+    def test_what_cannot_be_merged_is_named(self, text: str, problem: str) -> None:
+        assert [str(found) for found in read_document(text, "f").problems] == [problem]
+
+    def test_what_is_merged_is_bounded(self) -> None:
+        many = ", ".join(f"k{number}: 1" for number in range(2000))
+        text = f"a: &a {{{many}}}\n" + "".join(f"b{number}: {{<<: *a}}\n" for number in range(2000))
+        document = read_document(text, "f")
+        assert [str(problem) for problem in document.problems] == ["f:1: it holds more than 1,000,000 values"]
+        assert document.values < 1_010_000
+
+    def test_merges_of_merges_take_no_time_that_multiplies(self) -> None:
+        text = "a0: &a0 {x: 1}\n"
+        text += "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 60))
+        assert read_document(text, "f").data["a59"] == {"x": 1}
 
 
 class TestFaults:

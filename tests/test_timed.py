@@ -488,11 +488,10 @@ def slice_of(*, waited_ns: int) -> Slice:
         latency_us=None,
         histogram_ns=[],
         replies={},
-        nils=0,
-        zeros=0,
+        misses=0,
         errors={},
     )
-    return Slice(result, CpuTimes(900_000, 0, 0), 900_000, None, 100, None, None)
+    return Slice(result, CpuTimes(900_000, 0, 0), 900_000, None, 100, None, None, None)
 
 
 def test_disturbed_slices_are_left_out_of_both_sides_or_of_none() -> None:

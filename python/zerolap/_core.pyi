@@ -14,6 +14,7 @@ __all__ = [
     "ProcessCounters",
     "ZeroSideError",
     "adjust_p",
+    "answer_of",
     "binary_facts",
     "call_graph",
     "compare_executed",
@@ -29,6 +30,7 @@ __all__ = [
     "function_samples",
     "functions_by_case",
     "graph_levels",
+    "look_up_role",
     "merge_call_graphs",
     "merge_stacks",
     "paired_change",
@@ -504,12 +506,23 @@ class ProcessCounters:
     def end(self) -> tuple[list[tuple[str, int]], list[str]]:
         """Each event's number since the beginning, and why groups of events are left out, which shared counters."""
 
+def answer_of(words: list[bytes], reply: bytes) -> str:
+    """Return what the bytes of a reply to a request show of what was looked for, as the load generator counts it.
+
+    `no_look_up`, `found`, `nothing`; `no_member` if the key or its member is not there, `empty_value` if the key is
+    not there or holds such a value, `unclear` for a script that replies nil. Raises `ValueError` for bytes that are no
+    reply.
+    """
+
 def describe_load(arguments: list[str]) -> str | None:
     """Return as JSON what a command line of the load generator means; none where it asks for a text, such as `--help`.
 
     `given` lists the arguments under their long names with their values, `settings` what they come to, `warnings` what
     the command line should not have asked for. Raises `ValueError` for what the load generator would refuse.
     """
+
+def look_up_role(line: str) -> str | None:
+    """Return what a command does with what it looks up: `reads`, `takes`, `moves`, `runs` scripts; None of others."""
 
 def structures(path: str, source_root: str) -> list[tuple[str, str, int, str]]:
     """C structures with a name that are defined in files under `source_root`, in the order of file and name.

@@ -19,7 +19,7 @@ mod _core {
     #[pymodule_export]
     use crate::errors::ZeroSideError;
     #[pymodule_export]
-    use crate::load::describe_load;
+    use crate::load::{answer_of, describe_load, look_up_role};
     #[pymodule_export]
     use crate::profile::{
         BinaryFacts, binary_facts, call_graph, compare_executed, executed, executed_beginning_with, executed_digest,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use zerolap_resp::{Reply, ReplyKind};
 
 use crate::Histogram;
-use zerolap_load_requests::{Command, Settings};
+use zerolap_load_requests::{Answer, Command, LookUp, Settings};
 
 /// Codes that are counted separately; further ones are counted together, so that no server can make it grow.
 const MAXIMUM_CODES: usize = 64;
@@ -14,6 +14,9 @@ const OTHER_CODES: &str = "other";
 #[derive(Debug, Clone)]
 pub struct CommandTally {
     kinds: [u64; ReplyKind::ALL.len()],
+    /// How its replies are read; none of a command that looks nothing up, and of several commands.
+    look_up: Option<LookUp>,
+    answers: [u64; Answer::ALL.len()],
     /// Aggregates without elements.
     pub empty_arrays: u64,
     /// Integers that are 0: a miss of commands such as `SISMEMBER`, a value like any other of commands such as `INCRBY`.
@@ -45,6 +48,8 @@ impl Default for CommandTally {
     fn default() -> Self {
         Self {
             kinds: [0; ReplyKind::ALL.len()],
+            look_up: None,
+            answers: [0; Answer::ALL.len()],
             empty_arrays: 0,
             zeros: 0,
             errors: ErrorCounts::default(),
@@ -66,14 +71,27 @@ impl CommandTally {
     /// Nothing counted for this command.
     pub fn new(command: &Command, settings: &Settings) -> Self {
         let is_checked = settings.verify && command.reads_one_value();
-        Self { checked: is_checked.then(CheckedValues::default), ..Self::default() }
+        let checked = is_checked.then(CheckedValues::default);
+        Self { look_up: command.look_up(), checked, ..Self::default() }
     }
 
-    /// Counts a reply.
-    pub fn count(&mut self, reply: &Reply<'_>, latency_ns: u64) {
+    /// Counts a reply to this command, and returns what it shows.
+    pub fn count(&mut self, reply: &Reply<'_>, latency_ns: u64) -> Answer {
+        let answer = match &self.look_up {
+            Some(rule) => rule.answer(reply),
+            None => Answer::NoLookUp,
+        };
+        self.count_as(reply, answer, latency_ns);
+        answer
+    }
+
+    /// Counts a reply to any command that shows this.
+    #[inline]
+    pub fn count_as(&mut self, reply: &Reply<'_>, answer: Answer, latency_ns: u64) {
         self.kinds[reply.kind as usize] += 1;
+        self.answers[answer as usize] += 1;
         self.empty_arrays += u64::from(reply.is_empty_aggregate());
-        self.zeros += u64::from(reply.is_zero);
+        self.zeros += u64::from(reply.is_zero());
         if reply.kind == ReplyKind::Error {
             self.errors.add(&String::from_utf8_lossy(reply.code), 1);
             if self.first_error.is_none() {
@@ -99,10 +117,12 @@ impl CommandTally {
         }
     }
 
-    /// Adds what another one counted.
     /// Adds what was counted elsewhere.
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
+            *count += more;
+        }
+        for (count, more) in self.answers.iter_mut().zip(other.answers) {
             *count += more;
         }
         self.empty_arrays += other.empty_arrays;
@@ -147,11 +167,29 @@ impl CommandTally {
         self.requests() - self.replies(ReplyKind::Error)
     }
 
-    /// Successful replies that are neither nil nor an empty aggregate. Integers of 0 are among them: only the user knows
-    /// whether they are misses.
+    /// Replies that show this.
+    #[must_use]
+    pub const fn answers(&self, answer: Answer) -> u64 {
+        self.answers[answer as usize]
+    }
+
+    /// Replies that show whether something was there.
+    #[must_use]
+    pub fn look_ups(&self) -> u64 {
+        self.answers.iter().sum::<u64>() - self.answers(Answer::NoLookUp)
+    }
+
+    /// Replies that did not find what was asked for. Values that may also stand for a key that does not exist, such as a
+    /// bit that is 0, are none.
+    #[must_use]
+    pub const fn misses(&self) -> u64 {
+        self.answers(Answer::Nothing) + self.answers(Answer::NoMember) + self.answers(Answer::Unclear)
+    }
+
+    /// Successful replies that are no misses.
     #[must_use]
     pub fn hits(&self) -> u64 {
-        self.succeeded() - self.replies(ReplyKind::Nil) - self.empty_arrays
+        self.succeeded() - self.misses()
     }
 
     /// Errors by code, in the order they first came.
@@ -215,7 +253,7 @@ impl CheckedValues {
 
 #[cfg(test)]
 mod tests {
-    use zerolap_resp::{Reply, ReplyKind};
+    use zerolap_resp::{Leaves, Reply, ReplyKind};
 
     use super::{CommandTally, MAXIMUM_CODES};
 
@@ -227,7 +265,15 @@ mod tests {
                 let code = format!("E{number}");
                 let kind = ReplyKind::Error;
                 tally.count(
-                    &Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"", is_zero: false },
+                    &Reply {
+                        kind,
+                        code: code.as_bytes(),
+                        text: b"",
+                        elements: 0,
+                        first: b"",
+                        leaves: Leaves::VALUE,
+                        leaves_after_first: Leaves::NONE,
+                    },
                     1,
                 );
             }

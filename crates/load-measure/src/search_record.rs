@@ -127,7 +127,7 @@ mod tests {
     use std::num::NonZeroU64;
     use std::time::Duration;
 
-    use zerolap_resp::{Reply, ReplyKind};
+    use zerolap_resp::{Leaves, Reply, ReplyKind};
 
     use super::Step;
     use crate::Outcome;
@@ -140,8 +140,18 @@ mod tests {
         let mut outcome = Outcome { elapsed_ns: 1_000_000_000, ..Outcome::empty(1) };
         for number in 0..100 {
             let (kind, latency_ns) = if number + few < 100 { (ReplyKind::Bulk, 1000) } else { (kind, latency_ns) };
-            outcome.commands[0]
-                .count(&Reply { kind, code: b"ERR", text: b"", elements: 0, first: b"", is_zero: false }, latency_ns);
+            outcome.commands[0].count(
+                &Reply {
+                    kind,
+                    code: b"ERR",
+                    text: b"",
+                    elements: 0,
+                    first: b"",
+                    leaves: Leaves::VALUE,
+                    leaves_after_first: Leaves::NONE,
+                },
+                latency_ns,
+            );
         }
         outcome
     }

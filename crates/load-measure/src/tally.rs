@@ -6,7 +6,7 @@ use crate::command_tally::CommandTally;
 use crate::health::Health;
 use crate::timeline::Timeline;
 use crate::{Histogram, LiveCounts};
-use zerolap_load_requests::{Endpoint, Settings, Work};
+use zerolap_load_requests::{Answer, Endpoint, Settings, Work};
 
 /// One request under way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -205,12 +205,13 @@ impl Tally {
     }
 
     /// Counts one reply of `bytes`, read at `received_ns`.
-    pub fn count(&mut self, request: Request, reply: &Reply<'_>, received_ns: u64, bytes: u64) {
+    ///
+    /// Returns what it shows of what was looked for.
+    pub fn count(&mut self, request: Request, reply: &Reply<'_>, received_ns: u64, bytes: u64) -> Answer {
         let latency_ns = self.latency_ns(request, received_ns);
-        if let Some(command) = self.commands.get_mut(request.command as usize) {
-            command.bytes_received += bytes;
-            command.count(reply, latency_ns);
-        }
+        let Some(command) = self.commands.get_mut(request.command as usize) else { return Answer::NoLookUp };
+        command.bytes_received += bytes;
+        command.count(reply, latency_ns)
     }
 
     /// Counts a request that will never get a reply, and was given up at `now_ns`. Its latency is what was waited for

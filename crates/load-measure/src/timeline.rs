@@ -170,7 +170,7 @@ impl Slot {
 mod tests {
     use std::time::Duration;
 
-    use zerolap_resp::{Reply, ReplyKind};
+    use zerolap_resp::{Leaves, Reply, ReplyKind};
 
     use super::{Slot, Timeline};
     use crate::Histogram;
@@ -193,8 +193,15 @@ mod tests {
         let mut timeline = Timeline::new(1, 0, slot);
         for tenth in 0..tenths {
             timeline.close_until(tenth * TENTH_NS, &mut commands);
-            let reply =
-                Reply { kind: ReplyKind::Status, code: b"", text: b"", elements: 0, first: b"", is_zero: false };
+            let reply = Reply {
+                kind: ReplyKind::Status,
+                code: b"",
+                text: b"",
+                elements: 0,
+                first: b"",
+                leaves: Leaves::VALUE,
+                leaves_after_first: Leaves::NONE,
+            };
             commands[0].count(&reply, 1000 + tenth);
         }
         timeline.close(&mut commands);

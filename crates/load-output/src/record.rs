@@ -6,7 +6,7 @@ use serde::Serialize;
 use zerolap_resp::ReplyKind;
 
 use zerolap_load_measure::{CheckedValues, CommandTally, Histogram, NodeTally, Outcome, ScheduleTally};
-use zerolap_load_requests::{Arrivals, Command, Pace};
+use zerolap_load_requests::{Answer, Arrivals, Command, LookUp, Pace};
 
 /// Kinds that are listed even when none was seen.
 const ALWAYS_LISTED: [ReplyKind; 6] =
@@ -57,7 +57,21 @@ struct CommandRecord {
     bytes_received: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    look_ups: Option<LookUpsRecord>,
     latency_us: Option<LatencyRecord>,
+}
+
+/// What the replies to a command that looks something up show. `empty_value` are values that may also stand for a key
+/// that does not exist; `unclear` are scripts that replied nil.
+#[derive(Debug, Clone, Serialize)]
+struct LookUpsRecord {
+    role: &'static str,
+    answers: u64,
+    nothing: u64,
+    no_member: u64,
+    empty_value: u64,
+    unclear: u64,
 }
 
 /// Requests without a reply of their own.
@@ -91,6 +105,7 @@ struct RepliesRecord {
     empty_arrays: u64,
     zeros: u64,
     hits: u64,
+    misses: u64,
     nils: u64,
     #[serde(flatten)]
     checked: Option<CheckedValues>,
@@ -207,7 +222,21 @@ impl CommandRecord {
             bytes_sent: tally.bytes_sent,
             bytes_received: tally.bytes_received,
             first_error: tally.first_error.clone(),
+            look_ups: command.look_up().map(|rule| LookUpsRecord::new(rule, tally)),
             latency_us: LatencyRecord::new(&tally.latencies),
+        }
+    }
+}
+
+impl LookUpsRecord {
+    fn new(rule: LookUp, tally: &CommandTally) -> Self {
+        Self {
+            role: rule.role.name(),
+            answers: tally.look_ups(),
+            nothing: tally.answers(Answer::Nothing),
+            no_member: tally.answers(Answer::NoMember),
+            empty_value: tally.answers(Answer::EmptyValue),
+            unclear: tally.answers(Answer::Unclear),
         }
     }
 }
@@ -242,6 +271,7 @@ impl RepliesRecord {
             empty_arrays: tally.empty_arrays,
             zeros: tally.zeros,
             hits: tally.hits(),
+            misses: tally.misses(),
             nils: tally.replies(ReplyKind::Nil),
             checked: tally.checked,
             errors: tally.errors().iter().cloned().collect(),

@@ -74,7 +74,7 @@ fn write_run(
         seconds(outcome.elapsed_ns),
     )?;
     write!(output, "\n{:LINE_COLUMNS$}", "command")?;
-    for head in ["ops/s", "requests", "hits", "nils", "errors"] {
+    for head in ["ops/s", "requests", "hits", "misses", "errors"] {
         write!(output, " {head:>12}")?;
     }
     for percent in &report.percentiles {
@@ -171,9 +171,8 @@ fn write_row(
     percents: &[f64],
 ) -> io::Result<()> {
     let errors = tally.requests() - tally.succeeded();
-    let nils = tally.replies(zerolap_resp::ReplyKind::Nil);
     write!(output, "{name:LINE_COLUMNS$} {:>12.0}", outcome.per_second(tally.succeeded()))?;
-    for count in [tally.requests(), tally.hits(), nils, errors] {
+    for count in [tally.requests(), tally.hits(), tally.misses(), errors] {
         write!(output, " {count:>12}")?;
     }
     let latencies = &tally.latencies;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zerolap_resp::{Template, split_words};
 
 use crate::random::Random;
-use crate::{Recording, RecordingOrder};
+use crate::{LookUp, Recording, RecordingOrder};
 
 /// How a command's keys follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +70,15 @@ impl Command {
             && self.template.command() == "GET"
             && self.template.key_count() == 1
             && split_words(self.line.as_bytes()).is_ok_and(|words| words.len() == 2)
+    }
+
+    /// How its replies are read; none of a command that looks nothing up. Of recorded ones only the name is known.
+    #[must_use]
+    pub fn look_up(&self) -> Option<LookUp> {
+        let name = self.template.command();
+        let is_whole = split_words(self.line.as_bytes())
+            .is_ok_and(|words| words.first().is_some_and(|first| first.eq_ignore_ascii_case(name.as_bytes())));
+        if is_whole { LookUp::of_line(&self.line) } else { LookUp::of_words(&[name.as_bytes()]) }
     }
 
     /// Whether any of its requests draws a value.

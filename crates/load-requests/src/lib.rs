@@ -7,6 +7,7 @@
 mod command;
 mod endpoint;
 mod keys;
+mod look_up;
 mod plan;
 mod random;
 mod recording;
@@ -23,6 +24,7 @@ pub use endpoint::Endpoint;
 pub use keys::ConsecutiveKeys;
 pub use keys::KeyRange;
 pub use keys::requests_for_all_keys;
+pub use look_up::{Answer, LookUp, Role};
 pub use plan::Plan;
 pub use random::{Purpose, Random};
 pub use recording::{Recording, RecordingOrder};

@@ -1,5 +1,6 @@
 //! The incremental reader.
 
+use crate::leaves::Leaves;
 use crate::reply::{MalformedReply, Reply, ReplyKind};
 
 /// Longer error texts are cut.
@@ -8,6 +9,8 @@ const TEXT_CAPACITY: usize = 192;
 const CODE_CAPACITY: usize = 64;
 /// Longer first elements are not kept. No 64-bit number is longer.
 const FIRST_CAPACITY: usize = 20;
+/// One more byte than the statuses that stand for something else than themselves.
+const STATUS_CAPACITY: usize = 7;
 
 /// Reads replies from bytes that arrive in pieces of any size, without allocation.
 ///
@@ -19,10 +22,12 @@ pub struct ReplyReader {
     /// Kind and elements of the top-level reply that is being read.
     kind: ReplyKind,
     elements: u64,
-    /// Whether it is the integer 0.
-    is_zero: bool,
+    /// Of what was read of it, but for its first element once that is complete.
+    leaves: Leaves,
+    leaves_of_first: Leaves,
     error: Kept<TEXT_CAPACITY>,
     first: Kept<FIRST_CAPACITY>,
+    status: Kept<STATUS_CAPACITY>,
 }
 
 impl Default for ReplyReader {
@@ -36,8 +41,17 @@ impl ReplyReader {
     #[must_use]
     pub const fn new() -> Self {
         let (kind, nesting) = (ReplyKind::Nil, Nesting::new());
-        let (error, first) = (Kept::new(), Kept::new());
-        Self { state: State::Marker, nesting, kind, elements: 0, is_zero: false, error, first }
+        Self {
+            state: State::Marker,
+            nesting,
+            kind,
+            elements: 0,
+            leaves: Leaves::NONE,
+            leaves_of_first: Leaves::NONE,
+            error: Kept::new(),
+            first: Kept::new(),
+            status: Kept::new(),
+        }
     }
 
     /// Takes bytes off the front of `input` up to the end of the next top-level reply, and returns that reply; none
@@ -49,10 +63,12 @@ impl ReplyReader {
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Reply<'_>>, MalformedReply> {
         if matches!(self.state, State::Marker)
             && self.nesting.is_empty()
-            && let Some(Whole { kind, length, is_zero }) = whole(input)
+            && let Some(Whole { kind, length, leaves }) = whole(input)
         {
             *input = &input[length..];
-            return Ok(Some(Reply { kind, code: b"", text: b"", elements: 0, first: b"", is_zero }));
+            let (code, text, first) = (b"", b"", b"");
+            let leaves_after_first = Leaves::NONE;
+            return Ok(Some(Reply { kind, code, text, elements: 0, first, leaves, leaves_after_first }));
         }
         if self.read(input)? { Ok(Some(self.reply())) } else { Ok(None) }
     }
@@ -72,8 +88,11 @@ impl ReplyReader {
                     false
                 }
                 _ => {
-                    if let Some(length) = self.whole_element(input) {
-                        *input = &input[length..];
+                    if self.passes_elements(input) {
+                        false
+                    } else if let Some(next) = self.whole_element(input) {
+                        *input = &input[next.length..];
+                        self.add_leaves(next.leaves_within());
                         self.finish_value()
                     } else {
                         *input = rest;
@@ -88,17 +107,50 @@ impl ReplyReader {
         Ok(false)
     }
 
-    /// The length of a whole element that comes next, unless it may have to be kept.
-    fn whole_element(&self, input: &[u8]) -> Option<usize> {
+    /// Takes whole elements off the front of `input`, but for the last one of their level; returns whether there were any.
+    fn passes_elements(&mut self, input: &mut &[u8]) -> bool {
+        if !matches!(self.state, State::Marker) || self.nesting.is_at_first() {
+            return false;
+        }
+        let Some(missing) = self.nesting.missing_in_level() else { return false };
+        let (before, mut leaves) = (*missing, Leaves::NONE);
+        while *missing > 1
+            && let Some(next) = whole(input)
+        {
+            *input = &input[next.length..];
+            leaves |= next.leaves_within();
+            *missing -= 1;
+        }
+        let has_passed = *missing < before;
+        self.add_leaves(leaves);
+        has_passed
+    }
+
+    /// A whole element that comes next, unless it may have to be kept.
+    #[inline]
+    fn whole_element(&self, input: &[u8]) -> Option<Whole> {
         let is_next = matches!(self.state, State::Marker) && !self.nesting.is_empty() && !self.nesting.is_at_first();
-        if is_next { whole(input).map(|whole| whole.length) } else { None }
+        if is_next { whole(input) } else { None }
     }
 
     /// The complete reply.
     fn reply(&self) -> Reply<'_> {
         let text = if self.kind == ReplyKind::Error { self.error.as_bytes() } else { b"" };
         let first = if self.kind.is_aggregate() { self.first.as_bytes() } else { b"" };
-        Reply { kind: self.kind, code: code(text), text, elements: self.elements, first, is_zero: self.is_zero }
+        let is_status = self.kind == ReplyKind::Status;
+        let has_more = self.kind.is_aggregate() && self.nesting.outermost > 1;
+        let leaves_after_first = if has_more { self.leaves } else { Leaves::NONE };
+        let leaves =
+            if is_status { Leaves::status(self.status.as_bytes()) } else { self.leaves | self.leaves_of_first };
+        Reply { kind: self.kind, code: code(text), text, elements: self.elements, first, leaves, leaves_after_first }
+    }
+
+    /// Remembers of what sort a value is. What attributes hold is no part of the reply.
+    #[inline]
+    fn add_leaves(&mut self, leaves: Leaves) {
+        if !self.nesting.is_in_attribute() {
+            self.leaves |= leaves;
+        }
     }
 
     /// Takes one byte that stands for itself; returns whether it completes a top-level reply.
@@ -123,7 +175,11 @@ impl ReplyReader {
 
     fn finish_value(&mut self) -> bool {
         self.state = State::Marker;
-        self.nesting.finish_value()
+        let is_complete = self.nesting.finish_value();
+        if self.nesting.is_at_second() {
+            self.leaves_of_first |= std::mem::take(&mut self.leaves);
+        }
+        is_complete
     }
 
     /// Takes the text before the next CR, and the CR; returns what is left.
@@ -136,8 +192,15 @@ impl ReplyReader {
         let end = input.iter().position(|&byte| byte == b'\r');
         let text = &input[..end.unwrap_or(input.len())];
         rule.check(text, seen)?;
-        if rule == TextRule::Error && self.nesting.is_empty() {
-            self.error.extend(text);
+        match rule {
+            TextRule::Error if self.nesting.is_empty() => self.error.extend(text),
+            TextRule::Free if self.nesting.is_empty() => self.status.extend(text),
+            TextRule::Boolean => match text {
+                [] => {}
+                [b'f', ..] => self.add_leaves(Leaves::ZERO),
+                _ => self.add_leaves(Leaves::VALUE),
+            },
+            _ => {}
         }
         let seen = seen.saturating_add(text.len() as u64);
         let Some(end) = end else {
@@ -188,17 +251,19 @@ impl ReplyReader {
             b'|' => return number(Meaning::Attributes),
             _ => {}
         }
-        let (kind, state) = match marker {
-            b'+' => (ReplyKind::Status, text(TextRule::Free)),
-            b'-' => (ReplyKind::Error, text(TextRule::Error)),
-            b':' => (ReplyKind::Integer, number(Meaning::Value)),
-            b'_' => (ReplyKind::Nil, text(TextRule::Empty)),
-            b'#' => (ReplyKind::Boolean, text(TextRule::Boolean)),
-            b',' => (ReplyKind::Double, text(TextRule::Double)),
-            b'(' => (ReplyKind::BigNumber, text(TextRule::BigNumber)),
+        // Of integers and booleans it is known once they are read.
+        let (kind, leaves, state) = match marker {
+            b'+' => (ReplyKind::Status, Leaves::VALUE, text(TextRule::Free)),
+            b'-' => (ReplyKind::Error, Leaves::VALUE, text(TextRule::Error)),
+            b':' => (ReplyKind::Integer, Leaves::NONE, number(Meaning::Value)),
+            b'_' => (ReplyKind::Nil, Leaves::NIL, text(TextRule::Empty)),
+            b'#' => (ReplyKind::Boolean, Leaves::NONE, text(TextRule::Boolean)),
+            b',' => (ReplyKind::Double, Leaves::VALUE, text(TextRule::Double)),
+            b'(' => (ReplyKind::BigNumber, Leaves::VALUE, text(TextRule::BigNumber)),
             other => return Err(MalformedReply::UnknownMarker(other)),
         };
         self.note(kind, 0);
+        self.add_leaves(leaves);
         state
     }
 
@@ -207,9 +272,11 @@ impl ReplyReader {
         if self.nesting.is_empty() {
             self.kind = kind;
             self.elements = elements;
-            self.is_zero = false;
+            self.leaves = Leaves::NONE;
+            self.leaves_of_first = Leaves::NONE;
             self.error.clear();
             self.first.clear();
+            self.status.clear();
         }
     }
 
@@ -218,9 +285,7 @@ impl ReplyReader {
         let count = u64::try_from(value);
         match (meaning, count) {
             (Meaning::Value, _) => {
-                if self.nesting.is_empty() {
-                    self.is_zero = value == 0;
-                }
+                self.add_leaves(Leaves::integer(value));
                 if self.nesting.is_at_first() {
                     self.first.extend(itoa::Buffer::new().format(value).as_bytes());
                 }
@@ -228,6 +293,7 @@ impl ReplyReader {
             }
             (Meaning::BodyLength(kind), Ok(length)) => {
                 self.note(kind, 0);
+                self.add_leaves(if kind == ReplyKind::Bulk { Leaves::text(length) } else { Leaves::VALUE });
                 Ok(Next::Body { length, kept_as: self.kept_as(kind, length) })
             }
             (Meaning::Elements(kind), Ok(count)) => {
@@ -242,6 +308,7 @@ impl ReplyReader {
             }
             (Meaning::BodyLength(ReplyKind::Bulk) | Meaning::Elements(ReplyKind::Array), Err(_)) if value == -1 => {
                 self.note(ReplyKind::Nil, 0);
+                self.add_leaves(Leaves::NIL);
                 Ok(Next::Done)
             }
             (_, Err(_)) => Err(MalformedReply::NegativeLength),
@@ -317,8 +384,14 @@ struct Whole {
     kind: ReplyKind,
     /// Its bytes, the end of its last line included.
     length: usize,
-    /// Whether it is the integer 0.
-    is_zero: bool,
+    leaves: Leaves,
+}
+
+impl Whole {
+    /// What it is within another reply, where statuses stand for nothing else.
+    const fn leaves_within(self) -> Leaves {
+        if matches!(self.kind, ReplyKind::Status) { Leaves::VALUE } else { self.leaves }
+    }
 }
 
 /// The reply at the start of `input`. None when it is incomplete, faulty, of another kind or in any way unusual: it has
@@ -327,35 +400,47 @@ struct Whole {
 fn whole(input: &[u8]) -> Option<Whole> {
     let (&marker, rest) = input.split_first()?;
     match marker {
-        b'$' if rest.starts_with(b"-1\r\n") => Some(plain(ReplyKind::Nil, 5)),
-        b'$' => bulk(rest).map(|length| plain(ReplyKind::Bulk, 1 + length)),
-        b'+' if rest.starts_with(b"OK\r\n") => Some(plain(ReplyKind::Status, 5)),
-        b'+' => status(rest).map(|length| plain(ReplyKind::Status, 1 + length)),
+        b'$' if rest.starts_with(b"-1\r\n") => Some(Whole { kind: ReplyKind::Nil, length: 5, leaves: Leaves::NIL }),
+        b'$' => bulk(rest),
+        b'+' if rest.starts_with(b"OK\r\n") => {
+            Some(Whole { kind: ReplyKind::Status, length: 5, leaves: Leaves::VALUE })
+        }
+        b'+' => status(rest),
         b':' => integer(rest),
         _ => None,
     }
 }
 
-const fn plain(kind: ReplyKind, length: usize) -> Whole {
-    Whole { kind, length, is_zero: false }
-}
-
-fn bulk(input: &[u8]) -> Option<usize> {
+#[inline]
+fn bulk(input: &[u8]) -> Option<Whole> {
     let (body_length, digits) = number(input)?;
     let end = digits + 2 + body_length;
     let is_sound = input.get(end..)?.starts_with(b"\r\n");
-    is_sound.then_some(end + 2)
+    let leaves = if body_length == 0 { Leaves::EMPTY_TEXT } else { Leaves::VALUE };
+    is_sound.then_some(Whole { kind: ReplyKind::Bulk, length: 1 + end + 2, leaves })
 }
 
-fn status(input: &[u8]) -> Option<usize> {
+fn status(input: &[u8]) -> Option<Whole> {
     let end = input.iter().position(|byte| matches!(byte, b'\r' | b'\n'))?;
-    input[end..].starts_with(b"\r\n").then_some(end + 2)
+    let leaves = Leaves::status(&input[..end]);
+    input[end..].starts_with(b"\r\n").then_some(Whole { kind: ReplyKind::Status, length: 1 + end + 2, leaves })
 }
 
 fn integer(input: &[u8]) -> Option<Whole> {
     let sign = usize::from(input.first() == Some(&b'-'));
     let (value, digits) = number(&input[sign..])?;
-    Some(Whole { kind: ReplyKind::Integer, length: 1 + sign + digits + 2, is_zero: value == 0 })
+    let leaves = if value > 2 { Leaves::VALUE } else { small_integer(sign, value) };
+    Some(Whole { kind: ReplyKind::Integer, length: 1 + sign + digits + 2, leaves })
+}
+
+#[cold]
+const fn small_integer(sign: usize, value: usize) -> Leaves {
+    match (sign, value) {
+        (_, 0) => Leaves::ZERO,
+        (1, 1) => Leaves::MINUS_ONE,
+        (1, 2) => Leaves::MINUS_TWO,
+        _ => Leaves::VALUE,
+    }
 }
 
 /// The number at the start of `input`, and how many digits it has, if the end of the line follows.
@@ -382,7 +467,7 @@ pub const MAXIMUM_DEPTH: usize = 64;
 struct Nesting {
     /// Values that each open level still lacks.
     missing: [u64; MAXIMUM_DEPTH],
-    /// Bit N is set if level N is an attribute.
+    /// Bit N is set if level N is open and an attribute.
     attributes: u64,
     depth: usize,
     /// Values that the outermost aggregate has in all; 0 for an attribute.
@@ -405,17 +490,32 @@ impl Nesting {
         self.depth == 1 && self.missing[0] == self.outermost
     }
 
+    /// Whether the next value is the second one of a top-level aggregate.
+    const fn is_at_second(&self) -> bool {
+        self.depth == 1 && self.missing[0] + 1 == self.outermost
+    }
+
+    /// Whether the next value lies inside an attribute.
+    const fn is_in_attribute(&self) -> bool {
+        self.attributes != 0
+    }
+
     /// Opens a level of `values` values, at least one.
     fn open(&mut self, values: u64, is_attribute: bool) -> Result<(), MalformedReply> {
         let missing = self.missing.get_mut(self.depth).ok_or(MalformedReply::TooDeep)?;
         *missing = values;
-        let bit = 1 << self.depth;
-        self.attributes = if is_attribute { self.attributes | bit } else { self.attributes & !bit };
+        let bit: u64 = 1 << self.depth;
+        self.attributes |= if is_attribute { bit } else { 0 };
         if self.depth == 0 {
             self.outermost = if is_attribute { 0 } else { values };
         }
         self.depth += 1;
         Ok(())
+    }
+
+    /// Values that the innermost level lacks; none outside of all.
+    fn missing_in_level(&mut self) -> Option<&mut u64> {
+        self.depth.checked_sub(1).and_then(|level| self.missing.get_mut(level))
     }
 
     /// Counts a complete value and closes the levels that it completes. Returns whether a top-level reply is complete.
@@ -428,6 +528,7 @@ impl Nesting {
             }
             self.depth = level;
             if self.attributes >> level & 1 == 1 {
+                self.attributes &= !(1 << level);
                 return false;
             }
         }

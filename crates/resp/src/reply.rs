@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::leaves::Leaves;
 use crate::reader::{Decimal, ReplyReader};
 
 /// What kind of reply it is.
@@ -95,8 +96,10 @@ pub struct Reply<'reader> {
     /// The first element of an aggregate (the first key of a map) if that is a bulk string of at most 20 bytes, or an
     /// integer, then in decimal; otherwise empty. The cursor of `SCAN` is one.
     pub first: &'reader [u8],
-    /// Whether it is the integer 0, as `SISMEMBER` answers where there is no such member.
-    pub is_zero: bool,
+    /// The sorts of all values in it.
+    pub leaves: Leaves,
+    /// Of an aggregate, those of all values but its first element's, which may be a cursor.
+    pub leaves_after_first: Leaves,
 }
 
 impl Reply<'_> {
@@ -104,6 +107,12 @@ impl Reply<'_> {
     #[must_use]
     pub const fn is_answer(&self) -> bool {
         !matches!(self.kind, ReplyKind::Push)
+    }
+
+    /// Whether it is the integer 0, as `SISMEMBER` answers where there is no such member.
+    #[must_use]
+    pub const fn is_zero(&self) -> bool {
+        matches!(self.kind, ReplyKind::Integer) && self.leaves.are_among(Leaves::ZERO)
     }
 
     /// Whether it is an aggregate without elements.

@@ -6,10 +6,12 @@ from typing import Any, TypeAlias
 import yaml
 
 Path: TypeAlias = tuple[str | int, ...]
+_Pairs: TypeAlias = list[tuple[yaml.Node, yaml.Node]]
 
 MOST_VALUES = 1_000_000
 _TEXT_FIELDS = {"matrix", "config"}
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MERGE = "tag:yaml.org,2002:merge"
 _NUMBERS: dict[str, type[int] | type[float]] = {"int": int, "float": float}
 
 
@@ -29,13 +31,17 @@ class FileProblem:
 
 @dataclass
 class Document:
-    """The values of a file, their lines by path, and the problems with it."""
+    """The values of a file, their lines by path, and the problems with it.
+
+    `values` counts them, `merged` are the fields that `<<` merges into mappings, by mapping.
+    """
 
     file: str
     data: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
     problems: list[FileProblem] = field(default_factory=list)
     values: int = 0
+    merged: dict[int, _Pairs] = field(default_factory=dict)
     _faulty: set[Path] = field(default_factory=set)
 
     def line_of(self, path: Path) -> int:
@@ -120,18 +126,51 @@ def _value(node: yaml.Node, path: Path, document: Document, around: tuple[yaml.N
 
 def _mapping(node: yaml.MappingNode, path: Path, document: Document, around: tuple[yaml.Node, ...]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for key, item in node.value:
+    own = {key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)}
+    merged = [(key, item) for key, item in _merged_pairs(node, path, document) if key.value not in own]
+    for key, item in [*merged, *(pair for pair in node.value if pair[0].tag != _MERGE)]:
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
             document.add(path, "a field's name must be text", 'quote text that starts with {, as in "{size}"', line)
             continue
         inner = (*path, key.value)
         if key.value in values:
+            # The last one counts, as for PyYAML.
             document.add(inner, f"given twice, first in line {document.lines[inner]}", line=line)
-            continue
         document.lines[inner] = item.start_mark.line + 1 if isinstance(item, yaml.ScalarNode) else line
         values[key.value] = _value(item, inner, document, around)
     return values
+
+
+def _merged_pairs(node: yaml.MappingNode, path: Path, document: Document, around: tuple[yaml.Node, ...] = ()) -> _Pairs:
+    """Return the fields that `<<` merges into a mapping, each once, as PyYAML does.
+
+    Of several mappings in a list the first counts, of several `<<` the last. What is merged may merge others itself;
+    each mapping is merged once, however often others refer to it.
+    """
+    if id(node) in document.merged:
+        return document.merged[id(node)]
+    if document.values > MOST_VALUES:
+        document.add((), f"it holds more than {MOST_VALUES:,} values")
+        return []
+    merged: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+    for key, value in node.value:
+        if key.tag != _MERGE:
+            continue
+        sources = list(reversed(value.value)) if isinstance(value, yaml.SequenceNode) else [value]
+        for source in sources:
+            if not isinstance(source, yaml.MappingNode):
+                document.add((*path, "<<"), "expected fields to merge, or a list of such", line=key.start_mark.line + 1)
+                continue
+            if source is node or any(source is outer for outer in around):
+                document.add((*path, "<<"), "refers to itself", line=key.start_mark.line + 1)
+                continue
+            pairs = _merged_pairs(source, path, document, (*around, node))
+            pairs = [*pairs, *(pair for pair in source.value if pair[0].tag != _MERGE)]
+            document.values += len(pairs)
+            merged |= {inner.value: (inner, item) for inner, item in pairs if isinstance(inner, yaml.ScalarNode)}
+    document.merged[id(node)] = list(merged.values())
+    return document.merged[id(node)]
 
 
 def _scalar(node: yaml.ScalarNode, path: Path, document: Document) -> Any:

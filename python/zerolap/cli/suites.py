@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 CORE = "core"
-FAULTS_OF_FILES = {"arguments", "topology"}
+FAULTS_OF_FILES = {"arguments", "topology", "file"}
 """Reasons for skipping a case that are faults of its file."""
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["suites"])
@@ -114,8 +114,10 @@ def check(
     no_run: Annotated[bool, typer.Option("--no-run", help="Only check that the files are well-formed.")] = False,
     fail_on_fault: Annotated[
         bool,
-        typer.Option("--fail-on-fault", help="Exit with code 1 if a case or its file has faults."),
-    ] = False,
+        typer.Option(
+            "--fail-on-fault/--ignore-faults", help="Exit with code 1 if a case has faults or its file cannot be used."
+        ),
+    ] = True,
     json: options.Json = None,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
@@ -128,6 +130,8 @@ def check(
 
     Faults are error replies, requests that find nothing, writes to keys outside the data set, data that is used up or
     expires, and a client that is busier than the server. Without CASE, FILE or DIR the core suite is checked.
+
+    The exit code is 1 if a case has faults or its file cannot be used, and 4 if no case could be checked.
 
     Examples:
         zerolap suites check my-cases.yml
@@ -144,12 +148,16 @@ def check(
         raise UsageError("--no-run does not write JSON", hint="omit --no-run or --json")
     if no_run:
         show_form(cases, quiet=quiet)
+        if fail_on_fault and any(
+            case.cannot_run is not None and case.cannot_run[0] in FAULTS_OF_FILES for case in cases
+        ):
+            raise typer.Exit(1)
         return
     from zerolap.cli.bar import Bar
     from zerolap.cli.output import write_check
     from zerolap.lab import CheckRequest, Lab
     from zerolap.lab import check as check_cases
-    from zerolap.records import RequestedServer
+    from zerolap.records import RequestedServer, TrialFailed
     from zerolap.store import Store
 
     options.check_reports(json=json)
@@ -161,6 +169,8 @@ def check(
     unreadable = any(skipped.reason in FAULTS_OF_FILES for skipped in report.skipped)
     if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):
         raise typer.Exit(1)
+    if not report.cases:
+        raise TrialFailed("no case was checked", hint="the report lists why each was skipped")
 
 
 def show_form(cases: "Sequence[Case]", *, quiet: bool) -> None:

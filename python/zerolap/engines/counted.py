@@ -246,7 +246,7 @@ def _evaluate(
     sent = sum(part.requests for part in counts.slices)
     checks = [
         *checks,
-        *reply_checks(trial.case, counts.slices),
+        *reply_checks(trial.case, counts.slices, counts.keys),
         executed_check(trial.case, sent, counts.executed),
     ]
     small_per_op = dumped_instructions(counts.small_dump) / counts.counted_small

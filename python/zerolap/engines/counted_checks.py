@@ -2,24 +2,21 @@
 
 from collections.abc import Sequence
 
+from zerolap.engines.look_up_checks import look_up_checks
 from zerolap.load import SliceResult, shown_errors
 from zerolap.records import Case, Check, container_of
+from zerolap.server import KeyLookUps
 
 
-def reply_checks(case: Case, slices: Sequence[SliceResult]) -> list[Check]:
-    """Return the checks of the replies of all measured slices: errors, hits, kinds."""
+def reply_checks(case: Case, slices: Sequence[SliceResult], keys: KeyLookUps | None) -> list[Check]:
+    """Return the checks of the replies of all measured slices: errors, hits, kinds; `keys` is the server's count."""
     errors: dict[str, int] = {}
     for part in slices:
         for code, count in part.errors.items():
             errors[code] = errors.get(code, 0) + count
     first_error = next((part.first_error for part in slices if part.first_error is not None), None)
     checks = [_error_check(case.expect.errors, errors, first_error)]
-    if case.expect.hit_rate is not None:
-        succeeded = sum(part.succeeded for part in slices)
-        misses = sum(part.misses(case.expect) for part in slices)
-        rate = 1 - misses / succeeded if succeeded else 0.0
-        holds = case.expect.hit_rate_holds(rate)
-        checks.append(Check(check="hit_rate", ok=holds, value=rate, limit=case.expect.hit_rate))
+    checks += look_up_checks(case, [part.commands for part in slices], keys)
     if case.expect.reply is not None:
         checks.append(_kind_check(case.expect.reply, slices))
     return checks

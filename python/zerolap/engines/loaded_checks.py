@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from zerolap.engines.counted_checks import executed_check
 from zerolap.engines.engine import EngineTrial
+from zerolap.engines.look_up_checks import absent_keys_check
 from zerolap.engines.timed_checks import CLIENT_BUSY_LIMIT, SERVER_BUSY_ENOUGH
 from zerolap.load.tools import LoadOutcome
 from zerolap.records import Case, Check
-from zerolap.server import CpuTimes, RunningServer, number_in, parts_of, rows_of
+from zerolap.server import CpuTimes, KeyLookUps, RunningServer, number_in, parts_of, rows_of
 
 
 @dataclass(frozen=True)
@@ -16,12 +17,11 @@ class ServerCounts:
     """Totals since the server began; `errors` are none where it does not report them, as before Redis 6.2."""
 
     errors: int | None
-    hits: int
-    misses: int
+    keys: KeyLookUps
 
     def __sub__(self, earlier: "ServerCounts") -> "ServerCounts":
         errors = None if self.errors is None or earlier.errors is None else self.errors - earlier.errors
-        return ServerCounts(errors, self.hits - earlier.hits, self.misses - earlier.misses)
+        return ServerCounts(errors, self.keys - earlier.keys)
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,7 @@ def read_counts(server: RunningServer, verbs: Sequence[str]) -> ServerCounts:
     has_errors = all("failed_calls" in row for row in commands.values())
     return ServerCounts(
         errors=sum((failed or 0) + (rejected or 0) for failed, rejected in failures) if has_errors else None,
-        hits=number_in(totals, "keyspace_hits") or 0,
-        misses=number_in(totals, "keyspace_misses") or 0,
+        keys=KeyLookUps.of(totals) or KeyLookUps(0, 0),
     )
 
 
@@ -84,9 +83,11 @@ def _reply_checks(case: Case, run: LoadedRun) -> list[Check]:
     if errors is not None:
         allowed = case.expect.errors
         checks.append(Check(check="errors", ok=errors <= allowed, value=float(errors), limit=f"<= {allowed}"))
-    looked_up = counts.hits + counts.misses
-    if case.expect.hit_rate is not None and looked_up:
-        rate = counts.hits / looked_up
+    if case.expect.hit_rate is None:
+        found = absent_keys_check(case, counts.keys)
+        return checks if found is None else [*checks, found]
+    if counts.keys.hits + counts.keys.misses:
+        rate = 1 - counts.keys.missing_share
         holds = case.expect.hit_rate_holds(rate)
         checks.append(Check(check="hit_rate", ok=holds, value=rate, limit=case.expect.hit_rate))
     return checks

@@ -45,7 +45,7 @@ def choose_requests(sides: Sequence[TimedSide], case: Case) -> Chosen:
     while True:
         taken = [side.run(SliceWork.of(case, requests, None)) for side in sides]
         seconds = max(one.seconds for one in taken)
-        if case.state == "drains" and any(one.ran_dry(case) for one in taken):
+        if case.state == "drains" and any(one.ran_dry for one in taken):
             return Chosen(max(1, requests // unit // 2) * unit, tuple(looks))
         if seconds >= FIRST_LOOK_SECONDS:
             break

@@ -17,7 +17,7 @@ from zerolap.engines.engine import Deadline, EngineTrial, Place, named_failure
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event
 from zerolap.engines.side import set_up
-from zerolap.engines.slices import Slice, SliceWork, TimedSide
+from zerolap.engines.slices import Slice, SliceWork, TimedSide, keys_of
 from zerolap.records import (
     Block,
     Case,
@@ -144,7 +144,7 @@ def _evaluate(case: Case, slices: list[Slice], stacks: bytes, filled: list[Check
     requests = sum(one.result.requests for one in slices)
     checks = [
         *filled,
-        *reply_checks(case, [one.result for one in slices]),
+        *reply_checks(case, [one.result for one in slices], keys_of(slices)),
         executed_check(case, requests, sum(one.executed for one in slices)),
         Check(
             check="stack_samples",

@@ -16,10 +16,12 @@ from zerolap.records import Case, TrialFailed
 from zerolap.sandbox import descendants
 from zerolap.server import (
     CpuTimes,
+    KeyLookUps,
     RunningServer,
     ServerStatistics,
     SummedStatistics,
     is_asleep,
+    look_ups_between,
     read_cpu_times,
     read_total_ns,
 )
@@ -71,6 +73,7 @@ class Slice:
     busiest_main_ns: int
     usec_per_call: float | None
     executed: int
+    keys: KeyLookUps | None
     requests_per_read: float | None
     requests_per_cycle: float | None
     counts: SliceCounts = field(default_factory=SliceCounts)
@@ -105,9 +108,10 @@ class Slice:
         """The part of the time that the busiest main thread of the servers was on a processor."""
         return self.busiest_main_ns / max(self.result.elapsed_ns, 1)
 
-    def ran_dry(self, case: Case) -> bool:
-        """Return whether requests of the case found nothing."""
-        return self.result.misses(case.expect) > 0
+    @property
+    def ran_dry(self) -> bool:
+        """Whether requests found nothing."""
+        return self.result.misses > 0
 
     def metrics(self) -> dict[str, float]:
         """Return the slice's metrics by name."""
@@ -244,6 +248,13 @@ def _slice(result: SliceResult, cpu: Sequence[CpuTimes], before: ServerStatistic
         busiest_main_ns=max(one.main_ns for one in cpu),
         usec_per_call=(after.usec - before.usec) / calls if calls > 0 else None,
         executed=calls,
+        keys=look_ups_between(before, after),
         requests_per_read=result.requests / reads if reads else None,
         requests_per_cycle=result.requests / cycles if cycles else None,
     )
+
+
+def keys_of(slices: Sequence[Slice]) -> KeyLookUps | None:
+    """Return the look-ups of keys in all slices; none where the server does not report them."""
+    known = [one.keys for one in slices if one.keys is not None]
+    return functools.reduce(operator.add, known) if known and len(known) == len(slices) else None

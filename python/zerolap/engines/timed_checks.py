@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from zerolap.engines.counted_checks import executed_check, reply_checks
-from zerolap.engines.slices import Slice, SliceWork
+from zerolap.engines.slices import Slice, SliceWork, keys_of
 from zerolap.records import Case, Check
 
 SHORTEST_SLICE_SECONDS = 0.001
@@ -17,7 +17,7 @@ RATE_LIMIT = 0.9
 def slice_checks(case: Case, slices: Sequence[Slice], work: SliceWork) -> list[Check]:
     """Return the checks of the slices of one side: replies, calls, lengths, and whether the client kept up."""
     return [
-        *reply_checks(case, [one.result for one in slices]),
+        *reply_checks(case, [one.result for one in slices], keys_of(slices)),
         executed_check(case, work.requests * len(slices), sum(one.executed for one in slices)),
         _length_check(slices),
         *_counters_checks(slices),

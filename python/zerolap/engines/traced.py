@@ -20,7 +20,7 @@ from zerolap.engines.event_stacks import EventRecorder, RecordedEvent, RecordedS
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling
 from zerolap.engines.side import set_up
-from zerolap.engines.slices import Slice, SliceWork, TimedSide
+from zerolap.engines.slices import Slice, SliceWork, TimedSide, keys_of
 from zerolap.engines.system_call_names import system_call_names
 from zerolap.engines.tcp_windows import TcpWindows
 from zerolap.host import tracing_obstacle
@@ -157,7 +157,7 @@ def _evaluate(
     calls = sum(counts.calls.values())
     checks = [
         *filled,
-        *reply_checks(trial.case, [part.result for part in slices]),
+        *reply_checks(trial.case, [part.result for part in slices], keys_of(slices)),
         executed_check(trial.case, requests, sum(part.executed for part in slices)),
         Check(check="traced_calls", ok=calls > 0, value=float(calls), limit="> 0"),
     ]

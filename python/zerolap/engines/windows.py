@@ -12,7 +12,7 @@ from zerolap.engines.pin import Pin, PinRequest
 from zerolap.load import LoadProgram, SliceResult
 from zerolap.records import Case, TrialFailed, Windows
 from zerolap.sandbox import FileRefused, read_file
-from zerolap.server import RunningServer, StatisticsReader
+from zerolap.server import KeyLookUps, RunningServer, StatisticsReader, look_ups_between
 
 TARGET_INSTRUCTIONS = 10_000_000
 """Of the large window: enough for rare paths to be seen, little enough for a fifth of a second under callgrind."""
@@ -58,6 +58,7 @@ class WindowCounts:
     windows: Windows
     slices: tuple[SliceResult, ...]
     executed: int
+    keys: KeyLookUps | None
     clock_readings: int
     requests: int
     timer_dump: Path
@@ -117,17 +118,14 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
     windows = windows or _choose(dumped_instructions(_part(dumps, 2)) / (unit + cycle), unit, scale)
 
     load.slice(windows.small + seed % WARM_UP_LENGTHS * unit)
-    executed_before, readings_before = (
-        counting.statistics.read().calls,
-        counting.pin.clock_readings,
-    )
+    before, readings_before = counting.statistics.read(), counting.pin.clock_readings
     counting.carry_out(PinRequest.DUMP, cycle)
     small = load.slice(windows.small)
     counting.carry_out(PinRequest.DUMP, cycle)
     large = load.slice(windows.large)
     counting.carry_out(PinRequest.DUMP, cycle)
     clock_readings = counting.pin.clock_readings - readings_before
-    executed = counting.statistics.read().calls - executed_before - 3 * cycle
+    after = counting.statistics.read()
     # The statistics are behind this dump.
     counting.carry_out(PinRequest.DUMP, cycle)
     for _ in range(TICKS):
@@ -143,7 +141,8 @@ def count_windows(counting: Counting, windows: Windows | None, scale: float, see
         slices=(small, large),
         clock_readings=clock_readings,
         requests=windows.small + windows.large + 3 * cycle,
-        executed=executed,
+        executed=after.calls - before.calls - 3 * cycle,
+        keys=look_ups_between(before, after),
         timer_dump=_part(dumps, 7),
         counted_timers=TICKS * unit + cycle,
         alone=_count_alone(counting) if counting.case.client.pipeline > cycle else None,

@@ -2,10 +2,8 @@
 
 import math
 
-from zerolap.records import CaseFacts, CommandFacts, Fault, HeldOverTime
+from zerolap.records import LARGEST_NOTHING_SHARE, CaseFacts, CommandFacts, Fault, HeldOverTime
 
-LARGEST_NOTHING_SHARE = 0.1
-"""Share of replies that find nothing; with more, other work than that of the command is measured."""
 DRAINED_STEP = 0.4
 """By how much the share of nothing rises over a burst that empties the data."""
 SMALLEST_USED_SHARE = 0.1
@@ -34,7 +32,10 @@ def drains(command: CommandFacts, facts: CaseFacts) -> bool:
 
 def _is_fed(facts: CaseFacts) -> bool:
     """Whether others write as much as is taken: how much is found is then a matter of who comes first."""
-    loaded, left = facts.held.loaded.data_bytes, facts.held.left.data_bytes
+    loaded, left = facts.held.loaded.elements, facts.held.left.elements
+    if loaded is None or left is None:
+        # Also grows by what a consumer group remembers of entries that were taken.
+        loaded, left = facts.held.loaded.data_bytes, facts.held.left.data_bytes
     writers = sum(command.writes for command in facts.commands)
     return writers > 1 and loaded is not None and left is not None and left > loaded
 
@@ -55,7 +56,7 @@ def used_up(facts: CaseFacts) -> Fault | None:
     """Return the fault of a case that takes its data away, at a pace at which nothing is left before its end."""
     if not facts.planned_requests or facts.held.left.expiring_keys:
         return None
-    share = _used_share(facts.held)
+    share, of_what = _used_share(facts.held)
     # Several commands that write may make and take: what they settle at comes only after a while.
     writers = sum(command.writes for command in facts.commands)
     if share < (SMALLEST_USED_SHARE if writers == 1 else HALF_USED_SHARE) or not (
@@ -68,22 +69,28 @@ def used_up(facts: CaseFacts) -> Fault | None:
     left = max(0.0, 1 - share)
     seconds = "" if facts.seconds is None else f", {facts.seconds * lasting / facts.planned_requests:.0f} s"
     text = (
-        f"{left:.0%} of the data is left after {facts.sent_requests:,} requests: it lasts for {lasting:,.0f}{seconds}"
+        f"{left:.0%} of the {of_what} is left after {facts.sent_requests:,} requests: "
+        f"it lasts for {lasting:,.0f}{seconds}"
     )
     limit = f">= {facts.planned_requests:,.0f}"
     return Fault(kind="drained", command=_busiest_writer(facts), text=text, value=lasting, limit=limit)
 
 
-def _used_share(held: HeldOverTime) -> float:
-    """Return how much of what was loaded is gone, of the keys or of the bytes."""
-    shares = [0.0]
+def _used_share(held: HeldOverTime) -> tuple[float, str]:
+    """Return how much of what was loaded is gone, and of what: keys, their elements, or the bytes of many keys.
+
+    The memory of a hash table is kept when its elements go, so bytes show less than what is gone.
+    """
+    shares = [(0.0, "data")]
     loaded, left = held.loaded, held.left
     if loaded.keys >= SMALLEST_KEYS:
-        shares.append((loaded.keys - left.keys) / loaded.keys)
-    if held.empty.data_bytes is not None and loaded.data_bytes is not None and left.data_bytes is not None:
+        shares.append(((loaded.keys - left.keys) / loaded.keys, "data"))
+    if loaded.elements is not None and loaded.elements >= SMALLEST_KEYS and left.elements is not None:
+        shares.append(((loaded.elements - left.elements) / loaded.elements, "data"))
+    elif held.empty.data_bytes is not None and loaded.data_bytes is not None and left.data_bytes is not None:
         data_bytes = loaded.data_bytes - held.empty.data_bytes
         if data_bytes >= SMALLEST_DATA_BYTES:
-            shares.append((loaded.data_bytes - left.data_bytes) / data_bytes)
+            shares.append(((loaded.data_bytes - left.data_bytes) / data_bytes, "memory of the data"))
     return max(shares)
 
 
@@ -93,7 +100,7 @@ def _goes_on(facts: CaseFacts) -> bool:
     sent_after = facts.sent_requests - facts.burst_requests - facts.sampled_requests
     if not sent_after or not facts.burst_requests or held.left.keys == 0:
         return False
-    for name in ("keys", "data_bytes"):
+    for name in ("keys", "elements", "data_bytes"):
         before, after, left = (getattr(one, name) for one in (held.before_burst, held.after_burst, held.left))
         if None in (before, after, left):
             continue

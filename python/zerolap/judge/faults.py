@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 from zerolap.judge.endurance import (
     DRAINED_STEP,
-    LARGEST_NOTHING_SHARE,
     drains,
     expires,
     runs_out_of_memory,
     sent_at_full_size,
     used_up,
 )
-from zerolap.records import SCRIPTS, CaseFacts, CommandFacts, Fault
+from zerolap.records import LARGEST_NOTHING_SHARE, SCRIPTS, CaseFacts, CommandFacts, Fault
 
 LARGEST_NEW_SHARE = 0.5
 """Of writes to keys that the data set does not hold."""

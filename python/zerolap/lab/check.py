@@ -87,6 +87,7 @@ def _checked(case: Case, built: BuiltServer, asked: RequestedServer, seed: int) 
         read_processors(), server_threads=server.busy_threads, client_threads=1 + len(case.companions)
     )
     facts = None
+    notes = [*case.warnings, *case.limits]
     try:
         with scratch_directory(TRIAL_PREFIX) as directory:
             probed = probe(PinnedTrial(built.program, server, scaled(case, factor), seed, directory, pinning))
@@ -95,9 +96,10 @@ def _checked(case: Case, built: BuiltServer, asked: RequestedServer, seed: int) 
     else:
         facts = _facts(case, probed, factor)
         faults = faults_of(facts)
-    return CheckedCase(
-        case=case.name, group=case.group, faults=faults, warnings=[*case.warnings, *case.limits], facts=facts
-    )
+        examined = sum(command.requests for command in facts.commands)
+        if examined < probed.wanted_samples:
+            notes.append(f"{examined} of {probed.wanted_samples} requests were examined: each takes long")
+    return CheckedCase(case=case.name, group=case.group, faults=faults, warnings=notes, facts=facts)
 
 
 def _facts(case: Case, probed: ProbedCase, factor: float) -> CaseFacts:

@@ -7,7 +7,7 @@ from zerolap.lab.results import FEWEST_STARTS, CaseResults, Results, Trials
 from zerolap.records import BASE, HEAD, Check, DocumentState, Settings, Side, TrialFailed
 
 BUDGET_USED_UP = "the budget was used up before it was decided"
-OF_THE_SERVER: Final = frozenset({"errors", "hit_rate", "reply", "executed", "keys", "replicas"})
+OF_THE_SERVER: Final = frozenset({"errors", "hit_rate", "misses", "reply", "executed", "keys", "replicas"})
 """Checks that fail by what a server does, not by its machine, its load or the instrument."""
 
 

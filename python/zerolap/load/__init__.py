@@ -3,7 +3,9 @@
 from zerolap.load.companions import Companions, companions
 from zerolap.load.filling import Instrument, prepare
 from zerolap.load.generator import (
+    CommandResult,
     LoadProgram,
+    LookUpCounts,
     SliceResult,
     counted_arguments,
     load_program,
@@ -24,6 +26,7 @@ __all__ = [
     "NS_PER_SECOND",
     "OWN_TOOL",
     "SLOT_SECONDS",
+    "CommandResult",
     "Companions",
     "Instrument",
     "LatencySummary",
@@ -35,6 +38,7 @@ __all__ = [
     "LoadSlot",
     "LoadTool",
     "LoadWork",
+    "LookUpCounts",
     "MachineWatch",
     "OpenEndedLoad",
     "SliceResult",

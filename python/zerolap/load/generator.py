@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import IO, Annotated, TypeAlias
+from typing import IO, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from zerolap.records import Case, Client, EnvironmentMissing, Expect, FirstFault, Keys, TrialFailed
+from zerolap.records import Case, Client, EnvironmentMissing, FirstFault, Keys, TrialFailed
 from zerolap.sandbox import Confinement, Process, descendants, is_readable, launch
 from zerolap.server import Reach, read_total_ns
 
@@ -33,12 +33,41 @@ class LatencyResult(BaseModel):
     max: Amount
 
 
+class LookUpCounts(BaseModel):
+    """What the replies to a command show of what it looked up.
+
+    Of `answers`, `nothing` found nothing, `no_member` lacked the key or a member of it, `empty_value` may be a value,
+    such as a bit that is 0, or lack the key, and `unclear` are scripts that replied nil. `role` is what the command
+    does with what it finds: it `reads`, `takes` it away, `moves` it elsewhere, or `runs` a script.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    role: Literal["reads", "takes", "moves", "runs"]
+    answers: Count
+    nothing: Count
+    no_member: Count
+    empty_value: Count
+    unclear: Count
+
+    def __add__(self, other: "LookUpCounts") -> "LookUpCounts":
+        return LookUpCounts(
+            role=self.role,
+            answers=self.answers + other.answers,
+            nothing=self.nothing + other.nothing,
+            no_member=self.no_member + other.no_member,
+            empty_value=self.empty_value + other.empty_value,
+            unclear=self.unclear + other.unclear,
+        )
+
+
 class CommandResult(BaseModel):
-    """The load generator's report on one command of a slice."""
+    """The load generator's report on one command of a slice; no `look_ups` are of one that looks nothing up."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     command: str
+    look_ups: LookUpCounts | None = None
     errors: dict[str, Count]
     first_error: str | None = None
 
@@ -57,18 +86,9 @@ class SliceResult(BaseModel):
     latency_us: LatencyResult | None
     histogram_ns: list[tuple[Count, Count]]
     replies: dict[str, Count]
-    nils: Count
-    empty_arrays: Count = 0
-    zeros: Count
+    misses: Count
     errors: dict[str, Count]
     commands: list[CommandResult] = []
-
-    def misses(self, expected: Expect) -> int:
-        """Return the number of replies that found nothing: nil and empty aggregates.
-
-        Where the case expects integers, as of `SISMEMBER`, a 0 is a miss, too; elsewhere it is a value.
-        """
-        return self.nils + self.empty_arrays + (self.zeros if expected.reply == "integer" else 0)
 
     @property
     def first_error(self) -> str | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from zerolap.probing.samples import Sample
+from zerolap import _core
+from zerolap.probing.samples import Sample, shown
 from zerolap.records import TrialFailed
 from zerolap.server import FrameBounds, FrameReader, Reply, ReplyError, ServerLogin, written
 
@@ -146,7 +147,7 @@ class Recorder:
             with self._gate:
                 del self._waiting[client]
             with self._lock:
-                self._on_sample(Sample(words, reply, keys, len(missing), left, missing))
+                self._on_sample(Sample(words, reply, _answer(words, raw), keys, len(missing), left, missing))
 
     def _connected(self) -> socket.socket:
         connection = self._held(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
@@ -170,6 +171,14 @@ def _reply(replies: FrameReader, client: socket.socket, words: list[bytes]) -> t
             return frame
         client.sendall(frame[0])
     raise TrialFailed("the server hung up")
+
+
+def _answer(words: list[bytes], raw: bytes) -> str:
+    """Return what a reply shows; raises `TrialFailed` for one that the load generator cannot read."""
+    try:
+        return _core.answer_of(words, raw)
+    except ValueError as fault:
+        raise TrialFailed(f"the reply to `{shown(words)}` cannot be read: {fault}") from fault
 
 
 def _replies_to(words: list[bytes]) -> int:

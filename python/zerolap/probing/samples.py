@@ -15,11 +15,13 @@ class Sample:
     """One request with its reply, and which of its keys were missing before it.
 
     `seconds_left` is the shortest time to live of its keys, None if none of them expires; `missing_at` are the
-    positions of the missing keys among its keys.
+    positions of the missing keys among its keys; `answer` is what the load
+    generator's rule makes of the reply.
     """
 
     words: list[bytes]
     reply: Reply
+    answer: str
     keys: list[bytes]
     missing_keys: int
     seconds_left: float | None
@@ -27,23 +29,13 @@ class Sample:
 
     @property
     def found_nothing(self) -> bool:
-        """Whether the reply is a miss: nil, an array of nothing but nil, or an empty array.
+        """Whether the reply is a miss, by the load generator's rule for the command.
 
-        A 0 or a -2 is a miss only if the key did not exist: 0 may be a length, a score, or "nothing new".
+        One that may be a value, or lack a member only, is a miss only if the keys did not exist.
         """
-        if not self.keys:
-            # A script may reply nil by design.
-            return False
-        if self.reply in (0, -2, b"", b"none"):
-            return self.missing_keys == len(self.keys)
-        return is_nothing(self.reply)
-
-
-def is_nothing(reply: Reply) -> bool:
-    """Whether a reply is nil, an empty array or one that holds nothing else."""
-    if isinstance(reply, list):
-        return all(is_nothing(part) for part in reply)
-    return reply is None
+        if self.answer in ("no_member", "empty_value"):
+            return bool(self.keys) and self.missing_keys == len(self.keys)
+        return self.answer == "nothing"
 
 
 @dataclass

@@ -29,6 +29,7 @@ from zerolap.records.call_graph import CallGraph, GraphEdge, GraphFunction, Grap
 from zerolap.records.case import Case, Dataset, Expect, Generator, State
 from zerolap.records.case_check import (
     CHECK_SCHEMA,
+    LARGEST_NOTHING_SHARE,
     SCRIPTS,
     CaseFacts,
     CheckedCase,
@@ -275,6 +276,7 @@ __all__ = [
     "HISTORY_SCHEMA",
     "KEY",
     "LAB_PASSWORD",
+    "LARGEST_NOTHING_SHARE",
     "LETTER_OF_PATTERN",
     "LONGEST_TRACED_NAME",
     "METRICS",

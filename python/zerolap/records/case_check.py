@@ -10,6 +10,8 @@ from zerolap.records.platform import Platform
 from zerolap.records.skipped import Skipped
 
 CHECK_SCHEMA = "zerolap.check/1"
+LARGEST_NOTHING_SHARE = 0.1
+"""Share of replies that find nothing; with more, other work than that of the command is measured."""
 SCRIPTS = frozenset({"EVAL", "EVALSHA", "FCALL"})
 """Commands that may or may not write."""
 
@@ -46,10 +48,14 @@ class CommandFacts(Record):
 
 
 class Held(Record):
-    """The data that a server holds; bytes are None if it does not report them, `expiring_keys` have a time to live."""
+    """The data that a server holds; bytes are None if it does not report them, `expiring_keys` have a time to live.
+
+    `elements` are those of all keys, of strings their bytes; None where there are many keys.
+    """
 
     keys: int
     expiring_keys: int = 0
+    elements: int | None = None
     data_bytes: int | None = None
     all_bytes: int | None = None
 

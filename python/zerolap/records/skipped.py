@@ -4,8 +4,8 @@ from typing import Literal, TypeAlias
 
 from zerolap.records.base import Record
 
-SkipReason: TypeAlias = Literal["memory", "unknown command", "unsupported tool", "arguments", "topology"]
-"""All reasons; too few cores are none: times are then marked as oversubscribed."""
+SkipReason: TypeAlias = Literal["memory", "unknown command", "unsupported tool", "arguments", "topology", "file"]
+"""All reasons; too few cores are none: times are then marked as oversubscribed. `file`: a part of it cannot be read."""
 
 
 class Skipped(Record):

@@ -10,7 +10,14 @@ from zerolap.server.node import Node, NodeLaunch
 from zerolap.server.resident_memory import AnonymousMemory, read_anonymous_memory, read_resident_bytes
 from zerolap.server.running_server import Launch, RunningServer, first_dead, named_death, start
 from zerolap.server.server_login import ServerLogin, read_login
-from zerolap.server.statistics import ServerStatistics, StatisticsReader, SummedStatistics, rows_of
+from zerolap.server.statistics import (
+    KeyLookUps,
+    ServerStatistics,
+    StatisticsReader,
+    SummedStatistics,
+    look_ups_between,
+    rows_of,
+)
 from zerolap.server.tcp_connections import TcpCounts, counted_meanwhile, read_tcp_counts
 from zerolap.server.threads import (
     CpuTimes,
@@ -30,6 +37,7 @@ __all__ = [
     "Deployment",
     "FrameBounds",
     "FrameReader",
+    "KeyLookUps",
     "Launch",
     "MachinePort",
     "Node",
@@ -53,6 +61,7 @@ __all__ = [
     "first_dead",
     "is_asleep",
     "is_endpoint",
+    "look_ups_between",
     "named_death",
     "number_in",
     "open_port",

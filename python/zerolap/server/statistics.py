@@ -1,5 +1,7 @@
 """The server's own statistics: calls and time of the case's commands, reads and cycles of its event loop."""
 
+import functools
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,13 +42,47 @@ def rows_of(verbs: Sequence[str], commands: Mapping[str, RowT]) -> list[RowT]:
 
 
 @dataclass(frozen=True)
+class KeyLookUps:
+    """Keys that the server looked up to read them, by its own count: those that were there, and those that were not."""
+
+    hits: int
+    misses: int
+
+    def __add__(self, other: "KeyLookUps") -> "KeyLookUps":
+        return KeyLookUps(self.hits + other.hits, self.misses + other.misses)
+
+    def __sub__(self, earlier: "KeyLookUps") -> "KeyLookUps":
+        return KeyLookUps(self.hits - earlier.hits, self.misses - earlier.misses)
+
+    @classmethod
+    def of(cls, totals: Mapping[str, str]) -> "KeyLookUps | None":
+        """Return what `INFO stats` reports; none where it does not."""
+        hits, misses = number_in(totals, "keyspace_hits"), number_in(totals, "keyspace_misses")
+        return None if hits is None or misses is None else cls(hits, misses)
+
+    @property
+    def missing_share(self) -> float:
+        """The share of keys that were not there; 0 where none was looked up."""
+        return self.misses / max(1, self.hits + self.misses)
+
+
+@dataclass(frozen=True)
 class ServerStatistics:
-    """Totals since the server started; `reads` and `cycles` are None if the server does not report them."""
+    """Totals since the server started; `keys`, `reads` and `cycles` are None if the server does not report them."""
 
     calls: int
     usec: int
+    keys: KeyLookUps | None
     reads: int | None
     cycles: int | None
+
+
+CountT = TypeVar("CountT", int, KeyLookUps)
+
+
+def look_ups_between(before: ServerStatistics, after: ServerStatistics) -> KeyLookUps | None:
+    """Return the look-ups of keys between two readings; none where the server does not report them."""
+    return None if before.keys is None or after.keys is None else after.keys - before.keys
 
 
 class StatisticsReader:
@@ -83,6 +119,7 @@ class StatisticsReader:
         return ServerStatistics(
             calls=calls,
             usec=usec,
+            keys=KeyLookUps.of(totals),
             reads=number_in(totals, "total_reads_processed"),
             cycles=number_in(totals, "eventloop_cycles"),
         )
@@ -104,8 +141,9 @@ class SummedStatistics:
         return ServerStatistics(
             calls=sum(server.calls for server in statistics),
             usec=sum(server.usec for server in statistics),
-            reads=_sum_of_all([server.reads for server in statistics]),
-            cycles=_sum_of_all([server.cycles for server in statistics]),
+            keys=_sum_of_all([server.keys for server in statistics], KeyLookUps(0, 0)),
+            reads=_sum_of_all([server.reads for server in statistics], 0),
+            cycles=_sum_of_all([server.cycles for server in statistics], 0),
         )
 
     def close(self) -> None:
@@ -114,6 +152,6 @@ class SummedStatistics:
             reader.close()
 
 
-def _sum_of_all(values: Sequence[int | None]) -> int | None:
+def _sum_of_all(values: Sequence[CountT | None], zero: CountT) -> CountT | None:
     known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    return functools.reduce(operator.add, known, zero) if len(known) == len(values) else None

@@ -1710,7 +1710,7 @@ export interface SignedIn {
 /** A case that could not be measured on this machine or with this server; `text` is what it needs. */
 export interface Skipped {
   case: string;
-  reason: "memory" | "unknown command" | "unsupported tool" | "arguments" | "topology";
+  reason: "memory" | "unknown command" | "unsupported tool" | "arguments" | "topology" | "file";
   text: string;
 }
 

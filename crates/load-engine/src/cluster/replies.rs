@@ -161,15 +161,22 @@ pub mod untrusted {
 
 #[cfg(test)]
 mod tests {
-    use zerolap_resp::{Reply, ReplyKind};
+    use zerolap_resp::{Leaves, Reply, ReplyKind};
 
     use super::{Redirect, hosts_of_nodes};
     use zerolap_load_requests::Endpoint;
 
     fn read(text: &str) -> Option<Redirect> {
         let code = text.split(' ').next().unwrap_or_default().as_bytes();
-        let reply =
-            Reply { kind: ReplyKind::Error, code, text: text.as_bytes(), first: b"", elements: 0, is_zero: false };
+        let reply = Reply {
+            kind: ReplyKind::Error,
+            code,
+            text: text.as_bytes(),
+            first: b"",
+            elements: 0,
+            leaves: Leaves::VALUE,
+            leaves_after_first: Leaves::NONE,
+        };
         Redirect::read(&reply, &Endpoint::Tcp { host: "seed".to_owned(), port: 1 })
     }
 

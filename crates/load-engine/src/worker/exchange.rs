@@ -241,12 +241,13 @@ impl Worker {
                         }
                         self.tally.count_unfollowed(target);
                     }
-                    self.tally.count(request, reply, received_ns, bytes);
+                    let answer = self.tally.count(request, reply, received_ns, bytes);
                     is_loading |= reply.code == LOADING.as_bytes();
                     if let Some(is_match) = is_match {
                         self.tally.count_checked(request, is_match);
                     }
-                    self.tally.node(node, &endpoint).count(reply, received_ns.saturating_sub(request.sent_ns));
+                    let latency_ns = received_ns.saturating_sub(request.sent_ns);
+                    self.tally.node(node, &endpoint).count_as(reply, answer, latency_ns);
                     self.unanswered -= 1;
                     self.clients[client].open -= 1;
                 }

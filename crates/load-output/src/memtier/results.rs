@@ -6,7 +6,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde_json::{Map, Value, json};
-use zerolap_resp::ReplyKind;
 
 use crate::ReportSettings;
 use zerolap_load_measure::{CommandTally, Histogram, Outcome, Run, Slot, Timeline};
@@ -21,8 +20,6 @@ const BYTES_PER_KB: f64 = 1024.0;
 const DIGITS: u8 = 3;
 /// Steps of a distribution to each halving of what is left above.
 const TICKS: u32 = 5;
-/// Kinds of replies that bring something that was looked up, unless they are empty.
-const FOUND: [ReplyKind; 5] = [ReplyKind::Bulk, ReplyKind::Array, ReplyKind::Map, ReplyKind::Set, ReplyKind::Verbatim];
 
 /// The results by their headings: `ALL STATS` of a single run; of several the best, the worst and all together.
 pub(crate) fn results(settings: &Settings, report: &ReportSettings, runs: &[Run]) -> Map<String, Value> {
@@ -137,8 +134,6 @@ fn row(context: RowContext<'_>, tally: &CommandTally, time_series: &Value) -> Va
     let outcome = context.outcome;
     let per_second = |count: u64| hundredths(outcome.per_second(count));
     let kilobytes = |bytes: u64| hundredths(outcome.per_second(bytes) / BYTES_PER_KB);
-    let non_nil: u64 = FOUND.iter().map(|&kind| tally.replies(kind)).sum();
-    let hits = non_nil.saturating_sub(tally.empty_arrays);
     let errors = tally.requests() - tally.succeeded();
     let counted = if context.policy == Policy::Memtier { tally.requests() } else { tally.succeeded() };
     let latencies = &tally.latencies;
@@ -150,8 +145,8 @@ fn row(context: RowContext<'_>, tally: &CommandTally, time_series: &Value) -> Va
     let mut row = json!({
         "Count": tally.requests(),
         "Ops/sec": per_second(counted),
-        "Hits/sec": per_second(hits),
-        "Misses/sec": per_second(tally.replies(ReplyKind::Nil) + tally.empty_arrays),
+        "Hits/sec": per_second(tally.look_ups() - tally.misses()),
+        "Misses/sec": per_second(tally.misses()),
         "Errors": errors,
         "Errors/sec": per_second(errors),
         "Connection Errors/sec": per_second(context.disconnects),

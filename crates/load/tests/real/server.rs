@@ -53,6 +53,32 @@ fn integers_of_zero_are_counted() {
     let commands = ["--command", "SISMEMBER members __key__", "--command-key-pattern", "S"];
     let document = server.load(&[&shape[..], &commands, &["-n", "100"]].concat());
     assert_eq!((&document["replies"]["integer"], &document["zeros"]), (&json!(100), &json!(90)));
+    assert_eq!((&document["hits"], &document["misses"]), (&json!(10), &json!(90)));
+}
+
+#[test]
+fn what_is_not_there_is_a_miss_by_the_rule_of_each_command() {
+    let Some(server) = Real::start(&[]) else { return };
+    let lines = [
+        "MGET a b",
+        "HMGET h f g",
+        "ZMSCORE z a b",
+        "GEOPOS g a",
+        "SMISMEMBER s a b",
+        "TTL a",
+        "TYPE a",
+        "STRLEN a",
+        "HSCAN h 0",
+    ];
+    let commands: Vec<&str> = lines.iter().flat_map(|line| ["--command", line]).collect();
+    let document = server.load(&[&["-t", "1", "-c", "1", "-n", "90"], &commands[..]].concat());
+    assert_eq!((&document["hits"], &document["misses"]), (&json!(0), &json!(90)));
+    let others = ["SADD s a", "HSET h f v", "SET k v NX", "EVAL \"return 1\" 0"];
+    let commands: Vec<&str> = others.iter().flat_map(|line| ["--command", line]).collect();
+    let document = server.load(&[&["-t", "1", "-c", "1", "-n", "40"], &commands[..]].concat());
+    assert_eq!((&document["hits"], &document["misses"]), (&json!(40), &json!(0)));
+    assert_eq!(document["commands"][0].get("look_ups"), None);
+    assert_eq!(document["commands"][3]["look_ups"]["role"], "runs");
 }
 
 #[test]

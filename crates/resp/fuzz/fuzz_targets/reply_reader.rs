@@ -5,10 +5,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use zerolap_resp::{MalformedReply, ReplyKind, ReplyReader, parse_value};
+use zerolap_resp::{Leaves, MalformedReply, ReplyKind, ReplyReader, parse_value};
 
 /// Of one reply: where it ends, and all that is reported of it.
-type Seen = (usize, ReplyKind, Vec<u8>, Vec<u8>, u64, Vec<u8>, bool);
+type Seen = (usize, ReplyKind, [Vec<u8>; 3], u64, [Leaves; 2]);
 
 fuzz_target!(|data: &[u8]| {
     let Some((&length, bytes)) = data.split_first() else { return };
@@ -35,8 +35,9 @@ fn trace<'bytes>(pieces: impl IntoIterator<Item = &'bytes [u8]>) -> (Vec<Seen>, 
         loop {
             match reader.next(&mut input) {
                 Ok(Some(reply)) => {
-                    let [code, text, first] = [reply.code, reply.text, reply.first].map(<[u8]>::to_vec);
-                    seen.push((end - input.len(), reply.kind, code, text, reply.elements, first, reply.is_zero));
+                    let texts = [reply.code, reply.text, reply.first].map(<[u8]>::to_vec);
+                    let leaves = [reply.leaves, reply.leaves_after_first];
+                    seen.push((end - input.len(), reply.kind, texts, reply.elements, leaves));
                 }
                 Ok(None) => break,
                 Err(fault) => return (seen, Err(fault)),

@@ -1,8 +1,8 @@
 //! Known replies, each kind and each fault.
 
-use zerolap_resp::{MAXIMUM_DEPTH, MalformedReply, ReplyKind, ReplyReader};
+use zerolap_resp::{Leaves, MAXIMUM_DEPTH, MalformedReply, ReplyKind, ReplyReader};
 
-use crate::seen::{Seen, read};
+use crate::seen::{Seen, leaves_of_each, read};
 
 fn read_one(bytes: &str) -> Seen {
     let seen = read(&[bytes.as_bytes()]).expect("a reply");
@@ -46,6 +46,19 @@ fn an_integer_of_zero_is_reported_as_such() {
         assert!(!read_one(other).is_zero, "{other:?}");
         let after_zero = read(&[b":0\r\n", other.as_bytes()]).expect("replies");
         assert!(!after_zero[1].is_zero, "{other:?}");
+    }
+}
+
+#[test]
+fn statuses_that_stand_for_something_else_are_told_apart_in_any_split() {
+    for (status, leaves) in
+        [("none", Leaves::NO_TYPE), ("QUEUED", Leaves::QUEUED), ("nonex", Leaves::VALUE), ("QUEUEDx", Leaves::VALUE)]
+    {
+        let bytes = format!("+{status}\r\n");
+        let single_bytes: Vec<&[u8]> = bytes.as_bytes().chunks(1).collect();
+        for pieces in [&[bytes.as_bytes()][..], &single_bytes] {
+            assert_eq!(leaves_of_each(pieces), [[leaves, Leaves::NONE]], "{status}");
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use zerolap_resp::{Leaves, Value};
 
-use crate::seen::{Seen, read, trace};
+use crate::seen::{Seen, leaves_of_each, read, trace};
 use crate::valid::reply_or_push;
 
 /// Cuts `bytes` at the given places, each taken modulo the length.
@@ -39,7 +40,48 @@ fn fault() -> impl Strategy<Value = Fault> {
     })
 }
 
+/// The sorts of values in a reply that is known whole; within others a status is a value like any other.
+fn leaves(value: &Value, is_whole: bool) -> Leaves {
+    let of_all = |values: &[Value]| values.iter().fold(Leaves::NONE, |sum, value| sum | leaves(value, false));
+    match value {
+        Value::Status(text) if is_whole => Leaves::status(text),
+        Value::Status(_) | Value::Error(_) => Leaves::VALUE,
+        Value::Integer(value) => Leaves::integer(*value),
+        Value::Bulk(text) => Leaves::text(text.len() as u64),
+        Value::Nil => Leaves::NIL,
+        Value::Array(values) => of_all(values),
+        Value::Map(pairs) => {
+            pairs.iter().fold(Leaves::NONE, |sum, (key, value)| sum | leaves(key, false) | leaves(value, false))
+        }
+    }
+}
+
+fn leaves_after_first(value: &Value) -> Leaves {
+    match value {
+        Value::Array(values) => leaves(&Value::Array(values.get(1..).unwrap_or_default().to_vec()), false),
+        Value::Map(pairs) => match pairs.split_first() {
+            Some(((_, value), rest)) => leaves(value, false) | leaves(&Value::Map(rest.to_vec()), false),
+            None => Leaves::NONE,
+        },
+        _ => Leaves::NONE,
+    }
+}
+
 proptest! {
+    #[test]
+    fn the_sorts_of_all_values_are_reported_in_any_split(
+        replies in vec(reply_or_push(), 0..12),
+        places in vec(any::<usize>(), 0..12),
+    ) {
+        let bytes: Vec<u8> = replies.iter().flat_map(|reply| reply.bytes.clone()).collect();
+        let expected: Vec<[Leaves; 2]> =
+            replies.iter().map(|reply| [leaves(&reply.value, true), leaves_after_first(&reply.value)]).collect();
+        prop_assert_eq!(&leaves_of_each(&[&bytes]), &expected);
+        prop_assert_eq!(&leaves_of_each(&cut(&bytes, &places)), &expected);
+        let single_bytes: Vec<&[u8]> = bytes.chunks(1).collect();
+        prop_assert_eq!(&leaves_of_each(&single_bytes), &expected);
+    }
+
     #[test]
     fn any_split_gives_the_same_replies(
         replies in vec(reply_or_push(), 0..12),

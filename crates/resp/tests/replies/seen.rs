@@ -1,6 +1,6 @@
 //! The reader's account of whole streams.
 
-use zerolap_resp::{MalformedReply, Reply, ReplyKind, ReplyReader};
+use zerolap_resp::{Leaves, MalformedReply, Reply, ReplyKind, ReplyReader};
 
 /// What the reader reports of one reply, owned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,8 @@ impl Seen {
 
 impl From<Reply<'_>> for Seen {
     fn from(reply: Reply<'_>) -> Self {
-        let Reply { kind, code, text, elements, first, is_zero } = reply;
+        let is_zero = reply.is_zero();
+        let Reply { kind, code, text, elements, first, .. } = reply;
         Self { kind, code: code.to_vec(), text: text.to_vec(), elements, first: first.to_vec(), is_zero }
     }
 }
@@ -57,6 +58,18 @@ pub fn trace<'bytes>(
         assert!(input.is_empty(), "the reader takes all it is given");
     }
     (seen, Ok(()))
+}
+
+/// The sorts of values in each reply, and those after the first element of each.
+pub fn leaves_of_each(pieces: &[&[u8]]) -> Vec<[Leaves; 2]> {
+    let mut reader = ReplyReader::new();
+    let mut leaves = Vec::new();
+    for mut input in pieces.iter().copied() {
+        while let Some(reply) = reader.next(&mut input).expect("replies") {
+            leaves.push([reply.leaves, reply.leaves_after_first]);
+        }
+    }
+    leaves
 }
 
 pub fn read(pieces: &[&[u8]]) -> Result<Vec<Seen>, MalformedReply> {

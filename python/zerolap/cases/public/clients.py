@@ -24,6 +24,7 @@ def client_of(entry: Fields) -> list[Client]:
 
     Raises `UnsupportedTool` for a program without a substitute, `UsageError` for arguments that cannot be read.
     """
+    entry.lose_misspelt(frozenset({"tool", "arguments"}))
     tool = entry.text("tool")
     if not tool:
         raise UsageError("no tool is given that sends requests", hint="give clientconfig a tool and its arguments")

@@ -28,7 +28,7 @@ def _items(database: Fields) -> list[Any]:
     if isinstance(commands, str):
         return [line for line in commands.splitlines() if line.strip()]
     if not isinstance(commands, list):
-        database.warn(("init_commands",), f"expected commands; found {shown(commands)}")
+        database.lose(("init_commands",), f"expected commands; found {shown(commands)}")
         return []
     return commands
 
@@ -38,14 +38,14 @@ def _words(item: Any, database: Fields, index: int) -> list[str]:
     if isinstance(item, list):
         return _listed(item, database, index)
     if not isinstance(item, str):
-        database.warn(at, f"expected a command; found {shown(item)}")
+        database.lose(at, f"expected a command; found {shown(item)}")
         return []
     if '"' not in item:
         return item.split()
     try:
         return shlex.split(item)
     except ValueError as wrong:
-        database.warn(at, f"the quotes do not match ({wrong}); the command is left out")
+        database.lose(at, f"the quotes do not match ({wrong}); the command is left out")
         return []
 
 
@@ -54,7 +54,7 @@ def _listed(item: list[Any], database: Fields, index: int) -> list[str]:
     for number, word in enumerate(item):
         if isinstance(word, bool) or not isinstance(word, str | int | float):
             text = f"expected a word of the command; found {shown(word)}; the command is left out"
-            database.warn(("init_commands", index, number), text, "put it in quotes")
+            database.lose(("init_commands", index, number), text, "put it in quotes")
             return []
         words.append(str(word))
     return words

@@ -9,7 +9,14 @@ from zerolap.cases._document import Document
 from zerolap.cases._public_topologies import PublicTopologies
 from zerolap.cases._values import near
 from zerolap.cases.public.clients import UnsupportedTool, client_of
-from zerolap.cases.public.field_values import DATABASE_FIELDS, TOP_FIELDS, Fields
+from zerolap.cases.public.field_values import (
+    CHECK_FIELDS,
+    DATABASE_FIELDS,
+    DECISIVE_TOP_FIELDS,
+    DESCRIPTIVE_FIELDS,
+    TOP_FIELDS,
+    Fields,
+)
 from zerolap.cases.public.helpers import acl_patterns
 from zerolap.cases.public.server_settings import settings_of
 from zerolap.cases.public.setup import setup_lines
@@ -47,17 +54,19 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
     The case gets the simplest of the suite's topologies. A suite that cannot run has the reason in `cannot_run`.
     """
     suite = Fields(document, document.data)
+    suite.lose_misspelt(DECISIVE_TOP_FIELDS)
     suite.warn_of_unknown(TOP_FIELDS)
     name = _name(suite, document)
     database = suite.fields("dbconfig")
-    database.warn_of_unknown(DATABASE_FIELDS)
+    database.lose_unknown(DATABASE_FIELDS, DESCRIPTIVE_FIELDS)
     reason, clients = _clients(suite)
     dataset = _dataset(database, name)
     groups = suite.words("tested-groups")
     if clients:
         _check_tags(suite, clients)
     topology, lacking = _topology(suite.words("redis-topologies"), topologies)
-    reason = reason or lacking
+    settings = settings_of(database)
+    reason = reason or lacking or (("file", "; ".join(suite.lost)) if suite.lost else None)
     case = Case(
         name=name,
         description=" ".join(suite.text("description").split()),
@@ -69,7 +78,7 @@ def case_of(document: Document, topologies: PublicTopologies) -> Case:
         companions=clients[1:],
         setup=_acl_users(suite),
         dataset=dataset,
-        config=settings_of(database),
+        config=settings,
         topology=topology if topology is not None else STANDALONE,
         topologies=suite.words("redis-topologies"),
         memory_bytes=database.fields("resources").fields("requests").bytes("memory"),
@@ -133,9 +142,9 @@ def _dataset(database: Fields, name: str) -> Dataset | None:
         try:
             clients = [client for client in client_of(entry) if client.sent]
         except UnsupportedTool as unsupported:
-            entry.warn(("tool",), f"{unsupported.message}; nothing is loaded", unsupported.hint)
+            entry.lose(("tool",), f"{unsupported.message}; nothing is loaded", unsupported.hint)
         except UsageError as wrong:
-            entry.warn(("arguments",) if "arguments" in entry else (), wrong.message, wrong.hint)
+            entry.lose(("arguments",) if "arguments" in entry else (), wrong.message, wrong.hint)
     generator = None
     if "dataset" in database:
         url = database.text("dataset")
@@ -144,7 +153,9 @@ def _dataset(database: Fields, name: str) -> Dataset | None:
             ("dataset",), f"`{url}` is not fetched: {GEO_POINTS} points of the lab's own generator take its place"
         )
     after_load = setup_lines(database)
-    expected = database.fields("check").number("keyspacelen")
+    check = database.fields("check")
+    check.lose_unknown(CHECK_FIELDS)
+    expected = check.number("keyspacelen")
     if not clients and generator is None and not after_load and expected is None:
         return None
     return Dataset(

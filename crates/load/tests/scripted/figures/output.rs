@@ -53,7 +53,7 @@ fn the_table_has_the_servers_counts_and_the_percentiles_asked_for() {
         let line = line(start)[start.len()..].trim().to_owned();
         line.split_ascii_whitespace().map(str::to_owned).collect()
     };
-    // Requests, hits, nils, errors.
+    // Requests, hits, misses, errors.
     assert_eq!(figures("SET __key__ __data__")[1..5], ["4", "0", "0", "4"]);
     assert_eq!(figures("GET __key__")[1..5], ["16", "0", "16", "0"]);
     assert_eq!(figures("all")[1..5], ["20", "0", "16", "4"]);
