@@ -19,6 +19,8 @@ pub struct CommandTally {
     /// Integers that are 0: a miss of commands such as `SISMEMBER`, a value like any other of commands such as `INCRBY`.
     pub zeros: u64,
     errors: ErrorCounts,
+    /// Errors within other replies: commands of a transaction or script that failed. They are among the errors by code.
+    pub error_elements: u64,
     /// The text of the first error.
     pub first_error: Option<String>,
     /// Requests whose connection ended before their reply.
@@ -48,6 +50,7 @@ impl Default for CommandTally {
             empty_arrays: 0,
             zeros: 0,
             errors: ErrorCounts::default(),
+            error_elements: 0,
             first_error: None,
             disconnected: 0,
             timed_out: 0,
@@ -74,8 +77,9 @@ impl CommandTally {
         self.kinds[reply.kind as usize] += 1;
         self.empty_arrays += u64::from(reply.is_empty_aggregate());
         self.zeros += u64::from(reply.is_zero);
-        if reply.kind == ReplyKind::Error {
-            self.errors.add(&String::from_utf8_lossy(reply.code), 1);
+        if reply.kind == ReplyKind::Error || reply.error_elements > 0 {
+            self.error_elements += reply.error_elements;
+            self.errors.add(&String::from_utf8_lossy(reply.code), reply.error_elements.max(1));
             if self.first_error.is_none() {
                 self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
             }
@@ -108,6 +112,7 @@ impl CommandTally {
         self.empty_arrays += other.empty_arrays;
         self.zeros += other.zeros;
         self.errors.merge(&other.errors);
+        self.error_elements += other.error_elements;
         if self.first_error.is_none() {
             self.first_error.clone_from(&other.first_error);
         }
@@ -154,7 +159,7 @@ impl CommandTally {
         self.succeeded() - self.replies(ReplyKind::Nil) - self.empty_arrays
     }
 
-    /// Errors by code, in the order they first came.
+    /// Errors by code, in the order they first came: replies that are errors, and those within other replies.
     #[must_use]
     pub fn errors(&self) -> &[(String, u64)] {
         self.errors.list()
@@ -227,7 +232,7 @@ mod tests {
                 let code = format!("E{number}");
                 let kind = ReplyKind::Error;
                 tally.count(
-                    &Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"", is_zero: false },
+                    &Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"", is_zero: false, error_elements: 0 },
                     1,
                 );
             }

@@ -141,7 +141,7 @@ mod tests {
         for number in 0..100 {
             let (kind, latency_ns) = if number + few < 100 { (ReplyKind::Bulk, 1000) } else { (kind, latency_ns) };
             outcome.commands[0]
-                .count(&Reply { kind, code: b"ERR", text: b"", elements: 0, first: b"", is_zero: false }, latency_ns);
+                .count(&Reply { kind, code: b"ERR", text: b"", elements: 0, first: b"", is_zero: false, error_elements: 0 }, latency_ns);
         }
         outcome
     }

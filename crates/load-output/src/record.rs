@@ -95,6 +95,9 @@ struct RepliesRecord {
     #[serde(flatten)]
     checked: Option<CheckedValues>,
     errors: BTreeMap<String, u64>,
+    /// Those of the errors that are within other replies.
+    #[serde(skip_serializing_if = "is_zero")]
+    error_elements: u64,
 }
 
 /// Latencies in microseconds.
@@ -245,6 +248,7 @@ impl RepliesRecord {
             nils: tally.replies(ReplyKind::Nil),
             checked: tally.checked,
             errors: tally.errors().iter().cloned().collect(),
+            error_elements: tally.error_elements,
         }
     }
 }

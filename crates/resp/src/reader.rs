@@ -21,6 +21,8 @@ pub struct ReplyReader {
     elements: u64,
     /// Whether it is the integer 0.
     is_zero: bool,
+    /// Errors within the top-level reply that is being read.
+    error_elements: u64,
     error: Kept<TEXT_CAPACITY>,
     first: Kept<FIRST_CAPACITY>,
 }
@@ -37,7 +39,7 @@ impl ReplyReader {
     pub const fn new() -> Self {
         let (kind, nesting) = (ReplyKind::Nil, Nesting::new());
         let (error, first) = (Kept::new(), Kept::new());
-        Self { state: State::Marker, nesting, kind, elements: 0, is_zero: false, error, first }
+        Self { state: State::Marker, nesting, kind, elements: 0, is_zero: false, error_elements: 0, error, first }
     }
 
     /// Takes bytes off the front of `input` up to the end of the next top-level reply, and returns that reply; none
@@ -52,7 +54,7 @@ impl ReplyReader {
             && let Some(Whole { kind, length, is_zero }) = whole(input)
         {
             *input = &input[length..];
-            return Ok(Some(Reply { kind, code: b"", text: b"", elements: 0, first: b"", is_zero }));
+            return Ok(Some(Reply { kind, code: b"", text: b"", elements: 0, first: b"", is_zero, error_elements: 0 }));
         }
         if self.read(input)? { Ok(Some(self.reply())) } else { Ok(None) }
     }
@@ -96,9 +98,11 @@ impl ReplyReader {
 
     /// The complete reply.
     fn reply(&self) -> Reply<'_> {
-        let text = if self.kind == ReplyKind::Error { self.error.as_bytes() } else { b"" };
+        let has_text = self.kind == ReplyKind::Error || self.error_elements > 0;
+        let text = if has_text { self.error.as_bytes() } else { b"" };
         let first = if self.kind.is_aggregate() { self.first.as_bytes() } else { b"" };
-        Reply { kind: self.kind, code: code(text), text, elements: self.elements, first, is_zero: self.is_zero }
+        let (kind, elements, is_zero, error_elements) = (self.kind, self.elements, self.is_zero, self.error_elements);
+        Reply { kind, code: code(text), text, elements, first, is_zero, error_elements }
     }
 
     /// Takes one byte that stands for itself; returns whether it completes a top-level reply.
@@ -136,7 +140,7 @@ impl ReplyReader {
         let end = input.iter().position(|&byte| byte == b'\r');
         let text = &input[..end.unwrap_or(input.len())];
         rule.check(text, seen)?;
-        if rule == TextRule::Error && self.nesting.is_empty() {
+        if rule == TextRule::Error && self.keeps_error() {
             self.error.extend(text);
         }
         let seen = seen.saturating_add(text.len() as u64);
@@ -208,9 +212,17 @@ impl ReplyReader {
             self.kind = kind;
             self.elements = elements;
             self.is_zero = false;
+            self.error_elements = 0;
             self.error.clear();
             self.first.clear();
+        } else if kind == ReplyKind::Error && !self.nesting.is_in_attribute() {
+            self.error_elements += 1;
         }
+    }
+
+    /// Whether the error that is being read is the reply itself, or the first error in it.
+    const fn keeps_error(&self) -> bool {
+        self.nesting.is_empty() || (self.error_elements == 1 && !self.nesting.is_in_attribute())
     }
 
     /// What follows a line that holds this number.
@@ -251,7 +263,7 @@ impl ReplyReader {
     /// What becomes of a body of this kind and length that comes next.
     fn kept_as(&self, kind: ReplyKind, length: u64) -> KeptAs {
         match kind {
-            ReplyKind::Error if self.nesting.is_empty() => KeptAs::Error,
+            ReplyKind::Error if self.keeps_error() => KeptAs::Error,
             ReplyKind::Bulk if length <= FIRST_CAPACITY as u64 && self.nesting.is_at_first() => KeptAs::First,
             _ => KeptAs::Nothing,
         }
@@ -398,6 +410,13 @@ impl Nesting {
 
     const fn is_empty(&self) -> bool {
         self.depth == 0
+    }
+
+    /// Whether the next value lies within an attribute.
+    const fn is_in_attribute(&self) -> bool {
+        // Bits of levels that were closed are left over.
+        let open = if self.depth < MAXIMUM_DEPTH { (1 << self.depth) - 1 } else { u64::MAX };
+        self.attributes & open != 0
     }
 
     /// Whether the next value is the first one of a top-level aggregate.

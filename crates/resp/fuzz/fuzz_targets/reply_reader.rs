@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use zerolap_resp::{MalformedReply, ReplyKind, ReplyReader, parse_value};
 
 /// Of one reply: where it ends, and all that is reported of it.
-type Seen = (usize, ReplyKind, Vec<u8>, Vec<u8>, u64, Vec<u8>, bool);
+type Seen = (usize, ReplyKind, Vec<u8>, Vec<u8>, u64, Vec<u8>, bool, u64);
 
 fuzz_target!(|data: &[u8]| {
     let Some((&length, bytes)) = data.split_first() else { return };
@@ -36,7 +36,8 @@ fn trace<'bytes>(pieces: impl IntoIterator<Item = &'bytes [u8]>) -> (Vec<Seen>, 
             match reader.next(&mut input) {
                 Ok(Some(reply)) => {
                     let [code, text, first] = [reply.code, reply.text, reply.first].map(<[u8]>::to_vec);
-                    seen.push((end - input.len(), reply.kind, code, text, reply.elements, first, reply.is_zero));
+                    let (elements, errors) = (reply.elements, reply.error_elements);
+                    seen.push((end - input.len(), reply.kind, code, text, elements, first, reply.is_zero, errors));
                 }
                 Ok(None) => break,
                 Err(fault) => return (seen, Err(fault)),

@@ -50,6 +50,20 @@ fn an_integer_of_zero_is_reported_as_such() {
 }
 
 #[test]
+fn errors_within_a_reply_are_counted_and_the_first_is_kept() {
+    // Those of attributes are no elements.
+    let replies = "*3\r\n+OK\r\n-WRONGTYPE not that\r\n*1\r\n!7\r\nERR two\r\n*2\r\n|1\r\n+a\r\n-ERR not this\r\n:1\r\n-ERR one\r\n\
+        *2\r\n$-1\r\n:1\r\n-ERR alone\r\n";
+    for length in [1, replies.len()] {
+        let pieces: Vec<&[u8]> = replies.as_bytes().chunks(length).collect();
+        let seen = read(&pieces).expect("replies");
+        let errors = seen.iter().map(|seen| (seen.error_elements, String::from_utf8_lossy(&seen.text).into_owned()));
+        let expected = [(2, "WRONGTYPE not that"), (1, "ERR one"), (0, ""), (0, "ERR alone")];
+        assert_eq!(errors.collect::<Vec<_>>(), expected.map(|(count, text)| (count, text.to_owned())));
+    }
+}
+
+#[test]
 fn errors_carry_their_code_and_text() {
     let code_and_text = |bytes: &str| {
         let seen = read_one(bytes);
