@@ -1,6 +1,8 @@
 //! The commands.
 
-use zerolap_load_requests::{Command, KeyPattern, RecordingOrder, Scan, Source};
+use zerolap_load_requests::{
+    Command, KeyPattern, RecordingOrder, Scan, Source, TransactionStep, waits_without_limit, why_not_among_others,
+};
 use zerolap_resp::{Template, split_words};
 
 use super::keys::{KeysDraft, key_pattern};
@@ -108,20 +110,27 @@ pub(crate) struct CommandDraft {
     pub(crate) ratio: u64,
     /// If none, that of SET.
     pub(crate) pattern: Option<KeyPattern>,
+    /// The database that it was recorded in, if it was.
+    pub(crate) database: Option<u32>,
 }
 
 impl CommandDraft {
     pub(crate) fn new(line: &str) -> Self {
-        Self { line: line.to_owned(), ratio: 1, pattern: None }
+        Self { line: line.to_owned(), ratio: 1, pattern: None, database: None }
     }
 
     fn compile(self, keys: &KeysDraft, is_default: bool) -> Result<Command, UsageError> {
+        let words = split_words(self.line.as_bytes()).unwrap_or_default();
+        if let Some(reason) = why_not_among_others(&words) {
+            return Err(UsageError::BadValue { name: "command", value: self.line, reason: reason.to_owned() });
+        }
         match Template::compile(self.line.as_bytes(), keys.prefix.get().as_bytes()) {
             Ok(template) => Ok(Command {
                 line: self.line,
                 template,
                 ratio: self.ratio,
                 pattern: self.pattern.unwrap_or(keys.patterns.get().0),
+                database: self.database,
                 is_default,
                 source: Source::Template,
             }),
@@ -173,8 +182,9 @@ impl CommandsDraft {
         let commands = self.given.into_iter().map(|command| command.compile(keys, is_default));
         let mut commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
         if let Some(recorded) = recorded {
-            recorded.apply(&mut commands, keys.prefix.get())?;
+            recorded.apply(&mut commands, keys.prefix.get(), warnings)?;
         }
+        check_transactions(&commands, warnings)?;
         values::apply_expiry(data, &mut commands, keys.prefix.get(), warnings)?;
         if commands.iter().all(|command| command.ratio == 0) {
             return Err(UsageError::Conflict("no command is ever sent: each --command-ratio is 0"));
@@ -200,13 +210,22 @@ impl CommandsDraft {
         };
         let [set, get] = lines;
         [
-            CommandDraft { line: set, ratio: sets, pattern: Some(set_keys) },
-            CommandDraft { line: get, ratio: gets, pattern: Some(get_keys) },
+            CommandDraft { line: set, ratio: sets, pattern: Some(set_keys), database: None },
+            CommandDraft { line: get, ratio: gets, pattern: Some(get_keys), database: None },
         ]
     }
 
     /// Warns of arguments for SET and GET that are given together with commands.
     fn warn(&self, keys: &KeysDraft, given: &Given, warnings: &mut Warnings) {
+        for command in &self.given {
+            if split_words(command.line.as_bytes()).is_ok_and(|words| waits_without_limit(&words)) {
+                warnings.push(format!(
+                    "--command {:?} blocks without a time limit: it waits for up to --reply-timeout until another client \
+                     writes",
+                    command.line
+                ));
+            }
+        }
         if let [command] = self.given.as_slice() {
             warnings.without_effect(command.ratio > 1, "--command-ratio", "there is only one --command");
         }
@@ -219,6 +238,29 @@ impl CommandsDraft {
             ));
         }
     }
+}
+
+/// Fails where a transaction is begun and never ended: the server would only queue what follows. Warns of empty ones.
+fn check_transactions(commands: &[Command], warnings: &mut Warnings) -> Result<(), UsageError> {
+    let mut begun: Option<&Command> = None;
+    let mut is_empty = false;
+    for command in commands.iter().filter(|command| command.ratio > 0) {
+        match (&command.source, command.transaction_step()) {
+            // Recorded transactions are sent whole.
+            (Source::Recorded(_), _) => is_empty = false,
+            (_, TransactionStep::Begin) => (begun, is_empty) = (Some(command), true),
+            (_, TransactionStep::End) => {
+                if begun.take().is_some() && is_empty {
+                    warnings.push(format!("no --command is between MULTI and {}: transactions are empty", command.line));
+                }
+            }
+            _ => is_empty = false,
+        }
+    }
+    begun.map_or(Ok(()), |command| {
+        let reason = "no EXEC or DISCARD follows it, so that the server would only queue all later commands".to_owned();
+        Err(UsageError::BadValue { name: "command", value: command.line.clone(), reason })
+    })
 }
 
 /// Results distinguish the first SCAN of a walk from the others.

@@ -85,7 +85,9 @@ fn errors_carry_their_code_and_text() {
 #[test]
 fn aggregates_carry_their_elements() {
     assert_eq!(read_one("*0\r\n"), Seen::aggregate(ReplyKind::Array, 0, b""));
-    assert_eq!(read_one("*2\r\n*2\r\n:1\r\n-ERR x\r\n$-1\r\n"), Seen::aggregate(ReplyKind::Array, 2, b""));
+    let nested = Seen { error_elements: 1, ..Seen::error(b"ERR x") };
+    let nested = Seen { kind: ReplyKind::Array, elements: 2, ..nested };
+    assert_eq!(read_one("*2\r\n*2\r\n:1\r\n-ERR x\r\n$-1\r\n"), nested);
     assert_eq!(read_one("%1\r\n+a\r\n~2\r\n:1\r\n:2\r\n"), Seen::aggregate(ReplyKind::Map, 1, b""));
     assert_eq!(read_one("~1\r\n_\r\n"), Seen::aggregate(ReplyKind::Set, 1, b""));
 }
@@ -116,7 +118,7 @@ fn an_attribute_holds_no_first_element() {
 #[test]
 fn an_error_does_not_leak_into_the_next_reply() {
     let seen = read(&[b"-ERR x\r\n*1\r\n-OOM y\r\n-MOVED 1 h:1\r\n"]).expect("replies");
-    let array = Seen::aggregate(ReplyKind::Array, 1, b"");
+    let array = Seen { kind: ReplyKind::Array, elements: 1, error_elements: 1, ..Seen::error(b"OOM y") };
     assert_eq!(seen, [Seen::error(b"ERR x"), array, Seen::error(b"MOVED 1 h:1")]);
 }
 
