@@ -268,6 +268,10 @@ fn contradictions_are_refused() {
         (&["--pipeline", "2", scan, "--command", "SCAN 0"], "leave out --pipeline"),
         (&["--compat", "-n", "allkeys", "--key-minimum", "5", "--key-maximum", "5"], "leaves out the last key"),
         (&["--command", "PING", "--command-ratio", "0"], "no command is ever sent"),
+        (&["--command", "subscribe a b"], "the server answers it once for each channel"),
+        (&["--command", "CLIENT REPLY OFF"], "the server does not answer after it"),
+        (&["--command", "GET a", "--command", "MULTI", "--command", "SET a b"], "no EXEC or DISCARD follows it"),
+        (&["--command", "MULTI", "--command", "EXEC", "--command-ratio", "0"], "no EXEC or DISCARD follows it"),
     ];
     for (arguments, reason) in cases {
         assert!(refusal(arguments).contains(reason), "{arguments:?}: {}", refusal(arguments));

@@ -219,10 +219,11 @@ impl Recording {
 fn step(text: &str) -> Result<TransactionStep, RecordingError> {
     let words = split_words(text.as_bytes()).map_err(TemplateError::from)?;
     let command = String::from_utf8_lossy(words.first().ok_or(TemplateError::Empty)?).to_uppercase();
-    match why_not_among_others(&words) {
-        Some(reason) => Err(RecordingError::NotAmongOthers { command, reason }),
-        None => Ok(TransactionStep::of(&command)),
-    }
+    let Some(reason) = why_not_among_others(&words) else { return Ok(TransactionStep::of(&command)) };
+    // What follows a CLIENT is a part of its name.
+    let rest = words.iter().skip(1).filter(|_| command == "CLIENT").map(|word| String::from_utf8_lossy(word).to_uppercase());
+    let command = [command.clone()].into_iter().chain(rest).collect::<Vec<_>>().join(" ");
+    Err(RecordingError::NotAmongOthers { command, reason })
 }
 
 fn may_be_drawn(word: &[u8]) -> bool {
