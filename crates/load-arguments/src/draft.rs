@@ -48,11 +48,8 @@ impl Draft {
         let is_database_given = given.has("select-db") || server.database_of_uri().is_some();
         let mut server = server.finish(&given, &mut warnings)?;
         let scan = commands.scan()?;
-        let commands = if sends {
-            commands.finish(&keys, &data, mode.is_all_keys(), &given, &mut warnings)?
-        } else {
-            Vec::new()
-        };
+        let commands =
+            if sends { commands.finish(&keys, &data, mode.is_all_keys(), &given, &mut warnings)? } else { Vec::new() };
         let largest_database = settle_databases(&mut server, &commands, is_database_given, &mut warnings)?;
         let settings = Settings {
             server,

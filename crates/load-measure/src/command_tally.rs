@@ -232,7 +232,15 @@ mod tests {
                 let code = format!("E{number}");
                 let kind = ReplyKind::Error;
                 tally.count(
-                    &Reply { kind, code: code.as_bytes(), text: b"", elements: 0, first: b"", is_zero: false, error_elements: 0 },
+                    &Reply {
+                        kind,
+                        code: code.as_bytes(),
+                        text: b"",
+                        elements: 0,
+                        first: b"",
+                        is_zero: false,
+                        error_elements: 0,
+                    },
                     1,
                 );
             }

@@ -140,8 +140,10 @@ mod tests {
         let mut outcome = Outcome { elapsed_ns: 1_000_000_000, ..Outcome::empty(1) };
         for number in 0..100 {
             let (kind, latency_ns) = if number + few < 100 { (ReplyKind::Bulk, 1000) } else { (kind, latency_ns) };
-            outcome.commands[0]
-                .count(&Reply { kind, code: b"ERR", text: b"", elements: 0, first: b"", is_zero: false, error_elements: 0 }, latency_ns);
+            outcome.commands[0].count(
+                &Reply { kind, code: b"ERR", text: b"", elements: 0, first: b"", is_zero: false, error_elements: 0 },
+                latency_ns,
+            );
         }
         outcome
     }

@@ -193,8 +193,15 @@ mod tests {
         let mut timeline = Timeline::new(1, 0, slot);
         for tenth in 0..tenths {
             timeline.close_until(tenth * TENTH_NS, &mut commands);
-            let reply =
-                Reply { kind: ReplyKind::Status, code: b"", text: b"", elements: 0, first: b"", is_zero: false, error_elements: 0 };
+            let reply = Reply {
+                kind: ReplyKind::Status,
+                code: b"",
+                text: b"",
+                elements: 0,
+                first: b"",
+                is_zero: false,
+                error_elements: 0,
+            };
             commands[0].count(&reply, 1000 + tenth);
         }
         timeline.close(&mut commands);

@@ -1,8 +1,6 @@
 //! The commands.
 
-use zerolap_load_requests::{
-    Command, KeyPattern, RecordingOrder, Scan, Source, TransactionStep, waits_without_limit, why_not_among_others,
-};
+use zerolap_load_requests::{Command, KeyPattern, RecordingOrder, Scan, Source, TransactionStep, why_not_among_others};
 use zerolap_resp::{Template, split_words};
 
 use super::keys::{KeysDraft, key_pattern};
@@ -217,15 +215,6 @@ impl CommandsDraft {
 
     /// Warns of arguments for SET and GET that are given together with commands.
     fn warn(&self, keys: &KeysDraft, given: &Given, warnings: &mut Warnings) {
-        for command in &self.given {
-            if split_words(command.line.as_bytes()).is_ok_and(|words| waits_without_limit(&words)) {
-                warnings.push(format!(
-                    "--command {:?} blocks without a time limit: it waits for up to --reply-timeout until another client \
-                     writes",
-                    command.line
-                ));
-            }
-        }
         if let [command] = self.given.as_slice() {
             warnings.without_effect(command.ratio > 1, "--command-ratio", "there is only one --command");
         }
@@ -251,7 +240,8 @@ fn check_transactions(commands: &[Command], warnings: &mut Warnings) -> Result<(
             (_, TransactionStep::Begin) => (begun, is_empty) = (Some(command), true),
             (_, TransactionStep::End) => {
                 if begun.take().is_some() && is_empty {
-                    warnings.push(format!("no --command is between MULTI and {}: transactions are empty", command.line));
+                    warnings
+                        .push(format!("no --command is between MULTI and {}: transactions are empty", command.line));
                 }
             }
             _ => is_empty = false,

@@ -128,7 +128,8 @@ impl Lines {
                 recording.left_out()
             ));
         }
-        let waits = |line: &RecordedText| split_words(line.text.as_bytes()).is_ok_and(|words| waits_without_limit(&words));
+        let waits =
+            |line: &RecordedText| split_words(line.text.as_bytes()).is_ok_and(|words| waits_without_limit(&words));
         if let Some(first) = self.recorded.iter().position(waits) {
             let count = self.recorded.iter().filter(|line| waits(line)).count();
             warnings.push(format!(

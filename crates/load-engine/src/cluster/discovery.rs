@@ -65,7 +65,8 @@ pub(crate) fn discover(dialer: &Dialer) -> Result<ClusterMap, LoadError> {
     }
     let known = other_hosts(dialer, &seed)?;
     let hosts = Arc::new(found.hosts_with(&seed, known));
-    let keys = dialer.settings.commands.iter().map(|command| key_of(command, dialer, &seed)).collect::<Result<_, _>>()?;
+    let keys =
+        dialer.settings.commands.iter().map(|command| key_of(command, dialer, &seed)).collect::<Result<_, _>>()?;
     let mut map = ClusterMap { nodes: found.nodes, slots, primaries, replicas: None, keys, hosts };
     if dialer.settings.server.replica_reads {
         map.replicas = Some(replicas(of, &map, dialer, &seed)?);

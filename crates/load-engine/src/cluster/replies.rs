@@ -168,8 +168,15 @@ mod tests {
 
     fn read(text: &str) -> Option<Redirect> {
         let code = text.split(' ').next().unwrap_or_default().as_bytes();
-        let reply =
-            Reply { kind: ReplyKind::Error, code, text: text.as_bytes(), first: b"", elements: 0, is_zero: false, error_elements: 0 };
+        let reply = Reply {
+            kind: ReplyKind::Error,
+            code,
+            text: text.as_bytes(),
+            first: b"",
+            elements: 0,
+            is_zero: false,
+            error_elements: 0,
+        };
         Redirect::read(&reply, &Endpoint::Tcp { host: "seed".to_owned(), port: 1 })
     }
 

@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn replies_that_are_not_checked_are_not_kept() {
-        for request in [Request { command: 1, ..Request::default() }, Request { is_preparation: true, ..Request::default() }]
+        for request in
+            [Request { command: 1, ..Request::default() }, Request { is_preparation: true, ..Request::default() }]
         {
             let mut checker = checker();
             assert_eq!(arrive(&mut checker, &request, &[b"$9\r\n12345", b"6789\r\n"]), (None, 0));

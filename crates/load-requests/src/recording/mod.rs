@@ -221,7 +221,8 @@ fn step(text: &str) -> Result<TransactionStep, RecordingError> {
     let command = String::from_utf8_lossy(words.first().ok_or(TemplateError::Empty)?).to_uppercase();
     let Some(reason) = why_not_among_others(&words) else { return Ok(TransactionStep::of(&command)) };
     // What follows a CLIENT is a part of its name.
-    let rest = words.iter().skip(1).filter(|_| command == "CLIENT").map(|word| String::from_utf8_lossy(word).to_uppercase());
+    let rest =
+        words.iter().skip(1).filter(|_| command == "CLIENT").map(|word| String::from_utf8_lossy(word).to_uppercase());
     let command = [command.clone()].into_iter().chain(rest).collect::<Vec<_>>().join(" ");
     Err(RecordingError::NotAmongOthers { command, reason })
 }
@@ -270,8 +271,7 @@ mod tests {
     #[test]
     fn databases_are_changed_before_transactions_and_not_within_them() {
         let lines = [("GET a", 3), ("SELECT 4", 4), ("MULTI", 4), ("SELECT 5", 5), ("SET a 1", 5), ("EXEC", 5)];
-        let expected =
-            [(Some(3), false), (None, true), (Some(4), false), (None, true), (None, false), (None, false)];
+        let expected = [(Some(3), false), (None, true), (Some(4), false), (None, true), (None, false), (None, false)];
         assert_eq!(databases(&lines), expected);
     }
 

@@ -17,7 +17,15 @@ pub struct Seen {
 impl Seen {
     /// A reply of which nothing else is reported.
     pub fn plain(kind: ReplyKind) -> Self {
-        Self { kind, code: Vec::new(), text: Vec::new(), elements: 0, first: Vec::new(), is_zero: false, error_elements: 0 }
+        Self {
+            kind,
+            code: Vec::new(),
+            text: Vec::new(),
+            elements: 0,
+            first: Vec::new(),
+            is_zero: false,
+            error_elements: 0,
+        }
     }
 
     pub fn error(text: &[u8]) -> Self {
@@ -34,7 +42,15 @@ impl Seen {
 impl From<Reply<'_>> for Seen {
     fn from(reply: Reply<'_>) -> Self {
         let Reply { kind, code, text, elements, first, is_zero, error_elements } = reply;
-        Self { kind, code: code.to_vec(), text: text.to_vec(), elements, first: first.to_vec(), is_zero, error_elements }
+        Self {
+            kind,
+            code: code.to_vec(),
+            text: text.to_vec(),
+            elements,
+            first: first.to_vec(),
+            is_zero,
+            error_elements,
+        }
     }
 }
 
