@@ -60,7 +60,7 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &[],
         "FILE",
         "commands recorded with redis-cli MONITOR: --command __monitor_line1__ is the first of them, \
-         --command __monitor_line@__ a different one each time",
+         --command __monitor_line@__ a different one each time; each is sent in the database of its line",
         |draft, text| put(&mut draft.commands.monitor.input, Ok(text.to_owned())),
     ),
     Argument::value(

@@ -64,7 +64,7 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         |draft, text| put(&mut draft.server.credentials, Ok(credentials(text))),
     )
     .secret(),
-    Argument::value(&["select-db"], &[], "NUMBER", "database", |draft, text| {
+    Argument::value(&["select-db"], &[], "NUMBER", "database, also of all recorded commands", |draft, text| {
         put(&mut draft.server.database, number(text, 0..=u32::from(u16::MAX)))
     })
     .default("0"),
