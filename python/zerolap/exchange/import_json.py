@@ -154,7 +154,7 @@ def _read_record(record: Mapping[str, Any], points: CollectedPoints) -> None:
         points.refuse(str(refused))
         return
     told_apart = {name: fields[name][1] for name in (*LABELS, *SETTINGS_OF_RECORDS) if name in fields}
-    labels = {
+    labels: dict[str, str] = {
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in told_apart.items()
         if value is not None
