@@ -268,6 +268,8 @@ fn contradictions_are_refused() {
         (&["--pipeline", "2", scan, "--command", "SCAN 0"], "leave out --pipeline"),
         (&["--compat", "-n", "allkeys", "--key-minimum", "5", "--key-maximum", "5"], "leaves out the last key"),
         (&["--command", "PING", "--command-ratio", "0"], "no command is ever sent"),
+        (&["--listen-only", "--test-time", "1", "--listen", "CLIENT REPLY OFF"], "the server does not answer after it"),
+        (&["--listen-only", "--test-time", "1", "--listen", "UNSUBSCRIBE a"], "once for each channel, not once"),
         (&["--command", "subscribe a b"], "the server answers it once for each channel"),
         (&["--command", "CLIENT REPLY OFF"], "the server does not answer after it"),
         (&["--command", "GET a", "--command", "MULTI", "--command", "SET a b"], "no EXEC or DISCARD follows it"),
