@@ -236,7 +236,7 @@ fn slots_of_the_timeline_have_histograms_where_their_length_is_given() {
 #[test]
 fn contradictions_are_refused() {
     let (scan, any_line) = ("--scan-incremental-iteration", "__monitor_line@__");
-    let cases: [(&[&str], &str); 28] = [
+    let cases: [(&[&str], &str); 34] = [
         (&["-n", "5", "--test-time", "5"], "--requests and --test-time exclude"),
         (&["--test-time", "5", "-n", "allkeys"], "--requests and --test-time exclude"),
         (&["-S", "/x", "-p", "1"], "--unix-socket excludes"),
