@@ -78,13 +78,20 @@ impl CommandTally {
         self.empty_arrays += u64::from(reply.is_empty_aggregate());
         self.zeros += u64::from(reply.is_zero);
         if reply.kind == ReplyKind::Error || reply.error_elements > 0 {
-            self.error_elements += reply.error_elements;
-            self.errors.add(&String::from_utf8_lossy(reply.code), reply.error_elements.max(1));
-            if self.first_error.is_none() {
-                self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
-            }
+            self.count_errors(reply);
         }
         self.record_latency(latency_ns);
+    }
+
+    // Apart, so that little is left to be done for an ordinary reply.
+    #[cold]
+    #[inline(never)]
+    fn count_errors(&mut self, reply: &Reply<'_>) {
+        self.error_elements += reply.error_elements;
+        self.errors.add(&String::from_utf8_lossy(reply.code), reply.error_elements.max(1));
+        if self.first_error.is_none() {
+            self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
+        }
     }
 
     fn record_latency(&mut self, latency_ns: u64) {
