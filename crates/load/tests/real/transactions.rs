@@ -61,7 +61,7 @@ fn a_transaction_of_one_key_is_executed_on_its_node() {
 
     // Keys of all nodes: MULTI waits for the first key.
     let lines = commands(&["MULTI", "INCR __key__", "EXEC"]);
-    let keys = ["--key-prefix", "k", "--key-minimum", "1", "--key-maximum", "999", "--command-key-pattern", "S"];
+    let keys = ["--key-prefix", "k", "--key-minimum", "1", "--key-maximum", "999"];
     let document =
         load(&cluster, &[&["-t", "2", "-c", "3", "-n", "900", "--pipeline", "5"][..], &lines, &keys].concat());
     assert_eq!((&document["errors"], &document["succeeded"]), (&json!({}), &json!(5400)));
