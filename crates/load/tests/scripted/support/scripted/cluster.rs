@@ -81,7 +81,7 @@ pub fn start(
     })
 }
 
-/// The requests of a node, without the question for the map.
+/// The requests of a node, without the questions for the map and for keys.
 pub fn commands(node: &Scripted) -> Vec<Request> {
     node.requests().into_iter().filter(|request| !["CLUSTER", "COMMAND"].contains(&request[0].as_str())).collect()
 }
