@@ -24,24 +24,12 @@ TIMES: Final = ("time", "timestamp", "date")
 VERSIONS: Final = ("commit", "git_commit", "revision", "hash", "version", "tag")
 CASES: Final = ("case", "test", "test_name", "benchmark", "workload", "name", "command")
 LABELS: Final = (
-    *(
-        "branch",
-        "platform",
-        "variant",
-        "topology",
-        "engine",
-        "repository",
-        "host",
-        "hostname",
-        "machine",
-        "runner",
-        "os",
-    ),
-    *("arch", "architecture", "compiler", "threads", "io_threads", "clients", "connections", "pipeline", "data_size"),
-    *("cluster_mode", "tls", "benchmark_mode"),
+    *("branch", "platform", "variant", "topology", "engine", "repository", "host", "hostname", "machine", "runner"),
+    *("os", "arch", "architecture", "compiler", "threads", "io_threads", "clients", "connections", "pipeline"),
+    *("data_size", "cluster_mode", "tls", "benchmark_mode"),
 )
 """Columns that tell series from each other; a column of another name holds a metric."""
-REPEATS: Final = (*("run", "run_id", "run_number", "iteration", "repeat", "repetition", "sample", "trial", "attempt"),)
+REPEATS: Final = ("run", "run_id", "run_number", "iteration", "repeat", "repetition", "sample", "trial", "attempt")
 """Columns that number the measurements of one point, which become their median."""
 DELIMITERS: Final = (",", ";", "\t")
 MOST_COLUMNS: Final = 1_000
