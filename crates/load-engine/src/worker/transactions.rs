@@ -65,10 +65,7 @@ impl Worker {
             let (command, key) = sender.stream.write_next_with_key(&mut bytes);
             let slot = routes.slot(command, key.map(|key| &bytes[key]));
             let step = routes.steps.get(command).copied().unwrap_or(TransactionStep::Other);
-            let node = if !undecided.is_empty() {
-                let is_last = step == TransactionStep::End || undecided.len() >= MOST_UNDECIDED;
-                (slot.is_some() || is_last).then(|| routes.primary(slot))
-            } else {
+            let node = if undecided.is_empty() {
                 match (sender.transaction, step) {
                     (TransactionPlace::Queued(node), _) => Some(node),
                     (place, TransactionStep::Other) => {
@@ -79,6 +76,9 @@ impl Worker {
                     (TransactionPlace::Nowhere, TransactionStep::Begin) => None,
                     (TransactionPlace::Nowhere, _) => Some(routes.primary(slot)),
                 }
+            } else {
+                let is_last = step == TransactionStep::End || undecided.len() >= MOST_UNDECIDED;
+                (slot.is_some() || is_last).then(|| routes.primary(slot))
             };
             undecided.push((command, bytes));
             if let Some(node) = node {
