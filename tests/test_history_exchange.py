@@ -240,6 +240,132 @@ def test_what_redis_cli_prints_of_time_series_is_read(tmp_path: Path, resp3: boo
     assert [value for *_, value in values_of(series)] == [100.0, 110.5]
 
 
+def test_several_values_of_a_commit_become_their_median_and_are_counted(tmp_path: Path) -> None:
+    rows = [
+        f"2024-02-{day:02}T00:00:00Z,{day:040x},{run},{130 if run == 5 and day > 10 else 98 + run}"
+        for day in range(1, 21)
+        for run in (5, 1, 2, 3, 4)
+    ]
+    # Of each commit the third of five, whatever the last one is.
+    read = read_text(tmp_path, "\n".join(["time,commit,run,latency", *rows]))
+    (series,) = read.series
+    assert (series.metric, {point.value for point in series.points}) == ("latency", {101.0})
+    assert len(series.points) == 20
+    assert read.notes == ("100 values read; 100 of them, up to 5 of one series, time and commit, became 20 medians",)
+    assert imported_history([series], "others").series[0].changes == ()
+
+
+def test_columns_that_tell_rows_apart_are_series_of_their_own(tmp_path: Path) -> None:
+    lines = ["date,commit,benchmark,clients,iteration,rps", "2024-01-01,a,get,50,1,10", "2024-01-01,a,get,50,2,30"]
+    lines += ["2024-01-01,a,set,50,1,7", "2024-01-01,a,set,100,1,8"]
+    read = read_text(tmp_path, "\n".join(lines))
+    assert {(each.case, each.metric, each.labels["clients"]): values_of(each)[0][2] for each in read.series} == {
+        ("get", "rps", "50"): 20.0,
+        ("set", "rps", "50"): 7.0,
+        ("set", "rps", "100"): 8.0,
+    }
+    assert read.notes == ("4 values read; 2 of them, up to 2 of one series, time and commit, became 1 medians",)
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "numbers", "values"),
+    [
+        (";", ["12,51", "13,5", "1.234,5"], [12.51, 13.5, 1234.5]),
+        (";", ["12.345", "12,5"], [12345.0, 12.5]),
+        (";", ["12.345", "12.5"], [12.345, 12.5]),
+        (";", ["12.345", "13.456"], [12.345, 13.456]),
+        (";", ["1,234", "1.5"], [1234.0, 1.5]),
+        (";", ["1.234.567", "3"], [1234567.0, 3.0]),
+        (";", ["-1,5E+03", "1\u202f234,5"], [-1500.0, 1234.5]),
+        ("\t", ["12,51", "1 234,5"], [12.51, 1234.5]),
+        ("\t", ["12.51", "1'234.5"], [12.51, 1234.5]),
+        (",", ['"1,234.5"', '"1,234"', "7.125"], [1234.5, 1234.0, 7.125]),
+        (",", ['"12,5"', '"13,25"', "7"], [12.5, 13.25, 7.0]),
+    ],
+)
+def test_numbers_are_read_as_spreadsheets_write_them(
+    tmp_path: Path, delimiter: str, numbers: list[str], values: list[float]
+) -> None:
+    rows = [f"2024-01-{day:02}{delimiter}c{day}{delimiter}{number}" for day, number in enumerate(numbers, 1)]
+    for first in ("", f"sep={delimiter}\r\n"):
+        read = read_text(tmp_path, first + "\r\n".join([delimiter.join(("time", "commit", "latency")), *rows]))
+        assert [value for *_, value in values_of(read.series[0])] == values
+        assert read.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (
+            ["a;12,5", "b;1.234", "c;1.5"],
+            "a decimal comma (`12,5` in line 2) and with a decimal point (`1.5` in line 4)",
+        ),
+        (["a;1.5", "b;1.234.567"], "decimal comma (`1.234.567` in line 3)"),
+        (["a;1,234", "b;5,678"], "`1,234` in line 2 may have a decimal comma or a comma between thousands"),
+    ],
+)
+def test_a_mixture_of_decimal_marks_is_refused_with_both(tmp_path: Path, lines: list[str], why: str) -> None:
+    rows = [f"2024-01-01;{line}" for line in lines]
+    with pytest.raises(UsageError, match=re.escape(why)):
+        read_text(tmp_path, "\n".join(["time;commit;latency", *rows]))
+
+
+def test_a_comma_in_a_number_without_quotes_is_named(tmp_path: Path) -> None:
+    read = read_text(tmp_path, "time,commit,latency\n2024-01-01,a,12,5\n")
+    assert read.notes == (
+        "1 left out: a line has 4 cells, and there are 3 names of columns: a comma in a number needs quotes",
+    )
+
+
+def test_flat_records_are_read_as_rows_of_a_table(tmp_path: Path) -> None:
+    def record(commit: str, rps: float, **more: Any) -> dict[str, Any]:
+        known = {"timestamp": "2025-06-01T10:00:00Z", "commit": commit, "command": "SET", "data_size": 16}
+        return known | {"pipeline": 10, "cluster_mode": False, "tls": False, "requests": 1000, "rps": rps} | more
+
+    records = [record("a", 10.0), record("a", 20.0), record("b", 5.0, tls=True, p99_latency_ms=1.5, env_os="x")]
+    read = read_text(tmp_path, json.dumps([*records, {"rps": 1.0}]))
+    by_name = {(each.metric, each.labels["tls"]): values_of(each) for each in read.series}
+    time = "2025-06-01T10:00:00.000Z"
+    assert by_name == {
+        ("rps", "false"): [(time, "a", 15.0)],
+        ("rps", "true"): [(time, "b", 5.0)],
+        ("p99_latency_ms", "true"): [(time, "b", 1.5)],
+    }
+    assert {each.case for each in read.series} == {"SET"}
+    assert "1 left out: a result has none of the fields time, timestamp, date" in read.notes
+
+
+@pytest.mark.parametrize("prefix", ["", "window.BENCHMARK_DATA = "])
+def test_the_data_of_github_action_benchmark_is_read(tmp_path: Path, prefix: str) -> None:
+    commit = {"id": COMMITS[0], "timestamp": "2024-01-01T12:00:00+02:00", "message": "m"}
+    benches = [{"name": "get", "value": 12.5, "unit": "ns/iter", "range": "± 3"}, {"name": "bad", "value": "x"}]
+    run = {"commit": commit, "date": 1704103200000, "tool": "customSmallerIsBetter", "benches": benches}
+    data = {"lastUpdate": 1, "repoUrl": "u", "entries": {"Suite": [run, {"date": 1}]}}
+    read = read_text(tmp_path, prefix + json.dumps(data), "data.js")
+    (series,) = read.series
+    assert (series.case, series.metric) == ("get", "ns/iter")
+    assert dict(series.labels) == {"suite": "Suite", "better": "less"}
+    assert values_of(series) == [("2024-01-01T10:00:00.000Z", COMMITS[0], 12.5)]
+    assert len(read.notes) == 2
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        (
+            {"results": [{"command": "x", "mean": 1.0, "times": [1.0]}]},
+            "results of hyperfine, which have neither a time",
+        ),
+        ({"ALL STATS": {}, "run information": {}}, "an object with the keys `ALL STATS`, `run information`"),
+        ({}, "the keys (none)"),
+        ([1, 2], "a list of neither objects nor series"),
+    ],
+)
+def test_json_of_another_shape_is_refused_by_what_it_holds(tmp_path: Path, document: Any, why: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(why)):
+        read_text(tmp_path, json.dumps(document))
+
+
 def test_a_bad_row_fails_alone_and_is_counted(tmp_path: Path) -> None:
     lines = ["time,commit,rps", "2024-01-01,a1,10"]
     lines += ["2024-13-01,a2,10", "yesterday,a3,10", "2024-01-02,a4", '2024-01-02,"a5,10', "1,a6,10"]
@@ -282,6 +408,8 @@ def test_a_file_without_series_is_refused_or_empty(tmp_path: Path, content: byte
 def test_files_of_any_bytes_end_in_points_or_a_refusal(tmp_path: Path) -> None:
     generator = random.Random(1)
     seeds = [OTAVA_TABLE, HISTOGRAM_LOG, history_json(a_history()), history_csv(a_history())]
+    seeds += ["time;commit;latency\n2024-01-01;a;1.234,5\n2024-01-02;b;12,5\n" * 3, "sep=;\ntime;rps\n1706659200;1.5\n"]
+    seeds += ['window.BENCHMARK_DATA = {"entries": {"s": [{"commit": {"id": "a"}, "benches": [{"value": 1}]}]}};']
     for number in range(300):
         content = bytearray(seeds[number % len(seeds)].encode())
         for _ in range(generator.randint(1, 20)):
@@ -795,7 +923,7 @@ def test_import_show_and_remove(zerolap: Zerolap, tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
     assert "imported 5 points of 3 series as `nightly`" in ended.out
     again = zerolap("history", "import", tmp_path / "nightly.csv", "--better", "metric1=more", "--json", "-", *place)
-    assert again.document()["points"] == 5
+    assert (again.document()["points"], again.document()["replaced"]) == (5, 5)
     listed = zerolap("history", "imported", "--json", "-", *place).document()
     assert [(each["name"], each["points"]) for each in listed["sources"]] == [("nightly", 5)]
     shown = zerolap("history", "imported", "night*", "--metric", "metric1", "--json", "-", *place).document()

@@ -9,6 +9,7 @@ use super::groups::keys::ChanceDraft;
 use super::groups::keys::KeysDraft;
 use super::groups::listeners::ListenersDraft;
 use super::groups::output::OutputDraft;
+use super::groups::recordings::settle_databases;
 use super::groups::server::ServerDraft;
 use super::groups::values::DataDraft;
 use super::needs::{CommandLine, Given};
@@ -44,20 +45,23 @@ impl Draft {
         let (threads, clients) = if sends { (*connections.threads.get(), *connections.clients.get()) } else { (0, 0) };
         let mode = amount.finish(&given, threads * clients)?;
         let (seed, one_stream, policy) = chance.finish(&given)?;
+        let is_database_given = given.has("select-db") || server.database_of_uri().is_some();
+        let mut server = server.finish(&given, &mut warnings)?;
+        let scan = commands.scan()?;
+        let commands =
+            if sends { commands.finish(&keys, &data, mode.is_all_keys(), &given, &mut warnings)? } else { Vec::new() };
+        let largest_database = settle_databases(&mut server, &commands, is_database_given, &mut warnings)?;
         let settings = Settings {
-            server: server.finish(&given, &mut warnings)?,
+            server,
+            largest_database,
             connecting: connections.connecting()?,
             threads,
             clients,
             pipeline: *connections.pipeline.get(),
             lockstep: connections.lockstep,
             busy_poll: connections.busy_poll,
-            scan: commands.scan()?,
-            commands: if sends {
-                commands.finish(&keys, &data, mode.is_all_keys(), &given, &mut warnings)?
-            } else {
-                Vec::new()
-            },
+            scan,
+            commands,
             keys: keys.finish()?,
             verify: data.verify,
             data: data.finish(&given, &mut warnings)?,

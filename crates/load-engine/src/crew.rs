@@ -34,6 +34,8 @@ pub struct Crew {
     settings: Arc<Settings>,
     members: Vec<Member>,
     stop: Arc<AtomicBool>,
+    /// What the user has to know of how requests are spread over nodes.
+    warnings: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -80,8 +82,13 @@ impl Crew {
         };
         let nodes = if let Targets::Cluster(map) = &targets { map.nodes() } else { 1 };
         make_room(settings.connections().saturating_mul(nodes).saturating_add(settings.threads))?;
+        let warnings = match &targets {
+            Targets::Cluster(map) if settings.server.is_cluster => map.warnings(&settings),
+            _ => Vec::new(),
+        };
         let targets = Arc::new(targets);
-        let mut crew = Self { settings: Arc::clone(&settings), members: Vec::new(), stop: Arc::clone(&stop) };
+        let (members, crew_stop) = (Vec::new(), Arc::clone(&stop));
+        let mut crew = Self { settings: Arc::clone(&settings), members, stop: crew_stop, warnings };
         for thread in 0..settings.threads {
             let (orders, received_orders) = channel();
             let (sent_reports, reports) = channel();
@@ -115,7 +122,9 @@ impl Crew {
             }
         }
         let (tallies, failure) = self.collect();
-        Ok(Outcome::new(&self.settings, begin_ns, tallies, failure))
+        let mut outcome = Outcome::new(&self.settings, begin_ns, tallies, failure);
+        outcome.routing.clone_from(&self.warnings);
+        Ok(outcome)
     }
 
     /// What the crew was made with.

@@ -36,7 +36,7 @@ impl Dialer {
     pub(crate) fn new(settings: &Arc<Settings>) -> Result<Self, LoadError> {
         let server = &settings.server;
         let tls = server.tls.as_ref().map(|tls| TlsConnector::new(tls, &server.endpoint)).transpose()?;
-        Ok(Self { settings: Arc::clone(settings), setup: Setup::new(server), tls })
+        Ok(Self { settings: Arc::clone(settings), setup: Setup::new(server, settings.largest_database), tls })
     }
 
     /// The same for replicas of a cluster, which answer only connections that have declared to only read.
@@ -88,8 +88,9 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Authentication, version of the protocol and database, as far as they are asked for.
-    pub(crate) fn new(server: &Server) -> Self {
+    /// Authentication, version of the protocol and database, as far as they are asked for. A server that does not have the
+    /// largest database, or refuses to change to it, refuses the connection.
+    pub(crate) fn new(server: &Server, largest_database: Option<u32>) -> Self {
         let mut setup = Self::default();
         if let Some(credentials) = &server.credentials {
             let mut arguments: Vec<&[u8]> = vec![b"AUTH"];
@@ -102,7 +103,10 @@ impl Setup {
             Protocol::Resp2 => setup.push("HELLO", &[b"HELLO", b"2"]),
             Protocol::Resp3 => setup.push("HELLO", &[b"HELLO", b"3"]),
         }
-        if server.database > 0 {
+        if let Some(largest) = largest_database.filter(|largest| *largest != server.database) {
+            setup.push("SELECT", &[b"SELECT", largest.to_string().as_bytes()]);
+        }
+        if server.database > 0 || largest_database.is_some() {
             setup.push("SELECT", &[b"SELECT", server.database.to_string().as_bytes()]);
         }
         setup

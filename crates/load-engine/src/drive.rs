@@ -185,12 +185,14 @@ fn prefill_settings(settings: &Settings) -> Result<Settings, LoadError> {
             template,
             ratio: 1,
             pattern: KeyPattern::Parallel,
+            database: None,
             is_default: false,
             source: Source::Template,
         }],
         policy: Policy::Lab,
         timeline: None,
         scan: None,
+        largest_database: None,
         server: Server { replica_reads: false, ..settings.server.clone() },
         ..settings.clone()
     })

@@ -22,6 +22,8 @@ pub struct CommandTally {
     /// Integers that are 0: a miss of commands such as `SISMEMBER`, a value like any other of commands such as `INCRBY`.
     pub zeros: u64,
     errors: ErrorCounts,
+    /// Errors within other replies: commands of a transaction or script that failed. They are among the errors by code.
+    pub error_elements: u64,
     /// The text of the first error.
     pub first_error: Option<String>,
     /// Requests whose connection ended before their reply.
@@ -53,6 +55,7 @@ impl Default for CommandTally {
             empty_arrays: 0,
             zeros: 0,
             errors: ErrorCounts::default(),
+            error_elements: 0,
             first_error: None,
             disconnected: 0,
             timed_out: 0,
@@ -92,13 +95,21 @@ impl CommandTally {
         self.answers[answer as usize] += 1;
         self.empty_arrays += u64::from(reply.is_empty_aggregate());
         self.zeros += u64::from(reply.is_zero());
-        if reply.kind == ReplyKind::Error {
-            self.errors.add(&String::from_utf8_lossy(reply.code), 1);
-            if self.first_error.is_none() {
-                self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
-            }
+        if reply.kind == ReplyKind::Error || reply.error_elements > 0 {
+            self.count_errors(reply);
         }
         self.record_latency(latency_ns);
+    }
+
+    // Apart, so that little is left to be done for an ordinary reply.
+    #[cold]
+    #[inline(never)]
+    fn count_errors(&mut self, reply: &Reply<'_>) {
+        self.error_elements += reply.error_elements;
+        self.errors.add(&String::from_utf8_lossy(reply.code), reply.error_elements.max(1));
+        if self.first_error.is_none() {
+            self.first_error = Some(String::from_utf8_lossy(reply.text).into_owned());
+        }
     }
 
     fn record_latency(&mut self, latency_ns: u64) {
@@ -128,6 +139,7 @@ impl CommandTally {
         self.empty_arrays += other.empty_arrays;
         self.zeros += other.zeros;
         self.errors.merge(&other.errors);
+        self.error_elements += other.error_elements;
         if self.first_error.is_none() {
             self.first_error.clone_from(&other.first_error);
         }
@@ -192,7 +204,7 @@ impl CommandTally {
         self.succeeded() - self.misses()
     }
 
-    /// Errors by code, in the order they first came.
+    /// Errors by code, in the order they first came: replies that are errors, and those within other replies.
     #[must_use]
     pub fn errors(&self) -> &[(String, u64)] {
         self.errors.list()
@@ -273,6 +285,7 @@ mod tests {
                         first: b"",
                         leaves: Leaves::VALUE,
                         leaves_after_first: Leaves::NONE,
+                        error_elements: 0,
                     },
                     1,
                 );

@@ -17,6 +17,7 @@ mod reference;
 mod search_record;
 mod tally;
 mod timeline;
+mod transactions;
 
 pub use command_tally::{CheckedValues, CommandTally};
 pub use error::{LOADING, LoadError};
@@ -29,3 +30,4 @@ pub use reference::cpu_ns_per_step;
 pub use search_record::{SearchRecord, Step};
 pub use tally::{NodeTally, Request, ScheduleTally, Tally};
 pub use timeline::{Slot, Timeline, Track};
+pub use transactions::TransactionCounts;

@@ -6,6 +6,7 @@ use crate::command_tally::CommandTally;
 use crate::health::Health;
 use crate::tally::{ConnectionCounts, NodeTally, ScheduleTally, Tally, Unfollowed};
 use crate::timeline::Timeline;
+use crate::transactions::TransactionCounts;
 use crate::{ListenerTally, LoadError};
 use zerolap_load_requests::Settings;
 
@@ -29,6 +30,10 @@ pub struct Outcome {
     pub bytes_received: u64,
     /// Push frames, which answer nothing.
     pub pushes: u64,
+    /// How often connections changed to the database of a recorded request.
+    pub selects: u64,
+    /// What became of transactions.
+    pub transactions: TransactionCounts,
     /// How connections fared.
     pub connections: ConnectionCounts,
     /// Redirections that were not followed.
@@ -41,6 +46,8 @@ pub struct Outcome {
     pub timelines: Vec<Timeline>,
     /// One for each thread.
     pub threads: Vec<Health>,
+    /// What the user has to know of how requests are spread over nodes, in sentences.
+    pub routing: Vec<String>,
     /// One for each node of a cluster, by endpoint.
     pub nodes: Vec<NodeTally>,
     /// Only where there were listeners.
@@ -63,6 +70,7 @@ impl Outcome {
             outcome.bytes_sent += tally.bytes_sent;
             outcome.bytes_received += tally.bytes_received;
             outcome.pushes += tally.pushes;
+            outcome.selects += tally.selects;
             outcome.connections.merge(tally.connections);
             outcome.unfollowed.merge(&tally.unfollowed);
             outcome.merge_commands(&tally.commands);
@@ -76,6 +84,7 @@ impl Outcome {
             }
         }
         Timeline::even_out(&mut outcome.timelines);
+        outcome.transactions = TransactionCounts::of(&settings.commands, &outcome.commands);
         outcome
     }
 
@@ -88,12 +97,15 @@ impl Outcome {
             bytes_sent: 0,
             bytes_received: 0,
             pushes: 0,
+            selects: 0,
+            transactions: TransactionCounts::default(),
             connections: ConnectionCounts::default(),
             unfollowed: Unfollowed::default(),
             commands: (0..commands).map(|_| CommandTally::default()).collect(),
             schedule: None,
             timelines: Vec::new(),
             threads: Vec::new(),
+            routing: Vec::new(),
             nodes: Vec::new(),
             listeners: None,
             failure: None,
@@ -107,6 +119,8 @@ impl Outcome {
         self.bytes_sent += later.bytes_sent;
         self.bytes_received += later.bytes_received;
         self.pushes += later.pushes;
+        self.selects += later.selects;
+        self.transactions.merge(later.transactions);
         self.connections.merge(later.connections);
         self.unfollowed.merge(&later.unfollowed);
         self.merge_commands(&later.commands);
@@ -119,6 +133,7 @@ impl Outcome {
         for (thread, more) in self.threads.iter_mut().zip(&later.threads) {
             thread.merge(more);
         }
+        self.routing.clone_from(&later.routing);
         if let Some(listeners) = &later.listeners {
             self.listeners.get_or_insert_default().merge(listeners);
         }
@@ -137,7 +152,9 @@ impl Outcome {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let listeners = self.listeners.as_ref().and_then(ListenerTally::warning);
-        self.slip_warnings().into_iter().chain(listeners).chain(self.unfollowed.warning()).collect()
+        let others = listeners.into_iter().chain(self.unfollowed.warning()).chain(self.transactions.warnings());
+        let others = others.chain(self.routing.iter().cloned());
+        self.slip_warnings().into_iter().chain(others).collect()
     }
 
     /// CPU time of all threads.

@@ -149,6 +149,7 @@ mod tests {
                     first: b"",
                     leaves: Leaves::VALUE,
                     leaves_after_first: Leaves::NONE,
+                    error_elements: 0,
                 },
                 latency_ns,
             );

@@ -19,8 +19,8 @@ pub struct Request {
     pub command: u32,
     /// How often it was redirected.
     pub redirects: u16,
-    /// Whether it is no command of the settings, but ASKING.
-    pub is_asking: bool,
+    /// Whether it is no command of the settings, but ASKING or SELECT before one.
+    pub is_preparation: bool,
     /// Whether it had to wait until a pipeline had room.
     pub was_held_up: bool,
 }
@@ -40,6 +40,8 @@ pub struct Tally {
     pub bytes_received: u64,
     /// Push frames, which answer nothing.
     pub pushes: u64,
+    /// How often a connection changed to the database of a recorded request.
+    pub selects: u64,
     /// How connections fared.
     pub connections: ConnectionCounts,
     /// Redirections that were not followed.

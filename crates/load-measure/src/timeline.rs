@@ -201,6 +201,7 @@ mod tests {
                 first: b"",
                 leaves: Leaves::VALUE,
                 leaves_after_first: Leaves::NONE,
+                error_elements: 0,
             };
             commands[0].count(&reply, 1000 + tenth);
         }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use zerolap_resp::ReplyKind;
 
-use zerolap_load_measure::{CheckedValues, CommandTally, Histogram, NodeTally, Outcome, ScheduleTally};
+use zerolap_load_measure::{
+    CheckedValues, CommandTally, Histogram, NodeTally, Outcome, ScheduleTally, TransactionCounts,
+};
 use zerolap_load_requests::{Answer, Arrivals, Command, LookUp, Pace};
 
 /// Kinds that are listed even when none was seen.
@@ -33,6 +35,12 @@ pub struct ResultRecord {
     /// Push frames, which answer nothing.
     #[serde(skip_serializing_if = "is_zero")]
     pushes: u64,
+    /// How often connections changed to the database of a recorded request; these SELECTs are no requests.
+    #[serde(skip_serializing_if = "is_zero")]
+    selects: u64,
+    /// What became of transactions, by the replies to EXEC.
+    #[serde(skip_serializing_if = "TransactionCounts::is_none")]
+    transactions: TransactionCounts,
     bytes_sent: u64,
     bytes_received: u64,
     /// Of all replies, errors too, and of lost requests what was waited for them; null without any. Where each request
@@ -110,6 +118,9 @@ struct RepliesRecord {
     #[serde(flatten)]
     checked: Option<CheckedValues>,
     errors: BTreeMap<String, u64>,
+    /// Those of the errors that are within other replies.
+    #[serde(skip_serializing_if = "is_zero")]
+    error_elements: u64,
 }
 
 /// Latencies in microseconds.
@@ -139,6 +150,8 @@ impl ResultRecord {
             replies: RepliesRecord::new(&total),
             lost: LostRecord::new(&total),
             pushes: outcome.pushes,
+            selects: outcome.selects,
+            transactions: outcome.transactions,
             bytes_sent: outcome.bytes_sent,
             bytes_received: outcome.bytes_received,
             latency_us: LatencyRecord::new(&total.latencies),
@@ -275,6 +288,7 @@ impl RepliesRecord {
             nils: tally.replies(ReplyKind::Nil),
             checked: tally.checked,
             errors: tally.errors().iter().cloned().collect(),
+            error_elements: tally.error_elements,
         }
     }
 }

@@ -121,6 +121,9 @@ fn write_troubles(output: &mut impl Write, outcome: &Outcome, total: &CommandTal
     for (code, count) in total.errors() {
         writeln!(output, "\n{count} replies were errors: {code}")?;
     }
+    if total.error_elements > 0 {
+        writeln!(output, "{} of them were within other replies, such as those to EXEC", total.error_elements)?;
+    }
     if let Some(text) = &total.first_error {
         writeln!(output, "the first: {text}")?;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zerolap_resp::{Template, split_words};
 
 use crate::random::Random;
-use crate::{LookUp, Recording, RecordingOrder};
+use crate::{LookUp, Recording, RecordingOrder, TransactionStep};
 
 /// How a command's keys follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub struct Command {
     pub ratio: u64,
     /// How its keys follow each other.
     pub pattern: KeyPattern,
+    /// The database that it was recorded in; none if it was not recorded.
+    pub database: Option<u32>,
     /// Whether it is there because no command was given.
     pub is_default: bool,
     /// What its requests are made from.
@@ -54,6 +56,12 @@ pub struct Command {
 }
 
 impl Command {
+    /// What its requests do to the transaction of their connection. Of a recording only that of the first line is known.
+    #[must_use]
+    pub fn transaction_step(&self) -> TransactionStep {
+        TransactionStep::of(self.template.command())
+    }
+
     /// Whether any of its requests draws a key.
     #[must_use]
     pub fn draws_keys(&self) -> bool {

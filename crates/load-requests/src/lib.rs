@@ -8,6 +8,7 @@ mod command;
 mod endpoint;
 mod keys;
 mod look_up;
+mod one_reply;
 mod plan;
 mod random;
 mod recording;
@@ -25,15 +26,16 @@ pub use keys::ConsecutiveKeys;
 pub use keys::KeyRange;
 pub use keys::requests_for_all_keys;
 pub use look_up::{Answer, LookUp, Role};
+pub use one_reply::{waits_without_limit, why_not_among_others};
 pub use plan::Plan;
 pub use random::{Purpose, Random};
-pub use recording::{Recording, RecordingOrder};
+pub use recording::{RecordedText, Recording, RecordingError, RecordingOrder, TransactionStep};
 pub use settings::{
     Connecting, Credentials, DataSettings, DataSizes, IpVersion, KeySettings, ListenCommand, Listening, Policy,
     Protocol, Reconnecting, Scan, Server, Settings, Tls, TlsVersion,
 };
 pub use slo::{Percentile, Slo};
-pub use stream::RequestStream;
+pub use stream::{NextDatabase, RequestStream};
 pub use values::DataPool;
 pub use values::MadeValues;
 pub use work::{Amount, Arrivals, Pace, Unit, Work};

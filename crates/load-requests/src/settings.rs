@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use zerolap_resp::Template;
 
-use crate::{Amount, Command, Endpoint, KeyRange, Work};
+use crate::{Amount, Command, Endpoint, KeyRange, TransactionStep, Work};
 
 /// Everything that stays the same for a crew.
 #[derive(Debug, Clone)]
@@ -29,6 +29,8 @@ pub struct Settings {
     pub busy_poll: bool,
     /// What to send, in rotation.
     pub commands: Vec<Command>,
+    /// The largest number of the databases that requests are sent in; none if all are sent in that of the server's.
+    pub largest_database: Option<u32>,
     /// Which keys.
     pub keys: KeySettings,
     /// Which values.
@@ -77,6 +79,12 @@ impl Settings {
     #[must_use]
     pub const fn connections(&self) -> usize {
         self.threads * self.clients
+    }
+
+    /// Whether any command begins a transaction.
+    #[must_use]
+    pub fn has_transactions(&self) -> bool {
+        self.commands.iter().any(|command| command.transaction_step() == TransactionStep::Begin)
     }
 
     /// Requests that the client with this index (over all threads) sends for `work`; all there are if time decides.

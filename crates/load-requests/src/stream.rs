@@ -3,14 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zerolap_resp::{Values, ValuesOfKeys, cluster::key_slot};
+use zerolap_resp::{Values, ValuesOfKeys};
 
 use crate::keys::KeySequence;
 use crate::random::{Purpose, Random};
 use crate::recording::RecordedRequest;
 use crate::scan::ScanWalk;
 use crate::values::SizeSequence;
-use crate::{Command, DataPool, MadeValues, RecordingOrder, Settings, Source};
+use crate::{Command, DataPool, MadeValues, Recorded, RecordingOrder, Settings, Source};
 
 /// What one connection sends next.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub struct RequestStream {
     pub(super) made_values: Option<MadeValues>,
     pub(super) expiry_random: Random,
     pub(super) recording_random: Random,
+    /// Lines of a recording that follow on this connection.
+    recorded_lines: Range<usize>,
     /// Takes the place of all commands.
     pub(super) scan: Option<ScanWalk>,
 }
@@ -56,25 +58,45 @@ impl RequestStream {
             made_values: settings.verify.then(|| MadeValues::new(&settings.data.sizes)),
             expiry_random: Random::new(settings.seed, Purpose::Expiry, thread, connection),
             recording_random: Random::new(settings.seed, Purpose::Recording, thread, connection),
+            recorded_lines: 0..0,
             scan: settings.scan.as_ref().map(ScanWalk::new),
         };
         stream.skip_finished_turns();
         stream
     }
 
+    /// Goes on after a lost connection: no command follows of a transaction that was lost with it.
+    pub fn leave_transaction(&mut self) {
+        if !self.recorded_lines.is_empty() {
+            self.recorded_lines = 0..0;
+            self.end_request();
+        } else if self.settings.has_transactions() {
+            (self.command, self.sent_in_turn) = (0, 0);
+            self.skip_finished_turns();
+        }
+    }
+
+    /// Where the next request has to be sent. To be asked where requests are sent in
+    /// [several databases](Settings::largest_database).
+    pub fn next_database(&mut self) -> NextDatabase {
+        let command = &self.settings.commands[self.command];
+        match &command.source {
+            Source::Recorded(recorded) => {
+                let lines = &mut self.recorded_lines;
+                draw_lines(recorded, &self.data, &mut self.recording_random, lines);
+                let line = recorded.recording.line(lines.start);
+                NextDatabase { needed: line.database, selects: line.selects }
+            }
+            Source::Template | Source::Expiring(_) => NextDatabase {
+                needed: Some(command.database.unwrap_or(self.settings.server.database)),
+                selects: command.template.command() == "SELECT",
+            },
+        }
+    }
+
     /// Appends the next request to `output`; returns the index of its command.
     pub fn write_next(&mut self, output: &mut Vec<u8>) -> usize {
         self.write_next_with_key(output).0
-    }
-
-    /// For each command that draws no key, the slot of its first argument, which is its key for most commands.
-    #[must_use]
-    pub fn fixed_slots(&self) -> Vec<Option<u16>> {
-        let slot = |command: &Command| {
-            let key = command.template.first_argument().unwrap_or_default();
-            (command.template.key_count() == 0).then(|| key_slot(key))
-        };
-        self.settings.commands.iter().map(slot).collect()
     }
 
     /// As [`Self::write_next`]; also returns where in `output` the first drawn key lies, if any is drawn.
@@ -119,6 +141,26 @@ impl RequestStream {
             self.sent_in_turn = 0;
             self.command = (self.command + 1) % commands.len();
         }
+    }
+}
+
+/// Where a request has to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NextDatabase {
+    /// The number of its database; none where that is any, or that of the request before it.
+    pub needed: Option<u32>,
+    /// Whether the connection may be in another database afterwards.
+    pub selects: bool,
+}
+
+/// Draws recorded lines that follow each other on one connection, unless some of them are left.
+fn draw_lines(recorded: &Recorded, data: &DataPool, random: &mut Random, lines: &mut Range<usize>) {
+    if lines.start >= lines.end {
+        let recording = &recorded.recording;
+        *lines = recording.unit(match recorded.order {
+            RecordingOrder::Sequential => data.next_place(),
+            RecordingOrder::Random => random.below(recording.units()),
+        });
     }
 }
 
@@ -171,16 +213,15 @@ impl RequestStream {
             }
             Source::Recorded(recorded) => {
                 let recording = &recorded.recording;
-                let line = recording.line(match recorded.order {
-                    RecordingOrder::Sequential => self.data.next_place(),
-                    RecordingOrder::Random => self.recording_random.below(recording.length() as u64),
-                });
+                let lines = &mut self.recorded_lines;
+                draw_lines(recorded, &self.data, &mut self.recording_random, lines);
+                let line = recording.line(lines.next().unwrap_or_default());
                 counted_as = recorded.slots[line.name];
                 match &line.request {
                     RecordedRequest::Drawn(template) => template,
                     RecordedRequest::Plain(range) => {
                         output.extend_from_slice(recording.bytes(range.clone()));
-                        self.end_request();
+                        self.end_special();
                         return (counted_as, None);
                     }
                 }
@@ -197,8 +238,15 @@ impl RequestStream {
         let time = (seconds > 0).then(|| seconds.to_string());
         let mut draw = SpecialDraw { draw, time: time.as_deref(), made: self.made_values.as_mut() };
         let key = template.write_with_keys(&mut draw, output);
-        self.end_request();
+        self.end_special();
         (counted_as, key)
+    }
+
+    /// As [`Self::end_request`]; no other command comes within a recorded transaction.
+    fn end_special(&mut self) {
+        if self.recorded_lines.is_empty() {
+            self.end_request();
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use zerolap_load_requests::Recording;
 #[must_use]
 pub fn recording(bytes: &[u8]) -> Option<usize> {
     let lines = zerolap_load_arguments::recorded_lines(bytes).ok()?;
-    Recording::new(&lines, "prefix").ok().map(|recording| recording.length())
+    Recording::new(&lines, "prefix").ok().map(|recording| recording.length() + recording.left_out())
 }
 
 /// Whether a line is an order to `--control`.

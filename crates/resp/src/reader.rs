@@ -25,6 +25,8 @@ pub struct ReplyReader {
     /// Of what was read of it, but for its first element once that is complete.
     leaves: Leaves,
     leaves_of_first: Leaves,
+    /// Errors within the top-level reply that is being read.
+    error_elements: u64,
     error: Kept<TEXT_CAPACITY>,
     first: Kept<FIRST_CAPACITY>,
     status: Kept<STATUS_CAPACITY>,
@@ -48,6 +50,7 @@ impl ReplyReader {
             elements: 0,
             leaves: Leaves::NONE,
             leaves_of_first: Leaves::NONE,
+            error_elements: 0,
             error: Kept::new(),
             first: Kept::new(),
             status: Kept::new(),
@@ -68,7 +71,16 @@ impl ReplyReader {
             *input = &input[length..];
             let (code, text, first) = (b"", b"", b"");
             let leaves_after_first = Leaves::NONE;
-            return Ok(Some(Reply { kind, code, text, elements: 0, first, leaves, leaves_after_first }));
+            return Ok(Some(Reply {
+                kind,
+                code,
+                text,
+                elements: 0,
+                first,
+                leaves,
+                leaves_after_first,
+                error_elements: 0,
+            }));
         }
         if self.read(input)? { Ok(Some(self.reply())) } else { Ok(None) }
     }
@@ -135,14 +147,16 @@ impl ReplyReader {
 
     /// The complete reply.
     fn reply(&self) -> Reply<'_> {
-        let text = if self.kind == ReplyKind::Error { self.error.as_bytes() } else { b"" };
+        let has_text = self.kind == ReplyKind::Error || self.error_elements > 0;
+        let text = if has_text { self.error.as_bytes() } else { b"" };
         let first = if self.kind.is_aggregate() { self.first.as_bytes() } else { b"" };
         let is_status = self.kind == ReplyKind::Status;
         let has_more = self.kind.is_aggregate() && self.nesting.outermost > 1;
         let leaves_after_first = if has_more { self.leaves } else { Leaves::NONE };
         let leaves =
             if is_status { Leaves::status(self.status.as_bytes()) } else { self.leaves | self.leaves_of_first };
-        Reply { kind: self.kind, code: code(text), text, elements: self.elements, first, leaves, leaves_after_first }
+        let (kind, elements, error_elements) = (self.kind, self.elements, self.error_elements);
+        Reply { kind, code: code(text), text, elements, first, leaves, leaves_after_first, error_elements }
     }
 
     /// Remembers of what sort a value is. What attributes hold is no part of the reply.
@@ -193,7 +207,7 @@ impl ReplyReader {
         let text = &input[..end.unwrap_or(input.len())];
         rule.check(text, seen)?;
         match rule {
-            TextRule::Error if self.nesting.is_empty() => self.error.extend(text),
+            TextRule::Error if self.keeps_error() => self.error.extend(text),
             TextRule::Free if self.nesting.is_empty() => self.status.extend(text),
             TextRule::Boolean => match text {
                 [] => {}
@@ -274,10 +288,18 @@ impl ReplyReader {
             self.elements = elements;
             self.leaves = Leaves::NONE;
             self.leaves_of_first = Leaves::NONE;
+            self.error_elements = 0;
             self.error.clear();
             self.first.clear();
             self.status.clear();
+        } else if kind == ReplyKind::Error && !self.nesting.is_in_attribute() {
+            self.error_elements += 1;
         }
+    }
+
+    /// Whether the error that is being read is the reply itself, or the first error in it.
+    const fn keeps_error(&self) -> bool {
+        self.nesting.is_empty() || (self.error_elements == 1 && !self.nesting.is_in_attribute())
     }
 
     /// What follows a line that holds this number.
@@ -318,7 +340,7 @@ impl ReplyReader {
     /// What becomes of a body of this kind and length that comes next.
     fn kept_as(&self, kind: ReplyKind, length: u64) -> KeptAs {
         match kind {
-            ReplyKind::Error if self.nesting.is_empty() => KeptAs::Error,
+            ReplyKind::Error if self.keeps_error() => KeptAs::Error,
             ReplyKind::Bulk if length <= FIRST_CAPACITY as u64 && self.nesting.is_at_first() => KeptAs::First,
             _ => KeptAs::Nothing,
         }

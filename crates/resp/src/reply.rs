@@ -86,10 +86,11 @@ impl ReplyKind {
 pub struct Reply<'reader> {
     /// What kind of reply it is.
     pub kind: ReplyKind,
-    /// The first word of an error, for example `WRONGTYPE`, cut after 64 bytes; empty for other kinds.
+    /// The first word of an error, for example `WRONGTYPE`, cut after 64 bytes; of an aggregate that of the first error in
+    /// it, if there is any.
     pub code: &'reader [u8],
-    /// The text of an error, code included, for example `MOVED 3999 127.0.0.1:6381`, cut after 192 bytes; empty for
-    /// other kinds.
+    /// The text of an error, code included, for example `MOVED 3999 127.0.0.1:6381`, cut after 192 bytes; of an aggregate
+    /// that of the first error in it, if there is any.
     pub text: &'reader [u8],
     /// Elements of an aggregate (pairs of a map); 0 for other kinds.
     pub elements: u64,
@@ -100,6 +101,8 @@ pub struct Reply<'reader> {
     pub leaves: Leaves,
     /// Of an aggregate, those of all values but its first element's, which may be a cursor.
     pub leaves_after_first: Leaves,
+    /// Errors within an aggregate, at any depth: commands of a transaction that failed.
+    pub error_elements: u64,
 }
 
 impl Reply<'_> {

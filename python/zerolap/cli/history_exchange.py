@@ -124,8 +124,14 @@ def import_series(
         read = points.result()
         series = [_with_better(each, stated) for each in read.series]
         if not read.points:
-            raise UsageError(f"`{name}` has no points that can be read", details="\n".join(read.notes))
+            raise UsageError(
+                f"`{name}` has no points that can be read",
+                hint="" if read.notes else "docs/history-exchange.md lists what is read",
+                details="\n".join(read.notes),
+            )
+        kept = sum(each.points for each in results.imported.sources() if each.name == name)
         results.imported.keep(series)
+        added = sum(each.points for each in results.imported.sources() if each.name == name) - kept
     if json is not None:
         import json as encoder
 
@@ -136,13 +142,15 @@ def import_series(
             "source": name,
             "series": len(series),
             "points": read.points,
+            "replaced": read.points - added,
             "notes": read.notes,
         }
         write(json, encoder.dumps(document, indent=2))
     if not quiet:
         for note in read.notes:
             typer.echo(f"note: {note}", err=True)
-        typer.echo(f"imported {read.points:,} points of {len(series):,} series as `{name}`", err=json == "-")
+        replaced = f"; {read.points - added:,} of them were there, and are replaced" if read.points > added else ""
+        typer.echo(f"imported {read.points:,} points of {len(series):,} series as `{name}`{replaced}", err=json == "-")
 
 
 def imported(

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from statistics import median
 from typing import Final
 
 from zerolap.records import ImportedPoint, ImportedSeries, UsageError
 
 MOST_SERIES: Final = 20_000
 MOST_POINTS: Final = 1_000_000
+MOST_VALUES: Final = 4_000_000
+"""With the values that become a median."""
 LONGEST_NAME: Final = 300
 """Characters of a case, metric, version or label."""
 MOST_LABELS: Final = 24
@@ -82,12 +85,14 @@ class CollectedPoints:
     def __init__(self, source: str) -> None:
         self._source = source
         self._series: dict[SeriesName, dict[tuple[str, str], float]] = {}
-        self._points = 0
+        self._repeated: dict[SeriesName, dict[tuple[str, str], list[float]]] = {}
+        """All values of the points that have several."""
+        self._points = self._values = 0
         self._refused: Counter[str] = Counter()
         self._notes: list[str] = []
 
     def add(self, name: SeriesName, time: str, version: str, value: float) -> None:
-        """Take a point whose parts are checked; a later one of the same time and version replaces it.
+        """Take a value whose parts are checked; several values of one time and version become their median.
 
         Raises `UsageError` beyond the bounds of an import.
         """
@@ -96,11 +101,17 @@ class CollectedPoints:
             if len(self._series) >= MOST_SERIES:
                 raise _too_much(f"{MOST_SERIES:,} series")
             points = self._series[name] = {}
-        before = len(points)
-        points[time, version] = value
-        self._points += len(points) - before
+        self._values += 1
+        if (time, version) not in points:
+            points[time, version] = value
+            self._points += 1
+        else:
+            of_series = self._repeated.setdefault(name, {})
+            of_series.setdefault((time, version), [points[time, version]]).append(value)
         if self._points > MOST_POINTS:
             raise _too_much(f"{MOST_POINTS:,} points")
+        if self._values > MOST_VALUES:
+            raise _too_much(f"{MOST_VALUES:,} values")
 
     def refuse(self, reason: str, count: int = 1) -> None:
         """Count points that are not taken."""
@@ -112,6 +123,8 @@ class CollectedPoints:
 
     def result(self) -> ReadImport:
         """Return all that was taken, in the order of names and times."""
+        for name, repeated in self._repeated.items():
+            self._series[name].update({of: median(values) for of, values in repeated.items()})
         series = tuple(
             ImportedSeries(
                 self._source,
@@ -126,7 +139,18 @@ class CollectedPoints:
         notes = [f"{count:,} left out: {reason}" for reason, count in common[:MOST_NOTES]]
         if common[MOST_NOTES:]:
             notes.append(f"{sum(count for _, count in common[MOST_NOTES:]):,} left out for other reasons")
-        return ReadImport(series, (*self._notes, *notes))
+        return ReadImport(series, (*self._notes, *self._merged(), *notes))
+
+    def _merged(self) -> list[str]:
+        """Return a note on the points that are the medians of several values, if there are any."""
+        points = [values for repeated in self._repeated.values() for values in repeated.values()]
+        if not points:
+            return []
+        values, most = sum(map(len, points)), max(map(len, points))
+        return [
+            f"{self._values:,} values read; {values:,} of them, up to {most:,} of one series, time and commit, became "
+            f"{len(points):,} medians"
+        ]
 
 
 def checked_text(text: object, what: str) -> str:

@@ -13,6 +13,8 @@ from zerolap.records import UsageError
 MOST_BYTES: Final = 256 << 20
 JSON_BEGINS: Final = b"{["
 LOOKED_AT: Final = 64
+ACTION_DATA: Final = b"window.BENCHMARK_DATA"
+"""With it the `data.js` of github-action-benchmark begins; its value is JSON."""
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
@@ -34,9 +36,12 @@ def read_file(path: Path, case: str | None, points: CollectedPoints) -> None:
     with path.open("rb") as file:
         beginning = file.read(LOOKED_AT).removeprefix(BYTE_ORDER_MARK).lstrip()
         file.seek(0)
-        if beginning[:1] and beginning[:1] in JSON_BEGINS:
+        if beginning[:1] and (beginning[:1] in JSON_BEGINS or beginning.startswith(ACTION_DATA)):
             # The file may have grown since it was looked at.
-            read_json(file.read(MOST_BYTES).removeprefix(BYTE_ORDER_MARK), points)
+            content = file.read(MOST_BYTES).removeprefix(BYTE_ORDER_MARK).lstrip()
+            if content.startswith(ACTION_DATA):
+                content = content.partition(b"=")[2].rstrip().removesuffix(b";")
+            read_json(content, points)
         else:
             read_lines(_lines(file), (case or path.stem)[:LONGEST_NAME], points)
 

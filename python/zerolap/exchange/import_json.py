@@ -1,4 +1,4 @@
-"""Series in JSON: a history of Zerolap, what TS.MRANGE answers, and lists of results by time."""
+"""Series in JSON: histories of Zerolap, what TS.MRANGE answers, lists of results, data of github-action-benchmark."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -15,13 +15,23 @@ from zerolap.exchange.collected_points import (
     checked_value,
     checked_version,
 )
-from zerolap.exchange.import_csv import RELATIVE
+from zerolap.exchange.import_csv import CASES, LABELS, RELATIVE, REPEATS, TIMES, VERSIONS
+from zerolap.exchange.imported_history import BETTER
 from zerolap.exchange.public_series import PublicSeries, collect_public
 from zerolap.records import HistoryCommit, HistorySeries, UsageError
 
 HISTORIES: Final = "zerolap.history/1"
 LABELS_OF_RESULTS: Final = ("branch", "git_repo")
+SETTINGS_OF_RECORDS: Final = ("requests", "duration", "warmup", "valkey_benchmark_threads")
+"""Numbers in a flat record that were set, not measured."""
+BETTER_OF_TOOLS: Final = {"customBiggerIsBetter": "more", "customSmallerIsBetter": "less"}
+"""The tools of github-action-benchmark whose name says which values are better."""
 MOST_LABELS_OF_REPLY: Final = 200
+MOST_SHOWN: Final = 5
+SHAPES: Final = (
+    "these are read: documents of zerolap history --json, what redis-cli --json TS.MRANGE prints, "
+    "lists of results with a time, the data of github-action-benchmark"
+)
 
 
 def read_json(content: bytes, points: CollectedPoints) -> None:
@@ -32,18 +42,36 @@ def read_json(content: bytes, points: CollectedPoints) -> None:
         raise UsageError(f"the file is no JSON: {str(fault)[:200]}") from None
     if isinstance(document, dict) and "schema" in document:
         _read_history(document, points)
-    elif isinstance(document, dict):
+    elif isinstance(document, dict) and isinstance(document.get("entries"), dict):
+        _read_action_data(document["entries"], points)
+    elif isinstance(document, dict) and any(isinstance(value, list) and len(value) == 3 for value in document.values()):
         collect_public(_of_reply(list(document.items()), points), points)
     elif isinstance(document, list) and document and all(isinstance(part, dict) for part in document):
         for result in document:
-            _read_result(result, points)
-    elif isinstance(document, list):
+            if isinstance(result.get("metrics"), list):
+                _read_result(result, points)
+            else:
+                _read_record(result, points)
+    elif isinstance(document, list) and all(isinstance(part, list) for part in document):
         collect_public(_of_reply(document, points), points)
     else:
-        raise UsageError(
-            "the file holds no series",
-            hint="it may be a document of zerolap history --json, or what redis-cli --json TS.MRANGE prints",
+        raise _unknown_shape(document)
+
+
+def _unknown_shape(document: Any) -> UsageError:
+    """Return the error for JSON that holds no series, with what it holds."""
+    if not isinstance(document, dict):
+        return UsageError("the file holds no series, but a list of neither objects nor series", hint=SHAPES)
+    results = document.get("results")
+    first = results[0] if isinstance(results, list) and results else None
+    if isinstance(first, dict) and "command" in first and ("mean" in first or "times" in first):
+        return UsageError(
+            "the file holds results of hyperfine, which have neither a time nor a commit",
+            hint="write a table with the columns time, commit and mean, a row for each run",
         )
+    keys = [f"`{key[:40]}`" for key in document if key.isprintable()]
+    shown = ", ".join(keys[:MOST_SHOWN]) + (", ..." if len(keys) > MOST_SHOWN else "")
+    return UsageError(f"the file holds no series, but an object with the keys {shown or '(none)'}", hint=SHAPES)
 
 
 def _read_history(document: Mapping[str, Any], points: CollectedPoints) -> None:
@@ -109,6 +137,61 @@ def _read_result(result: Mapping[str, Any], points: CollectedPoints) -> None:
             points.add(name, time, version, checked_value(metric.get("value")))
         except PointRefused as refused:
             points.refuse(str(refused))
+
+
+def _read_record(record: Mapping[str, Any], points: CollectedPoints) -> None:
+    """Read a flat object, such as those of valkey-perf-benchmark: its fields mean what columns of a table mean."""
+    fields = {str(name).strip().lower(): (str(name).strip(), value) for name, value in record.items()}
+
+    def first(names: tuple[str, ...]) -> Any:
+        return next((fields[name][1] for name in names if name in fields), None)
+
+    try:
+        if first(TIMES) is None:
+            raise PointRefused(f"a result has none of the fields {', '.join(TIMES)}")
+        time, version = checked_time(first(TIMES)), checked_version(first(VERSIONS))
+    except PointRefused as refused:
+        points.refuse(str(refused))
+        return
+    told_apart = {name: fields[name][1] for name in (*LABELS, *SETTINGS_OF_RECORDS) if name in fields}
+    labels: dict[str, str] = {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in told_apart.items()
+        if value is not None
+    }
+    meant = {*TIMES, *VERSIONS, *CASES, *REPEATS, *told_apart}
+    for name, (written, value) in fields.items():
+        if name not in meant and isinstance(value, int | float) and not isinstance(value, bool):
+            try:
+                of = SeriesName.checked(first(CASES) or "results", written, labels)
+                points.add(of, time, version, checked_value(value))
+            except PointRefused as refused:
+                points.refuse(str(refused))
+
+
+def _read_action_data(entries: Mapping[str, Any], points: CollectedPoints) -> None:
+    """Read the data of github-action-benchmark: for each suite the runs, of a commit each, with their benchmarks."""
+    for suite, runs in entries.items():
+        for run in _list(runs):
+            try:
+                commit = run.get("commit") if isinstance(run, dict) else None
+                if not isinstance(commit, dict):
+                    raise PointRefused("a run names no commit")
+                time = checked_time(commit.get("timestamp") or run.get("date"))
+                version = checked_version(commit.get("id"))
+            except PointRefused as refused:
+                points.refuse(str(refused))
+                continue
+            better = BETTER_OF_TOOLS.get(str(run.get("tool")))
+            labels = {"suite": suite} | ({} if better is None else {BETTER: better})
+            for measured in _list(run.get("benches")):
+                try:
+                    if not isinstance(measured, dict):
+                        raise PointRefused("a benchmark cannot be read")
+                    name = SeriesName.checked(measured.get("name", ""), measured.get("unit") or "value", labels)
+                    points.add(name, time, version, checked_value(measured.get("value")))
+                except PointRefused as refused:
+                    points.refuse(str(refused))
 
 
 def _of_reply(reply: list[Any], points: CollectedPoints) -> Iterator[PublicSeries]:

@@ -1,6 +1,6 @@
 //! The commands.
 
-use zerolap_load_requests::{Command, KeyPattern, RecordingOrder, Scan, Source};
+use zerolap_load_requests::{Command, KeyPattern, RecordingOrder, Scan, Source, TransactionStep, why_not_among_others};
 use zerolap_resp::{Template, split_words};
 
 use super::keys::{KeysDraft, key_pattern};
@@ -60,7 +60,7 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         &[],
         "FILE",
         "commands recorded with redis-cli MONITOR: --command __monitor_line1__ is the first of them, \
-         --command __monitor_line@__ a different one each time",
+         --command __monitor_line@__ a different one each time; each is sent in the database of its line",
         |draft, text| put(&mut draft.commands.monitor.input, Ok(text.to_owned())),
     ),
     Argument::value(
@@ -108,20 +108,27 @@ pub(crate) struct CommandDraft {
     pub(crate) ratio: u64,
     /// If none, that of SET.
     pub(crate) pattern: Option<KeyPattern>,
+    /// The database that it was recorded in, if it was.
+    pub(crate) database: Option<u32>,
 }
 
 impl CommandDraft {
     pub(crate) fn new(line: &str) -> Self {
-        Self { line: line.to_owned(), ratio: 1, pattern: None }
+        Self { line: line.to_owned(), ratio: 1, pattern: None, database: None }
     }
 
     fn compile(self, keys: &KeysDraft, is_default: bool) -> Result<Command, UsageError> {
+        let words = split_words(self.line.as_bytes()).unwrap_or_default();
+        if let Some(reason) = why_not_among_others(&words) {
+            return Err(UsageError::BadValue { name: "command", value: self.line, reason: reason.to_owned() });
+        }
         match Template::compile(self.line.as_bytes(), keys.prefix.get().as_bytes()) {
             Ok(template) => Ok(Command {
                 line: self.line,
                 template,
                 ratio: self.ratio,
                 pattern: self.pattern.unwrap_or(keys.patterns.get().0),
+                database: self.database,
                 is_default,
                 source: Source::Template,
             }),
@@ -173,8 +180,9 @@ impl CommandsDraft {
         let commands = self.given.into_iter().map(|command| command.compile(keys, is_default));
         let mut commands: Vec<Command> = commands.collect::<Result<_, _>>()?;
         if let Some(recorded) = recorded {
-            recorded.apply(&mut commands, keys.prefix.get())?;
+            recorded.apply(&mut commands, keys.prefix.get(), warnings)?;
         }
+        check_transactions(&commands, warnings)?;
         values::apply_expiry(data, &mut commands, keys.prefix.get(), warnings)?;
         if commands.iter().all(|command| command.ratio == 0) {
             return Err(UsageError::Conflict("no command is ever sent: each --command-ratio is 0"));
@@ -200,8 +208,8 @@ impl CommandsDraft {
         };
         let [set, get] = lines;
         [
-            CommandDraft { line: set, ratio: sets, pattern: Some(set_keys) },
-            CommandDraft { line: get, ratio: gets, pattern: Some(get_keys) },
+            CommandDraft { line: set, ratio: sets, pattern: Some(set_keys), database: None },
+            CommandDraft { line: get, ratio: gets, pattern: Some(get_keys), database: None },
         ]
     }
 
@@ -219,6 +227,30 @@ impl CommandsDraft {
             ));
         }
     }
+}
+
+/// Fails where a transaction is begun and never ended: the server would only queue what follows. Warns of empty ones.
+fn check_transactions(commands: &[Command], warnings: &mut Warnings) -> Result<(), UsageError> {
+    let mut begun: Option<&Command> = None;
+    let mut is_empty = false;
+    for command in commands.iter().filter(|command| command.ratio > 0) {
+        match (&command.source, command.transaction_step()) {
+            // Recorded transactions are sent whole.
+            (Source::Recorded(_), _) => is_empty = false,
+            (_, TransactionStep::Begin) => (begun, is_empty) = (Some(command), true),
+            (_, TransactionStep::End) => {
+                if begun.take().is_some() && is_empty {
+                    warnings
+                        .push(format!("no --command is between MULTI and {}: transactions are empty", command.line));
+                }
+            }
+            _ => is_empty = false,
+        }
+    }
+    begun.map_or(Ok(()), |command| {
+        let reason = "no EXEC or DISCARD follows it, so that the server would only queue all later commands".to_owned();
+        Err(UsageError::BadValue { name: "command", value: command.line.clone(), reason })
+    })
 }
 
 /// Results distinguish the first SCAN of a walk from the others.

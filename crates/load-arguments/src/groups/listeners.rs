@@ -1,6 +1,6 @@
 //! Connections that only read.
 
-use zerolap_load_requests::{Credentials, ListenCommand, Listening};
+use zerolap_load_requests::{Credentials, ListenCommand, Listening, why_not_among_others};
 use zerolap_resp::{Template, split_words};
 
 use super::server::credentials;
@@ -106,10 +106,19 @@ impl Draft {
     }
 
     fn listen_command(&self, line: String) -> Result<ListenCommand, UsageError> {
-        let words = split_words(line.as_bytes()).unwrap_or_default().len();
-        match Template::compile(line.as_bytes(), self.keys.prefix.get().as_bytes()) {
-            Ok(template) => Ok(ListenCommand { line, template, words }),
-            Err(source) => Err(UsageError::Command { line, source }),
+        let words = split_words(line.as_bytes()).unwrap_or_default();
+        let template = match Template::compile(line.as_bytes(), self.keys.prefix.get().as_bytes()) {
+            Ok(template) => template,
+            Err(source) => return Err(UsageError::Command { line, source }),
+        };
+        let command = ListenCommand { line, template, words: words.len() };
+        // Messages are what a listener is for; it needs a first reply, and a connection that stays.
+        let listens = command.confirmation().is_some() || command.template.command() == "MONITOR";
+        match why_not_among_others(&words).filter(|_| !listens) {
+            Some(reason) => {
+                Err(UsageError::BadValue { name: "listen", value: command.line, reason: reason.to_owned() })
+            }
+            None => Ok(command),
         }
     }
 

@@ -64,7 +64,7 @@ pub(crate) static ARGUMENTS: &[Argument] = &[
         |draft, text| put(&mut draft.server.credentials, Ok(credentials(text))),
     )
     .secret(),
-    Argument::value(&["select-db"], &[], "NUMBER", "database", |draft, text| {
+    Argument::value(&["select-db"], &[], "NUMBER", "database, also of all recorded commands", |draft, text| {
         put(&mut draft.server.database, number(text, 0..=u32::from(u16::MAX)))
     })
     .default("0"),
@@ -149,6 +149,14 @@ pub(crate) struct ServerDraft {
 }
 
 impl ServerDraft {
+    /// The database that the URI names, if it does.
+    pub(crate) fn database_of_uri(&self) -> Option<u32> {
+        match self.uri.as_ref()?.place {
+            Place::Tcp { database, .. } => database,
+            Place::Unix { .. } => None,
+        }
+    }
+
     pub(crate) fn finish(mut self, given: &Given, warnings: &mut Warnings) -> Result<Server, UsageError> {
         if let Some(uri) = self.uri.take() {
             self.take_uri(uri, given, warnings)?;

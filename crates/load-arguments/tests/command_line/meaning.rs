@@ -236,7 +236,7 @@ fn slots_of_the_timeline_have_histograms_where_their_length_is_given() {
 #[test]
 fn contradictions_are_refused() {
     let (scan, any_line) = ("--scan-incremental-iteration", "__monitor_line@__");
-    let cases: [(&[&str], &str); 28] = [
+    let cases: [(&[&str], &str); 34] = [
         (&["-n", "5", "--test-time", "5"], "--requests and --test-time exclude"),
         (&["--test-time", "5", "-n", "allkeys"], "--requests and --test-time exclude"),
         (&["-S", "/x", "-p", "1"], "--unix-socket excludes"),
@@ -268,6 +268,12 @@ fn contradictions_are_refused() {
         (&["--pipeline", "2", scan, "--command", "SCAN 0"], "leave out --pipeline"),
         (&["--compat", "-n", "allkeys", "--key-minimum", "5", "--key-maximum", "5"], "leaves out the last key"),
         (&["--command", "PING", "--command-ratio", "0"], "no command is ever sent"),
+        (&["--listen-only", "--test-time", "1", "--listen", "CLIENT REPLY OFF"], "the server does not answer after it"),
+        (&["--listen-only", "--test-time", "1", "--listen", "UNSUBSCRIBE a"], "once for each channel, not once"),
+        (&["--command", "subscribe a b"], "the server answers it once for each channel"),
+        (&["--command", "CLIENT REPLY OFF"], "the server does not answer after it"),
+        (&["--command", "GET a", "--command", "MULTI", "--command", "SET a b"], "no EXEC or DISCARD follows it"),
+        (&["--command", "MULTI", "--command", "EXEC", "--command-ratio", "0"], "no EXEC or DISCARD follows it"),
     ];
     for (arguments, reason) in cases {
         assert!(refusal(arguments).contains(reason), "{arguments:?}: {}", refusal(arguments));

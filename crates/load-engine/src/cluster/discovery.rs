@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use zerolap_resp::{Value, write_request};
+use zerolap_resp::{Value, cluster::key_slot, split_words, write_request};
 
 use super::replies::{hosts_of_nodes, is_read_only, read_ranges, replicas_of_role};
-use super::{ClusterMap, MOST_NODES, Replicas, SLOTS};
+use super::{ClusterMap, CommandKey, MOST_NODES, Replicas, SLOTS};
 use crate::dialer::{Dialer, Node};
 use crate::dialogue::ask;
 use crate::socket::Address;
 use zerolap_load_measure::LoadError;
-use zerolap_load_requests::{Endpoint, Settings};
+use zerolap_load_requests::{Command, Endpoint, Settings, TransactionStep};
 
 /// Longer words are no subcommands.
 const LONGEST_SUBCOMMAND: usize = 32;
+
+/// How the error ends that a server answers when it is asked for the keys of a command without any.
+const NO_KEYS: &[u8] = b"no key arguments";
 
 /// The map that the node at the settings' endpoint reports.
 ///
@@ -62,11 +65,46 @@ pub(crate) fn discover(dialer: &Dialer) -> Result<ClusterMap, LoadError> {
     }
     let known = other_hosts(dialer, &seed)?;
     let hosts = Arc::new(found.hosts_with(&seed, known));
-    let mut map = ClusterMap { nodes: found.nodes, slots, primaries, replicas: None, hosts };
+    let keys =
+        dialer.settings.commands.iter().map(|command| key_of(command, dialer, &seed)).collect::<Result<_, _>>()?;
+    let mut map = ClusterMap { nodes: found.nodes, slots, primaries, replicas: None, keys, hosts };
     if dialer.settings.server.replica_reads {
         map.replicas = Some(replicas(of, &map, dialer, &seed)?);
     }
     Ok(map)
+}
+
+/// The key of a command, as the node at `asked` knows its arguments; its first argument where the node does not.
+fn key_of(command: &Command, dialer: &Dialer, asked: &Node) -> Result<CommandKey, LoadError> {
+    let known = first_argument(command);
+    let words = split_words(command.line.as_bytes()).unwrap_or_default();
+    let is_clear = known != CommandKey::Drawn && command.transaction_step() == TransactionStep::Other;
+    if words.len() < 2 || !is_clear || command.ratio == 0 {
+        return Ok(known);
+    }
+    let mut asking: Vec<&[u8]> = vec![b"COMMAND", b"GETKEYS"];
+    asking.extend(words.iter().map(Vec::as_slice));
+    let mut request = Vec::new();
+    write_request(&asking, &mut request);
+    Ok(match ask(dialer, asked, &request)? {
+        Value::Array(keys) => match keys.first() {
+            Some(Value::Bulk(key)) => CommandKey::Slot(key_slot(key)),
+            Some(_) => known,
+            None => CommandKey::Absent,
+        },
+        Value::Error(text) if text.ends_with(NO_KEYS) => CommandKey::Absent,
+        _ => known,
+    })
+}
+
+/// The key of a command whose first argument is one, if it has any.
+fn first_argument(command: &Command) -> CommandKey {
+    let is_state = !matches!(command.transaction_step(), TransactionStep::Other | TransactionStep::Watch);
+    match command.template.first_argument() {
+        _ if command.draws_keys() => CommandKey::Drawn,
+        Some(key) if !is_state => CommandKey::Slot(key_slot(key)),
+        _ => CommandKey::Absent,
+    }
 }
 
 /// Hosts of all nodes that `seed` knows, those without slots too: they may get some during a run. None where it does not
@@ -98,7 +136,8 @@ pub(crate) fn discover_replicas(dialer: &Dialer) -> Result<ClusterMap, LoadError
         return Err(no_replicas(&primary.endpoint, &format!("names {} of them", endpoints.len())));
     }
     let hosts = Arc::default();
-    let mut map = ClusterMap { nodes: vec![primary.clone()], slots, primaries: 1, replicas: None, hosts };
+    let keys = dialer.settings.commands.iter().map(first_argument).collect();
+    let mut map = ClusterMap { nodes: vec![primary.clone()], slots, primaries: 1, replicas: None, keys, hosts };
     for endpoint in endpoints {
         map.nodes.push(dialer.node(endpoint)?);
     }

@@ -15,7 +15,7 @@ use zerolap_resp::cluster::key_slot;
 
 use crate::dialer::{Dialer, Node};
 use crate::socket::Address;
-use zerolap_load_requests::{Endpoint, Random};
+use zerolap_load_requests::{Endpoint, Random, Settings, TransactionStep};
 
 /// Slots of a cluster, by its specification.
 const SLOTS: usize = 16_384;
@@ -34,8 +34,21 @@ pub(crate) struct ClusterMap {
     primaries: usize,
     /// Only where they are read from.
     replicas: Option<Replicas>,
+    /// For each command of the settings the slot of its key.
+    pub(crate) keys: Arc<[CommandKey]>,
     /// Hosts that discovery named, with their addresses. Nothing is connected to that is not on one of them.
     hosts: Arc<BTreeMap<String, Vec<IpAddr>>>,
+}
+
+/// The slot that a command belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandKey {
+    /// That of a key that each request draws.
+    Drawn,
+    /// This one.
+    Slot(u16),
+    /// None: it has no key.
+    Absent,
 }
 
 impl ClusterMap {
@@ -45,6 +58,25 @@ impl ClusterMap {
 
     pub(crate) const fn primaries(&self) -> usize {
         self.primaries
+    }
+
+    /// What the user has to know of the commands without a key that are in no transaction, in sentences.
+    pub(crate) fn warnings(&self, settings: &Settings) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let mut is_queued = false;
+        for (command, key) in settings.commands.iter().zip(self.keys.iter()).filter(|(command, _)| command.ratio > 0) {
+            match command.transaction_step() {
+                TransactionStep::Begin => is_queued = true,
+                TransactionStep::End => is_queued = false,
+                TransactionStep::Other if !is_queued && *key == CommandKey::Absent => warnings.push(format!(
+                    "{:?} has no key: all of its requests go to one node of the cluster, {}",
+                    command.line,
+                    self.node(self.node_of_slot(0)).endpoint
+                )),
+                _ => {}
+            }
+        }
+        warnings
     }
 
     /// How many nodes are known.
@@ -75,7 +107,7 @@ impl ClusterMap {
     }
 
     /// Index of the node that has `slot`.
-    fn node_of_slot(&self, slot: u16) -> usize {
+    pub(crate) fn node_of_slot(&self, slot: u16) -> usize {
         self.slots.get(usize::from(slot)).map_or(0, |&node| usize::from(node))
     }
 

@@ -176,6 +176,7 @@ mod tests {
             elements: 0,
             leaves: Leaves::VALUE,
             leaves_after_first: Leaves::NONE,
+            error_elements: 0,
         };
         Redirect::read(&reply, &Endpoint::Tcp { host: "seed".to_owned(), port: 1 })
     }

@@ -38,7 +38,7 @@ impl Checker {
     }
 
     fn is_checked(&self, request: &Request) -> bool {
-        !request.is_asking && self.is_checked.get(request.command as usize).is_some_and(|&is_checked| is_checked)
+        !request.is_preparation && self.is_checked.get(request.command as usize).is_some_and(|&is_checked| is_checked)
     }
 
     /// Whether a reply, which ends with `piece`, is the value that belongs to its request, whose bytes are `sent`; none
@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn replies_that_are_not_checked_are_not_kept() {
-        for request in [Request { command: 1, ..Request::default() }, Request { is_asking: true, ..Request::default() }]
+        for request in
+            [Request { command: 1, ..Request::default() }, Request { is_preparation: true, ..Request::default() }]
         {
             let mut checker = checker();
             assert_eq!(arrive(&mut checker, &request, &[b"$9\r\n12345", b"6789\r\n"]), (None, 0));

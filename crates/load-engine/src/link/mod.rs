@@ -44,6 +44,8 @@ pub(crate) struct Link {
     in_flight: InFlight,
     /// Only where values are compared.
     checker: Option<Box<Checker>>,
+    /// The database that the connection is in; none where that is not known.
+    database: Option<u32>,
     /// How often it was opened.
     pub(crate) openings: u32,
     /// When it was lost, if it was open before.
@@ -76,8 +78,13 @@ impl Link {
             reader: ReplyReader::new(),
             unfinished_bytes: 0,
             output: Output::default(),
-            in_flight: InFlight::new(settings.pipeline, settings.server.has_nodes() || settings.verify),
+            in_flight: InFlight::new(
+                settings.pipeline,
+                settings.server.has_nodes() || settings.verify,
+                settings.server.has_nodes() || settings.largest_database.is_some(),
+            ),
             checker: Checker::new(settings),
+            database: None,
             openings: 0,
             lost_ns: clock::now_ns(),
             held_until_ns: 0,
@@ -145,16 +152,35 @@ impl Link {
     pub(crate) fn add(&mut self, request: Request, start: usize) {
         self.in_flight.push(request, &self.output.bytes()[start..]);
         self.unstamped += 1;
-        if !request.is_asking {
+        if !request.is_preparation {
             self.allowance -= 1;
         }
     }
 
     /// Adds what makes a node answer the next request though it does not have its slot yet.
     pub(crate) fn send_asking(&mut self) {
+        self.prepare(&[b"ASKING"]);
+    }
+
+    /// Adds what makes the server answer the next requests from a database; false where they are already.
+    pub(crate) fn select(&mut self, database: u32) -> bool {
+        if self.database == Some(database) {
+            return false;
+        }
+        self.database = Some(database);
+        self.prepare(&[b"SELECT", database.to_string().as_bytes()]);
+        true
+    }
+
+    /// Notes that a request may have led to another database.
+    pub(crate) fn forget_database(&mut self) {
+        self.database = None;
+    }
+
+    fn prepare(&mut self, words: &[&[u8]]) {
         let start = self.output.bytes().len();
-        write_request(&[b"ASKING"], self.output.bytes_mut());
-        self.add(Request { is_asking: true, ..Request::default() }, start);
+        write_request(words, self.output.bytes_mut());
+        self.add(Request { is_preparation: true, ..Request::default() }, start);
     }
 
     pub(crate) fn endpoint(&self) -> &Endpoint {
@@ -174,7 +200,7 @@ impl Link {
                     if request.due_ns == 0 {
                         request.due_ns = now_ns;
                     }
-                    if !request.is_asking {
+                    if !request.is_preparation {
                         stamped(request);
                     }
                 }

@@ -111,6 +111,7 @@ impl Link {
             self.state = State::Open;
             self.attempts = 0;
             self.openings += 1;
+            self.database = Some(self.dialer.settings.server.database);
             self.allowance = self.dialer.settings.connecting.reconnect_interval.map_or(u64::MAX, Into::into);
         }
     }

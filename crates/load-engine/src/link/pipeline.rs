@@ -63,10 +63,9 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// Room for `limit` requests, which are kept with their bytes or not.
-    pub(super) fn new(limit: usize, keeps_bytes: bool) -> Self {
-        // Where requests are sent again, an ASKING may stand before each.
-        let places = (if keeps_bytes { 2 * limit } else { limit }).max(1).next_power_of_two();
+    /// Room for `limit` requests, which are kept with their bytes or not. What prepares a request may be before each.
+    pub(super) fn new(limit: usize, keeps_bytes: bool, has_preparations: bool) -> Self {
+        let places = (if has_preparations { 2 * limit } else { limit }).max(1).next_power_of_two();
         let ring = vec![Request::default(); places].into_boxed_slice();
         Self { ring, limit, answered: 0, added: 0, kept: keeps_bytes.then(VecDeque::new) }
     }
@@ -154,7 +153,7 @@ mod tests {
 
     #[test]
     fn requests_leave_in_the_order_they_came() {
-        let mut ring = InFlight::new(3, true);
+        let mut ring = InFlight::new(3, true, true);
         assert_eq!((ring.room(), ring.pop().is_none(), ring.oldest_sent_ns()), (3, true, None));
         for round in 0..10 {
             for (command, sent_ns) in [(1, 100 + round), (2, 100 + round), (3, 200 + round)] {

@@ -94,7 +94,12 @@ impl Worker {
         }
         if self.links[index].is_open() {
             self.closed_links.remove(index);
-            self.tally.connections.reconnects += u64::from(self.links[index].openings > 1);
+            if self.links[index].openings > 1 {
+                self.tally.connections.reconnects += 1;
+                if self.routes.is_none() {
+                    self.clients[self.links[index].client].stream.leave_transaction();
+                }
+            }
             self.offer(index);
         }
         Ok(())
@@ -117,7 +122,7 @@ impl Worker {
         }
         let client = link.client;
         while let Some(request) = link.take_unanswered() {
-            if request.is_asking {
+            if request.is_preparation {
                 continue;
             }
             tally.count_lost(request, now_ns, is_timeout);
@@ -129,6 +134,8 @@ impl Worker {
             let open = &mut self.clients[client].open;
             *open = open.saturating_sub(1);
         }
+        self.lose_transactions(index, now_ns, is_timeout);
+        let link = &mut self.links[index];
         let Some(reconnecting) = self.settings.connecting.reconnect_on_error else { return Err(error) };
         if error.is_loading() {
             // The server is there and will answer: it has all the time it needs.

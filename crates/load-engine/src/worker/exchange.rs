@@ -1,5 +1,7 @@
 //! Which requests are sent when, and what replies to them lead to.
 
+use zerolap_resp::ReplyKind;
+
 use super::Worker;
 use super::routes::{Redirected, redirect};
 use crate::cluster::Redirect;
@@ -115,6 +117,9 @@ impl Worker {
 
     /// Writes up to `count` requests of a client into the buffer of its link.
     fn add(&mut self, client: usize, count: usize, request: Request) {
+        if self.settings.largest_database.is_some() {
+            return self.add_in_databases(client, count, request);
+        }
         let (sender, link) = (&mut self.clients[client], &mut self.links[client]);
         let count = usize::try_from(sender.remaining).unwrap_or(usize::MAX).min(count);
         if count == 0 {
@@ -129,6 +134,32 @@ impl Worker {
         sender.remaining -= count as u64;
         self.clients_with_more -= usize::from(sender.remaining == 0);
         self.unanswered += count as u64;
+    }
+
+    /// The same where requests are sent in several databases.
+    // Apart, so that nothing is in the way of ordinary requests.
+    #[inline(never)]
+    fn add_in_databases(&mut self, client: usize, count: usize, request: Request) {
+        for _ in 0..count {
+            let (sender, link) = (&mut self.clients[client], &mut self.links[client]);
+            if sender.remaining == 0 {
+                return;
+            }
+            let database = sender.stream.next_database();
+            if let Some(needed) = database.needed {
+                self.tally.selects += u64::from(link.select(needed));
+            }
+            let start = link.buffer().len();
+            let command = sender.stream.write_next(link.buffer());
+            self.tally.commands[command].bytes_sent += (link.buffer().len() - start) as u64;
+            link.add(Request { command: u32::try_from(command).unwrap_or(u32::MAX), ..request }, start);
+            if database.selects {
+                link.forget_database();
+            }
+            sender.remaining -= 1;
+            self.clients_with_more -= usize::from(sender.remaining == 0);
+            self.unanswered += 1;
+        }
     }
 
     /// Writes what a link holds.
@@ -181,6 +212,7 @@ impl Worker {
     /// Counts what has come; returns whether the server replied that it is loading its data.
     fn receive_replies(&mut self, index: usize, seen_ns: u64) -> Result<bool, LoadError> {
         let mut is_loading = false;
+        let mut refused_select = None;
         let is_alone = self.settings.pipeline == 1;
         let (link, tally, unanswered) = (&mut self.links[index], &mut self.tally, &mut self.unanswered);
         let mut scan = self.settings.scan.is_some().then_some(&mut self.clients[link.client].stream);
@@ -192,6 +224,11 @@ impl Worker {
             tally.move_to(received_ns);
             link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {
                 None => tally.pushes += 1,
+                Some(Answered { request, .. }) if request.is_preparation => {
+                    if reply.kind == ReplyKind::Error {
+                        refused_select = Some(String::from_utf8_lossy(reply.text).into_owned());
+                    }
+                }
                 Some(Answered { request, is_match, .. }) => {
                     tally.count(request, reply, received_ns, bytes);
                     is_loading |= reply.code == LOADING.as_bytes();
@@ -204,6 +241,10 @@ impl Worker {
                     }
                 }
             })?;
+            if let Some(reply) = refused_select.take() {
+                // What follows would be sent in another database than it was recorded in.
+                return Err(LoadError::SetupRefused { endpoint: link.endpoint().clone(), request: "SELECT", reply });
+            }
             if !link.may_hold_more() {
                 break;
             }
@@ -230,16 +271,22 @@ impl Worker {
             self.tally.move_to(received_ns);
             link.take_replies(&self.buffer[..length], |request, reply, bytes| match request {
                 None => self.tally.pushes += 1,
-                Some(answered) if answered.request.is_asking => {}
+                Some(answered) if answered.request.is_preparation => {}
                 Some(Answered { request, kept, is_match }) => {
-                    if let Some(Redirect { slot, endpoint: target, is_ask }) = redirect(&request, reply, &endpoint) {
-                        let routes = self.routes.as_mut();
-                        if let Some(node) = routes.and_then(|routes| routes.find_or_add(target.clone(), &self.dialer)) {
-                            let bytes = kept.unwrap_or_default();
-                            redirected.push(Redirected { request, bytes, slot, node, is_ask });
-                            return;
+                    if let Some(Redirect { slot, endpoint: target, is_ask }) = redirect(&request, reply, &endpoint)
+                        && let Some(routes) = &mut self.routes
+                    {
+                        match routes.find_or_add(target.clone(), &self.dialer) {
+                            None => self.tally.count_unfollowed(target),
+                            Some(node) if !routes.has_transactions() => {
+                                let bytes = kept.unwrap_or_default();
+                                redirected.push(Redirected { request, bytes, slot, node, is_ask });
+                                return;
+                            }
+                            // What is sent again could become a part of a transaction that it does not belong to.
+                            Some(node) if !is_ask => routes.move_slot(request.command as usize, slot, node),
+                            Some(_) => {}
                         }
-                        self.tally.count_unfollowed(target);
                     }
                     let answer = self.tally.count(request, reply, received_ns, bytes);
                     is_loading |= reply.code == LOADING.as_bytes();

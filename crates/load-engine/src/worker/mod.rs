@@ -5,7 +5,9 @@ mod exchange;
 mod pending;
 mod routes;
 mod schedule;
+mod transactions;
 
+use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +24,7 @@ use crate::socket::{Poller, Ready};
 use pending::PendingLinks;
 use routes::Routes;
 use schedule::Schedule;
+use transactions::{RoutedRequest, TransactionPlace};
 use zerolap_load_measure::{LiveCounts, LoadError, Moment, Tally, clock};
 use zerolap_load_requests::{Amount, DataPool, RequestStream, Settings, Work};
 
@@ -85,6 +88,10 @@ struct Client {
     remaining: u64,
     /// Requests that have no reply yet; counted only in a cluster.
     open: usize,
+    /// Requests that were drawn in advance, with the nodes that they belong to; only in a cluster with transactions.
+    drawn: VecDeque<RoutedRequest>,
+    /// Where its transaction is; only in a cluster.
+    transaction: TransactionPlace,
     /// Whether it stands in the queue of those that can take what is due next.
     is_queued: bool,
 }
@@ -108,6 +115,8 @@ impl Worker {
             stream: RequestStream::new(&settings, data, thread, index),
             remaining: 0,
             open: 0,
+            drawn: VecDeque::new(),
+            transaction: TransactionPlace::default(),
             is_queued: false,
         };
         let clients: Vec<Client> = (0..settings.clients).map(client).collect();

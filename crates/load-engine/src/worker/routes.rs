@@ -5,11 +5,12 @@ use zerolap_resp::{Reply, cluster::key_slot};
 use super::{Client, Worker};
 use std::sync::Arc;
 
-use crate::cluster::{ClusterMap, Redirect};
+use super::transactions::RoutedRequest;
+use crate::cluster::{ClusterMap, CommandKey, Redirect};
 use crate::dialer::Dialer;
 use crate::link::Link;
 use zerolap_load_measure::{LoadError, Request};
-use zerolap_load_requests::{Endpoint, Purpose, Random};
+use zerolap_load_requests::{Command, Endpoint, Purpose, Random, TransactionStep};
 
 /// Redirections after which an error is taken as the answer.
 const MOST_REDIRECTS: u16 = 16;
@@ -23,8 +24,10 @@ pub(super) struct Routes {
     random: Random,
     /// For each client the index of its link to each node, as far as it has one.
     links: Vec<Vec<Option<usize>>>,
-    /// For each command without a drawn key, the slot that it belongs to, as far as is known.
-    command_slots: Vec<Option<u16>>,
+    /// For each command the slot of its key, as far as is known.
+    keys: Vec<CommandKey>,
+    /// For each command what it does to the transaction of its connection; empty where no command begins one.
+    pub(super) steps: Vec<TransactionStep>,
 }
 
 /// A request that another node has to answer.
@@ -40,12 +43,49 @@ pub(super) struct Redirected {
 
 impl Routes {
     pub(super) fn new(map: ClusterMap, dialer: &Dialer, thread: usize, clients: &[Client]) -> Self {
+        let settings = &dialer.settings;
+        let steps = settings.commands.iter().map(Command::transaction_step);
+        let keys = map.keys.to_vec();
         Self {
             map,
             replica_dialer: Arc::new(dialer.for_replicas()),
             random: Random::new(dialer.settings.seed, Purpose::Replicas, thread, 0),
             links: vec![Vec::new(); clients.len()],
-            command_slots: clients.first().map(|client| client.stream.fixed_slots()).unwrap_or_default(),
+            keys,
+            steps: if settings.has_transactions() { steps.collect() } else { Vec::new() },
+        }
+    }
+
+    /// The slot of a request of this command, of which `key` was drawn; none if it has no key.
+    pub(super) fn slot(&self, command: usize, key: Option<&[u8]>) -> Option<u16> {
+        match (key, self.keys.get(command)) {
+            (Some(key), _) => Some(key_slot(key)),
+            (None, Some(CommandKey::Slot(slot))) => Some(*slot),
+            (None, _) => None,
+        }
+    }
+
+    /// Index of the node that answers a request of this command outside of transactions. One without a key goes to the
+    /// node of the first slot.
+    pub(super) fn node(&mut self, command: usize, slot: Option<u16>) -> usize {
+        self.map.node_of_command(command, slot.unwrap_or_default(), &mut self.random)
+    }
+
+    /// Index of the primary that has a slot; of none that of the first slot.
+    pub(super) fn primary(&self, slot: Option<u16>) -> usize {
+        self.map.node_of_slot(slot.unwrap_or_default())
+    }
+
+    /// Whether any command begins a transaction.
+    pub(super) const fn has_transactions(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// Notes that a request of this command was for a slot that is on `node` from now on.
+    pub(super) fn move_slot(&mut self, command: usize, slot: u16, node: usize) {
+        self.map.move_slot(slot, node);
+        if let Some(CommandKey::Slot(known)) = self.keys.get_mut(command) {
+            *known = slot;
         }
     }
 
@@ -96,15 +136,8 @@ impl Worker {
     pub(super) fn route(&mut self, client: usize, count: usize, request: Request) {
         let remaining = usize::try_from(self.clients[client].remaining).unwrap_or(usize::MAX);
         for _ in 0..count.min(remaining) {
+            let Some(RoutedRequest { command, bytes, node }) = self.next_routed(client) else { return };
             let sender = &mut self.clients[client];
-            let mut bytes = Vec::new();
-            let (command, key) = sender.stream.write_next_with_key(&mut bytes);
-            let Some(routes) = &mut self.routes else { return };
-            let slot = match (key, routes.command_slots[command]) {
-                (Some(key), _) => key_slot(&bytes[key]),
-                (None, slot) => slot.unwrap_or(0),
-            };
-            let node = routes.map.node_of_command(command, slot, &mut routes.random);
             sender.remaining -= 1;
             sender.open += 1;
             self.clients_with_more -= usize::from(sender.remaining == 0);
@@ -116,6 +149,19 @@ impl Worker {
             let command = u32::try_from(command).unwrap_or(u32::MAX);
             link.waiting.push_back((Request { command, was_held_up, ..request }, bytes));
         }
+    }
+
+    /// The next request of a client, with the node that it goes to.
+    fn next_routed(&mut self, client: usize) -> Option<RoutedRequest> {
+        let routes = self.routes.as_mut()?;
+        if routes.has_transactions() {
+            return self.next_in_transactions(client);
+        }
+        let mut bytes = Vec::new();
+        let (command, key) = self.clients[client].stream.write_next_with_key(&mut bytes);
+        let slot = routes.slot(command, key.map(|key| &bytes[key]));
+        let node = routes.node(command, slot);
+        Some(RoutedRequest { command, bytes, node })
     }
 
     /// Sends what waits before a client's links, as far as there is room.
@@ -136,7 +182,7 @@ impl Worker {
         while room > 0
             && let Some((request, bytes)) = link.waiting.pop_front()
         {
-            if request.is_asking {
+            if request.is_preparation {
                 // It takes no room: the request that it is for follows at once.
                 link.send_asking();
                 room += 1;
@@ -167,10 +213,7 @@ impl Worker {
                 self.tally.commands[command].asked += 1;
                 self.tally.node(asked_node, &asked_endpoint).asked += 1;
             } else {
-                routes.map.move_slot(slot, node);
-                if let Some(known) = &mut routes.command_slots[command] {
-                    *known = slot;
-                }
+                routes.move_slot(command, slot, node);
                 self.tally.commands[command].moved += 1;
                 self.tally.node(asked_node, &asked_endpoint).moved += 1;
             }
@@ -179,7 +222,7 @@ impl Worker {
             let waiting = &mut self.links[link].waiting;
             waiting.push_front((request, bytes));
             if is_ask {
-                waiting.push_front((Request { is_asking: true, ..Request::default() }, Vec::new()));
+                waiting.push_front((Request { is_preparation: true, ..Request::default() }, Vec::new()));
             }
         }
         self.pump(client)

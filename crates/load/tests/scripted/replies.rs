@@ -40,7 +40,8 @@ fn expect_replies_counted(send: fn(&mut Peer, &[u8]) -> bool) {
         "status": 2, "integer": 2, "bulk": 4, "nil": 6, "array": 4, "map": 4, "double": 2, "boolean": 2, "error": 6,
     });
     assert_eq!(document["replies"], expected);
-    assert_eq!(document["errors"], json!({"WRONGTYPE": 4, "OOM": 2}));
+    assert_eq!(document["errors"], json!({"WRONGTYPE": 4, "OOM": 2, "ERR": 2}));
+    assert_eq!(document["error_elements"], 2, "an error within an array");
     let bytes: usize = REPLIES.iter().map(|reply| reply.len() * 2).sum();
     assert_eq!(document["bytes_received"], bytes);
     assert_eq!(document["bytes_sent"], 32 * "*3\r\n$4\r\nEVAL\r\n$1\r\nx\r\n$1\r\n0\r\n".len());

@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use zerolap_resp::{Leaves, MalformedReply, ReplyKind, ReplyReader, parse_value};
 
 /// Of one reply: where it ends, and all that is reported of it.
-type Seen = (usize, ReplyKind, [Vec<u8>; 3], u64, [Leaves; 2]);
+type Seen = (usize, ReplyKind, [Vec<u8>; 3], [u64; 2], [Leaves; 2]);
 
 fuzz_target!(|data: &[u8]| {
     let Some((&length, bytes)) = data.split_first() else { return };
@@ -37,7 +37,8 @@ fn trace<'bytes>(pieces: impl IntoIterator<Item = &'bytes [u8]>) -> (Vec<Seen>, 
                 Ok(Some(reply)) => {
                     let texts = [reply.code, reply.text, reply.first].map(<[u8]>::to_vec);
                     let leaves = [reply.leaves, reply.leaves_after_first];
-                    seen.push((end - input.len(), reply.kind, texts, reply.elements, leaves));
+                    let numbers = [reply.elements, reply.error_elements];
+                    seen.push((end - input.len(), reply.kind, texts, numbers, leaves));
                 }
                 Ok(None) => break,
                 Err(fault) => return (seen, Err(fault)),

@@ -63,6 +63,20 @@ fn statuses_that_stand_for_something_else_are_told_apart_in_any_split() {
 }
 
 #[test]
+fn errors_within_a_reply_are_counted_and_the_first_is_kept() {
+    // Those of attributes are no elements.
+    let replies = "*3\r\n+OK\r\n-WRONGTYPE not that\r\n*1\r\n!7\r\nERR two\r\n*2\r\n|1\r\n+a\r\n-ERR not this\r\n:1\r\n-ERR one\r\n\
+        *2\r\n$-1\r\n:1\r\n-ERR alone\r\n";
+    for length in [1, replies.len()] {
+        let pieces: Vec<&[u8]> = replies.as_bytes().chunks(length).collect();
+        let seen = read(&pieces).expect("replies");
+        let errors = seen.iter().map(|seen| (seen.error_elements, String::from_utf8_lossy(&seen.text).into_owned()));
+        let expected = [(2, "WRONGTYPE not that"), (1, "ERR one"), (0, ""), (0, "ERR alone")];
+        assert_eq!(errors.collect::<Vec<_>>(), expected.map(|(count, text)| (count, text.to_owned())));
+    }
+}
+
+#[test]
 fn errors_carry_their_code_and_text() {
     let code_and_text = |bytes: &str| {
         let seen = read_one(bytes);
@@ -84,7 +98,9 @@ fn errors_carry_their_code_and_text() {
 #[test]
 fn aggregates_carry_their_elements() {
     assert_eq!(read_one("*0\r\n"), Seen::aggregate(ReplyKind::Array, 0, b""));
-    assert_eq!(read_one("*2\r\n*2\r\n:1\r\n-ERR x\r\n$-1\r\n"), Seen::aggregate(ReplyKind::Array, 2, b""));
+    let nested = Seen { error_elements: 1, ..Seen::error(b"ERR x") };
+    let nested = Seen { kind: ReplyKind::Array, elements: 2, ..nested };
+    assert_eq!(read_one("*2\r\n*2\r\n:1\r\n-ERR x\r\n$-1\r\n"), nested);
     assert_eq!(read_one("%1\r\n+a\r\n~2\r\n:1\r\n:2\r\n"), Seen::aggregate(ReplyKind::Map, 1, b""));
     assert_eq!(read_one("~1\r\n_\r\n"), Seen::aggregate(ReplyKind::Set, 1, b""));
 }
@@ -115,7 +131,7 @@ fn an_attribute_holds_no_first_element() {
 #[test]
 fn an_error_does_not_leak_into_the_next_reply() {
     let seen = read(&[b"-ERR x\r\n*1\r\n-OOM y\r\n-MOVED 1 h:1\r\n"]).expect("replies");
-    let array = Seen::aggregate(ReplyKind::Array, 1, b"");
+    let array = Seen { kind: ReplyKind::Array, elements: 1, error_elements: 1, ..Seen::error(b"OOM y") };
     assert_eq!(seen, [Seen::error(b"ERR x"), array, Seen::error(b"MOVED 1 h:1")]);
 }
 

@@ -11,12 +11,21 @@ pub struct Seen {
     pub elements: u64,
     pub first: Vec<u8>,
     pub is_zero: bool,
+    pub error_elements: u64,
 }
 
 impl Seen {
     /// A reply of which nothing else is reported.
     pub fn plain(kind: ReplyKind) -> Self {
-        Self { kind, code: Vec::new(), text: Vec::new(), elements: 0, first: Vec::new(), is_zero: false }
+        Self {
+            kind,
+            code: Vec::new(),
+            text: Vec::new(),
+            elements: 0,
+            first: Vec::new(),
+            is_zero: false,
+            error_elements: 0,
+        }
     }
 
     pub fn error(text: &[u8]) -> Self {
@@ -33,8 +42,16 @@ impl Seen {
 impl From<Reply<'_>> for Seen {
     fn from(reply: Reply<'_>) -> Self {
         let is_zero = reply.is_zero();
-        let Reply { kind, code, text, elements, first, .. } = reply;
-        Self { kind, code: code.to_vec(), text: text.to_vec(), elements, first: first.to_vec(), is_zero }
+        let Reply { kind, code, text, elements, first, error_elements, .. } = reply;
+        Self {
+            kind,
+            code: code.to_vec(),
+            text: text.to_vec(),
+            elements,
+            first: first.to_vec(),
+            is_zero,
+            error_elements,
+        }
     }
 }
 

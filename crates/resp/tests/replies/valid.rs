@@ -86,7 +86,15 @@ fn aggregate(marker: char, kind: ReplyKind, elements: &[Valid]) -> Valid {
         bytes.extend_from_slice(&element.bytes);
     }
     let first = elements.first().map_or(b"".as_slice(), |element| &element.as_first);
-    Valid { bytes, seen: Seen::aggregate(kind, count as u64, first), value, as_first: Vec::new() }
+    let mut seen = Seen::aggregate(kind, count as u64, first);
+    for element in elements.iter().map(|element| &element.seen) {
+        let errors = if element.kind == ReplyKind::Error { 1 } else { element.error_elements };
+        if errors > 0 && seen.error_elements == 0 {
+            (seen.code, seen.text) = (element.code.clone(), element.text.clone());
+        }
+        seen.error_elements += errors;
+    }
+    Valid { bytes, seen, value, as_first: Vec::new() }
 }
 
 /// What may stand anywhere.

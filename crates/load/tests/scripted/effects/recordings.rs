@@ -14,7 +14,7 @@ const RECORDING: &str = concat!(
     "1634567890.123456 [0 127.0.0.1:5000] \"SET\" \"key\" \"va\\\"l \\x00\\xff\\n\"\n",
     "1634567890.123457 [0 127.0.0.1:5001] \"get\" \"key\"\r\n",
     "\n",
-    "[ proxy49 ] 1764031576.604009 [3 unix:/run/x.sock] \"SET\" \"other\" \"\"\n",
+    "[ proxy49 ] 1764031576.604009 [0 unix:/run/x.sock] \"SET\" \"other\" \"\"\n",
     "1634567890.123458 [0 127.0.0.1:5000] \"PING\"",
 );
 
@@ -126,6 +126,27 @@ fn what_is_wrong_with_a_recording_is_told_at_the_start() {
             "__monitor_line@__",
             "line 3: __data__ must be a whole",
         ),
+        (
+            file("listens", b"1.0 [0 a] \"GET\" \"x\"\n1.1 [0 a] \"SUBSCRIBE\" \"x\" \"y\"\n"),
+            "__monitor_line@__",
+            "line 2: SUBSCRIBE cannot be replayed: the server answers it once for each channel",
+        ),
+        (
+            file("silent", b"1.0 [0 a] \"client\" \"reply\" \"skip\"\n"),
+            "__monitor_line@__",
+            "line 1: CLIENT REPLY SKIP cannot be replayed: the server does not answer",
+        ),
+        (
+            file("secret", b"1.0 [0 a] \"AUTH\" \"(redacted)\"\n"),
+            "__monitor_line@__",
+            "line 1: AUTH cannot be replayed: the server does not record passwords",
+        ),
+        (
+            file("numbered", b"1.0 [0 a] \"GET\" \"x\"\n1.1 [0 a] \"MONITOR\"\n"),
+            "__monitor_line2__",
+            "the server sends a stream after it",
+        ),
+        (file("parts", b"1.0 [0 a] \"MULTI\"\n"), "__monitor_line@__", "it holds only parts of transactions"),
         (good.clone(), "__monitor_line5__", "expected __monitor_line@__, or __monitor_line1__ to __monitor_line4__"),
         (good.clone(), "__monitor_line0__", "expected __monitor_line@__, or __monitor_line1__ to __monitor_line4__"),
         (good, "__monitor_line", "expected __monitor_line@__, or __monitor_line1__ to __monitor_line4__"),

@@ -81,9 +81,9 @@ pub fn start(
     })
 }
 
-/// The requests of a node, without the question for the map.
+/// The requests of a node, without the questions for the map and for keys.
 pub fn commands(node: &Scripted) -> Vec<Request> {
-    node.requests().into_iter().filter(|request| request[0] != "CLUSTER").collect()
+    node.requests().into_iter().filter(|request| !["CLUSTER", "COMMAND"].contains(&request[0].as_str())).collect()
 }
 
 /// The slot of a key, from the specification: CRC16 (XMODEM), bit by bit, of what stands between the first { and the
