@@ -18,7 +18,6 @@ from zerolap.judge.case_answers import (
     case_answers,
     case_validity,
     time_answer,
-    work_answer,
 )
 from zerolap.judge.change_points import (
     IDENTICAL,
@@ -60,6 +59,7 @@ from zerolap.judge.verdict_rule import (
     adjusted,
     with_rules,
 )
+from zerolap.judge.weighed_work import WORTH, WeighedWork, weighed_work
 
 __all__ = [
     "ALL_LOOKS",
@@ -82,6 +82,7 @@ __all__ = [
     "REPORTED",
     "SEARCH_LEVEL",
     "SNAPSHOT_MIN_EFFECT",
+    "WORTH",
     "Batching",
     "BisectedCommit",
     "Bisection",
@@ -112,6 +113,7 @@ __all__ = [
     "TimedPair",
     "UnadjustedVerdict",
     "Visit",
+    "WeighedWork",
     "WorkStep",
     "adjusted",
     "budget_answer",
@@ -148,6 +150,6 @@ __all__ = [
     "unequal_count",
     "wants_more",
     "wants_more_starts",
+    "weighed_work",
     "with_rules",
-    "work_answer",
 ]

@@ -250,6 +250,8 @@ def statement(answered: CaseAnswer) -> str:
     text = f"{begin}: {cost}{sentence(decided)}" + (" is too, is open" if cost else "")
     if answered.word != "unsure":
         return text
+    if decided.verdict == "unsure" and decided.wild_starts is not None and decided.wild_starts.reason is not None:
+        return f"{text}; single starts in which one side is far slower leave it open"
     if decided.verdict == "unsure":
         able = f"these {decided.samples} samples a side can detect a change of {percent(decided.detectable)}"
         return f"{text}; {able} or more"
