@@ -1,7 +1,7 @@
 """The document of a history: what the store knows of a range, judged and explained."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,6 +10,7 @@ from zerolap.history.asked import TIME, WORK, Asked, failures_of
 from zerolap.history.commit_times import CaseTimes, read_times
 from zerolap.history.commit_work import CaseWork, read_work
 from zerolap.history.nodes import read_nodes
+from zerolap.history.opposed_steps import opposed_step
 from zerolap.history.platform_series import platform_events
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
@@ -53,7 +54,7 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
     times = read_times(asked, nodes, work, lab.store, platform.fingerprint)
     accepted = read_accepted(asked, lab.store)
     changes_of_time = time_changes(times, asked.releases, accepted.positions)
-    builder = _SeriesBuilder(asked, accepted, WorkReasons(asked, lab))
+    builder = SeriesBuilder(asked, accepted, WorkReasons(asked, lab))
     series = [
         *(one for case in asked.cases for one in builder.of_work(work[case.name])),
         *(one for case in asked.cases for one in builder.of_time(times[case.name], changes_of_time)),
@@ -137,7 +138,7 @@ def _notes_of_places(series: Sequence[HistorySeries], commits: Sequence[HistoryC
 
 
 @dataclass(frozen=True)
-class _SeriesBuilder:
+class SeriesBuilder:
     """Makes series of what is measured."""
 
     asked: Asked
@@ -148,18 +149,27 @@ class _SeriesBuilder:
 
     def of_work(self, work: CaseWork) -> list[HistorySeries]:
         """Return the series of a case's work: its instructions, and what else changed."""
-        series, explained = [], set[int]()
-        for metric in WORK:
-            positions = work.positions(metric) if metric in work.points else []
-            if not positions:
-                continue
-            steps = self._steps(work, metric)
-            events = {step.position for step in steps if step.is_event}
-            # A request that comes alone executes what a pipelined one does, and what a turn of the event loop takes.
-            if metric == INSTRUCTIONS or events - (explained if metric == ALONE else set()):
-                series.append(self._series_of_work(work, metric, positions, steps))
-            explained |= events
-        return series
+        positions = {metric: work.positions(metric) for metric in WORK if metric in work.points}
+        steps = {metric: self._steps(work, metric) for metric, of_metric in positions.items() if of_metric}
+        return [
+            self._series_of_work(work, metric, positions[metric], steps)
+            for metric, of_metric in steps.items()
+            if metric == INSTRUCTIONS or any(self._is_shown(metric, step, steps) for step in of_metric)
+        ]
+
+    def _is_shown(self, metric: str, step: WorkStep, steps: Mapping[str, Sequence[WorkStep]]) -> bool:
+        """Whether a step makes its series worth showing.
+
+        A request that comes alone executes what a pipelined one does, and what a turn of the event loop takes: a step
+        that is no larger than that of instructions is theirs.
+        """
+        if metric != ALONE or not step.is_event:
+            return step.is_event
+        of_instructions = _between(steps, step).get(INSTRUCTIONS)
+        if of_instructions is None or not of_instructions.is_event:
+            return True
+        is_same_way = of_instructions.log_change * step.log_change > 0
+        return not is_same_way or abs(step.log_change) > abs(of_instructions.log_change) + LOG_REPORTED
 
     def _steps(self, work: CaseWork, metric: str) -> list[WorkStep]:
         """Return the steps of a case, those marked that the places of strings account for."""
@@ -176,8 +186,13 @@ class _SeriesBuilder:
         return is_by_string_places(step.log_change, self.reasons.log_by_string_places(points), LOG_REPORTED)
 
     def _series_of_work(
-        self, work: CaseWork, metric: str, positions: Sequence[int], steps: Sequence[WorkStep]
+        self,
+        work: CaseWork,
+        metric: str,
+        positions: Sequence[int],
+        steps_of_all: Mapping[str, Sequence[WorkStep]],
     ) -> HistorySeries:
+        steps = steps_of_all[metric]
         by_position = {step.position: step for step in steps}
         total = math.fsum(step.log_change for step in steps)
         points, level = [], 0.0
@@ -198,7 +213,9 @@ class _SeriesBuilder:
                     by_string_places=step is not None and step.by_string_places,
                 )
             )
-        changes = [self._work_change(work, metric, step) for step in steps if step.is_reported]
+        changes = [
+            self._work_change(work, metric, step, _between(steps_of_all, step)) for step in steps if step.is_reported
+        ]
         since = self._since(positions, steps)
         accepted = (step.position for step in steps if step.accepted and step.is_event)
         drifts = drifts_of(steps, max(accepted, default=positions[0]))
@@ -225,10 +242,15 @@ class _SeriesBuilder:
         of_node = {} if node is None else work.points[metric].by_node.get(node, {})
         return [*of_node.values()][-1].value if of_node else None
 
-    def _work_change(self, work: CaseWork, metric: str, step: WorkStep) -> HistoryChange:
-        points = work.points_of(metric, step.after, step.position)
-        reasons = () if points is None else self.reasons.of(step.after, step.position, points)
-        return self._change(work.case.name, metric, "step", (step.after, step.position), step.log_change, reasons)
+    def _work_change(self, work: CaseWork, metric: str, step: WorkStep, steps: Mapping[str, WorkStep]) -> HistoryChange:
+        ends = step.after, step.position
+        points = work.points_of(metric, *ends)
+        reasons = () if points is None else self.reasons.of(*ends, points)
+        opposed = opposed_step(work, steps, *ends) if step.log_change < 0 else None
+        if opposed is not None:
+            reasons = (opposed, *reasons)
+        change = self._change(work.case.name, metric, "step", ends, step.log_change, reasons)
+        return change.model_copy(update={"is_opposed": opposed is not None})
 
     def _since(self, positions: Sequence[int], steps: Sequence[WorkStep]) -> int:
         """Return the position that the ledger begins at: of the last release or accepted change before the end."""
@@ -346,6 +368,16 @@ class _SeriesBuilder:
                 "accepted": self.accepted.reason(commit, case, metric),
             }
         )
+
+
+def _between(steps: Mapping[str, Sequence[WorkStep]], step: WorkStep) -> dict[str, WorkStep]:
+    """Return the steps between the same two commits by metric."""
+    return {
+        metric: other
+        for metric, of_metric in steps.items()
+        for other in of_metric
+        if (other.after, other.position) == (step.after, step.position)
+    }
 
 
 def _time_point(position: int, level: Level, *, same_code: bool) -> HistoryPoint:
