@@ -5,8 +5,6 @@ elapsed time. Some starts are longer: of both sides alike, of the head in one ca
 measured` draws from the starts of harmless edits in `benches/samples`.
 """
 
-import json
-import lzma
 import math
 import random
 import sys
@@ -17,6 +15,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from benches.looks import CASES, METRICS_OF_A_CASE, MIN_EFFECT, SPREAD_OF_SPREADS
+from benches.truth.case_data import cases_of
+from benches.truth.samples import KEPT, SampleFile
 from zerolap.judge import (
     LOOKS,
     TimedPair,
@@ -31,7 +31,6 @@ from zerolap.judge import (
 CPU, ELAPSED = "cpu_ns_per_op", "elapsed_ns_per_op"
 SPREAD, SPREAD_OF_ELAPSED = 0.014, 0.02
 COMPARISONS = 300
-SAMPLES: Final = Path(__file__).resolve().parent / "samples"
 HARMLESS: Final = ("nulls", "null_repeats")
 
 Where: TypeAlias = Literal["no case", "both sides", "head, one case", "head, all cases"]
@@ -97,10 +96,9 @@ def _pair(change: float, elapsed: float) -> TimedPair:
 def measured(path: Path) -> dict[str, list[float]]:
     """Return the log ratios of starts of harmless edits by case, as a file of samples has them."""
     starts: dict[str, list[float]] = {}
-    for sample in json.loads(lzma.decompress(path.read_bytes()))["samples"]:
-        if sample["experiment"] in HARMLESS:
-            for case in sample["data"]["cases"]:
-                starts.setdefault(case["case"], []).extend(case["log_ratios"])
+    for sample in SampleFile(path).samples:
+        for case in cases_of(sample) if sample.experiment in HARMLESS else ():
+            starts.setdefault(case.case, []).extend(case.log_ratios)
     return starts
 
 
@@ -160,7 +158,7 @@ def main() -> None:
         of_comparisons = [compared(drawn(row, chance)) for _ in range(comparisons)]
         is_of_one = row.where == "head, one case"
         _print_row(str(row), [of["0"] for of in of_comparisons] if is_of_one else _all(of_comparisons))
-    for path in sorted(SAMPLES.glob("truth-*.json.xz")):
+    for path in sorted(KEPT.glob("truth-*.json.xz")):
         chance, starts = random.Random(seed), measured(path)
         _print_row("as measured", _all([compared(drawn_from(starts, chance)) for _ in range(comparisons)]))
 
