@@ -74,6 +74,17 @@ MIXED = {
         "regression",
         INSTRUCTIONS,
     ),
+    "what cancels in pipelines, and requests alone lose": (
+        [
+            counted(INSTRUCTIONS, 3462, 3724, 0.037),
+            counted(ALLOCATIONS, 4.06, 4, 0.001),
+            counted(SYSCALLS, 0.25, 0.1875, 0.001),
+            counted(CLOCK, 2.25, 2.7),
+            counted(ALONE, 4687, 5693, 0.04),
+        ],
+        "regression",
+        ALONE,
+    ),
     "few system calls more, many instructions less": (
         [counted(INSTRUCTIONS, 3873, 3489, 0.033), counted(SYSCALLS, 0.1875, 0.25, 0.01)],
         "improvement",

@@ -15,7 +15,7 @@ from zerolap.history.platform_series import platform_events
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
 from zerolap.history.uncounted import notes_of_uncounted
-from zerolap.judge import BOUNDS_95, EVENT, LOG_REPORTED, Ledger, Level, WorkStep, drifts_of, is_by_string_places
+from zerolap.judge import EVENT, LOG_REPORTED, Ledger, Level, WorkStep, drifts_of, is_by_string_places
 from zerolap.lab import Lab
 from zerolap.records import (
     METRICS,
@@ -310,12 +310,11 @@ class SeriesBuilder:
             and change.comparison is not None
             and change.after >= since
         )
-        error = BOUNDS_95 * math.sqrt(whole.variance)
         return HistoryLedger(
             since=since,
             total=math.expm1(whole.value),
-            low=math.expm1(whole.value - error),
-            high=math.expm1(whole.value + error),
+            low=math.expm1(whole.value - whole.half_width),
+            high=math.expm1(whole.value + whole.half_width),
             reported=math.expm1(reported),
             unreported=math.expm1(whole.value - reported),
             slope=(whole.value - reported) / max(1, positions[-1] - since),
@@ -381,12 +380,11 @@ def _between(steps: Mapping[str, Sequence[WorkStep]], step: WorkStep) -> dict[st
 
 
 def _time_point(position: int, level: Level, *, same_code: bool) -> HistoryPoint:
-    error = BOUNDS_95 * math.sqrt(level.variance)
     return HistoryPoint(
         position=position,
         level=level.value,
-        low=level.value - error,
-        high=level.value + error,
+        low=level.value - level.half_width,
+        high=level.value + level.half_width,
         same_code=same_code,
     )
 

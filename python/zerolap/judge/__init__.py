@@ -35,7 +35,7 @@ from zerolap.judge.counted_bisection import CountedBisection
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.ledger import EVENT, LOG_REPORTED, REPORTED, Drift, Ledger, WorkStep, drifts_of
-from zerolap.judge.levels import BOUNDS_95, Contrast, Level, Levels, levels_of
+from zerolap.judge.levels import Contrast, Level, Levels, bounds_95, levels_of
 from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
 from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
 from zerolap.judge.snapshot_estimates import line_fit, median_estimate
@@ -63,7 +63,6 @@ from zerolap.judge.weighed_work import WORTH, WeighedWork, weighed_work
 
 __all__ = [
     "ALL_LOOKS",
-    "BOUNDS_95",
     "CHANGED",
     "COST_AT_FULL_SPEED",
     "COUNTED_LOOKS",
@@ -116,6 +115,7 @@ __all__ = [
     "WeighedWork",
     "WorkStep",
     "adjusted",
+    "bounds_95",
     "budget_answer",
     "case_answers",
     "case_validity",

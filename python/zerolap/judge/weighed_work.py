@@ -51,7 +51,11 @@ def weighed_work(verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule] = 
     weighed = _weighed(gains, losses)
     if weighed is None:
         return _beside_unchanged(leading, beside)
-    if weighed.word != "improvement":
+    if weighed.word == "unsure":
+        # Requests that come alone have no part in what cancels in pipelines.
+        alone = [verdict for verdict in _of_word("regression", beside) if verdict.metric == ALONE]
+        return replace(weighed, word="regression", metric=ALONE) if alone else weighed
+    if weighed.word == "regression":
         return weighed
     known = [verdict for verdict in beside if verdict.metric in (*WORTH, TICK)]
     return _gain_against(weighed, gains, losses, _of_word("regression", known))

@@ -226,9 +226,10 @@ def state_line(comparison: Comparison) -> str | None:
 
 
 def effort(comparison: Comparison) -> str:
-    """Return how much was measured, and how: cases, engines, machine time."""
-    cases = counted(len(comparison.cases), "case", "cases")
-    return f"{cases}, {trials(comparison.settings, comparison.summary.machine_seconds)}"
+    """Return how much was measured, and how: cases, engines, machine time, and the level of the intervals."""
+    cases, settings = counted(len(comparison.cases), "case", "cases"), comparison.settings
+    level = "" if settings.level is None else f", intervals of {percent(settings.level)}"
+    return f"{cases}, {trials(settings, comparison.summary.machine_seconds)}{level}"
 
 
 def trials(settings: Settings, seconds: float) -> str:
