@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from zerolap.judge.block_verdicts import SMALLEST
 from zerolap.records import METRICS, Answer, Decides, MetricRule, Verdict, VerdictWord
 
 INSTRUCTIONS: Final = "instructions_per_op"
@@ -159,8 +160,8 @@ class _Worth:
 
 
 def _worth(verdict: Verdict) -> _Worth:
-    # What a change from none is relative to is not the base.
-    unit = (verdict.head - verdict.base) / verdict.change if verdict.change else verdict.base
+    # A change from none is relative to rare events.
+    unit = max(verdict.base, SMALLEST.get(verdict.metric, 0.0))
     worth = WORTH.get(verdict.metric, math.nan) * unit
     return _Worth(worth * verdict.change, worth * verdict.low, worth * verdict.high)
 
