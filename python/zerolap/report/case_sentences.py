@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.records import METRICS, CaseResult, Finding, PerSide, Verdict
+from zerolap.records import METRICS, CaseResult, Finding, PerSide, Verdict, WildStarts
 from zerolap.report.format import count, metric_label, percent, plain
 from zerolap.report.reading import CHANGED, CaseAnswer, answers, failed_check, ranked
 
@@ -229,6 +229,10 @@ def _times(calls: float) -> str:
 def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
     """Return what the answer rests on, and what it leaves open."""
     decided = answer.decided
+    if answer.word == "unsure" and decided is not None and decided.wild_starts is not None:
+        slow = _slow_starts(decided, decided.wild_starts)
+        if slow is not None:
+            return [slow]
     if answer.word == "unsure" and decided is not None:
         detected = percent(decided.detectable) if math.isfinite(decided.detectable) else None
         if detected is None or decided.verdict != "unsure":
@@ -249,6 +253,17 @@ def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
         "It is not confirmed: all starts had their code at the same place in memory, which alone can make a command"
         " some percent faster or slower.",
     ]
+
+
+def _slow_starts(decided: Verdict, wild: WildStarts) -> str | None:
+    """Return why starts that lie far from the others leave time open; none where they do not."""
+    if wild.reason is None:
+        return None
+    number = wild.base + wild.head
+    if not number:
+        return "In most other cases one server took far longer in some starts, which may be so here too."
+    sides = "the head" if not wild.base else "the base" if not wild.head else "one server"
+    return f"In {number} of {decided.samples} starts {sides} took far longer than in the others: its average is open."
 
 
 def _odds(q: float) -> str:

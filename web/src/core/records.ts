@@ -2762,7 +2762,7 @@ export const WORDS: Record<string, string> = {
   "regression": "a change for the worse or for the better: its interval lies beyond 0, and the estimate beyond the minimum effect",
   "improvement": "a change for the worse or for the better: its interval lies beyond 0, and the estimate beyond the minimum effect",
   "same": "the change is too small to matter: its interval lies within the margin; of instructions also one that the places of strings account for",
-  "unsure": "the trials can neither show a change nor exclude one",
+  "unsure": "the trials can neither show a change nor exclude one, or figures speak against each other",
   "identical": "of work: both sides execute the same instructions but for addresses, on the same constants, equally often",
   "estimate": "its most probable size",
   "interval": "the range in which it lies with the confidence level",
