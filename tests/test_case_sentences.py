@@ -92,7 +92,9 @@ def test_starts_in_which_one_side_was_slow_are_the_reason_for_an_open_average() 
     slow = WildStarts(base=0, head=3, largest=2.1, mean_change=0.065, reason="mean")
     open_time = a_verdict("cpu_ns_per_op", "timed", 0.003, "unsure")
     time = open_time.model_copy(update={"wild_starts": slow, "samples": 36})
-    assert "In 3 of 36 starts the head took far longer than in the others: its average is open." in sentences(time, None)
+    assert "In 3 of 36 starts the head took far longer than in the others: its average is open." in sentences(
+        time, None
+    )
     others = slow.model_copy(update={"head": 0, "reason": "other cases"})
     assert any("In most other cases" in of for of in sentences(time.model_copy(update={"wild_starts": others}), None))
     unimportant = time.model_copy(update={"wild_starts": slow.model_copy(update={"reason": None})})

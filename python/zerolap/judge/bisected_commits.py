@@ -14,9 +14,6 @@ WORK_WEIGHT: Final = 20.0
 """How much likelier a commit that changed counted work is the culprit than one of which nothing is known."""
 PRIOR_DEGREES: Final = 4.0
 """Degrees of freedom that the expected variance of starts counts as (moderated variance; Smyth 2004)."""
-CAUTION: Final = 1.25
-"""So much larger the variance of starts counts, as they are no normal ones: their tails are heavier, and wild ones move
-a level though they are bounded. It takes 4 to 8 % more time, and half of the wrong answers away (docs/bisecting.md)."""
 SMALLEST_VARIANCE: Final = 1e-8
 EXACT_VARIANCE: Final = 1e-12
 """Of the level of the first commit, which all others are measured against."""
@@ -59,12 +56,12 @@ class CommitLevels:
 
     @cached_property
     def start_variance(self) -> float:
-        """The variance of starts of a commit, pooled over all and drawn towards what is expected, with caution."""
+        """The variance of starts of a commit, pooled over all of them and drawn towards what is expected."""
         samples = self._bounded.values()
         squares = math.fsum((value - _mean(sample)) ** 2 for sample in samples for value in sample)
         degrees = sum(len(sample) - 1 for sample in samples)
         pooled = (PRIOR_DEGREES * self.noise.start + squares) / (PRIOR_DEGREES + degrees)
-        return max(SMALLEST_VARIANCE, CAUTION * pooled)
+        return max(SMALLEST_VARIANCE, pooled)
 
     @cached_property
     def _bounded(self) -> dict[str, list[float]]:

@@ -229,16 +229,8 @@ def _times(calls: float) -> str:
 def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
     """Return what the answer rests on, and what it leaves open."""
     decided = answer.decided
-    if answer.word == "unsure" and decided is not None and decided.wild_starts is not None:
-        slow = _slow_starts(decided, decided.wild_starts)
-        if slow is not None:
-            return [slow]
     if answer.word == "unsure" and decided is not None:
-        detected = percent(decided.detectable) if math.isfinite(decided.detectable) else None
-        if detected is None or decided.verdict != "unsure":
-            return ["Its figures contradict each other, or are too few to decide."]
-        able = f"a change of {detected} or more would have been detected"
-        return [f"With {decided.samples} starts of each server, {able}."]
+        return [_open(decided)]
     if answer.word not in CHANGED or decided is None:
         return []
     chance = "" if decided.q is None else f"By chance alone a change this large appears {_odds(decided.q)}."
@@ -253,6 +245,17 @@ def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
         "It is not confirmed: all starts had their code at the same place in memory, which alone can make a command"
         " some percent faster or slower.",
     ]
+
+
+def _open(decided: Verdict) -> str:
+    """Return why an answer is unsure."""
+    slow = None if decided.wild_starts is None else _slow_starts(decided, decided.wild_starts)
+    if slow is not None:
+        return slow
+    if not math.isfinite(decided.detectable) or decided.verdict != "unsure":
+        return "Its figures contradict each other, or are too few to decide."
+    able = f"a change of {percent(decided.detectable)} or more would have been detected"
+    return f"With {decided.samples} starts of each server, {able}."
 
 
 def _slow_starts(decided: Verdict, wild: WildStarts) -> str | None:
