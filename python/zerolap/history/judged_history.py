@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from zerolap.history.accepted_changes import AcceptedChanges, read_accepted
 from zerolap.history.asked import TIME, WORK, Asked, failures_of
@@ -35,6 +35,9 @@ INSTRUCTIONS: Final = "instructions_per_op"
 ALONE: Final = "instructions_alone_per_op"
 MOST_STEPS_NAMED: Final = 5
 """Of those that make up a drift, or that a note is about."""
+
+_Steps: TypeAlias = Mapping[str, Mapping[tuple[int, int], WorkStep]]
+"""The steps of a case by metric, and by the two commits that each lies between."""
 
 
 @dataclass(frozen=True)
@@ -150,14 +153,18 @@ class SeriesBuilder:
     def of_work(self, work: CaseWork) -> list[HistorySeries]:
         """Return the series of a case's work: its instructions, and what else changed."""
         positions = {metric: work.positions(metric) for metric in WORK if metric in work.points}
-        steps = {metric: self._steps(work, metric) for metric, of_metric in positions.items() if of_metric}
+        steps: _Steps = {
+            metric: {(step.after, step.position): step for step in self._steps(work, metric)}
+            for metric, of_metric in positions.items()
+            if of_metric
+        }
         return [
             self._series_of_work(work, metric, positions[metric], steps)
             for metric, of_metric in steps.items()
-            if metric == INSTRUCTIONS or any(self._is_shown(metric, step, steps) for step in of_metric)
+            if metric == INSTRUCTIONS or any(self._is_shown(metric, step, steps) for step in of_metric.values())
         ]
 
-    def _is_shown(self, metric: str, step: WorkStep, steps: Mapping[str, Sequence[WorkStep]]) -> bool:
+    def _is_shown(self, metric: str, step: WorkStep, steps: _Steps) -> bool:
         """Whether a step makes its series worth showing.
 
         A request that comes alone executes what a pipelined one does, and what a turn of the event loop takes: a step
@@ -190,9 +197,9 @@ class SeriesBuilder:
         work: CaseWork,
         metric: str,
         positions: Sequence[int],
-        steps_of_all: Mapping[str, Sequence[WorkStep]],
+        steps_of_all: _Steps,
     ) -> HistorySeries:
-        steps = steps_of_all[metric]
+        steps = list(steps_of_all[metric].values())
         by_position = {step.position: step for step in steps}
         total = math.fsum(step.log_change for step in steps)
         points, level = [], 0.0
@@ -369,14 +376,10 @@ class SeriesBuilder:
         )
 
 
-def _between(steps: Mapping[str, Sequence[WorkStep]], step: WorkStep) -> dict[str, WorkStep]:
+def _between(steps: _Steps, step: WorkStep) -> dict[str, WorkStep]:
     """Return the steps between the same two commits by metric."""
-    return {
-        metric: other
-        for metric, of_metric in steps.items()
-        for other in of_metric
-        if (other.after, other.position) == (step.after, step.position)
-    }
+    ends = step.after, step.position
+    return {metric: of_metric[ends] for metric, of_metric in steps.items() if ends in of_metric}
 
 
 def _time_point(position: int, level: Level, *, same_code: bool) -> HistoryPoint:

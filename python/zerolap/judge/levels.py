@@ -108,7 +108,7 @@ def levels_of(
     return Levels(*(tuple(_level(found, degrees) for found in of_all) for of_all in (of_nodes, of_steps)))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def bounds_95(degrees: float) -> float:
     """Return the standard errors on both sides of an estimate that hold it with 95 %: Student's t for its variance."""
     low, high = 0.0, MOST_ERRORS
