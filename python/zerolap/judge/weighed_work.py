@@ -55,8 +55,8 @@ def weighed_work(verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule] = 
     if weighed.word == "unsure":
         # Requests that come alone have no part in what cancels in pipelines.
         alone = [verdict for verdict in _of_word("regression", beside) if verdict.metric == ALONE]
-        losses = (*alone, *weighed.losses)
-        return replace(weighed, word="regression", metric=ALONE, losses=losses) if alone else weighed
+        with_alone = (*alone, *weighed.losses)
+        return replace(weighed, word="regression", metric=ALONE, losses=with_alone) if alone else weighed
     if weighed.word == "regression":
         return weighed
     known = [verdict for verdict in beside if verdict.metric in (*WORTH, TICK)]
