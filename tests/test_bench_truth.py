@@ -18,7 +18,7 @@ from benches.truth import __main__ as truth
 from benches.truth import neighbours, noisy, nulls, planted
 from benches.truth.case_data import CaseData, MetricData
 from benches.truth.estimates import correlation, highest_rate
-from benches.truth.measuring import Bench, Estimate, Limit, TruthFigure, table
+from benches.truth.measuring import Bench, Estimate, Limit, TruthFigure, kept_results, table
 from benches.truth.samples import TRIES, Data, Experiment, PlannedSample, Sample, SampleFile, Unavailable, locked
 from benches.truth.whole_figures import Measurement, WholeFigure, figures_of
 from zerolap.records import UsageError
@@ -382,3 +382,27 @@ def test_neighbours_end_with_their_context() -> None:
     with neighbours.endless(1), neighbours.coming_and_going(1):
         assert len(set(psutil.Process().children()) - before) == 2
     assert set(psutil.Process().children()) <= before
+
+
+def test_kept_samples_are_shown_on_any_machine_and_with_any_code(tmp_path: Path) -> None:
+    clock = Clock()
+    bench(tmp_path, clock).measure([mean_of(experiment(clock.measure, ["a", "b"]))])
+    file = SampleFile(tmp_path / "truth.json")
+    elsewhere = [replace(sample, host="elsewhere", code="older") for sample in file.samples]
+    file.samples += [*elsewhere, replace(elsewhere[0], key="c")]
+    file.hosts["elsewhere"] = {"cpu": "a processor"}
+    here, there = kept_results(file, [mean_of(experiment(clock.measure, ["a"]))])
+    assert (here.state, here.trials, "with this code" in here.notes[0]) == ("incomplete", 2, True)
+    assert (there.state, there.trials, there.host) == ("pass", 3, "elsewhere")
+    assert "on a processor (elsewhere)" in there.notes[0]
+    assert "3 of drawn with code older" in there.notes[0]
+    [nowhere] = kept_results(file, [mean_of(experiment(clock.measure, ["a"], name="other"))])
+    assert (nowhere.state, nowhere.value) == ("not measured", None)
+
+
+def test_the_samples_in_the_repository_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["truth", "--show", "null_alarms_timed", "start_regimes"])
+        truth.main()
+    alarms, *_ = [line for line in capsys.readouterr().out.splitlines() if line.startswith("null_alarms_timed")]
+    assert alarms.split()[1:5] == ["0", "<=", "1", "pass"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from benches.history.searches import SIZE, Condition, ReplayedSearch, Starts
 from zerolap.judge import (
     BisectedCommit,
     Bisection,
@@ -261,3 +262,22 @@ class TestCountedBisection:
 
     def test_nothing_changed(self) -> None:
         assert self.search([0.0] * 9) == ([], 0)
+
+
+def test_wild_starts_mislead_few_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of searches that name a wrong commit where starts count as normal ones, caution mends most."""
+    condition = Condition(starts=Starts("wild", wild=0.05))
+    searches = (33, 36, 39, 57, 82, 104)
+    assert all(ReplayedSearch(number, condition).is_right() for number in searches[:3])
+    assert sum(ReplayedSearch(number, condition).is_right() for number in searches) >= len(searches) - 1
+    monkeypatch.setattr("zerolap.judge.bisection.CAUTION", 1.0)
+    assert not any(ReplayedSearch(number, condition).is_right() for number in searches)
+
+
+def test_starts_of_other_kinds_have_the_deviation_that_is_stated() -> None:
+    chance = random.Random(5)
+    for kind in (Starts("normal"), Starts("t", degrees=5)):
+        drawn = [kind.drawn(chance) for _ in range(20_000)]
+        assert math.sqrt(sum(start**2 for start in drawn) / len(drawn)) == pytest.approx(SIZE, rel=0.05)
+    slow = Starts("slow", wild=0.5, is_one_sided=True)
+    assert sum(slow.drawn(chance) for _ in range(1000)) / 1000 == pytest.approx(3 * SIZE, rel=0.2)

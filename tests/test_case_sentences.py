@@ -3,7 +3,7 @@
 from typing import Any
 
 from benches.page import FIXTURE
-from zerolap.records import Comparison, Finding, PerSide, Verdict
+from zerolap.records import Comparison, Finding, PerSide, Verdict, WildStarts
 from zerolap.report import case_sentences
 
 [CASE, *_] = Comparison.model_validate_json(FIXTURE.read_text()).cases
@@ -86,3 +86,16 @@ def test_sampled_time_is_a_reason_for_time() -> None:
     )
     lead, *_ = sentences(a_verdict("cpu_ns_per_op", "timed", 0.064), None, sampled)
     assert lead.endswith(", mostly because the cost of `update` has changed.")
+
+
+def test_starts_in_which_one_side_was_slow_are_the_reason_for_an_open_average() -> None:
+    slow = WildStarts(base=0, head=3, largest=2.1, mean_change=0.065, reason="mean")
+    open_time = a_verdict("cpu_ns_per_op", "timed", 0.003, "unsure")
+    time = open_time.model_copy(update={"wild_starts": slow, "samples": 36})
+    assert "In 3 of 36 starts the head took far longer than in the others: its average is open." in sentences(
+        time, None
+    )
+    others = slow.model_copy(update={"head": 0, "reason": "other cases"})
+    assert any("In most other cases" in of for of in sentences(time.model_copy(update={"wild_starts": others}), None))
+    unimportant = time.model_copy(update={"wild_starts": slow.model_copy(update={"reason": None})})
+    assert not any("took far longer" in sentence for sentence in sentences(unimportant, None))

@@ -1,5 +1,6 @@
 """Verdicts from made-up timed starts: what starts say, what the bank adds, and when another look is worth it."""
 
+import itertools
 import math
 import random
 from collections.abc import Sequence
@@ -420,10 +421,13 @@ def test_wild_starts_neither_move_nor_widen_a_change() -> None:
 
     def judged(wild: float) -> dict[str, Verdict]:
         changes = {name: [chance.gauss(0.03 if name == "slower" else 0.0, 0.01) for _ in range(17)] for name in NAMES}
-        starts = {name: [a_start(change) for change in [*own, own[0] + wild]] for name, own in changes.items()}
+        sides = itertools.cycle([1, -1])
+        starts = {
+            name: [a_start(change) for change in [*own, own[0] + next(sides) * wild]] for name, own in changes.items()
+        }
         return {name: judged.verdict for name, judged in judge_timed(METRIC, starts, 0.02).items()}
 
-    calm, stormy = judged(0.0), judged(0.15)
+    calm, stormy = judged(0.0), judged(0.1)
     for name in NAMES:
         assert stormy[name].verdict == calm[name].verdict == ("regression" if name == "slower" else "same")
         assert stormy[name].high - stormy[name].low < 1.5 * (calm[name].high - calm[name].low)

@@ -620,8 +620,26 @@ def test_probabilities_and_durations() -> None:
 
 def test_figures_that_contradict_each_other_are_not_called_too_few_samples() -> None:
     costs_less = a_verdict("improvement", change=-0.1, low=-0.12, high=-0.08, q=0.001)
-    asks_more = a_verdict("regression", metric="syscalls_per_op", change=0.1, low=0.08, high=0.12, q=0.001)
+    # So many system calls are worth as much as the instructions.
+    figures = {"base": 3.7, "head": 4.07, "change": 0.1, "low": 0.08, "high": 0.12}
+    asks_more = a_verdict("regression", metric="syscalls_per_op", q=0.001, **figures)
     comparison = a_comparison([a_case("batches", "unsure", verdicts=[costs_less, asks_more])])
     for text in (shown(comparison, width=200), comparison_markdown(comparison)):
         assert "samples a side" not in text
         assert "other figures speak against it" in text
+
+
+def test_the_finding_on_slow_starts_and_the_level_of_intervals_are_in_all_reports() -> None:
+    slow = {"base": 0, "head": 3, "largest": 2.1, "mean_change": 0.065, "reason": "mean"}
+    time = {"metric": "cpu_ns_per_op", "engine": "timed", "samples": 36, "wild_starts": slow}
+    verdicts = [a_verdict("same"), a_verdict("unsure", **time)]
+    findings = [{"kind": "cause", "rank": 1, "text": "in 3 of 36 starts the head took far longer"}]
+    comparison = a_comparison(
+        [a_case("slow", "unsure", verdicts=verdicts, findings=findings)],
+        settings={**SETTINGS, "engines": ["counted", "timed"], "level": 0.99},
+    )
+    for text in (shown(comparison, width=200), comparison_markdown(comparison)):
+        assert "in 3 of 36 starts the head took far longer" in text
+        assert "single starts in which one side is far slower leave it open" in text
+    assert "intervals of 99 %" in shown(comparison, width=200)
+    assert comparison_json(comparison).count('"wild_starts": {') == 1

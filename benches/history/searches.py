@@ -20,9 +20,52 @@ SIZE: Final = 0.05
 EXPECTED_SD: Final = 0.02
 """What the search takes for it before it has seen any."""
 SEARCHES: Final = 400
+OTHER_SEARCHES: Final = 150
 PEER_SEARCHES: Final = 4000
+PLACED_SD: Final = 0.002
+"""What the search takes builds to differ by where each start has functions in an order of its own."""
 SECONDS: Final = BisectionCosts(build=45.0, start=2.0, count=3.0)
 """A build of Redis on two processors without a cache, a start of both sides, and counting a commit."""
+
+
+@dataclass(frozen=True)
+class Starts:
+    """What starts are drawn from; the search takes them for normal, and builds for alike but for 0.2 %.
+
+    Student's t of `degrees`, scaled to the usual deviation; a share of `wild` ones is `WILD` deviations off, on both
+    sides or on the slow one; builds differ by `build_sd` however many starts they have. `effect` is the change in
+    deviations of a start.
+    """
+
+    name: str
+    degrees: float = math.inf
+    wild: float = 0.0
+    is_one_sided: bool = False
+    build_sd: float = 0.0
+    effect: float = 1.0
+
+    def drawn(self, chance: random.Random) -> float:
+        """Return the distance of a start from its commit's level."""
+        distance = chance.gauss(0.0, 1.0)
+        if math.isfinite(self.degrees):
+            # A t is a normal variable over the root of a chi-squared one, a gamma variable of twice the scale.
+            chi_squared = chance.gammavariate(self.degrees / 2, 2.0)
+            scale = math.sqrt((self.degrees - 2) / self.degrees)
+            distance *= scale / math.sqrt(chi_squared / self.degrees)
+        if chance.random() < self.wild:
+            distance += WILD if self.is_one_sided else chance.choice((-WILD, WILD))
+        return SIZE * distance
+
+
+WILD: Final = 6.0
+NORMAL: Final = Starts("normal")
+OF_OTHER_KINDS: Final = (
+    Starts("Student's t, 3 degrees of freedom", degrees=3),
+    Starts("5 % wild, both sides", wild=0.05),
+    Starts("6 % wild, slow", wild=0.06, is_one_sided=True),
+    *(Starts(f"builds differ by {sd:.1%}", build_sd=sd) for sd in (0.005, 0.01, 0.02)),
+    *(Starts(f"a change of {effect} deviations", effect=effect) for effect in (0.6, 0.4)),
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +79,7 @@ class Condition:
     costs: BisectionCosts = SECONDS
     changing: float = 1.0
     counted: bool = False
+    starts: Starts = NORMAL
 
     def __str__(self) -> str:
         code = f"{self.changing:.0%} of the commits change what the case executes"
@@ -70,6 +114,8 @@ class ReplayedSearch:
         self._codes = [str(sum(changes[1 : one + 1])) for one in range(COMMITS + 1)]
         self._counts = condition.changing < 1.0 and not condition.counted
         self._commits = [BisectedCommit(code=code if condition.counted else None) for code in self._codes]
+        build_sd = condition.starts.build_sd
+        self._of_builds = [self._chance.gauss(0.0, build_sd) if build_sd else 0.0 for _ in range(COMMITS + 1)]
         for end in (0, COMMITS):
             self._build(end)
 
@@ -87,7 +133,7 @@ class ReplayedSearch:
         """Search until the first culprit is located, and return it: what follows looks for others."""
         costs = self.condition.costs if self._counts else replace(self.condition.costs, count=0.0)
         while True:
-            state = Bisection(self._commits, costs, BisectionNoise(EXPECTED_SD**2, 0.0)).state()
+            state = Bisection(self._commits, costs, BisectionNoise(EXPECTED_SD**2, self._layout_variance)).state()
             if state.visit is None or state.changes:
                 return state.changes
             position, starts = state.visit.position, state.visit.starts
@@ -99,15 +145,25 @@ class ReplayedSearch:
             self.seconds += costs.start * starts
             self._commits[position] = self._timed(position, starts)
 
+    @property
+    def _layout_variance(self) -> float:
+        """What the search takes for the variance of builds: none where they are drawn alike, else as the lab does."""
+        return PLACED_SD**2 if self.condition.starts is not NORMAL else 0.0
+
     def _timed(self, position: int, starts: int) -> BisectedCommit:
-        level = SIZE if position >= self.culprit else 0.0
-        drawn = [self._chance.gauss(level, SIZE) for _ in range(starts)]
+        kind = self.condition.starts
+        level = self._of_builds[position] + (kind.effect * SIZE if position >= self.culprit else 0.0)
+        drawn = [level + kind.drawn(self._chance) for _ in range(starts)]
         commit = self._commits[position]
         return replace(commit, log_ratios=(*commit.log_ratios, *drawn))
 
     def is_right(self) -> bool:
         """Whether the search ends with the culprit alone."""
-        return [change.positions for change in self.located()] == [(self.culprit,)]
+        return self.named() == (self.culprit,)
+
+    def named(self) -> tuple[int, ...]:
+        """Return the commits that the search ends with: one that is certain, several, or none."""
+        return next((change.positions for change in self.located()), ())
 
 
 @dataclass(frozen=True)
@@ -162,6 +218,22 @@ def bisect_right() -> Figure:
     return Figure(100 * share, "of 100 searches", list(map(int, right)), SEARCHES, {}, [note])
 
 
+def bisect_otherwise() -> Figure:
+    """Measure searches whose starts are of other kinds than the rule assumes; the value is of the kind worst named.
+
+    Wrong is a single commit that is not the culprit.
+    """
+    wrong, notes, samples = [], [], []
+    for kind in OF_OTHER_KINDS:
+        searches = [ReplayedSearch(number, Condition(starts=kind)) for number in range(OTHER_SEARCHES)]
+        ended = [(search.named(), search.culprit) for search in searches]
+        right = statistics.fmean(named == (culprit,) for named, culprit in ended)
+        wrong.append(statistics.fmean(len(named) == 1 and named != (culprit,) for named, culprit in ended))
+        notes.append(f"{kind.name}: {right:.1%} right, {wrong[-1]:.1%} wrong")
+        samples.append([named == (culprit,) for named, culprit in ended])
+    return Figure(100 * max(wrong), "of 100 searches", samples, len(OF_OTHER_KINDS) * OTHER_SEARCHES, {}, notes)
+
+
 def bisect_time_ratio() -> Figure:
     """Measure the machine seconds of a search over those of a fixed-size bisection that is right as often.
 
@@ -186,5 +258,6 @@ def bisect_time_ratio() -> Figure:
 
 FIGURES: Final[Mapping[str, Callable[[], Figure]]] = {
     "bisect_right": bisect_right,
+    "bisect_otherwise": bisect_otherwise,
     "bisect_time_ratio": bisect_time_ratio,
 }

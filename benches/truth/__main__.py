@@ -2,7 +2,8 @@
 
 Names of figures as arguments measure these alone. What `.bench/truth.json` has of them is not measured again.
 `BENCH_SECONDS` is the time after which no further trial begins. With `BENCH_ANY_CODE=1`, samples that were measured
-with other code are used too. `--list` prints the figures, `--show` what the file's samples come to; neither measures.
+with other code are used too. `--list` prints the figures, `--show` what the samples of that file and of those in
+`benches/samples` come to, whatever machine and code they are of; neither measures.
 """
 
 import os
@@ -11,8 +12,8 @@ from collections.abc import Sequence
 
 from benches.figures import DIRECTORY
 from benches.truth import copies, cost, counters, noisy, nulls, planted, power, throughput, time_only, whole_figures
-from benches.truth.measuring import Bench, TruthFigure, table
-from benches.truth.samples import SampleFile, locked
+from benches.truth.measuring import Bench, TruthFigure, kept_results, table
+from benches.truth.samples import KEPT, SampleFile, locked
 
 FILE = DIRECTORY / "truth.json"
 INTERRUPTED = 130
@@ -53,7 +54,8 @@ def main() -> None:
     if options not in ([], ["--show"]):
         raise SystemExit(f"unknown: {' '.join(options)}; options: --list, --show")
     if options:
-        print(table(_bench().results(chosen)))
+        for path in (*([FILE] if FILE.exists() else []), *sorted(KEPT.glob("truth-*.json.xz"))):
+            print(f"{path.name}\n{table(kept_results(SampleFile(path), chosen))}")
         return
     try:
         with locked(FILE):

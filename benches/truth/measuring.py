@@ -4,10 +4,11 @@ import math
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from benches.truth.samples import (
     Experiment,
@@ -26,8 +27,11 @@ from zerolap.errors import ZerolapError
 FAULTS = (ZerolapError, OSError, ValueError, subprocess.SubprocessError)
 """Of one measurement: a server, a build, a program that is used, or an edit that does not apply to the source."""
 
-State: TypeAlias = Literal["pass", "fail", "incomplete", "measured", "unavailable"]
-"""`measured` is a figure without a limit, `unavailable` one that cannot be had here."""
+DATE = len("2026-11-26")
+
+State: TypeAlias = Literal["pass", "fail", "incomplete", "measured", "not measured", "unavailable"]
+"""`measured` is a figure without a limit, `not measured` one without any sample, `unavailable` one that cannot be had
+here."""
 
 
 @dataclass(frozen=True)
@@ -209,24 +213,8 @@ class Bench:
         samples = [sample for experiment in figure.experiments for sample in self._samples(experiment)]
         names = [experiment.name for experiment in figure.experiments]
         reasons = [self._unavailable[name] for name in names if name in self._unavailable]
-        estimate = figure.compute(samples) if samples else None
-        notes = [*([] if estimate is None else estimate.notes), *reasons, *self._notes_on_others(figure, samples)]
-        value = None if estimate is None else estimate.value
-        trials = 0 if estimate is None else estimate.trials
-        return Result(
-            name=figure.name,
-            state=_state(figure, value, trials, is_unavailable=bool(reasons)),
-            value=value,
-            unit=figure.unit,
-            limit=None if figure.limit is None else str(figure.limit),
-            trials=trials,
-            wanted=figure.wanted,
-            counted=figure.counted,
-            host=self.host,
-            code={experiment.name: experiment.code for experiment in figure.experiments},
-            computed=now(),
-            notes=notes,
-        )
+        result = _result_of(figure, samples, self.host, [*reasons, *self._notes_on_others(figure, samples)])
+        return replace(result, state="unavailable") if reasons and result.value is None else result
 
     def _notes_on_others(self, figure: TruthFigure, used: Sequence[Sample]) -> list[str]:
         """Return what is to be known of samples that were measured with other code or elsewhere."""
@@ -241,10 +229,58 @@ class Bench:
         return notes
 
 
-def _state(figure: TruthFigure, value: float | None, trials: int, *, is_unavailable: bool) -> State:
-    if value is None:
-        return "unavailable" if is_unavailable else "incomplete"
-    if trials < figure.wanted:
+def kept_results(file: SampleFile, figures: Sequence[TruthFigure]) -> list[Result]:
+    """Return what the samples of a file come to by figure and machine, whatever code has measured them.
+
+    Each states the machine, and the code of its samples.
+    """
+    results = []
+    for figure in figures:
+        names = {experiment.name for experiment in figure.experiments}
+        by_host: dict[str, list[Sample]] = {}
+        for sample in file.samples:
+            if sample.experiment in names:
+                by_host.setdefault(sample.host, []).append(sample)
+        own = {experiment.name: experiment.code for experiment in figure.experiments}
+        results += [
+            _result_of(figure, samples, host, [_circumstances(samples, file.hosts.get(host, {}), own)])
+            for host, samples in by_host.items()
+        ] or [_result_of(figure, [], "", [])]
+    return results
+
+
+def _circumstances(samples: Sequence[Sample], host: Mapping[str, Any], own: Mapping[str, str]) -> str:
+    """Return where and when samples were measured, and with which code: that of this state, or others."""
+    codes = Counter((sample.experiment, sample.code) for sample in samples)
+    listed = ", ".join(
+        f"{number} of {name} with {'this code' if code == own[name] else f'code {code}'}"
+        for (name, code), number in codes.items()
+    )
+    began = sorted(sample.began[:DATE] for sample in samples)
+    return f"on {host.get('cpu', 'unknown')} ({samples[0].host}), {began[0]} to {began[-1]}: {listed}"
+
+
+def _result_of(figure: TruthFigure, samples: Sequence[Sample], host: str, notes: Sequence[str]) -> Result:
+    estimate = figure.compute(samples) if samples else None
+    value, trials = (None, 0) if estimate is None else (estimate.value, estimate.trials)
+    return Result(
+        name=figure.name,
+        state=_state(figure, value, trials) if samples else "not measured",
+        value=value,
+        unit=figure.unit,
+        limit=None if figure.limit is None else str(figure.limit),
+        trials=trials,
+        wanted=figure.wanted,
+        counted=figure.counted,
+        host=host,
+        code={experiment.name: experiment.code for experiment in figure.experiments},
+        computed=now(),
+        notes=[*(() if estimate is None else estimate.notes), *notes],
+    )
+
+
+def _state(figure: TruthFigure, value: float | None, trials: int) -> State:
+    if value is None or trials < figure.wanted:
         return "incomplete"
     if figure.limit is None:
         return "measured"

@@ -4,6 +4,7 @@ import fcntl
 import functools
 import hashlib
 import json
+import lzma
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from zerolap.host import fingerprint
 
 SCHEMA = "zerolap.truth/1"
 SOURCE = Path(__file__).resolve().parents[2]
+KEPT = SOURCE / "benches" / "samples"
+"""The files of earlier runs, compressed."""
 MEASURING_PACKAGES = ("records", "cases", "sandbox", "host", "build", "server", "load", "engines", "judge", "lab")
 """What plans, measures and judges a comparison. Other packages show or carry results, and leave them as they are."""
 DIGITS = 16
@@ -100,7 +103,10 @@ class Run:
 
 
 class SampleFile:
-    """A file of samples, figures and runs; every change replaces the file at once, and leaves all else in it."""
+    """A file of samples, figures and runs; every change replaces the file at once, and leaves all else in it.
+
+    A compressed one can be read.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -109,7 +115,8 @@ class SampleFile:
         self.hosts: dict[str, dict[str, Any]] = {}
         self.runs: list[Run] = []
         if path.exists():
-            document = json.loads(path.read_text())
+            content = path.read_bytes()
+            document = json.loads(lzma.decompress(content) if path.suffix == ".xz" else content)
             # Older files hold figures without samples that could be continued.
             if document.get("schema") == SCHEMA:
                 self.samples = [Sample(**sample) for sample in document["samples"]]

@@ -37,7 +37,9 @@ from zerolap.explain.opportunities import (
     gain,
     ranked_opportunities,
 )
+from zerolap.explain.opposed_work import explain_opposed_work
 from zerolap.explain.sides import Evidence
+from zerolap.explain.slow_starts import explain_slow_starts
 from zerolap.explain.stated_figures import StatedFigure
 from zerolap.explain.times import SampledFunction, SampledPass, SampledSide, explain_times, with_times
 
@@ -79,7 +81,9 @@ __all__ = [
     "explain_cause",
     "explain_change",
     "explain_layout",
+    "explain_opposed_work",
     "explain_placement",
+    "explain_slow_starts",
     "explain_times",
     "fork_findings",
     "gain",

@@ -10,7 +10,15 @@ from zerolap.host import fingerprint, runnable_architectures
 from zerolap.records import Case, Platform, digest_of
 from zerolap.store import HISTORY_TOPIC, Store
 
-WORK: Final = ("instructions_per_op", "instructions_alone_per_op", "syscalls_per_op", "allocations_per_op")
+OF_REQUESTS: Final = (
+    "instructions_per_op",
+    "instructions_alone_per_op",
+    "syscalls_per_op",
+    "allocations_per_op",
+    "clock_readings_per_op",
+)
+"""The counted metrics of requests: exact enough for halving a range."""
+WORK: Final = (*OF_REQUESTS, "instructions_per_tick")
 """The counted metrics that a history follows; less is better in all of them."""
 TIME: Final = ("cpu_ns_per_op", "elapsed_ns_per_op")
 """The timed ones."""

@@ -16,7 +16,7 @@ from zerolap.history.commit_work import CaseWork, WorkPoints, read_work, windows
 from zerolap.history.fill_range import COUNTED, TIMED, Filling, FillOptions
 from zerolap.history.nodes import Nodes, read_nodes
 from zerolap.history.version_changes import BuildShares, LogChange
-from zerolap.judge import BOUNDS_95, EVENT, Contrast, levels_of
+from zerolap.judge import EVENT, Contrast, levels_of
 from zerolap.lab import Lab, Options, compare, comparison_request
 from zerolap.records import (
     Build,
@@ -206,7 +206,7 @@ class BuildSplit:
         for case, contrasts in by_case.items():
             level = levels_of(2, contrasts, 0, [(0, 1)]).steps[0]
             if level is not None:
-                yield case, LogChange(level.value, BOUNDS_95 * math.sqrt(level.variance))
+                yield case, LogChange(level.value, level.half_width)
 
     def _compare(self, step: SplitStep, third: Asked, command_line: str) -> float:
         """Time both builds of the older version side by side; return the machine seconds."""

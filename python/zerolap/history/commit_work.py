@@ -91,7 +91,7 @@ class CaseWork:
         for after, position in itertools.pairwise(positions):
             step = self.step(metric, after, position)
             if step is not None:
-                is_rare = self._is_rare(metric, after, position)
+                is_rare = self.is_rare(metric, after, position)
                 steps.append(WorkStep(after, position, *step, accepted=position in accepted, is_rare=is_rare))
         return steps
 
@@ -152,7 +152,8 @@ class CaseWork:
         same_code = codes[0] is not None and codes[0] == codes[1] and abs(change) <= EVENT
         return change, same_code
 
-    def _is_rare(self, metric: str, after: int, position: int) -> bool:
+    def is_rare(self, metric: str, after: int, position: int) -> bool:
+        """Whether what is counted differs by so little between two commits that it does not matter."""
         points = self.points_of(metric, after, position)
         return points is not None and is_rare_change(metric, points[0].value, points[1].value)
 

@@ -1,20 +1,21 @@
 """The document of a history: what the store knows of a range, judged and explained."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from zerolap.history.accepted_changes import AcceptedChanges, read_accepted
 from zerolap.history.asked import TIME, WORK, Asked, failures_of
 from zerolap.history.commit_times import CaseTimes, read_times
 from zerolap.history.commit_work import CaseWork, read_work
 from zerolap.history.nodes import read_nodes
+from zerolap.history.opposed_steps import opposed_step
 from zerolap.history.platform_series import platform_events
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange, time_changes
 from zerolap.history.uncounted import notes_of_uncounted
-from zerolap.judge import BOUNDS_95, EVENT, LOG_REPORTED, Ledger, Level, WorkStep, drifts_of, is_by_string_places
+from zerolap.judge import EVENT, LOG_REPORTED, Ledger, Level, WorkStep, drifts_of, is_by_string_places
 from zerolap.lab import Lab
 from zerolap.records import (
     METRICS,
@@ -33,6 +34,9 @@ INSTRUCTIONS: Final = "instructions_per_op"
 ALONE: Final = "instructions_alone_per_op"
 MOST_STEPS_NAMED: Final = 5
 """Of those that make up a drift, or that a note is about."""
+
+_Steps: TypeAlias = Mapping[str, Mapping[tuple[int, int], WorkStep]]
+"""The steps of a case by metric, and by the two commits that each lies between."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ def history_of(asked: Asked, lab: Lab, shown: Shown) -> History:
     }
     accepted = read_accepted(asked, lab.store)
     changes_of_time = time_changes(times, asked.releases, accepted.positions)
-    builder = _SeriesBuilder(asked, accepted, reasons)
+    builder = SeriesBuilder(asked, accepted, reasons)
     series = [
         *(one for case in asked.cases for one in builder.of_work(work[case.name])),
         *(one for case in asked.cases for one in builder.of_time(times[case.name], changes_of_time)),
@@ -134,7 +138,7 @@ def _notes_of_places(series: Sequence[HistorySeries], commits: Sequence[HistoryC
 
 
 @dataclass(frozen=True)
-class _SeriesBuilder:
+class SeriesBuilder:
     """Makes series of what is measured."""
 
     asked: Asked
@@ -145,18 +149,33 @@ class _SeriesBuilder:
 
     def of_work(self, work: CaseWork) -> list[HistorySeries]:
         """Return the series of a case's work: its instructions, and what else changed."""
-        series, explained = [], set[int]()
-        for metric in WORK:
-            positions = work.positions(metric) if metric in work.points else []
-            if not positions:
-                continue
-            steps = self._steps(work, metric)
-            events = {step.position for step in steps if step.is_event and not step.by_string_places}
-            # A request that comes alone executes what a pipelined one does, and what a turn of the event loop takes.
-            if metric == INSTRUCTIONS or events - (explained if metric == ALONE else set()):
-                series.append(self._series_of_work(work, metric, positions, steps))
-            explained |= events
-        return series
+        positions = {metric: work.positions(metric) for metric in WORK if metric in work.points}
+        steps: _Steps = {
+            metric: {(step.after, step.position): step for step in self._steps(work, metric)}
+            for metric, of_metric in positions.items()
+            if of_metric
+        }
+        return [
+            self._series_of_work(work, metric, positions[metric], steps)
+            for metric, of_metric in steps.items()
+            if metric == INSTRUCTIONS or any(self._is_shown(metric, step, steps) for step in of_metric.values())
+        ]
+
+    def _is_shown(self, metric: str, step: WorkStep, steps: _Steps) -> bool:
+        """Whether a step makes its series worth showing.
+
+        A request that comes alone executes what a pipelined one does, and what a turn of the event loop takes: a step
+        that is no larger than that of instructions is theirs.
+        """
+        if step.by_string_places or not step.is_event:
+            return False
+        of_instructions = _between(steps, step).get(INSTRUCTIONS)
+        if metric != ALONE or of_instructions is None:
+            return True
+        if of_instructions.by_string_places or not of_instructions.is_event:
+            return True
+        is_same_way = of_instructions.log_change * step.log_change > 0
+        return not is_same_way or abs(step.log_change) > abs(of_instructions.log_change) + LOG_REPORTED
 
     def _steps(self, work: CaseWork, metric: str) -> list[WorkStep]:
         """Return the steps of a case, those marked that the places of strings account for."""
@@ -171,8 +190,13 @@ class _SeriesBuilder:
         return replace(step, log_by_places=by_places, by_string_places=is_by_places)
 
     def _series_of_work(
-        self, work: CaseWork, metric: str, positions: Sequence[int], steps: Sequence[WorkStep]
+        self,
+        work: CaseWork,
+        metric: str,
+        positions: Sequence[int],
+        steps_of_all: _Steps,
     ) -> HistorySeries:
+        steps = list(steps_of_all[metric].values())
         by_position = {step.position: step for step in steps}
         changed = math.fsum(step.log_change for step in steps if not step.by_string_places)
         points, level, values = [], 0.0, work.values(metric)
@@ -194,7 +218,9 @@ class _SeriesBuilder:
                     by_string_places=by_string_places,
                 )
             )
-        changes = [self._work_change(work, metric, step) for step in steps if step.is_reported]
+        changes = [
+            self._work_change(work, metric, step, _between(steps_of_all, step)) for step in steps if step.is_reported
+        ]
         since = self._since(positions, steps)
         accepted = (step.position for step in steps if step.accepted and step.is_event)
         drifts = drifts_of(steps, max(accepted, default=positions[0]))
@@ -216,10 +242,15 @@ class _SeriesBuilder:
             ledger=_ledger(Ledger.of(steps, since)),
         )
 
-    def _work_change(self, work: CaseWork, metric: str, step: WorkStep) -> HistoryChange:
-        points = work.points_of(metric, step.after, step.position)
-        reasons = () if points is None else self.reasons.of(step.after, step.position, points)
-        return self._change(work.case.name, metric, "step", (step.after, step.position), step.log_change, reasons)
+    def _work_change(self, work: CaseWork, metric: str, step: WorkStep, steps: Mapping[str, WorkStep]) -> HistoryChange:
+        ends = step.after, step.position
+        points = work.points_of(metric, *ends)
+        reasons = () if points is None else self.reasons.of(*ends, points)
+        opposed = opposed_step(work, steps, *ends) if step.log_change < 0 else None
+        if opposed is not None:
+            reasons = (opposed, *reasons)
+        change = self._change(work.case.name, metric, "step", ends, step.log_change, reasons)
+        return change.model_copy(update={"is_opposed": opposed is not None})
 
     def _since(self, positions: Sequence[int], steps: Sequence[WorkStep]) -> int:
         """Return the position that the ledger begins at: of the last release or accepted change before the end."""
@@ -279,12 +310,11 @@ class _SeriesBuilder:
             and change.comparison is not None
             and change.after >= since
         )
-        error = BOUNDS_95 * math.sqrt(whole.variance)
         return HistoryLedger(
             since=since,
             total=math.expm1(whole.value),
-            low=math.expm1(whole.value - error),
-            high=math.expm1(whole.value + error),
+            low=math.expm1(whole.value - whole.half_width),
+            high=math.expm1(whole.value + whole.half_width),
             reported=math.expm1(reported),
             unreported=math.expm1(whole.value - reported),
             slope=(whole.value - reported) / max(1, positions[-1] - since),
@@ -339,13 +369,18 @@ class _SeriesBuilder:
         )
 
 
+def _between(steps: _Steps, step: WorkStep) -> dict[str, WorkStep]:
+    """Return the steps between the same two commits by metric."""
+    ends = step.after, step.position
+    return {metric: of_metric[ends] for metric, of_metric in steps.items() if ends in of_metric}
+
+
 def _time_point(position: int, level: Level, *, same_code: bool) -> HistoryPoint:
-    error = BOUNDS_95 * math.sqrt(level.variance)
     return HistoryPoint(
         position=position,
         level=level.value,
-        low=level.value - error,
-        high=level.value + error,
+        low=level.value - level.half_width,
+        high=level.value + level.half_width,
         same_code=same_code,
     )
 

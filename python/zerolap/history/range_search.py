@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from zerolap.history.asked import TIME, WORK, Asked
+from zerolap.history.asked import OF_REQUESTS, TIME, Asked
 from zerolap.history.commit_work import CaseWork
 from zerolap.history.fill_range import COUNTED, INSTRUCTIONS, TIMED, Filling, FillOptions
 from zerolap.history.step_reasons import WorkReasons
@@ -160,9 +160,13 @@ class RangeSearch:
 
     def _searched_by_counts(self) -> _Located | None:
         """Return where work changed; none where it did not by as much as matters."""
-        changes = {metric: change for metric in WORK if (change := self._work_change(metric)) is not None}
+        changes = {metric: change for metric in OF_REQUESTS if (change := self._work_change(metric)) is not None}
         effect = self._options.effect(COUNTED)
-        changed = [metric for metric, change in changes.items() if abs(math.expm1(change)) >= effect]
+        changed = [
+            metric
+            for metric, change in changes.items()
+            if abs(math.expm1(change)) >= effect and not self._work.is_rare(metric, 0, self._last)
+        ]
         if not changed:
             return None
         metric = changed[0]

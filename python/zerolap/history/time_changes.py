@@ -17,9 +17,9 @@ from zerolap import _core
 from zerolap.history.asked import TIME
 from zerolap.history.commit_times import CaseTimes
 from zerolap.judge import (
-    BOUNDS_95,
     EVENT,
     SeriesLevels,
+    bounds_95,
     budget_answer,
     history_changes,
     series_changes,
@@ -130,11 +130,9 @@ def _steps(times: Mapping[str, CaseTimes]) -> Iterator[_Step]:
             if known is None:
                 continue
             levels, positions = known
-            degrees = sum(contrast.degrees for contrast in of_case.contrasts[metric])
             for (after, position), step in zip(itertools.pairwise(positions), levels.steps, strict=True):
                 if step is not None and of_case.groups[after] != of_case.groups[position]:
-                    error = math.sqrt(step.variance)
-                    yield _Step(case, metric, after, position, step.value, error, degrees)
+                    yield _Step(case, metric, after, position, step.value, step.error, step.degrees)
 
 
 def _of_steps(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
@@ -147,8 +145,8 @@ def _of_steps(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
             after=step.after,
             position=step.position,
             log_change=step.log_change,
-            low=step.log_change - BOUNDS_95 * step.error,
-            high=step.log_change + BOUNDS_95 * step.error,
+            low=step.log_change - bounds_95(step.degrees) * step.error,
+            high=step.log_change + bounds_95(step.degrees) * step.error,
             p=min(1.0, step.p * len(steps)),
         )
         for step in steps
@@ -212,8 +210,7 @@ def _drift(
         return None
     beside = math.fsum(step.log_change for step in steps if step.position in known)
     rest = whole.value - beside
-    error = math.sqrt(whole.variance)
-    if abs(rest) < DRIFT or not (abs(rest) >= CERTAIN * error or _is_noticed(levels, since)):
+    if abs(rest) < DRIFT or not (abs(rest) >= CERTAIN * whole.error or _is_noticed(levels, since)):
         return None
     direction = math.copysign(1.0, rest)
     named = [step for step in parts if _may_be_named(step, times, direction, len(parts))]
@@ -224,9 +221,9 @@ def _drift(
         after=since,
         position=last,
         log_change=rest,
-        low=rest - BOUNDS_95 * error,
-        high=rest + BOUNDS_95 * error,
-        p=math.erfc(abs(rest) / error / math.sqrt(2.0)),
+        low=rest - whole.half_width,
+        high=rest + whole.half_width,
+        p=_two_sided(rest, whole.error, whole.degrees),
         kind="drift",
         beside=beside,
         parts=tuple((step.position, step.log_change) for step in ordered),
@@ -327,7 +324,7 @@ def _shows(drift: TimeChange, log_ratios: Sequence[float]) -> bool:
     if len(log_ratios) < FEWEST_STARTS:
         return False
     rest, error = _rest(drift, log_ratios)
-    return rest >= DRIFT and rest > BOUNDS_95 * error
+    return rest >= DRIFT and rest > bounds_95(len(log_ratios) - 1) * error
 
 
 def _rest(drift: TimeChange, log_ratios: Sequence[float]) -> tuple[float, float]:

@@ -19,7 +19,6 @@ from zerolap.judge.case_answers import (
     case_answers,
     case_validity,
     time_answer,
-    work_answer,
 )
 from zerolap.judge.change_points import (
     IDENTICAL,
@@ -37,7 +36,7 @@ from zerolap.judge.counted_bisection import CountedBisection
 from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.faults import faults_of
 from zerolap.judge.ledger import EVENT, LOG_REPORTED, REPORTED, Drift, Ledger, WorkStep, drifts_of
-from zerolap.judge.levels import BOUNDS_95, Contrast, Level, Levels, levels_of
+from zerolap.judge.levels import Contrast, Level, Levels, bounds_95, levels_of
 from zerolap.judge.looks import ALL_LOOKS, COUNTED_LOOKS, LOOKS, MAX_BLOCKS, MIN_BLOCKS, share_of_look, timed_looks
 from zerolap.judge.regressions import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
 from zerolap.judge.snapshot_estimates import line_fit, median_estimate
@@ -61,10 +60,10 @@ from zerolap.judge.verdict_rule import (
     adjusted,
     with_rules,
 )
+from zerolap.judge.weighed_work import WORTH, WeighedWork, weighed_work
 
 __all__ = [
     "ALL_LOOKS",
-    "BOUNDS_95",
     "CHANGED",
     "COST_AT_FULL_SPEED",
     "COUNTED_LOOKS",
@@ -83,6 +82,7 @@ __all__ = [
     "REPORTED",
     "SEARCH_LEVEL",
     "SNAPSHOT_MIN_EFFECT",
+    "WORTH",
     "Batching",
     "BisectedCommit",
     "Bisection",
@@ -114,9 +114,11 @@ __all__ = [
     "TimedPair",
     "UnadjustedVerdict",
     "Visit",
+    "WeighedWork",
     "WorkStep",
     "adjusted",
     "after_change",
+    "bounds_95",
     "budget_answer",
     "case_answers",
     "case_validity",
@@ -151,6 +153,6 @@ __all__ = [
     "unequal_count",
     "wants_more",
     "wants_more_starts",
+    "weighed_work",
     "with_rules",
-    "work_answer",
 ]

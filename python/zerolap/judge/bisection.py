@@ -41,6 +41,9 @@ STARTS_OF_VISIT: Final = 4
 could be told."""
 LEAST_INFORMATION: Final = 0.005
 """In bits: what no trial can exceed is not worth any."""
+CAUTION: Final = 1.25
+"""So much larger the variances of levels count for probabilities, as starts are no normal ones: their tails are
+heavier, and wild ones move a level though they are bounded (docs/bisecting.md has what that takes and gives)."""
 LEVEL_SD: Final = 0.3
 """Standard deviation of the prior of a level, as a logarithm: wide."""
 
@@ -232,7 +235,8 @@ class _Segment:
     @cached_property
     def _sums(self) -> list[tuple["_Sum", "_Sum"]]:
         """The sums of levels before each candidate, and from it on."""
-        values, precisions = self.search.levels.values, self.search.levels.precisions
+        values = self.search.levels.values
+        precisions = [precision / CAUTION for precision in self.search.levels.precisions]
         inside = [_Sum(precisions[at], precisions[at] * values[at]) for at in range(self.first, self.last + 1)]
         before = list(itertools.accumulate(inside))
         after = list(itertools.accumulate(reversed(inside)))[::-1]

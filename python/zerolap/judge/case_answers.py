@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.judge.deciding_time import DECIDING_TIMES, deciding_time
-from zerolap.judge.verdict_rule import UNCHANGED
+from zerolap.judge.weighed_work import deciding, weighed_work
 from zerolap.records import (
     METRICS,
     Answer,
     CaseVerdict,
     Check,
-    Decides,
     Measurement,
     MetricRule,
     TimeWord,
@@ -57,11 +56,12 @@ def case_answers(
     """
     if not validity.valid or not verdicts:
         return CaseAnswers(verdict="invalid", deciding=None, confirmed=False)
-    work, work_metric = work_answer(verdicts, rules)
+    weighed = weighed_work(verdicts, rules)
+    work, work_metric = weighed.word, weighed.metric
     time, time_metric = time_answer(verdicts, rules)
-    verdict, deciding = _certain(work, time)
-    metric = {"work": work_metric, "time": time_metric, None: None}[deciding]
-    confirmed = verdict in CHANGED and deciding == "time" and layouts_vary
+    verdict, answer = _certain(work, time)
+    metric = {"work": work_metric, "time": time_metric, None: None}[answer]
+    confirmed = verdict in CHANGED and answer == "time" and layouts_vary
     return CaseAnswers(verdict, metric, confirmed, work, work_metric, time, time_metric)
 
 
@@ -76,27 +76,6 @@ def _certain(work: VerdictWord | None, time: TimeWord | None) -> tuple[CaseVerdi
     return ("unsure", "time") if time is not None else ("same", None)
 
 
-def work_answer(
-    verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule] = METRICS
-) -> tuple[VerdictWord | None, str | None]:
-    """Return the word on work and the metric that it rests on, none where nothing was counted.
-
-    Fewer instructions with more system calls, or the reverse, are unsure: only time can decide between them.
-    """
-    leading = _deciding("work", "always", verdicts, rules)
-    if not leading:
-        return None, None
-    changed = [verdict for verdict in leading if verdict.verdict in CHANGED]
-    if len({verdict.verdict for verdict in changed}) > 1:
-        return "unsure", changed[0].metric
-    identical = [verdict for verdict in leading if verdict.verdict == "identical"]
-    undecided = [verdict for verdict in leading if verdict.verdict == "unsure"]
-    beside = _deciding("work", "others same", verdicts, rules)
-    others = [verdict for verdict in beside if verdict.verdict not in UNCHANGED]
-    chosen = [*changed, *identical, *undecided, *others, *leading][0]
-    return chosen.verdict, chosen.metric
-
-
 def time_answer(
     verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule] = METRICS
 ) -> tuple[TimeWord | None, str | None]:
@@ -105,12 +84,12 @@ def time_answer(
     A regression of any deciding metric is one of time, whatever the others gain. Of CPU time and cycles one leads; the
     other decides where it changed beyond doubt. Time is the same where what a request costs is, and throughput.
     """
-    always = _deciding("time", "always", verdicts, rules)
+    always = deciding("time", "always", verdicts, rules)
     of_request = deciding_time(verdicts)
     leading = [verdict for verdict in always if verdict.metric not in DECIDING_TIMES or verdict is of_request]
-    needed = _deciding("time", "for same", verdicts, rules)
-    beside = _deciding("time", "where changed", verdicts, rules)
-    others = [*always, *_deciding("time", "beyond doubt", verdicts, rules)]
+    needed = deciding("time", "for same", verdicts, rules)
+    beside = deciding("time", "where changed", verdicts, rules)
+    others = [*always, *deciding("time", "beyond doubt", verdicts, rules)]
     certain = [verdict for verdict in others if verdict.is_beyond_doubt]
     opposed = _opposed_loads(of_request, needed)
     if opposed is not None:
@@ -131,18 +110,6 @@ def _opposed_loads(of_request: Verdict | None, needed: Sequence[Verdict]) -> Ver
     if of_request is None or at_full_speed is None:
         return None
     return at_full_speed if {of_request.verdict, at_full_speed.verdict} == set(CHANGED) else None
-
-
-def _deciding(
-    answer: Answer, decides: Decides, verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule]
-) -> list[Verdict]:
-    """Return the verdicts that belong to an answer and decide it in that way, in the order of the rules."""
-    by_metric = {verdict.metric: verdict for verdict in verdicts}
-    return [
-        by_metric[name]
-        for name, rule in rules.items()
-        if name in by_metric and (rule.answer, rule.decides) == (answer, decides)
-    ]
 
 
 def case_validity(measurements: Sequence[Measurement]) -> Validity:

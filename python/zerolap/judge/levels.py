@@ -7,6 +7,8 @@ that graph (`crates/stats/src/levels.rs`). A chain of neighbours alone would wal
 anchor hold it.
 """
 
+import functools
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +17,10 @@ from typing import Final
 from zerolap import _core
 from zerolap.judge.wild_starts import bounded
 
-BOUNDS_95: Final = 1.959964
-"""Standard errors on both sides of a normally distributed estimate that hold it with 95 %."""
+ONE_SIDED: Final = 0.025
+"""The error of either bound of an interval of 95 %."""
+MOST_ERRORS: Final = 1e3
+EXACT_ENOUGH: Final = 1e-6
 FEWEST_STARTS: Final = 2
 SMALLEST_VARIANCE: Final = 1e-8
 """Of a start's log ratio; no timer resolves less."""
@@ -51,10 +55,21 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Level:
-    """The logarithm of a metric over that of another node, with its variance."""
+    """The logarithm of a metric over that of another node, with its variance and the degrees of freedom of that."""
 
     value: float
     variance: float
+    degrees: float
+
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return math.sqrt(self.variance)
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval of 95 %."""
+        return bounds_95(self.degrees) * self.error if self.variance else 0.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +94,7 @@ def levels_of(
     usable = [contrast for contrast in contrasts if len(contrast.log_ratios) >= FEWEST_STARTS]
     starts = bounded({str(number): contrast.log_ratios for number, contrast in enumerate(usable)})
     samples = [starts[str(number)] for number in range(len(usable))]
-    variances = _moderated(samples, [contrast.degrees for contrast in usable])
+    variances, degrees = _moderated(samples, [contrast.degrees for contrast in usable])
     edges = [
         (
             contrast.base,
@@ -90,20 +105,33 @@ def levels_of(
         for contrast, sample, variance in zip(usable, samples, variances, strict=True)
     ]
     of_nodes, of_steps = _core.graph_levels(nodes, edges, reference, list(steps))
-    return Levels(tuple(map(_level, of_nodes)), tuple(map(_level, of_steps)))
+    return Levels(*(tuple(_level(found, degrees) for found in of_all) for of_all in (of_nodes, of_steps)))
 
 
-def _moderated(samples: Sequence[Sequence[float]], degrees_of: Sequence[float]) -> list[float]:
-    """Return the variance of a start of each contrast."""
+@functools.lru_cache(maxsize=1024)
+def bounds_95(degrees: float) -> float:
+    """Return the standard errors on both sides of an estimate that hold it with 95 %: Student's t for its variance."""
+    low, high = 0.0, MOST_ERRORS
+    while high - low > EXACT_ENOUGH:
+        middle = (low + high) / 2
+        # The test against a margin of an estimate of 0 has the probability beyond the margin.
+        beyond, _ = _core.equivalence(0.0, 1.0, degrees, middle)
+        low, high = (middle, high) if beyond > ONE_SIDED else (low, middle)
+    return high
+
+
+def _moderated(samples: Sequence[Sequence[float]], degrees_of: Sequence[float]) -> tuple[list[float], float]:
+    """Return the variance of a start of each contrast, and the fewest degrees of freedom that one is known with."""
     seen = [(statistics.variance(sample), degrees) for sample, degrees in zip(samples, degrees_of, strict=True)]
     prior_variance, prior_degrees = _core.fit_prior(seen) or (0.0, 0.0)
     # Without bounds where variances differ by no more than chance.
     prior_degrees = min(prior_degrees, MOST_DEGREES)
-    return [
+    moderated = [
         max(SMALLEST_VARIANCE, (prior_degrees * prior_variance + degrees * variance) / (prior_degrees + degrees))
         for variance, degrees in seen
     ]
+    return moderated, prior_degrees + min(degrees_of, default=1.0)
 
 
-def _level(pair: tuple[float, float] | None) -> Level | None:
-    return None if pair is None else Level(*pair)
+def _level(found: tuple[float, float] | None, degrees: float) -> Level | None:
+    return None if found is None else Level(*found, degrees)

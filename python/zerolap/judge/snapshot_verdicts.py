@@ -9,8 +9,9 @@ from functools import partial
 from typing import Final, get_args
 
 from zerolap import _core
+from zerolap.judge.lopsided_starts import are_lopsided, looked_at_wild_starts
 from zerolap.judge.verdict_rule import Change, Q, UnadjustedVerdict, adjusted, detectable_change, interval, look
-from zerolap.judge.wild_starts import bounded
+from zerolap.judge.wild_starts import BoundedStarts, bounded_starts
 from zerolap.records import SNAPSHOT_RULES, MetricRule, SnapshotLoad, Verdict
 
 SNAPSHOT_MIN_EFFECT: Final = 0.1
@@ -41,32 +42,39 @@ class SnapshotPairs:
 def judge_snapshots(places: Sequence[SnapshotPairs], min_effect: float, q: float = Q) -> list[list[Verdict]]:
     """Return the verdicts of each place on the metrics of `SNAPSHOT_RULES` that both sides reported throughout.
 
-    The change is that of the mean logarithm, in which single starts are bounded. Its variance is moderated by those of
-    the other places of its load (Smyth 2004, as for timed starts). There is one look, after all repetitions. Places and
-    metrics are adjusted for together.
+    The change is that of the mean logarithm, in which single starts are bounded; wild ones can leave it unsure. Its
+    variance is moderated by those of the other places of its load (Smyth 2004, as for timed starts). There is one look,
+    after all repetitions. Places and metrics are adjusted for together.
     """
     judged: list[list[UnadjustedVerdict]] = [[] for _ in places]
     for rule, load in itertools.product(SNAPSHOT_RULES, get_args(SnapshotLoad)):
         measured = {str(index): place.values(rule.name) for index, place in enumerate(places) if place.load == load}
         pairs = {index: values for index, values in measured.items() if len(values) >= FEWEST_PAIRS}
-        changes = bounded({index: [math.log(head / base) for base, head in values] for index, values in pairs.items()})
-        variances = [found for sample in changes.values() if (found := _core.sample_variance(sample)) is not None]
-        prior = _core.fit_prior(variances)
-        for index, sample in changes.items():
-            judged[int(index)].append(_judged(rule, pairs[index], sample, prior, min_effect, q))
+        changes = bounded_starts(
+            {index: [math.log(head / base) for base, head in values] for index, values in pairs.items()}
+        )
+        seen = [_core.sample_variance(starts.values) for starts in changes.values()]
+        prior = _core.fit_prior([variance for variance in seen if variance is not None])
+        is_lopsided = are_lopsided(changes.values())
+        for index, starts in changes.items():
+            one = _judged(rule, pairs[index], starts, prior, min_effect, q, are_others_lopsided=is_lopsided)
+            judged[int(index)].append(one)
     return adjusted(judged, q)
 
 
 def _judged(
     rule: MetricRule,
     pairs: Sequence[tuple[float, float]],
-    changes: Sequence[float],
+    starts: BoundedStarts,
     prior: tuple[float, float] | None,
     min_effect: float,
     q: float,
+    *,
+    are_others_lopsided: bool,
 ) -> UnadjustedVerdict:
-    change_at = partial(_change_at, changes, prior)
+    change_at = partial(_change_at, starts.values, prior)
     word, found = look(rule, change_at, WHOLE_ERROR, min_effect, q)
+    word, wild_starts = looked_at_wild_starts(rule, starts, word, min_effect, are_others_lopsided=are_others_lopsided)
     detectable_at = partial(detectable_change, change_at, WHOLE_ERROR, min_effect)
     centre = math.exp(statistics.fmean(math.log(base * head) / 2 for base, head in pairs))
     verdict = Verdict(
@@ -83,6 +91,7 @@ def _judged(
         pairs=len(pairs),
         min_effect=min_effect,
         detectable=detectable_at(q),
+        wild_starts=wild_starts,
     )
     return UnadjustedVerdict(verdict, found.p, detectable_at, partial(interval, change_at, WHOLE_ERROR))
 

@@ -8,6 +8,7 @@ from functools import partial
 
 from zerolap import _core
 from zerolap.judge.looks import share_of_look, timed_looks
+from zerolap.judge.lopsided_starts import are_lopsided, looked_at_wild_starts
 from zerolap.judge.verdict_rule import (
     HINT,
     UNCHANGED,
@@ -19,7 +20,7 @@ from zerolap.judge.verdict_rule import (
     look,
     margin_of,
 )
-from zerolap.judge.wild_starts import bounded
+from zerolap.judge.wild_starts import bounded, bounded_starts
 from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
 
 RESOLUTION = 0.001
@@ -95,13 +96,15 @@ def judge_timed(
     A start's sample is the trimmed mean of its pairs' log ratios. Its variance is moderated by those of the other cases
     and by the `bank`, what earlier comparisons of the platform came to: cases and bank have to be of one topology and
     of one kind of placement. Where today's variances are of another size than the bank's, the bank is left out. What
-    single starts can do is bounded.
+    single starts can do is bounded; wild ones can leave a verdict unsure.
 
     `layout_variance` is that of a change between two layouts: where each side has the same one in all starts, they show
     nothing of it, and no number of starts averages it out.
     """
     measured = {name: changes for name, starts in cases.items() if (changes := start_changes(metric, starts))}
-    samples = bounded(measured)
+    bounded_cases = bounded_starts(measured)
+    samples = {name: starts.values for name, starts in bounded_cases.items()}
+    are_cases_lopsided = are_lopsided(bounded_cases.values())
     prior = _prior(samples.values(), bank)
     judged, looks = {}, timed_looks(min_effect)
     for name, changes in samples.items():
@@ -110,6 +113,10 @@ def judge_timed(
         change_at = partial(_change_at, *_with_layout(changes, prior, layout_variance))
         share = share_of_look(looks, len(cases[name]))
         word, found = look(METRICS[metric], change_at, share, min_effect, q)
+        margin = margin_of(metric, min_effect)
+        word, wild_starts = looked_at_wild_starts(
+            METRICS[metric], bounded_cases[name], word, margin, are_others_lopsided=are_cases_lopsided
+        )
         detectable_at = partial(detectable_change, change_at, share, min_effect)
         starts = cases[name]
         centre = _centre(metric, starts)
@@ -127,7 +134,8 @@ def judge_timed(
             pairs=sum(start.slices for start in starts),
             min_effect=min_effect,
             detectable=detectable_at(q),
-            margin=margin if (margin := margin_of(metric, min_effect)) != min_effect else None,
+            margin=margin if margin != min_effect else None,
+            wild_starts=wild_starts,
         )
         interval_at = partial(interval, change_at, share)
         judged[name] = UnadjustedVerdict(verdict, found.p, detectable_at, interval_at)

@@ -9,9 +9,12 @@ six starts alone is hardly known, drawn towards the case's own by as much as tha
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 BOUND = 2.0
 """Scales: of normally distributed starts, 99 % of the mean's efficiency is left."""
+WILD = 4.0
+"""Scales: of normally distributed starts, one of 16,000 is wild."""
 OF_NORMAL = 1.4826
 """The standard deviation of a normal distribution as a multiple of the median distance from its median."""
 POOLED_STARTS = 12
@@ -22,19 +25,54 @@ ITERATIONS = 20
 EXACT_ENOUGH = 1e-9
 
 
-def bounded(samples: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
-    """Return values by case, whose mean is Huber's estimate and whose variance is that of it times their number.
+@dataclass(frozen=True)
+class BoundedStarts:
+    """The starts of a case: as `values` whose mean is Huber's estimate, and the distances of `wild` ones from it.
 
-    They are the estimate plus the bounded distances, divided by the share of the starts within the bound
-    (pseudo-values; Huber and Ronchetti, Robust Statistics, 2009, section 6.7). Cases of fewer than four starts stay as
-    they are.
+    The variance of the values is that of the estimate times their number. They are the estimate plus the bounded
+    distances, divided by the share of the starts within the bound (pseudo-values; Huber and Ronchetti, Robust
+    Statistics, 2009, section 6.7).
     """
+
+    values: list[float]
+    wild: list[float]
+
+    @property
+    def estimate(self) -> float:
+        """The change of the case as a log ratio."""
+        return statistics.fmean(self.values)
+
+    @property
+    def mean(self) -> float:
+        """The change with all wild starts in full."""
+        return self.estimate + math.fsum(self.wild) / len(self.values)
+
+    @property
+    def error_of_wild(self) -> float:
+        """The standard error of what wild starts add to the mean: each number of them is a Poisson variable."""
+        return math.sqrt(math.fsum(distance**2 for distance in self.wild)) / len(self.values)
+
+
+def bounded_starts(samples: Mapping[str, Sequence[float]]) -> dict[str, BoundedStarts]:
+    """Return the starts of each case; those of cases of fewer than four stay as they are."""
     own = {name: _scale([list(values)]) for name, values in samples.items() if len(values) >= FEWEST_STARTS}
     pooled = _scale([list(samples[name]) for name in own])
-    return {
-        name: _pseudo_values(values, _drawn_towards(own[name], len(values), pooled)) if name in own else [*values]
-        for name, values in samples.items()
-    }
+    starts = {}
+    for name, values in samples.items():
+        if name not in own:
+            starts[name] = BoundedStarts([*values], [])
+            continue
+        scale = _drawn_towards(own[name], len(values), pooled)
+        pseudo_values = _pseudo_values(values, scale)
+        estimate = statistics.fmean(pseudo_values)
+        distances = (value - estimate for value in values)
+        starts[name] = BoundedStarts(pseudo_values, [far for far in distances if abs(far) > WILD * scale])
+    return starts
+
+
+def bounded(samples: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    """Return values by case, whose mean is Huber's estimate and whose variance is that of it times their number."""
+    return {name: starts.values for name, starts in bounded_starts(samples).items()}
 
 
 def _scale(samples: Sequence[Sequence[float]]) -> float:

@@ -19,7 +19,9 @@ from zerolap.explain import (
     explain_cause,
     explain_change,
     explain_layout,
+    explain_opposed_work,
     explain_placement,
+    explain_slow_starts,
     explain_times,
     with_calls_of_inlined,
     with_times,
@@ -85,7 +87,7 @@ class Explainer:
         if answers.verdict == "invalid":
             return []
         findings: list[Finding] = []
-        if answers.work in CHANGED or answers.time in CHANGED:
+        if answers.work in CHANGED or answers.time in CHANGED or _is_opposed(answers, verdicts):
             try:
                 findings = self._reasons(answers, verdicts, measured)
             except (ValueError, OSError, BlobDamaged) as fault:
@@ -93,9 +95,8 @@ class Explainer:
                 findings = [Finding(kind="limits", rank=0, text=f"The change cannot be explained: {fault}")]
         if measured.counted is not None:
             findings += string_place_findings(verdicts, measured.counted, self._blobs)
-        cause = explain_cause(verdicts)
-        if cause is not None:
-            findings.append(cause)
+        causes = (explain_opposed_work(verdicts), explain_slow_starts(verdicts), explain_cause(verdicts))
+        findings += [cause for cause in causes if cause is not None]
         if measured.identity is not None and (answers.work not in CHANGED or answers.work_deciding == TIMER_COST):
             findings.append(measured.identity.finding())
         limits = [*measured.case.limits, *not_measured(measured)]
@@ -178,6 +179,11 @@ def _repeated_steps(measurements: Sequence[Measurement], blobs: Blobs) -> dict[s
         for function, _, times in _core.executed_beginning_with(executed, list(REPEATED)):
             steps[function] = steps.get(function, 0.0) + times / len(recorded)
     return steps
+
+
+def _is_opposed(answers: CaseAnswers, verdicts: Sequence[Verdict]) -> bool:
+    """Whether work is unsure though the metric that it rests on changed: others changed the other way."""
+    return any(verdict.metric == answers.work_deciding and verdict.verdict in CHANGED for verdict in verdicts)
 
 
 def explainer_of(results: Results, lab: Lab) -> Explainer:

@@ -245,7 +245,7 @@ from zerolap.records.traced_case import (
 )
 from zerolap.records.trial import ANCHOR, BASE, HEAD, Side, Trial
 from zerolap.records.variant_gain import BuildVariant, CommandGain, VariantCase
-from zerolap.records.verdict import OF_INSTRUCTIONS, Verdict, VerdictWord
+from zerolap.records.verdict import OF_INSTRUCTIONS, LopsidedReason, Verdict, VerdictWord, WildStarts
 from zerolap.records.version_table import (
     VERSION_TABLE_SCHEMA,
     BoundedChange,
@@ -426,6 +426,7 @@ __all__ = [
     "LinedSide",
     "LoadJob",
     "LoadRange",
+    "LopsidedReason",
     "MeasuredServer",
     "Measurement",
     "MedianEstimate",
@@ -534,6 +535,7 @@ __all__ = [
     "WeighedCase",
     "WeighedCategory",
     "WeighedFunction",
+    "WildStarts",
     "Windows",
     "WrittenClient",
     "ZerolapError",

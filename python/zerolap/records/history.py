@@ -68,6 +68,7 @@ class HistoryChange(Record):
     measured. `change` is relative, with bounds by 95 %. `p` is the probability of such a step by chance anywhere in
     the series, null for work, which is exact. `confirmed`: a fresh comparison of both ends has shown it too, or it is a
     change of work. `accepted` is the reason why its team accepts it. `reasons` are sentences, the first one first.
+    `is_opposed`: it is less work, and no gain, as other counts of the case lose by it; the first reason states which.
     """
 
     id: str
@@ -82,6 +83,7 @@ class HistoryChange(Record):
     comparison: str | None = None
     reasons: tuple[str, ...] = ()
     accepted: str | None = None
+    is_opposed: bool = False
 
 
 class HistoryLedger(Record):

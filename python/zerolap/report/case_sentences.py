@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.records import METRICS, CaseResult, Finding, PerSide, Verdict
+from zerolap.records import METRICS, CaseResult, Finding, PerSide, Verdict, WildStarts
 from zerolap.report.format import count, metric_label, percent, plain
 from zerolap.report.reading import CHANGED, CaseAnswer, answers, failed_check, ranked
 
@@ -230,11 +230,7 @@ def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
     """Return what the answer rests on, and what it leaves open."""
     decided = answer.decided
     if answer.word == "unsure" and decided is not None:
-        detected = percent(decided.detectable) if math.isfinite(decided.detectable) else None
-        if detected is None or decided.verdict != "unsure":
-            return ["Its figures contradict each other, or are too few to decide."]
-        able = f"a change of {detected} or more would have been detected"
-        return [f"With {decided.samples} starts of each server, {able}."]
+        return [_open(decided)]
     if answer.word not in CHANGED or decided is None:
         return []
     chance = "" if decided.q is None else f"By chance alone a change this large appears {_odds(decided.q)}."
@@ -249,6 +245,28 @@ def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
         "It is not confirmed: all starts had their code at the same place in memory, which alone can make a command"
         " some percent faster or slower.",
     ]
+
+
+def _open(decided: Verdict) -> str:
+    """Return why an answer is unsure."""
+    slow = None if decided.wild_starts is None else _slow_starts(decided, decided.wild_starts)
+    if slow is not None:
+        return slow
+    if not math.isfinite(decided.detectable) or decided.verdict != "unsure":
+        return "Its figures contradict each other, or are too few to decide."
+    able = f"a change of {percent(decided.detectable)} or more would have been detected"
+    return f"With {decided.samples} starts of each server, {able}."
+
+
+def _slow_starts(decided: Verdict, wild: WildStarts) -> str | None:
+    """Return why starts that lie far from the others leave time open; none where they do not."""
+    if wild.reason is None:
+        return None
+    number = wild.base + wild.head
+    if not number:
+        return "In most other cases one server took far longer in some starts, which may be so here too."
+    sides = "the head" if not wild.base else "the base" if not wild.head else "one server"
+    return f"In {number} of {decided.samples} starts {sides} took far longer than in the others: its average is open."
 
 
 def _odds(q: float) -> str:

@@ -92,7 +92,9 @@ def history_headline(history: History, nothing: str = NO_CHANGES) -> str:
         parts.append(f"{counted(len(steps), 'regression', 'regressions')} by {counted(commits, 'commit', 'commits')}")
     if drifts:
         parts.append(counted(len(drifts), "drift", "drifts"))
-    better = sum(series.is_better(changed.change) for series in own for changed in series.changes)
+    better = sum(
+        series.is_better(changed.change) and not changed.is_opposed for series in own for changed in series.changes
+    )
     if better:
         parts.append(counted(better, "improvement", "improvements"))
     if others:

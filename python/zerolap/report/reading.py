@@ -226,9 +226,10 @@ def state_line(comparison: Comparison) -> str | None:
 
 
 def effort(comparison: Comparison) -> str:
-    """Return how much was measured, and how: cases, engines, machine time."""
-    cases = counted(len(comparison.cases), "case", "cases")
-    return f"{cases}, {trials(comparison.settings, comparison.summary.machine_seconds)}"
+    """Return how much was measured, and how: cases, engines, machine time, and the level of the intervals."""
+    cases, settings = counted(len(comparison.cases), "case", "cases"), comparison.settings
+    level = "" if settings.level is None else f", intervals of {percent(settings.level)}"
+    return f"{cases}, {trials(settings, comparison.summary.machine_seconds)}{level}"
 
 
 def trials(settings: Settings, seconds: float) -> str:
@@ -250,6 +251,8 @@ def statement(answered: CaseAnswer) -> str:
     text = f"{begin}: {cost}{sentence(decided)}" + (" is too, is open" if cost else "")
     if answered.word != "unsure":
         return text
+    if decided.verdict == "unsure" and decided.wild_starts is not None and decided.wild_starts.reason is not None:
+        return f"{text}; single starts in which one side is far slower leave it open"
     if decided.verdict == "unsure":
         able = f"these {decided.samples} samples a side can detect a change of {percent(decided.detectable)}"
         return f"{text}; {able} or more"

@@ -12,7 +12,6 @@ from zerolap.report.reading import (
     failed_on,
     has_changed,
     is_plain,
-    is_same_by_string_places,
     location,
     others,
     ranked,
@@ -43,7 +42,7 @@ def show_reasons(lines: Lines, case: CaseResult, verdict: Part, reasons: int | N
     if sides is not None:
         lines.line(sides, indent=2)
     _show_verdicts(lines, case)
-    if has_changed(case) or others(case) or is_same_by_string_places(case):
+    if has_changed(case) or others(case) or ranked(case, "cause"):
         _show_findings(lines, case, reasons)
 
 

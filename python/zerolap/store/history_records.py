@@ -37,6 +37,7 @@ CONFIRMING: Final = "history:confirm:"
 """Begins those of comparisons that confirm a change."""
 CPU_TIME: Final = "cpu_ns_per_op"
 ALONE: Final = "instructions_alone_per_op"
+TICK: Final = "instructions_per_tick"
 VALUES_AT_ONCE: Final = 500
 """Values in one condition: databases bound the variables of a statement."""
 
@@ -204,7 +205,11 @@ class HistoryRecords:
         They are those that histories have measured, and those of comparisons of two of the builds.
         """
         of_side = when((trial.c.side == BASE, document.c.base_build), else_=document.c.head_build).label("build")
-        of_requests = when((metric.c.name == ALONE, trial.c.graph_alone), else_=trial.c.graph)
+        of_metric = when(
+            (metric.c.name == ALONE, trial.c.graph_alone),
+            (metric.c.name == TICK, trial.c.graph_tick),
+            else_=trial.c.graph,
+        )
         is_of_history = and_(document.c.kind == "run", request.c.topic.startswith(TOPIC, autoescape=True))
         statement: Select[Any] = (
             select(
@@ -213,7 +218,7 @@ class HistoryRecords:
                 document.c.base_build,
                 document.c.id.label("document"),
                 trial.c.executed_code,
-                of_requests.label("graph"),
+                of_metric.label("graph"),
                 metric.c.value,
                 *(series.c[name] for name in SeriesKey.model_fields),
             )

@@ -137,7 +137,8 @@ def _moved(connection: Connection, short: KeptSeries, points: KeptPoints, moved:
 
 def _history_change(change: KeptChange, moved: Mapping[int, int]) -> dict[str, Any]:
     """Return the fields of a change at other positions."""
-    names = HistoryChange.model_fields.keys() - {"after", "position"}
+    # What opposes a change is among its reasons.
+    names = HistoryChange.model_fields.keys() - {"after", "position", "is_opposed"}
     fields = {name: getattr(change, name) for name in names}
     return {**fields, "after": moved[change.after], "position": moved[change.position]}
 

@@ -2261,7 +2261,8 @@ export interface VariantCase {
  * `change` is (head - base) / base, `low` and `high` bound it; `q` is the adjusted p over cases and metrics, null for
  * same and identical; `detectable` is the smallest relative change that these samples could have detected; `samples`
  * counts the trials of a side. `margin` is within which a change counts as the same, null where that is the minimum
- * effect.
+ * effect. `wild_starts` are those of a timed verdict, null where there are none and those of other cases leave the
+ * verdict as it is.
  */
 export interface Verdict {
   metric: string;
@@ -2278,6 +2279,7 @@ export interface Verdict {
   min_effect: number;
   detectable: number | null;
   margin: number | null;
+  wild_starts: WildStarts | null;
 }
 
 /**
@@ -2330,6 +2332,21 @@ export interface WeighedFunction {
   self_share: number;
   share: number;
   cases: number;
+}
+
+/**
+ * The starts that lie far from the others, of which a verdict's estimate takes no more than their bound.
+ *
+ * `base` and `head` count those in which this side was slower beside the other than usual, `largest` is by what
+ * factor at most; `mean_change` is the change with all of them in full. `reason` is why they leave the verdict
+ * unsure, null where they do not.
+ */
+export interface WildStarts {
+  base: number;
+  head: number;
+  largest: number;
+  mean_change: number;
+  reason: "mean" | "sides" | "other cases" | null;
 }
 
 /** The requests of the two windows of a counted trial; each is a multiple of the cycle of commands. */
@@ -2748,7 +2765,7 @@ export const WORDS: Record<string, string> = {
   "regression": "a change for the worse or for the better: its interval lies beyond 0, and the estimate beyond the minimum effect",
   "improvement": "a change for the worse or for the better: its interval lies beyond 0, and the estimate beyond the minimum effect",
   "same": "the change is too small to matter: its interval lies within the margin; of instructions also one that the places of strings account for",
-  "unsure": "the trials can neither show a change nor exclude one",
+  "unsure": "the trials can neither show a change nor exclude one, or figures speak against each other",
   "identical": "of work: both sides execute the same instructions but for addresses, on the same constants, equally often",
   "estimate": "its most probable size",
   "interval": "the range in which it lies with the confidence level",

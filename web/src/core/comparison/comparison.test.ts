@@ -27,6 +27,7 @@ function verdict(metric: string, changes: Partial<Verdict> = {}): Verdict {
     min_effect: 0.005,
     detectable: 0.002,
     margin: null,
+    wild_starts: null,
     ...changes,
   };
 }
