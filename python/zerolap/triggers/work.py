@@ -77,6 +77,10 @@ class SplitIntoCommits(Exception):
     """A push is measured commit by commit: each has a trigger of its own now."""
 
 
+class NothingToCompare(Exception):
+    """A push is compared with nothing; the reason is recorded."""
+
+
 class TooManyTries(ZerolapError):
     """The process was killed too often during the work on a trigger."""
 
@@ -139,6 +143,9 @@ class TriggerWork:
             except SplitIntoCommits as parts:
                 log.info("split", reason=str(parts))
                 await self._end(stored, "done", str(parts))
+            except NothingToCompare as reason:
+                log.info("nothing to compare", reason=str(reason))
+                await self._end(stored, "done", str(reason))
             except NotPermitted as reason:
                 log.info("refused", reason=str(reason))
                 await self._end(stored, "refused", str(reason))
@@ -369,20 +376,14 @@ class TriggerWork:
             self._store.triggers.add(part)
         raise SplitIntoCommits(f"each of its {len(commits)} commits is compared with the one before it")
 
-    def _plan_push(self, trigger: PushTrigger) -> ComparisonPlan | None:
+    def _plan_push(self, trigger: PushTrigger) -> ComparisonPlan:
         measuring, mirror = self._measuring(trigger.repository)
         is_alone = _is_of_each_commit(trigger, measuring)
         before = trigger.before if is_alone else self._last_measured(trigger) or trigger.before
         mirror.fetch([trigger.after])
         if before is not None and not mirror.can_have(before):
             before = None
-        # Where the branch was rewritten, its commits are new from the merge base on.
-        base = mirror.parent(trigger.after) if before is None else mirror.merge_base(before, trigger.after)
-        if base == trigger.after:
-            # The branch was reset to an older commit.
-            base = before
-        if base is None or base == trigger.after:
-            return None
+        base = _base_of_push(before, trigger.after, mirror)
         priority: Priority = "backfill" if trigger.schedule else "pull"
         cause = f"{trigger.subject} at {trigger.after[:12]}"
         # With its own topic, a request that is submitted again after a kill supersedes only itself.
@@ -507,6 +508,23 @@ def _base_of(trigger: PullRequestTrigger, mirror: Mirror) -> str:
         if base != trigger.head:
             return base
     raise UsageError(f"{trigger.head} has no commit that {trigger.base_ref} does not have")
+
+
+def _base_of_push(before: str | None, after: str, mirror: Mirror) -> str:
+    """Return the commit that a branch is compared with which was at `before`; raises `NothingToCompare`.
+
+    Where the branch was rewritten, its commits are new from the merge base on. Where all of them are, as after a squash
+    to a new root, or where it was reset to an older commit, it is compared with what was there.
+    """
+    if before == after:
+        raise NothingToCompare(f"{after} was measured already")
+    if before is not None:
+        base = mirror.merge_base(before, after)
+        return before if base is None or base == after else base
+    parent = mirror.parent(after)
+    if parent is None:
+        raise NothingToCompare(f"{after} has no parent, and the remote has nothing that was there before")
+    return parent
 
 
 def _commit_of(name: str, refs: Mapping[str, str], mirror: Mirror) -> str:
