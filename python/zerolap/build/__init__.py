@@ -9,6 +9,7 @@ from zerolap.build.artifact import pack_build, unpack_build
 from zerolap.build.build_differences import BuildDifferences, build_differences
 from zerolap.build.build_functions import source_functions
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
+from zerolap.build.command_files import CommandFiles
 from zerolap.build.commit_range import BRANCH, RANGE, RangedCommit, commits_of
 from zerolap.build.function_parameters import LONGEST_DEFINITION_LINES, Parameter, parameters_of
 from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
@@ -16,6 +17,7 @@ from zerolap.build.initial_ramdisk import RamdiskEntry, pack_ramdisk, program_en
 from zerolap.build.kernel_build import KERNELS, BuiltKernel, KernelBuilder, KernelSource
 from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program, setting_arguments
+from zerolap.build.server_files import is_compiled, may_be_built
 from zerolap.build.source import commit_of, resolve
 from zerolap.build.source_changes import changes_between
 from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
@@ -32,6 +34,7 @@ __all__ = [
     "Builds",
     "BuiltKernel",
     "BuiltServer",
+    "CommandFiles",
     "GitEnded",
     "GitStopped",
     "KernelBuilder",
@@ -47,6 +50,8 @@ __all__ = [
     "changes_between",
     "commit_of",
     "commits_of",
+    "is_compiled",
+    "may_be_built",
     "measured_server",
     "named",
     "pack_build",

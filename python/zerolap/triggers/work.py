@@ -12,7 +12,7 @@ from typing import Final, get_args
 
 import structlog
 
-from zerolap.build import changes_between, parse_variant
+from zerolap.build import CommandFiles, changes_between, parse_variant
 from zerolap.cases import core_suite, load_cases, select
 from zerolap.events import LabEvent, trigger_event
 from zerolap.github import GitHub, GitHubRefused, GitHubUnavailable
@@ -455,7 +455,7 @@ class TriggerWork:
         cases = cases_of(measuring, plan.patterns)
         changes = changes_between(base, head)
         if plan.scope == "affected" and not plan.patterns and changes is not None:
-            cases = affected_cases(cases, changes)
+            cases = affected_cases(cases, changes, CommandFiles((base, head)))
         if not cases:
             return []
         platforms = self._platforms(measuring)
