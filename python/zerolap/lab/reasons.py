@@ -50,11 +50,12 @@ class Explainer:
     def __init__(self, base: BuiltServer, head: BuiltServer, changes: Changes | None, blobs: Blobs) -> None:
         self._base = base
         self._head = head
-        self._changes = changes
+        self.changes = changes
         self._blobs = blobs
 
     @functools.cached_property
-    def _functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
+    def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
+        """The functions in the debug information of the base and of the head."""
         return source_functions(self._base), source_functions(self._head)
 
     @functools.cached_property
@@ -116,14 +117,14 @@ class Explainer:
 
     def explain_work(self, base: CallGraph, head: CallGraph, metric: str) -> list[Finding]:
         """Return the findings on a change of `metric` between two call graphs."""
-        base_functions, head_functions = self._functions
+        base_functions, head_functions = self.functions
         findings = explain_change(
             Evidence(
                 base=base,
                 head=head,
                 base_functions=base_functions,
                 head_functions=head_functions,
-                changes=self._changes,
+                changes=self.changes,
                 base_stripped=self._base.record.stripped,
                 head_stripped=self._head.record.stripped,
                 metric=metric,

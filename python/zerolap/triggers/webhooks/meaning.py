@@ -140,9 +140,10 @@ def _is_measured_already(event: PullRequestEvent, label: str, current: CurrentTr
     earlier = current.trigger
     if earlier is None or earlier.head != event.pull_request.head.sha:
         return False
-    if event.action != "opened" and not (event.action == "labeled" and earlier.is_opened):
+    is_of_opening = event.action == "opened" or (event.action == "labeled" and earlier.is_opened)
+    if not is_of_opening:
         return False
-    is_by_same_person = earlier.actor is not None and is_same_name(earlier.actor, event.sender.login)
+    is_by_same_person = is_same_name(earlier.actor, event.sender.login)
     is_as_wide = label == earlier.label or earlier.scope == "all"
     is_same_base = earlier.base_ref == event.pull_request.base.ref
     return is_as_wide and is_same_base and (is_by_same_person or current.is_permitted)
