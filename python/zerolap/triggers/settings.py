@@ -48,6 +48,7 @@ GITHUB_MOST_MIB: Final = 25
 SHORTEST_SECRET: Final = 16
 DEFAULT_LABELS: Final[Mapping[str, Scope]] = {"action run:benchmarks": "affected", "action run:all-benchmarks": "all"}
 PREVIOUS: Final = "previous"
+GLOB: Final = re.compile(r"[*?\[]")
 
 Weekday: TypeAlias = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Count: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
@@ -239,6 +240,11 @@ class WatchSettings(Measuring):
             return self.name
         place = self.name or self.remote.rstrip("/").removesuffix(".git").replace(":", "/").rpartition("/")[2]
         return f"watched/{re.sub(r'[^A-Za-z0-9._-]', '-', place)[:100]}"
+
+    @property
+    def named_branches(self) -> list[str]:
+        """The followed branches that are named as they are: those that a glob matches may come later."""
+        return [branch for branch in self.branches if not GLOB.search(branch)]
 
     def follows_branch(self, ref: str) -> bool:
         """Whether a ref, by its full name, is a branch that is followed."""

@@ -171,9 +171,9 @@ class TriggerWork:
                 log.exception("failed", reason=reason_text)
                 await self._end(stored, "failed", reason_text)
             else:
-                log.info("worked on", requests=[request.id for request in requests])
                 is_unaffected = isinstance(trigger, COMPARING) and not requests
                 reason_text = "nothing that is measured can be affected" if is_unaffected else ""
+                log.info("worked on", requests=[request.id for request in requests], reason=reason_text)
                 await self._end(stored, "done", reason_text, requests)
             self._not_before.pop(stored.id, None)
             return True
