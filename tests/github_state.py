@@ -151,7 +151,10 @@ class GitHubState:
     def edit_comment(self, repository: str, comment_id: int, body: str) -> None:
         """Change the text of a comment, as a maintainer can."""
         with self.lock:
-            self.repositories[repository].comments[comment_id]["body"] = body
+            played = self.repositories[repository]
+            comment = played.comments[comment_id]
+            comment["body"] = body
+            played.comment_texts.append(CommentText(comment_id, comment["user"]["login"], body))
 
     def delete_comment(self, repository: str, comment_id: int) -> None:
         """Remove a comment, as a maintainer can."""
