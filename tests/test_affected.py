@@ -116,7 +116,8 @@ def affected_by(source: ToySource, file: str, commit: str) -> list[str]:
 
 def test_cases_are_selected_by_the_commands_that_they_send(compiler: None, tmp_path: Path) -> None:
     source = ToySource(tmp_path / "toy")
-    commit = with_file_of_its_own(source)
+    # What is said of it is no use of it.
+    commit = with_file_of_its_own(source, "/* See work_command(). */\n// work_command\n/*\n * work_command\n */\n\n")
     assert affected_by(source, "src/labour.c", commit) == ["works", "works-in-a-script", "reads-and-works"]
     # What others call may be part of any command, and so may what is not there.
     assert affected_by(source, "src/table.c", commit) == names(SENDERS)
@@ -130,6 +131,8 @@ def test_cases_are_selected_by_the_commands_that_they_send(compiler: None, tmp_p
         "void use_it(void) { work_command(NULL, NULL, 0); }\n\n",
         "void use_it(void) { last_work = 1; }\n\n",
         "void (*later)(struct client *, struct slice *, int) = work_command;\n\n",
+        "void use_it(void **use) {\n    *use = work_command;\n}\n\n",
+        "void use_it(void) {\n    /* at once */ work_command(NULL, NULL, 0);\n}\n\n",
         '#include "labour.c"\n\n',
     ],
 )

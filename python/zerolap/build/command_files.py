@@ -6,6 +6,7 @@ A command names its handler in a table of the sources, `{"sort",sortCommand,-2,.
 
 import itertools
 import re
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,13 +16,13 @@ from zerolap.records import EnvironmentMissing, RevisionSource
 
 MOST_FILE_BYTES: Final = 4 << 20
 MOST_LISTED_BYTES: Final = 8 << 20
-MOST_NAMES: Final = 2_000
+MOST_NAMES: Final = 500
 NAMES_AT_ONCE: Final = 20
 MOST_DESCRIPTIONS: Final = 500
-SECONDS: Final = 20.0
+SECONDS: Final = 60.0
+"""For all that is read of the commits that are compared."""
 SOURCES: Final = ("*.c", "*.h", "*.cc", "*.cpp", "*.cxx", "*.hpp", "*.def", "*.inc", "*.json")
 HEADERS: Final = (".h", ".hpp")
-COMMENT_STARTS: Final = ("*", "//", "/*")
 
 _NO_CODE = re.compile(
     r"/\*.*?(?:\*/|\Z)|//[^\n]*"
@@ -32,6 +33,8 @@ _NO_CODE = re.compile(
 """Comments, literals and lines of the preprocessor."""
 _TOKEN = re.compile(r"^\}|[A-Za-z_]\w*|[{}()\[\];=,]", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_COMMENT_LINE = re.compile(r"\s*(?://.*|/\*(?:(?!\*/).)*(?:\*/\s*)?|\*(?:/\s*|\s(?:(?!\*/).)*(?:\*/\s*)?)?)")
+"""A line of nothing but a comment; `*` begins one as in the middle of a longer comment."""
 _TABLE_ENTRY = re.compile(r'[{(]\s*"([A-Za-z][\w.|-]{0,63})"\s*,')
 _JSON_HANDLER = re.compile(r'\s*"function"\s*:')
 _JSON_NAME = r'^ *"([A-Z][A-Z0-9_.|-]*)" *: *\{|"container" *: *"([A-Za-z0-9_.|-]+)"'
@@ -40,14 +43,21 @@ _TYPES = frozenset({"struct", "union", "enum", "typedef", "extern"})
 
 @dataclass
 class CommandFiles:
-    """Reads which commands the files of some commits implement, such as of those that are compared."""
+    """Reads which commands the files of some commits implement, such as of those that are compared.
+
+    What cannot be read in `SECONDS` altogether is not known.
+    """
 
     sources: Sequence[RevisionSource]
+
+    def __post_init__(self) -> None:
+        end = time.monotonic() + SECONDS
+        self._trees = [_Tree(source, end) for source in self.sources]
 
     def commands(self, file: str) -> frozenset[str]:
         """Return the commands, in upper case, whose handlers a file has in any of the commits; none if unknown."""
         try:
-            return frozenset(command for source in self.sources for command in _commands(source, file))
+            return frozenset(command for tree in self._trees for command in _commands(tree, file))
         except EnvironmentMissing:
             # Git took too long, or the tree has too much of it.
             return frozenset()
@@ -58,10 +68,25 @@ class CommandFiles:
         No other file names any of them but for the table of commands.
         """
         try:
-            uses = [_is_used_elsewhere(source, file) for source in self.sources]
+            uses = [_is_used_elsewhere(tree, file) for tree in self._trees]
         except EnvironmentMissing:
             return False
         return False in uses and True not in uses
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """The tree of a commit, which is read until `end`, by the clock `time.monotonic`."""
+
+    source: RevisionSource
+    end: float
+
+    def git(self, *arguments: str, most_bytes: int = MOST_LISTED_BYTES) -> GitEnded:
+        """Run git in its repository; raises `EnvironmentMissing` where time is up, or git writes too much."""
+        left_seconds = self.end - time.monotonic()
+        if left_seconds <= 0:
+            raise EnvironmentMissing(f"the files of {self.source.commit} take too long to read")
+        return read_git(["-C", str(self.source.repository), *arguments], most_bytes, left_seconds)
 
 
 @dataclass(frozen=True)
@@ -91,8 +116,11 @@ def _definitions(code: str) -> Iterator[list[str]]:
     for match in _TOKEN.finditer(code):
         token = match[0]
         if token == "}":
+            if depth == 0:
+                definition = []
+                continue
             # At the beginning of a line it ends a definition: branches of the preprocessor may leave others open.
-            depth = 0 if match.start() == 0 or code[match.start() - 1] == "\n" else max(0, depth - 1)
+            depth = 0 if code[match.start() - 1] == "\n" else depth - 1
             if depth == 0 and _function_of(definition) is not None:
                 yield definition
                 definition = []
@@ -147,10 +175,10 @@ class _Mention:
         return names.intersection(_WORD.findall(self.line))
 
 
-def _commands(source: RevisionSource, file: str) -> frozenset[str]:
+def _commands(tree: _Tree, file: str) -> frozenset[str]:
     """Return the commands whose handlers a file of a commit has."""
-    functions = _names(source, file).functions
-    mentions = list(_mentions(source, functions))
+    functions = _names(tree, file).functions
+    mentions = list(_mentions(tree, functions))
     descriptions = sorted(
         {
             mention.file
@@ -158,37 +186,37 @@ def _commands(source: RevisionSource, file: str) -> frozenset[str]:
             if mention.file.endswith(".json") and _JSON_HANDLER.match(mention.line) and mention.words_of(functions)
         }
     )
-    described = frozenset(_described(source, descriptions[:MOST_DESCRIPTIONS]))
+    described = frozenset(_described(tree, descriptions[:MOST_DESCRIPTIONS]))
     return described or frozenset(command for mention in mentions for command in _in_table(mention, functions))
 
 
-def _is_used_elsewhere(source: RevisionSource, file: str) -> bool | None:
+def _is_used_elsewhere(tree: _Tree, file: str) -> bool | None:
     """Whether another file of a commit may use what a file defines; None if the commit does not have the file."""
-    names = _names(source, file)
+    names = _names(tree, file)
     if not names.functions:
         return None
     is_used = any(
         mention.file != file and mention.words_of(names.shared) and _is_used(mention, names)
-        for mention in _mentions(source, names.shared)
+        for mention in _mentions(tree, names.shared)
     )
-    return is_used or _is_included(source, file)
+    return is_used or _is_included(tree, file)
 
 
-def _names(source: RevisionSource, file: str) -> DefinedNames:
+def _names(tree: _Tree, file: str) -> DefinedNames:
     """Return what a file of a commit defines; nothing if the commit does not have it."""
-    shown = _git(source, "cat-file", "blob", f"{source.commit}:{file}", most_bytes=MOST_FILE_BYTES)
+    shown = tree.git("cat-file", "blob", f"{tree.source.commit}:{file}", most_bytes=MOST_FILE_BYTES)
     names = defined_names(shown.output.decode(errors="replace") if shown.code == 0 else "")
     if len(names.functions | names.shared) > MOST_NAMES:
         raise EnvironmentMissing(f"{file} defines more than {MOST_NAMES:,} names")
     return names
 
 
-def _mentions(source: RevisionSource, names: frozenset[str]) -> Iterator[_Mention]:
+def _mentions(tree: _Tree, names: frozenset[str]) -> Iterator[_Mention]:
     """Yield the lines of a commit that have any of these words."""
     # In parts: one search for all is slow, and the first part often has what decides.
     for part in _parts(sorted(names)):
         words = [option for name in part for option in ("-e", name)]
-        yield from _grep(source, ["-w", "-F", *words], SOURCES)
+        yield from _grep(tree, ["-w", "-F", *words], SOURCES)
 
 
 def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -196,21 +224,21 @@ def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
         yield names[begin : begin + NAMES_AT_ONCE]
 
 
-def _grep(source: RevisionSource, pattern: Sequence[str], places: Sequence[str]) -> Iterator[_Mention]:
-    found = _git(source, "grep", "-I", "-z", "--full-name", *pattern, source.commit, "--", *places)
+def _grep(tree: _Tree, pattern: Sequence[str], places: Sequence[str]) -> Iterator[_Mention]:
+    found = tree.git("grep", "-I", "-z", "--full-name", *pattern, tree.source.commit, "--", *places)
     for line in found.output.decode(errors="replace").split("\n"):
         place, zero, text = line.partition("\0")
         if zero:
             yield _Mention(place.partition(":")[2], text)
 
 
-def _described(source: RevisionSource, descriptions: Sequence[str]) -> Iterator[str]:
+def _described(tree: _Tree, descriptions: Sequence[str]) -> Iterator[str]:
     """Yield the commands that files of JSON describe: that of a subcommand is its container."""
     if not descriptions:
         return
     names: dict[str, str] = {}
     containers: dict[str, str] = {}
-    for mention in _grep(source, ["-E", "-e", _JSON_NAME], descriptions):
+    for mention in _grep(tree, ["-E", "-e", _JSON_NAME], descriptions):
         match = re.search(_JSON_NAME, mention.line)
         if match is not None and match[2]:
             containers[mention.file] = match[2].upper()
@@ -231,7 +259,7 @@ def _in_table(mention: _Mention, functions: frozenset[str]) -> Iterator[str]:
 def _is_used(mention: _Mention, names: DefinedNames) -> bool:
     """Whether a line of another file may use a function or a variable, and neither declares it nor is a comment."""
     line = mention.line
-    if mention.file.endswith(".json") or line.lstrip().startswith(COMMENT_STARTS):
+    if mention.file.endswith(".json") or _COMMENT_LINE.fullmatch(line):
         return False
     if any(True for _ in _in_table(mention, names.functions)) and mention.words_of(names.shared) <= names.functions:
         return False
@@ -243,12 +271,8 @@ def _is_used(mention: _Mention, names: DefinedNames) -> bool:
     return not (is_at_margin and is_prototype and not is_macro and not is_call and "{" not in line and "=" not in line)
 
 
-def _is_included(source: RevisionSource, file: str) -> bool:
+def _is_included(tree: _Tree, file: str) -> bool:
     """Whether the file may be compiled as a part of another one, which then has its functions too."""
     name = file.rpartition("/")[2]
-    includes = _grep(source, ["-F", "-e", name], SOURCES)
+    includes = _grep(tree, ["-F", "-e", name], SOURCES)
     return any(re.match(r"\s*#\s*include", mention.line) for mention in includes)
-
-
-def _git(source: RevisionSource, *arguments: str, most_bytes: int = MOST_LISTED_BYTES) -> GitEnded:
-    return read_git(["-C", str(source.repository), *arguments], most_bytes, SECONDS)

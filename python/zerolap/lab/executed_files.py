@@ -46,7 +46,8 @@ def changed_files(results: Results, explainer: Explainer) -> ChangedFiles | None
 def _changed_files(results: Results, explainer: Explainer, changes: Changes) -> ChangedFiles | None:
     changed = [_Changed.of(file) for file in changes.files if is_compiled(file.new_file or file.old_file)]
     unexecuted = list(changed)
-    for digest in _graphs(results) if changed else ():
+    # Of cases that both sides execute alike, the call graphs are one.
+    for digest in dict.fromkeys(_graphs(results)) if changed else ():
         if digest is None:
             return None
         executed = _executed(digest, results.blobs)

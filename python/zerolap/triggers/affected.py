@@ -54,6 +54,8 @@ All other code may be part of any command, unless no other file names its functi
 written, blocked.c at each that is new.
 """
 SERVER: Final = "src/"
+MOST_FILES: Final = 50
+"""A change of more files may be part of any command."""
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -88,6 +90,8 @@ def affected_cases(cases: Sequence[Case], changes: Changes, command_files: Comma
     files = {name for file in changes.files for name in (file.old_file, file.new_file) if name and may_be_built(name)}
     if not files:
         return []
+    if len(files) > MOST_FILES:
+        return list(cases)
     affected = Affected()
     for file in sorted(files):
         of_file = _affected_by(file, command_files)
