@@ -224,7 +224,8 @@ def with_cargo() -> str:
 def locked_builder() -> str:
     """Return what builds the wheel, with its version and hashes, from all that development needs."""
     text = (ACTION / "requirements" / "development.txt").read_text(encoding="utf-8")
-    return re.findall(r"^maturin==(?:.*\\\n)*.*\n", text, re.MULTILINE)[0]
+    builders: list[str] = re.findall(r"^maturin==(?:.*\\\n)*.*\n", text, re.MULTILINE)
+    return builders[0]
 
 
 def requirement(version: str) -> str:
