@@ -83,7 +83,7 @@ class Watcher:
             self._store.triggers.saw(self._watch.remote, changed, triggers)
         if gone := sorted(before.keys() - commits.keys()):
             self._store.triggers.lost_refs(self._watch.remote, gone)
-        if not asked and not before:
+        if not self.has_looked:
             names = sorted(ref.removeprefix(BRANCHES).removeprefix(TAGS) for ref in commits)[:NAMED_REFS]
             log.info("following", remote=self._mirror.shown, refs=len(commits), names=names)
         self._log_absent(commits)
