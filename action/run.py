@@ -39,6 +39,7 @@ profile bwrap /usr/bin/bwrap flags=(unconfined) {
 """
 VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc|\.post|\.dev)\d+)?")
 WHEEL = re.compile(r"[^\s]+\.whl(#sha256=[0-9a-f]{64})?")
+BUILDERS = ("cargo", "node", "npm")
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 DEPTHS = (64, 512, 4096)
 MIB = 1 << 20
@@ -161,30 +162,74 @@ def installed_program() -> Path:
 
 
 def environment_with(version: str) -> Path:
-    """Install a version into an environment of its own and return the program.
+    """Install a version, by default that of the Action's checkout, into an environment of its own; return the program.
 
     What it depends on is installed first, in the versions and with the hashes that this Action is pinned to.
     """
     environment = ROOT / "environment"
-    wanted = requirement(version)
-    python = environment / "bin" / "python"
-    if not python.exists():
-        made = run([new_python(), "-m", "venv", str(environment)])
-        if made.returncode != 0:
-            raise ActionFault("no virtual environment can be made: is python3-venv installed?", MISSING)
-    install_into = [str(python), "-I", "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    wanted = requirement(version) if version else str(built_wheel())
+    python = environment_at(environment)
     locked = ["--require-hashes", "--requirement", str(ACTION / "requirements" / "runtime.txt")]
     for what in (locked, ["--only-binary", ":all:", "--", wanted]):
-        if run([*install_into, *what]).returncode != 0:
+        if not has_installed(python, *what):
             raise ActionFault(f"{wanted} cannot be installed", MISSING)
     return environment / "bin" / "zerolap"
 
 
+def environment_at(environment: Path) -> Path:
+    """Make a virtual environment where there is none yet, and return its Python."""
+    python = environment / "bin" / "python"
+    if not python.exists() and run([new_python(), "-m", "venv", str(environment)]).returncode != 0:
+        raise ActionFault("no virtual environment can be made: is python3-venv installed?", MISSING)
+    return python
+
+
+def has_installed(python: Path, *what: str) -> bool:
+    """Have pip install something into the environment of a Python; whether that worked."""
+    pip = [str(python), "-I", "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    return run([*pip, *what]).returncode == 0
+
+
+def built_wheel() -> Path:
+    """Build the wheel of the Action's own checkout, and return it; one that was built before is taken.
+
+    It does not come from a package index, where the name may belong to somebody else.
+    """
+    wheels = sorted((ACTION / "dist").glob("zerolap-*.whl"))
+    if not wheels:
+        absent = [program for program in BUILDERS if shutil.which(program, path=with_cargo()) is None]
+        if absent:
+            raise ActionFault(
+                f"Zerolap is built from the Action's checkout, and there is no {' and no '.join(absent)} on the PATH:"
+                " install Rust 1.88 and Node 20.19 or newer, or give a wheel as the input version",
+                MISSING,
+            )
+        builder = ROOT / "builder.txt"
+        builder.write_text(locked_builder(), encoding="utf-8")
+        python = environment_at(ACTION / ".venv")
+        is_built = has_installed(python, "--require-hashes", "--requirement", str(builder)) and (
+            run([str(ACTION / "scripts" / "wheel")]).returncode == 0
+        )
+        wheels = sorted((ACTION / "dist").glob("zerolap-*.whl"))
+        if not is_built or not wheels:
+            raise ActionFault("Zerolap cannot be built from the Action's checkout: the log has the reason", MISSING)
+    return wheels[-1]
+
+
+def with_cargo() -> str:
+    """Return the PATH with the directory where rustup puts Rust."""
+    return os.pathsep.join([os.environ.get("PATH", ""), str(Path.home() / ".cargo" / "bin")])
+
+
+def locked_builder() -> str:
+    """Return what builds the wheel, with its version and hashes, from all that development needs."""
+    text = (ACTION / "requirements" / "development.txt").read_text(encoding="utf-8")
+    builders: list[str] = re.findall(r"^maturin==(?:.*\\\n)*.*\n", text, re.MULTILINE)
+    return builders[0]
+
+
 def requirement(version: str) -> str:
     """Return what pip installs: a version of the index, or a wheel."""
-    if not version:
-        source = (ACTION / "python" / "zerolap" / "__init__.py").read_text(encoding="utf-8")
-        version = re.findall(r'^__version__ = "(.+)"$', source, re.MULTILINE)[0]
     if VERSION.fullmatch(version):
         return f"zerolap=={version}"
     if not WHEEL.fullmatch(version):
@@ -221,6 +266,15 @@ class Checkout:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self._fetch_fault = ""
+
+    def require_readable(self) -> None:
+        """Raise `ActionFault`, with git's own reason, where git cannot read the repository."""
+        if shutil.which("git") is None:
+            raise ActionFault("git is not installed", MISSING)
+        done = self._run("rev-parse", "--git-dir")
+        if done.returncode != 0:
+            raise ActionFault(f"git cannot read the repository {self.directory}: {first_line(done.stderr)}", WRONG)
 
     def commit(self, name: str) -> str:
         """Return the hash of a commit, which is fetched if it is not here; raises `ActionFault` if it cannot be had."""
@@ -234,7 +288,7 @@ class Checkout:
         if found is None and self._is_shallow and self._fetch(unshallow=True):
             found = self._find(name)
         if found is None:
-            raise ActionFault(f"the repository has no commit {name}", WRONG)
+            raise ActionFault(f"the repository has no commit {name}{self._fetch_fault}", WRONG)
         return found
 
     def _require_unambiguous(self, name: str) -> None:
@@ -265,7 +319,7 @@ class Checkout:
                 return base
             if not self._is_shallow:
                 break
-        raise ActionFault(f"{one} and {other} have no common history that can be had", WRONG)
+        raise ActionFault(f"{one} and {other} have no common history that can be had{self._fetch_fault}", WRONG)
 
     def parent(self, commit: str) -> str:
         """Return the first parent of a commit."""
@@ -293,26 +347,58 @@ class Checkout:
         if not self._is_shallow:
             options = []
         command = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", *options, "--end-of-options", "origin"]
-        return run(self._command(*command, *names), env=self._environment(), stdin=subprocess.DEVNULL).returncode == 0
+        done = self._run(*command, *names)
+        if done.returncode != 0:
+            reason = first_line(done.stderr)
+            self._fetch_fault = f", and it cannot be fetched: {reason}"
+            run(["printf", "%s", done.stderr], stdin=subprocess.DEVNULL)
+        return done.returncode == 0
 
     def _git(self, *arguments: str) -> str | None:
-        """Return what git says, None if it fails."""
-        done = subprocess.run(
-            self._command(*arguments), capture_output=True, text=True, check=False, env=self._environment()
-        )
+        """Return what git writes, None if it fails."""
+        done = self._run(*arguments)
         return done.stdout.strip() if done.returncode == 0 else None
+
+    def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self._command(*arguments),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            env={**os.environ, **trusting(self.directory), "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
+        )
 
     def _command(self, *arguments: str) -> list[str]:
         return ["git", "-c", "core.hooksPath=/dev/null", "-C", str(self.directory), *arguments]
 
-    def _environment(self) -> dict[str, str]:
-        return {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+
+def first_line(text: str) -> str:
+    """Return what git has written before its advice."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[0].replace("fatal: ", "", 1) if lines else "git has failed"
+
+
+def trusting(directory: Path) -> dict[str, str]:
+    """Return variables by which git reads a repository of another user, as in a job with `container:`.
+
+    That is for this repository alone, which the job has checked out, and for the processes that get the variables.
+    """
+    count = int(given("GIT_CONFIG_COUNT") or 0)
+    return {
+        "GIT_CONFIG_COUNT": str(count + 1),
+        f"GIT_CONFIG_KEY_{count}": "safe.directory",
+        f"GIT_CONFIG_VALUE_{count}": str(directory),
+    }
 
 
 def compare() -> int:
     """Compare, write the summary, and report all that follows as outputs; fails only where there is nothing to run."""
     directory = Path(given("GITHUB_WORKSPACE"), given("INPUT_PATH") or ".").resolve()
-    base, head = revisions(Checkout(directory))
+    checkout = Checkout(directory)
+    checkout.require_readable()
+    base, head = revisions(checkout)
     limit_store()
     # A directory of its own: a zerolap.toml in the repository has no say, and the command is short to read.
     place = Path(tempfile.mkdtemp(prefix="comparison-", dir=str(ROOT)))
@@ -321,7 +407,8 @@ def compare() -> int:
     settings = {**REPORTS, "store": str(STORE)}
     lines = [f"{option} = {json.dumps(value)}\n" for option, value in settings.items()]
     (place / "zerolap.toml").write_text("".join(lines), encoding="utf-8")
-    ended = run([str(PROGRAM), "compare", base[:12], head[:12], *arguments(directory, name)], cwd=str(place))
+    command = [str(PROGRAM), "compare", base[:12], head[:12], *arguments(directory, name)]
+    ended = run(command, cwd=str(place), env={**os.environ, **trusting(directory)})
     set_output("exit-code", str(ended.returncode))
     report(place, ended.returncode)
     return 0
@@ -366,8 +453,10 @@ def replaced(checkout: Checkout, event: dict[str, Any], head: str) -> str:
     if COMMIT.fullmatch(before) and before.strip("0"):
         try:
             return checkout.commit(before)
-        except ActionFault:
-            annotate("notice", "what the push has replaced is gone; the commit is compared with its parent")
+        except ActionFault as fault:
+            annotate(
+                "notice", f"what the push has replaced cannot be had: {fault}; the commit is compared with its parent"
+            )
     return checkout.parent(head)
 
 

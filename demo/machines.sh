@@ -108,7 +108,8 @@ start_agent() {
     start "$1" "$1" "$zerolap" agent "$2" --credentials "$fleet/machines/$1/$1.toml" --directory "$fleet/machines/$1"
 }
 
-# wait_for WHAT COMMAND...: waits until the command succeeds; fails where a process has ended meanwhile.
+# wait_for WHAT COMMAND...: waits until the command succeeds, with pause_seconds between two tries; fails where a process
+# has ended meanwhile. What is waited for must stay once it is so: a state may come and go between two tries.
 wait_for() {
     local what=$1 end=$((SECONDS + patience_seconds)) name
     until "${@:2}"; do
@@ -117,7 +118,7 @@ wait_for() {
                 fail "$name has ended: $(tail --quiet --lines=3 $fleet/machines/*/"$name.log")" "see $fleet/machines"
         done
         ((SECONDS < end)) || fail "waited in vain until $what" "see $fleet/machines"
-        sleep 0.5
+        sleep "${pause_seconds:-0.5}"
     done
 }
 

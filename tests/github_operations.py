@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from github_state import APP, GitHubState, PlayedRepository, Refusal
+from github_state import APP, CommentText, GitHubState, PlayedRepository, Refusal
 
 MOST_CHARACTERS: Final = 65_536
 TOKEN_SECONDS: Final = 3600
@@ -97,6 +97,7 @@ def _update_comment(asked: Asked) -> tuple[int, Any]:
     comment = asked.element(asked.repository.comments, "comment_id")
     _check_text(asked.body["body"])
     comment["body"] = asked.body["body"]
+    asked.repository.comment_texts.append(CommentText(comment["id"], asked.identity, comment["body"]))
     return 200, comment
 
 

@@ -34,13 +34,27 @@ class Refusal(Exception):
             self.document["errors"] = list(errors)
 
 
+@dataclass(frozen=True)
+class CommentText:
+    """A text that somebody has given a comment."""
+
+    comment: int
+    author: str
+    body: str
+
+
 @dataclass
 class PlayedRepository:
-    """A repository with what belongs to it, as GitHub's answers have it."""
+    """A repository with what belongs to it, as GitHub's answers have it.
+
+    `comment_texts` are all that was ever written as comments, in order: the text that a comment has now may stay for a
+    moment only.
+    """
 
     id: int
     name: str
     comments: dict[int, dict[str, Any]] = field(default_factory=dict)
+    comment_texts: list[CommentText] = field(default_factory=list)
     checks: dict[int, dict[str, Any]] = field(default_factory=dict)
     annotations: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     statuses: list[dict[str, Any]] = field(default_factory=list)
@@ -122,6 +136,7 @@ class GitHubState:
         with self.lock:
             identifier = self.next_id()
             path = f"/{repository}/issues/{number}"
+            self.repositories[repository].comment_texts.append(CommentText(identifier, author, body))
             self.repositories[repository].comments[identifier] = {
                 "id": identifier,
                 "issue_url": f"{self.url}/repos{path}",
@@ -136,7 +151,10 @@ class GitHubState:
     def edit_comment(self, repository: str, comment_id: int, body: str) -> None:
         """Change the text of a comment, as a maintainer can."""
         with self.lock:
-            self.repositories[repository].comments[comment_id]["body"] = body
+            played = self.repositories[repository]
+            comment = played.comments[comment_id]
+            comment["body"] = body
+            played.comment_texts.append(CommentText(comment_id, comment["user"]["login"], body))
 
     def delete_comment(self, repository: str, comment_id: int) -> None:
         """Remove a comment, as a maintainer can."""

@@ -24,6 +24,8 @@ from test_report import BUILD, CULPRIT, a_case, a_comparison, a_verdict
 from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 import zerolap
+from zerolap.build import resolve
+from zerolap.records import RevisionSource, UsageError
 from zerolap.report.comparison_markdown import comparison_markdown
 
 PROJECT = Path(__file__).parent.parent
@@ -169,7 +171,6 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.mark.parametrize(
     ("version", "wanted"),
     [
-        ("", f"zerolap=={zerolap.__version__}"),
         ("1.2.3rc1", "zerolap==1.2.3rc1"),
         (
             "https://example.org/zerolap-1.whl#sha256=" + "a" * 64,
@@ -179,6 +180,56 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 )
 def test_versions(script: ModuleType, version: str, wanted: str) -> None:
     assert script.requirement(version) == wanted
+
+
+def own_checkout(script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have the Action lie in a directory, without what it depends on, whose builder makes a wheel of the name."""
+    action = tmp_path / "action"
+    (action / "requirements").mkdir(parents=True)
+    (action / "scripts").mkdir()
+    (action / "requirements" / "runtime.txt").write_text("# nothing\n")
+    (action / "requirements" / "development.txt").write_text("a==1 \\\n    --hash=sha256:aa\nmaturin==1.16.0\nz==2\n")
+    wheel = a_wheel(tmp_path)
+    (action / "scripts" / "wheel").write_text(f"#!/bin/sh\nmkdir -p {action}/dist\ncp {wheel} {action}/dist/\n")
+    (action / "scripts" / "wheel").chmod(0o755)
+    monkeypatch.setattr(script, "ACTION", action)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    return action
+
+
+@pytest.mark.slow
+def test_by_default_the_checkout_of_the_action_is_built_once(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    action = own_checkout(script, tmp_path, monkeypatch)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in script.BUILDERS:
+        (programs / name).write_text("#!/bin/sh\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    with pytest.raises(script.ActionFault, match="cannot be built"):
+        # Its builder is not there: there is no package index.
+        script.install()
+    monkeypatch.setattr(script, "locked_builder", lambda: "# nothing\n")
+    assert script.install() == 0
+    said = subprocess.run([script.PROGRAM], capture_output=True, text=True, check=True).stdout
+    assert said == "the program of the wheel\n"
+    (action / "scripts" / "wheel").write_text("#!/bin/sh\nexit 1\n")
+    assert script.install() == 0
+
+
+def test_what_a_default_needs_is_named(script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_checkout(script, tmp_path, monkeypatch)
+    monkeypatch.setattr(shutil, "which", lambda program, path=None: None)
+    with pytest.raises(script.ActionFault, match=r"no cargo and no node and no npm.*a wheel as the input version"):
+        script.install()
+    assert script.locked_builder() == "maturin==1.16.0\n"
+    monkeypatch.setattr(script, "ACTION", PROJECT)
+    first, *hashes = script.locked_builder().splitlines()
+    assert first.startswith("maturin==")
+    assert hashes
+    assert all(line.strip().startswith("--hash=sha256:") for line in hashes)
 
 
 @pytest.mark.parametrize("version", ["--index-url=https://evil.example", "1.0 evil", "evil", "git+https://x/y"])
@@ -323,6 +374,46 @@ def check_out(source: ToySource, directory: Path, depth: int = 1) -> Path:
     subprocess.run([*git, "fetch", "--quiet", "--no-tags", *whole, "origin", reference], check=True)
     subprocess.run([*git, "checkout", "--quiet", f"refs/remotes/pull/{NUMBER}/merge"], check=True)
     return directory
+
+
+def of_another_user(directory: Path) -> None:
+    """Give a repository to another user, as the runner's checkout is to the user of a container."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    for path in (directory, *directory.rglob("*")):
+        os.chown(path, 65534, 65534, follow_symlinks=False)
+
+
+def test_a_checkout_of_another_user_is_read(
+    script: ModuleType, origin: ToySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_another_user(origin.path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    checkout = script.Checkout(origin.path)
+    checkout.require_readable()
+    assert checkout.commit(origin.first) == origin.first
+    # The lab, which the Action starts, gets the same setting, and for no other repository.
+    other = ToySource(tmp_path / "other")
+    of_another_user(other.path)
+    with pytest.raises(UsageError, match="not a git repository that can be read"):
+        resolve(other.first, other.path)
+    for name, value in script.trusting(origin.path).items():
+        monkeypatch.setenv(name, value)
+    assert isinstance(resolve(origin.first, origin.path), RevisionSource)
+    with pytest.raises(UsageError, match="not a git repository that can be read"):
+        resolve(other.first, other.path)
+
+
+def test_what_git_cannot_do_is_named(script: ModuleType, origin: ToySource, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for place, reason in (("empty", "not a git repository"), ("absent", "No such file or directory")):
+        with pytest.raises(script.ActionFault, match=reason):
+            script.Checkout(tmp_path / place).require_readable()
+    open_pull_request(origin, origin.first)
+    checkout = script.Checkout(check_out(origin, tmp_path / "checkout"))
+    subprocess.run(["git", "-C", str(checkout.directory), "remote", "set-url", "origin", "/nowhere"], check=True)
+    with pytest.raises(script.ActionFault, match=r"no commit a{40}, and it cannot be fetched: .*nowhere"):
+        checkout.commit("a" * 40)
 
 
 @pytest.mark.parametrize("depth", [0, 1])

@@ -145,6 +145,57 @@ def test_names_at_github_are_the_same_in_capitals(store: Store) -> None:
     assert (trigger.repository, trigger.subject) == ("Redis/REDIS", "redis/redis#12")
 
 
+def test_labels_are_the_same_in_capitals(store: Store) -> None:
+    gate = Gate(store, settings_of_tests(labels={"Perf: GRÖSSE": "all"}, accept_labels=["Perf: OK"]))
+    trigger = gate.admitted("pull_request", labelled(label="perf: größe"))
+    assert isinstance(trigger, PullRequestTrigger)
+    assert (trigger.label, trigger.scope) == ("Perf: GRÖSSE", "all")
+    opened = gate.admitted("pull_request", pull_request("opened", number=13, labels=["PERF: grösse"]))
+    assert isinstance(opened, PullRequestTrigger)
+    accepted = gate.admitted("pull_request", labelled(label="PERF: ok"))
+    assert isinstance(accepted, CommandTrigger)
+    withdrawn = gate.admitted("pull_request", pull_request("unlabeled", label="pErF: GröSSe"))
+    assert isinstance(withdrawn, WithdrawalTrigger)
+
+
+@pytest.mark.parametrize("events", [("opened", "labeled"), ("labeled", "opened")])
+def test_a_pull_request_that_is_opened_with_its_labels_is_measured_once(gate: Gate, events: tuple[str, str]) -> None:
+    payloads = {
+        "opened": pull_request("opened", labels=[LABEL, LABEL_ALL]),
+        "labeled": pull_request("labeled", labels=[LABEL, LABEL_ALL], label=LABEL_ALL),
+    }
+    gate.admitted("pull_request", payloads[events[0]])
+    assert gate.cause("pull_request", payloads[events[1]]) == Cause.SEEN
+    # After another push, and after it was removed, the label means the commit of that time.
+    gate.admitted("pull_request", labelled(head=OTHER_HEAD))
+    gate.admitted("pull_request", pull_request("unlabeled", label=LABEL, head=OTHER_HEAD))
+    gate.admitted("pull_request", labelled(head=OTHER_HEAD))
+
+
+def test_a_narrower_label_at_the_opening_adds_nothing(gate: Gate) -> None:
+    gate.admitted("pull_request", pull_request("opened", labels=[LABEL, LABEL_ALL]))
+    assert gate.cause("pull_request", labelled()) == Cause.SEEN
+
+
+def test_who_is_not_permitted_does_not_keep_others_from_setting_the_label(store: Store) -> None:
+    gate = Gate(store, settings_of_tests(permission="write"))
+    asked = gate.admitted("pull_request", pull_request("opened", labels=[LABEL], actor=STRANGER))
+    assert isinstance(asked, PullRequestTrigger)
+    assert asked.needs_permission == "write"
+    by_maintainer = gate.admitted("pull_request", labelled())
+    assert isinstance(by_maintainer, PullRequestTrigger)
+    assert by_maintainer.needs_permission is None
+
+
+def test_a_branch_of_a_fork_may_be_called_head(gate: Gate) -> None:
+    payload = labelled()
+    payload["pull_request"]["head"]["ref"] = "HEAD"
+    gate.admitted("pull_request", payload)
+    everything = Gate(gate.store, settings_of_tests(branches=["*"], tags=["*"]))
+    assert everything.cause("push", pushed("refs/heads/HEAD")) == Cause.REF
+    assert everything.cause("push", pushed("refs/tags/HEAD")) == Cause.REF
+
+
 @pytest.mark.parametrize("action", ["opened", "reopened"])
 def test_a_pull_request_that_is_opened_with_the_label_is_measured(gate: Gate, action: str) -> None:
     trigger = gate.admitted("pull_request", pull_request(action, labels=["bug", LABEL, LABEL_ALL]))

@@ -1,16 +1,20 @@
 """The command line: help, versions, what goes to which output, settings that last, exit codes."""
 
+import importlib
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 import yaml
 from command_line import Zerolap
 from jsonschema import Draft202012Validator
+from rich.text import Text
 from stored_opportunities import counted_run
 from toy_server import CASES, ToySource
 
@@ -65,6 +69,20 @@ def test_help_of_each_verb_has_an_example(zerolap: Zerolap, words: list[str]) ->
     if words[-1] not in GROUPS:
         assert ended.out.count(f"zerolap {' '.join(words)}") >= 2, "the usage and an example"
     assert ended.err == ""
+
+
+def help_texts(command: Any) -> Iterator[str]:
+    yield from filter(None, (command.help, command.short_help, command.epilog))
+    yield from filter(None, (getattr(parameter, "help", None) for parameter in command.params))
+    for below in getattr(command, "commands", {}).values():
+        yield from help_texts(below)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_brackets_of_a_help_are_taken_for_markup(verb: str) -> None:
+    command = typer.main.get_command(importlib.import_module(f"zerolap.cli.{verb}").app)
+    for text in help_texts(command):
+        assert Text.from_markup(text).plain == text.replace("\\[", "[")
 
 
 def test_without_arguments(zerolap: Zerolap) -> None:

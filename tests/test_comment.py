@@ -28,6 +28,7 @@ from test_report import (
 from zerolap.build.source_changes import parse_diff
 from zerolap.github import hidden_marker
 from zerolap.records import Comparison, FailOn
+from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.pull_request.check_run import Conclusion, check_output, commit_status
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 from zerolap.report.pull_request.notices import (
@@ -115,6 +116,44 @@ def test_the_headline_says_it_all() -> None:
     assert headline(a_platform("x86", ISSUE)) == (
         "**XADD does 10 % more work and takes 4.1 % longer**; 11 cases unchanged, 9 of them identical"
     )
+
+
+SEEN, UNSEEN, PARTLY = (
+    {"compiled": ["src/sort.c", "src/geo.c"], "unexecuted": unexecuted}
+    for unexecuted in ([], ["src/sort.c", "src/geo.c"], ["src/geo.c"])
+)
+
+
+def test_what_no_case_executes_does_not_count_as_unchanged() -> None:
+    same, changed = [*IDENTICAL], [XADD, *IDENTICAL]
+    unseen = a_platform("x86", a_comparison(same, changed_files=UNSEEN))
+    lead = "No change in 9 cases, all of them identical"
+    assert headline(unseen) == f"**{lead}, but no measured case executes a changed file**"
+    line = "Not measured: `src/sort.c`, `src/geo.c`: no measured case executes a function of them"
+    assert line in comment_markdown(a_state(unseen))
+    assert "no measured case executes a changed file" in headline(
+        a_platform("x86", a_comparison(changed, changed_files=UNSEEN))
+    )
+    partly = a_platform("arm", a_comparison(same, changed_files=PARTLY))
+    assert headline(partly) == f"**{lead}**"
+    assert "Not measured: `src/geo.c`: no measured case executes a function of it" in comment_markdown(a_state(partly))
+    # Where one platform has executed a file, or does not know, nothing is claimed.
+    for other in (a_comparison(same, changed_files=SEEN), a_comparison(same)):
+        on_both = a_state(unseen, a_platform("arm", other))
+        assert "Not measured" not in comment_markdown(on_both)
+        assert "executes" not in headline(*on_both.platforms)
+    both = a_state(unseen, partly)
+    assert headline(*both.platforms) == f"**{lead}**"
+    assert "Not measured: `src/geo.c`" in comment_markdown(both)
+
+
+def test_names_of_cases_are_code_whatever_they_consist_of() -> None:
+    cases = [of_both(name, a_work("identical", 0.0), commands=["HSET"]) for name in ("hset", "get-100B")]
+    note = "not timed, as both sides execute the same instructions: get-100B, hset"
+    comparison = a_comparison(cases, notes=[note])
+    shown = "not timed, as both sides execute the same instructions: `get-100B`, `hset`"
+    assert shown in comment_markdown(a_state(a_platform("x86", comparison)))
+    assert shown in comparison_markdown(comparison)
 
 
 @pytest.mark.parametrize(

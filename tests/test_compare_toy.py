@@ -160,6 +160,25 @@ def assert_is_a_documented_case(case: Any) -> None:
         } <= finding.keys()  # fmt: skip
 
 
+SORT = '#include "server.h"\n\nint sort_values(int value) {\n    return 3 * value;\n}\n'
+
+
+def test_a_changed_file_that_no_case_executes_is_named(compare: Any, toy: ToySource) -> None:
+    toy.changed(("Makefile", "table.o", "table.o sort.o"), ("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
+    (toy.path / "src" / "sort.c").write_text(SORT)
+    base = toy.commit("a file that nothing executes")
+    toy.replace("sort.c", "3 * value", "4 * value")
+    unseen = toy.commit("it alone is changed")
+    document = compare(base, unseen, "toy-get").document()
+    assert document["changed_files"] == {"compiled": ["src/sort.c"], "unexecuted": ["src/sort.c"]}
+    assert "not measured: src/sort.c: no measured case executes a function of it" in document["notes"]
+    toy.replace("commands.c", CHECKSUM_TWICE, CHECKSUM_ONCE)
+    (toy.path / "src" / "other_program.c").write_text("int main(void) {\n    return 0;\n}\n")
+    both = compare(base, toy.commit("so is one that is executed"), "toy-get").document()
+    # What is no part of the server is nothing that its cases could execute.
+    assert both["changed_files"] == {"compiled": ["src/commands.c", "src/sort.c"], "unexecuted": ["src/sort.c"]}
+
+
 def test_improvement(compare: Any, toy: ToySource) -> None:
     slower = toy.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
     document = compare(slower, toy.first, "toy-get").document()

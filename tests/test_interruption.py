@@ -95,8 +95,7 @@ def test_asked_to_stop(zerolap: Zerolap, toy_program: Path, cases: Path, number:
 
 @pytest.mark.slow
 def test_stopped_twice_at_once(zerolap: Zerolap, toy_program: Path, cases: Path) -> None:
-    child = zerolap.start("compare", toy_program, toy_program, "--cases", cases, "--store", zerolap.store)
-    wait_until(lambda: trials_in(zerolap.store) >= 1, child)
+    child = comparison(zerolap, toy_program, cases)
     child.send_signal(signal.SIGINT)
     ended = stop(child, signal.SIGINT)
     assert ended.code == 130, ended

@@ -406,7 +406,8 @@ def test_a_wait_that_is_planted_after_the_fork_is_a_finding_with_its_stack(
 @pytest.mark.slow
 @pytest.mark.usefixtures("may_trace", "redis_server")
 def test_killed_while_tracing_no_bpftrace_is_left(zerolap: Zerolap) -> None:
-    child = zerolap.start("snapshot", "redis-server", *WORDS, "--trace")
+    # It traces so often that no look comes too late.
+    child = zerolap.start("snapshot", "redis-server", *WORDS, "--repetitions", "100", "--trace")
     wait_until(lambda: any("bpftrace" in line for line in zerolap.processes()))
     child.kill()
     child.communicate()

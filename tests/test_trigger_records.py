@@ -103,6 +103,12 @@ def test_triggers_of_a_subject_and_of_an_actor_are_counted(store: Store) -> None
     assert store.triggers.count_of_actor("stranger", ["push"], 0.0) == 0
 
 
+def test_triggers_of_a_repository_are_listed_in_any_letter_case(store: Store) -> None:
+    store.triggers.add(trigger("t-1"))
+    assert [stored.id for stored in store.triggers.listed(10, repository="Redis/REDIS")] == ["t-1"]
+    assert store.triggers.listed(10, repository="redis/other") == []
+
+
 def test_acknowledgements_are_kept_by_head_and_case(store: Store) -> None:
     of_all = StoredAcknowledgement(SUBJECT, "redis/redis", HEAD, None, "maintainer", "worth it", 1.0)
     of_case = StoredAcknowledgement(SUBJECT, "redis/redis", HEAD, "get", "maintainer", "a trade", 2.0)

@@ -240,3 +240,8 @@ def test_two_remotes_of_one_name_are_refused(directory: Path) -> None:
 def test_a_label_either_measures_or_accepts(directory: Path) -> None:
     with pytest.raises(UsageError, match="both to measure and to accept"):
         read(directory, '[[repository]]\nname = "a/b"\nlabels = { perf = "all" }\naccept_labels = ["perf"]\n')
+    # To GitHub, letter case and the space around a label have no meaning.
+    with pytest.raises(UsageError, match="both to measure and to accept"):
+        read(directory, '[[repository]]\nname = "a/b"\nlabels = { Perf = "all" }\naccept_labels = [" perf"]\n')
+    with pytest.raises(UsageError, match="the labels Perf and perf are one to GitHub"):
+        read(directory, '[[repository]]\nname = "a/b"\nlabels = { Perf = "all", perf = "affected" }\n')

@@ -148,6 +148,30 @@ def test_a_branch_that_went_back_is_compared_with_what_it_was(lab: Lab) -> None:
     assert lab.compared(lab.push(dropped, lab.source.first)) == [(dropped, lab.source.first)]
 
 
+def new_root(source: ToySource) -> str:
+    """Replace the branch by a single commit without a parent, and return it."""
+    source.git("checkout", "--quiet", "--orphan", "squashed")
+    source.replace("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE)
+    return source.commit("squashed")
+
+
+def test_a_branch_of_a_new_root_is_compared_with_what_it_was(lab: Lab) -> None:
+    root = new_root(lab.source)
+    assert lab.compared(lab.push(lab.source.first, root)) == [(lab.source.first, root)]
+
+
+def test_each_commit_of_a_new_root_is_compared_with_what_the_branch_was(lab_of_each_commit: Lab) -> None:
+    root = new_root(lab_of_each_commit.source)
+    pushed_root = lab_of_each_commit.push(lab_of_each_commit.source.first, root)
+    assert lab_of_each_commit.compared(pushed_root) == [(lab_of_each_commit.source.first, root)]
+
+
+def test_a_new_root_after_what_nobody_has_any_more_says_so(lab: Lab) -> None:
+    ended = lab.push("a" * 40, new_root(lab.source))
+    assert (ended.state, ended.requests) == ("done", ())
+    assert "has no parent" in ended.reason
+
+
 @pytest.fixture
 def lab_of_each_commit(store: Store, source: ToySource, tmp_path: Path) -> Lab:
     settings = checked_settings({"repository": [entry(HELD_UP, source.path, each_commit=True)]}, tmp_path)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from zerolap.store import SeriesFilter, Store
 
 REPORTED = "a regression is reported"
 GONE = "a regression is gone"
-FOLLOWING = '"following"'
+FOLLOWING = "following "
 
 
 class Watching:
@@ -59,9 +60,8 @@ class Watching:
         return [json.loads(line) for line in self.told.read_text().splitlines()]
 
     def logged(self, event: str) -> list[str]:
-        """Return the commits that the log has with an event."""
-        entries = [json.loads(line) for line in self.log.read_text().splitlines()]
-        return [entry["commit"] for entry in entries if entry["event"] == event]
+        """Return the commits, in short, that the log has with an event."""
+        return re.findall(rf"^{event}: ([0-9a-f]{{12}}) of ", self.log.read_text(), re.MULTILINE)
 
     def check(self) -> None:
         """Assert that it runs."""
@@ -103,6 +103,11 @@ class Watching:
         return self.source.commit("repair")
 
 
+def short(*commits: list[str]) -> tuple[list[str], ...]:
+    """Return commits as the log shows them."""
+    return tuple([commit[:12] for commit in of_event] for of_event in commits)
+
+
 @pytest.fixture
 def watching(compiler: None, tmp_path: Path) -> Iterator[Watching]:
     prepared = Watching(tmp_path)
@@ -133,7 +138,7 @@ def test_a_regression_in_ten_commits_is_reported_once_and_that_it_is_gone(watchi
         regression: ["toy-get"],
         repair: [],
     }
-    assert (watching.logged(REPORTED), watching.logged(GONE)) == ([regression], [repair])
+    assert (watching.logged(REPORTED), watching.logged(GONE)) == short([regression], [repair])
     with Store.open(str(watching.zerolap.store)) as store:
         [history] = store.kept_histories.histories(10)
         assert history.range == watching.branch
@@ -145,7 +150,7 @@ def test_a_regression_in_ten_commits_is_reported_once_and_that_it_is_gone(watchi
     watching.start("--each-commit", "--since", watching.source.first, "--once")
     assert watching.ended() == 0
     assert len(watching.lines()) == 3
-    assert (watching.logged(REPORTED), watching.logged(GONE)) == ([regression], [repair])
+    assert (watching.logged(REPORTED), watching.logged(GONE)) == short([regression], [repair])
 
 
 @pytest.mark.slow
@@ -175,7 +180,7 @@ def test_commits_are_followed_as_they_come(watching: Watching) -> None:
     assert watching.measured(harmless)["regressions"] == []
     assert watching.interrupt() == 0
     assert [line["commit"] for line in watching.lines()] == [regression, repair, harmless]
-    assert (watching.logged(REPORTED), watching.logged(GONE)) == ([regression], [repair])
+    assert (watching.logged(REPORTED), watching.logged(GONE)) == short([regression], [repair])
 
 
 @pytest.mark.slow
@@ -184,7 +189,7 @@ def test_what_does_not_build_is_told(watching: Watching) -> None:
     watching.source.replace("commands.c", CHECKSUM_ONCE, "this is not C;")
     broken = watching.source.commit("broken")
     watching.start("--each-commit", "--since", watching.source.first, "--once")
-    assert watching.ended() == 0
+    assert watching.ended() == 4, "nothing was measured of what is new"
     [line] = watching.lines()
     assert (line["commit"], line["comparisons"]) == (broken, [])
     assert line["failures"][0].startswith("local: ")
@@ -202,6 +207,55 @@ def test_a_tag_is_compared_with_the_one_before_it(watching: Watching) -> None:
     told = {line.get("tag", "a branch"): line for line in watching.lines()}
     assert told["v1.1-rc1"]["regressions"] == ["toy-get"]
     assert {line["commit"] for line in watching.lines()} == {release}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("valgrind")
+def test_a_push_is_shown_to_people_and_to_programs(watching: Watching) -> None:
+    since = ["--since", watching.source.first, "--once", "--fail-on", "regression"]
+    regression = watching.regress()
+    shown = watching.zerolap(*watching.arguments(*since))
+    assert shown.code == 1, "--fail-on applies"
+    line, report = shown.out.splitlines()
+    assert re.fullmatch(rf"{regression[:12]} {watching.branch}: GET does [0-9.]+ % more work", line)
+    command = report.removeprefix("  report: zerolap ").split()
+    assert watching.zerolap(*command).code == 0
+    assert f"new: {regression[:12]} of {watching.branch}, after {watching.source.first[:12]}" in shown.err
+    assert shown.err.count("  measuring toy-get (counted)\n") == 1
+    assert "{" not in shown.err
+    # Where a file gets the JSON, standard output is empty, and people read standard error.
+    repair = watching.repair()
+    file = watching.zerolap.trials / "pushes.jsonl"
+    shown = watching.zerolap(*watching.arguments("--once", "--json", file))
+    assert (shown.code, shown.out) == (0, "")
+    assert f"{repair[:12]} {watching.branch}: GET does" in shown.err
+    pushed = json.loads(file.read_text())
+    file.unlink()
+    [change] = pushed["changes"]
+    assert (pushed["regressions"], pushed["improvements"], change["verdict"]) == ([], ["toy-get"], "improvement")
+    assert change["metric"] == "instructions_per_op"
+    assert change["low"] <= change["change"] <= change["high"] < 0
+    assert pushed["headline"] in shown.err
+
+
+def test_a_branch_that_is_not_there_is_an_error_whatever_was_followed_before(watching: Watching) -> None:
+    assert watching.zerolap(*watching.arguments("--once")).code == 0
+    arguments = watching.arguments("--once")
+    arguments[arguments.index("--branch") + 1] = "mian"
+    watching.zerolap(*arguments).fails_with(2, "no branch `mian`", watching.branch)
+    watching.zerolap(*arguments[:-1]).fails_with(2, "no branch `mian`", watching.branch)
+
+
+def test_a_branch_that_vanishes_is_reported_and_followed_again(watching: Watching) -> None:
+    watching.source.git("checkout", "--quiet", "-b", "other")
+    watching.start()
+    watching.until(FOLLOWING)
+    watching.source.git("branch", "-D", watching.branch)
+    watching.until(f"has no branch {watching.branch}")
+    watching.document()
+    watching.source.git("branch", watching.branch)
+    watching.until(f"{watching.branch}: not measured: nothing that is measured can be affected")
+    assert watching.interrupt() == 0
 
 
 @pytest.mark.slow

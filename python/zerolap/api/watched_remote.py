@@ -2,12 +2,11 @@
 
 import asyncio
 import difflib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from zerolap.api.serving import ServeOptions, serve
-from zerolap.records import Comparison, UsageError
+from zerolap.records import Comparison, EnvironmentMissing, UsageError
 from zerolap.sandbox import SandboxPolicy
 from zerolap.store import Store
 from zerolap.triggers import (
@@ -23,8 +22,6 @@ from zerolap.triggers import (
 
 NAMED_BRANCHES: Final = 5
 
-_GLOB: Final = re.compile(r"[*?\[]")
-
 
 async def follow(
     store: Store,
@@ -39,7 +36,8 @@ async def follow(
 
     `since` is a commit or tag behind which following begins where the remote was not asked before. Raises `UsageError`
     where another conductor works on the store, or for a branch or revision that the remote does not have, and
-    `EnvironmentMissing` where a remote cannot be reached that was never asked before.
+    `EnvironmentMissing` where a remote cannot be reached that was never asked before. A branch that vanishes later is
+    logged, and followed again once it is back.
     """
     if store.has_conductor():
         raise UsageError(
@@ -48,18 +46,27 @@ async def follow(
         )
     triggers = Triggers(store, settings, mirrors_of(store), on_measured)
     for watch in settings.watches:
-        if not await asyncio.to_thread(store.triggers.watched, watch.remote):
-            await asyncio.to_thread(_begin, watch, store, since)
+        await asyncio.to_thread(_begin, watch, store, since)
     until = triggers.until_idle if once else None
     await serve(ServeOptions(store, (), sandbox=sandbox, triggers=triggers, until=until))
 
 
 def _begin(watch: WatchSettings, store: Store, since: str) -> None:
-    """Check that a remote has what is to be followed; record that its branches were at `since` when last asked."""
+    """Check that a remote has what is to be followed.
+
+    Of a remote that was not asked before, record that its branches were at `since` when last asked.
+    """
     mirror = Mirror.below(mirrors_of(store), watch.remote)
-    refs = mirror.refs()
+    was_asked = bool(store.triggers.watched(watch.remote))
+    try:
+        refs = mirror.refs()
+    except EnvironmentMissing:
+        if was_asked:
+            # It is asked again while it is followed.
+            return
+        raise
     _require_branches(watch, refs, mirror.shown)
-    if not since:
+    if was_asked or not since:
         return
     followed = [name for name in refs if name.startswith(BRANCHES) and watch.follows_branch(name)]
     mirror.fetch([refs[name] for name in followed])
@@ -73,7 +80,7 @@ def _begin(watch: WatchSettings, store: Store, since: str) -> None:
 def _require_branches(watch: WatchSettings, refs: Mapping[str, str], shown: str) -> None:
     """Raise `UsageError` for a branch that is not there; what a glob stands for may come later."""
     there = [name.removeprefix(BRANCHES) for name in refs if name.startswith(BRANCHES)]
-    for branch in watch.branches:
-        if not _GLOB.search(branch) and branch not in there:
+    for branch in watch.named_branches:
+        if branch not in there:
             near = difflib.get_close_matches(branch, there, n=NAMED_BRANCHES, cutoff=0) or ["none"]
             raise UsageError(f"{shown} has no branch `{branch}`", hint=f"branches of it: {', '.join(near)}")

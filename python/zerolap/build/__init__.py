@@ -9,6 +9,7 @@ from zerolap.build.artifact import pack_build, unpack_build
 from zerolap.build.build_differences import BuildDifferences, build_differences
 from zerolap.build.build_functions import source_functions
 from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
+from zerolap.build.command_files import CommandFiles
 from zerolap.build.commit_range import BRANCH, RANGE, RangedCommit, commits_of
 from zerolap.build.function_parameters import LONGEST_DEFINITION_LINES, Parameter, parameters_of
 from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
@@ -17,6 +18,7 @@ from zerolap.build.kernel_build import KERNELS, BuiltKernel, KernelBuilder, Kern
 from zerolap.build.placement import LinkFailed
 from zerolap.build.program import Program, setting_arguments
 from zerolap.build.revision_name import commit_of, enclosing_repository, required_commit
+from zerolap.build.server_files import is_compiled, may_be_built
 from zerolap.build.source import resolve, revision_source
 from zerolap.build.source_changes import changes_between
 from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
@@ -33,6 +35,7 @@ __all__ = [
     "Builds",
     "BuiltKernel",
     "BuiltServer",
+    "CommandFiles",
     "GitEnded",
     "GitStopped",
     "KernelBuilder",
@@ -49,6 +52,8 @@ __all__ = [
     "commit_of",
     "commits_of",
     "enclosing_repository",
+    "is_compiled",
+    "may_be_built",
     "measured_server",
     "named",
     "pack_build",

@@ -32,6 +32,8 @@ KEPT_SETTINGS: Final = re.compile(
     r"|http\.(.+\.)?(proxy\w*|ssl\w*|extraheader|cookiefile|emptyauth|delegation|pinnedpubkey)"
 )
 """Settings of the user and the machine that git needs to reach repositories."""
+GIVEN_SETTING: Final = re.compile(r"GIT_CONFIG_(COUNT|KEY_[0-9]{1,4}|VALUE_[0-9]{1,4})")
+"""Variables of settings that the environment gives to git, as that of a CI job does; the same ones are kept."""
 OWN_SETTINGS: Final = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -160,7 +162,11 @@ def kept_settings() -> dict[str, str]:
 
     They are read each time: the lab may run for months. Raises `EnvironmentMissing` where git cannot read them.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or GIVEN_SETTING.fullmatch(name)
+    }
     # In a directory that belongs to no repository.
     command = ["git", "-C", "/", "config", "--list", "--includes", "--null"]
     with launch(command, environment=environment, piped=True) as process:

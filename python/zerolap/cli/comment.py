@@ -11,13 +11,15 @@ from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.github import GitHub, GivenToken
-    from zerolap.report.pull_request import PullRequestState
+    from zerolap.report.pull_request import PullRequestPlace, PullRequestState
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
 PUBLIC_API = "https://api.github.com"
 PUBLIC_SITE = "https://github.com"
 DEFAULT_MARKER = "pull-request"
+UNKNOWN_REPOSITORY = "OWNER/NAME"
+"""In the links of a dry run, where no repository is given."""
 HELP = f"""{VERBS["comment"]}
 
 ID is printed at the end of compare; a unique beginning of it or `latest` will do. Several comparisons of the same
@@ -26,7 +28,11 @@ commits, such as those of several platforms, become one comment.
 The token is read from --token-file, or from the environment's GITHUB_TOKEN. It has to be allowed to write to pull
 requests: in a workflow, `permissions: pull-requests: write`. In a workflow, repository and addresses are known.
 
+With --dry-run the comment is printed as it would be written; neither GitHub nor a token is needed.
+
 Examples:
+
+    zerolap comment latest --dry-run --repository valkey-io/valkey
 
     zerolap comment latest --repository valkey-io/valkey --pull-request 1234 --token-file ~/.github-token
 
@@ -39,7 +45,8 @@ Repository = Annotated[
         help="Repository of the pull request.", metavar="OWNER/NAME", envvar="GITHUB_REPOSITORY", show_default=False
     ),
 ]
-Number = Annotated[int, typer.Option("--pull-request", help="Number of the pull request.", metavar="N", min=1)]
+Number = Annotated[int | None, typer.Option("--pull-request", help="Number of the pull request.", metavar="N", min=1)]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the comment instead of writing it.")]
 TokenPath = Annotated[
     Path | None,
     typer.Option(
@@ -50,7 +57,7 @@ Login = Annotated[
     str | None,
     typer.Option(
         help="Account that the token belongs to. By default GitHub is asked; where it does not answer that, the token"
-        " is taken for that of a workflow, github-actions[bot].",
+        " is taken for that of a workflow, github-actions\\[bot].",
         metavar="NAME",
     ),
 ]
@@ -67,7 +74,8 @@ def comment(
     identities: Annotated[
         list[str], typer.Argument(metavar="ID...", show_default=False, autocompletion=completion.results)
     ],
-    pull_request: Number,
+    pull_request: Number = None,
+    dry_run: DryRun = False,
     repository: Repository = "",
     token_file: TokenPath = None,
     login: Login = None,
@@ -77,27 +85,55 @@ def comment(
     site_url: SiteUrl = PUBLIC_SITE,
     store: options.StoreLocation = None,
 ) -> None:
-    """Write the comment and print its address."""
+    """Write the comment and print its address, or print the comment."""
     import asyncio
 
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
     from zerolap.github import GitHub
-    from zerolap.lab import read_comparison
-    from zerolap.report.pull_request import PullRequestPlace, state_of_comparisons
-    from zerolap.store import Store
+    from zerolap.report.pull_request import PullRequestPlace
 
+    site = site_url.rstrip("/")
+    if dry_run:
+        place = PullRequestPlace(repository or UNKNOWN_REPOSITORY, pull_request or 0, site, report_url)
+        typer.echo(_body(_state(identities, place, store), marker), nl=False)
+        return
     if not repository:
         raise UsageError("`zerolap comment` needs a repository", hint="give --repository OWNER/NAME")
+    if pull_request is None:
+        raise UsageError("`zerolap comment` needs a pull request", hint="give --pull-request N, or --dry-run")
     token = _token(token_file, login)
-    site = site_url.rstrip("/")
     place = PullRequestPlace(repository, pull_request, site, report_url)
-    with Store.open_to_read(store) as results:
-        comparisons = [read_comparison(results, identity) for identity in dict.fromkeys(identities)]
-        state = state_of_comparisons(comparisons, place, results)
+    state = _state(identities, place, store)
     set_up_logs()
     identifier = asyncio.run(_written(GitHub(api_url, token), state, marker))
     typer.echo(f"{site}/{repository}/pull/{pull_request}#issuecomment-{identifier}")
+
+
+def _state(identities: list[str], place: "PullRequestPlace", store: str | None) -> "PullRequestState":
+    """Return the state of a pull request from stored comparisons."""
+    from zerolap.lab import read_comparison
+    from zerolap.report.pull_request import state_of_comparisons
+    from zerolap.store import Store
+
+    with Store.open_to_read(store) as results:
+        comparisons = [read_comparison(results, identity) for identity in dict.fromkeys(identities)]
+        return state_of_comparisons(comparisons, place, results)
+
+
+def _body(state: "PullRequestState", marker: str) -> str:
+    """Return the comment with its marker, as it is written; raises `UsageError` for an invalid marker."""
+    from zerolap.errors import UsageError
+    from zerolap.github import hidden_marker
+    from zerolap.report.pull_request import MOST_BYTES, body_markdown
+
+    try:
+        hidden = hidden_marker(marker)
+    except ValueError as wrong:
+        raise UsageError(
+            f"`--marker {marker}` is not valid", hint="write letters, digits and single - between"
+        ) from wrong
+    return f"{hidden}\n{body_markdown(state, MOST_BYTES - len(hidden) - 1)}"
 
 
 def _token(file: Path | None, login: str | None) -> "GivenToken":
@@ -116,17 +152,9 @@ def _token(file: Path | None, login: str | None) -> "GivenToken":
 
 async def _written(client: "GitHub", state: "PullRequestState", marker: str) -> int:
     """Write the comment and return its id; raises `UsageError` for an invalid marker."""
-    from zerolap.errors import UsageError
-    from zerolap.github import GitHubForbidden, hidden_marker
-    from zerolap.report.pull_request import MOST_BYTES, body_markdown
+    from zerolap.github import GitHubForbidden
 
-    try:
-        most_bytes = MOST_BYTES - len(hidden_marker(marker)) - 1
-    except ValueError as wrong:
-        raise UsageError(
-            f"`--marker {marker}` is not valid", hint="write letters, digits and single - between"
-        ) from wrong
-    body = body_markdown(state, most_bytes)
+    _, _, body = _body(state, marker).partition("\n")
     async with client as github:
         try:
             return await github.keep_comment(state.commits.repository, state.number, marker, body, None)

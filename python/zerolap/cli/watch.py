@@ -1,7 +1,7 @@
 """`zerolap watch`: follows a branch of any git remote, and measures its new commits."""
 
+import shlex
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
-WATCH_SCHEMA = "zerolap.watch/1"
 HELP = f"""{VERBS["watch"]}
 
 The remote is checked for new commits at intervals; no webhook is needed. The first time, following begins at the \
@@ -24,11 +23,17 @@ head of the branch, or after --since. Of several new commits, the newest is comp
 last; --each-commit compares each with the one before it. A regression is reported once, and once more \
 when it is gone. For several remotes, and for issues or Slack, see zerolap serve --triggers.
 
+The result of each push is a line on standard output, with the command that shows its report; what is built and \
+measured meanwhile is on standard error. With --once the exit code is 4 if there was something to measure and \
+nothing of it could be, and 1 if --fail-on applies to any push.
+
 Examples:
 
     zerolap watch --repo https://github.com/redis/redis --branch unstable
 
     zerolap watch --repo ~/redis --branch main --since v7.2.0 --each-commit --once 'hash-*'
+
+    zerolap watch --repo ~/redis --branch main --once --json pushes.jsonl --fail-on regression
 """
 
 
@@ -51,8 +56,14 @@ def watch(
     budget: options.Budget = None,
     variant: options.VariantWords = None,
     json: Annotated[
-        str | None, typer.Option(help="File for a line of JSON for each push, - for standard output.", metavar="FILE|-")
+        str | None,
+        typer.Option(
+            help="File for a line of JSON for each push, - for standard output; what people read is then on standard"
+            " error.",
+            metavar="FILE|-",
+        ),
     ] = None,
+    fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
 ) -> None:
@@ -60,7 +71,7 @@ def watch(
     import asyncio
 
     from zerolap.api import follow
-    from zerolap.cli.logging import set_up_logs
+    from zerolap.cli.watch_log import log_for_people
     from zerolap.errors import UsageError
     from zerolap.store import Store
 
@@ -82,10 +93,13 @@ def watch(
             "variant": variant or "default",
         }
     )
-    set_up_logs()
-    with Store.open(store) as results:
+    log_for_people()
+    results = _Results(json, store)
+    with Store.open(store) as opened:
         policy = options.sandbox_policy(unsafe_no_sandbox)
-        asyncio.run(follow(results, settings, policy, partial(_show, json), since=since, once=once))
+        asyncio.run(follow(opened, settings, policy, results.show, since=since, once=once))
+    if once:
+        raise typer.Exit(results.exit_code(fail_on))
 
 
 def _settings(watched: dict[str, object]) -> "TriggerSettings":
@@ -97,27 +111,51 @@ def _settings(watched: dict[str, object]) -> "TriggerSettings":
     )
 
 
-def _show(json: str | None, push: "Push", comparisons: Sequence["Comparison"]) -> None:
-    """Write a line about a push that is measured."""
-    import json as encoder
+class _Results:
+    """Shows what comes of each push; the lines for people go to standard error where `json` gets others."""
 
-    from zerolap.triggers import PushTrigger, headline, regressed_cases
+    def __init__(self, json: str | None, store: str | None) -> None:
+        self._json = json
+        self._store = store
+        self._pushes: list[Sequence[Comparison]] = []
 
-    if json is None:
-        typer.echo(f"{push.commit[:12]} {push.ref}: {headline(push, comparisons)}")
-        return
-    line = encoder.dumps(
-        {
-            "schema": WATCH_SCHEMA,
-            "branch" if isinstance(push.trigger, PushTrigger) else "tag": push.ref,
-            "commit": push.commit,
-            "comparisons": list(push.comparisons),
-            "regressions": regressed_cases(comparisons),
-            "failures": list(push.failures),
-        }
-    )
-    if json == "-":
-        typer.echo(line)
-        return
-    with Path(json).open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
+    def show(self, push: "Push", comparisons: Sequence["Comparison"]) -> None:
+        """Write the lines of a push that is measured."""
+        from zerolap.triggers import PushReport
+
+        self._pushes.append(comparisons)
+        report = PushReport.of(push, comparisons)
+        self._tell(f"{push.commit[:12]} {push.ref}: {report.headline}")
+        where = "" if self._store is None else f" --store {shlex.quote(self._store)}"
+        for identity in push.comparisons:
+            self._tell(f"  report: zerolap explain {identity}{where}")
+        line = report.model_dump_json(by_alias=True, exclude_none=True)
+        if self._json == "-":
+            typer.echo(line)
+        elif self._json is not None:
+            with Path(self._json).open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+
+    def _tell(self, line: str) -> None:
+        typer.echo(line, err=self._json is not None)
+
+    def exit_code(self, fail_on: options.FailOn) -> int:
+        """Return 4 if there were pushes to measure and none was, 1 if `fail_on` applies to any of them, else 0."""
+        from zerolap.cli.exit_code import DONE, FAIL_ON_APPLIES
+        from zerolap.records import TrialFailed
+        from zerolap.report import gate_sentence
+
+        measured = [comparison for push in self._pushes for comparison in push if _has_result(comparison)]
+        if self._pushes and not measured:
+            typer.echo("error: nothing was measured of what is new", err=True)
+            return TrialFailed.exit_code
+        reasons = [gate_sentence(comparison, fail_on.value) for push in self._pushes for comparison in push]
+        if fail_on is not options.FailOn.NEVER and not all(self._pushes):
+            reasons.append(f"--fail-on {fail_on.value} applies: a push was not measured")
+        for reason in dict.fromkeys(filter(None, reasons)):
+            typer.echo(reason, err=True)
+        return FAIL_ON_APPLIES if any(reasons) else DONE
+
+
+def _has_result(comparison: "Comparison") -> bool:
+    return any(case.verdicts or case.work is not None or case.time is not None for case in comparison.cases)

@@ -335,7 +335,7 @@ class Agent:
 
     async def _execute(self, held: HeldJob) -> None:
         job = held.offered.job
-        log.info("started", job=job.id, subject=subject_of(job))
+        log.info("started", job=job.id, kind=job.kind, subject=subject_of(job))
         try:
             if isinstance(job, TrialsJob) and job.engine in self._missing:
                 raise UsageError(f"the engine `{job.engine}` cannot be used: {self._missing[job.engine]}")

@@ -6,6 +6,7 @@ from zerolap.build import measured_server
 from zerolap.engines import TRACED
 from zerolap.judge import with_rules
 from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of, start_ratios_of
+from zerolap.lab.executed_files import changed_files, unexecuted_notes
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import Results
 from zerolap.lab.traced_sides import traced_sides
@@ -33,6 +34,8 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
     cases = [_with_traced(case, results, store) for case in concluded]
     servers = described_servers(resolved, results, store)
     words = [case.verdict for case in cases]
+    files = changed_files(results, explainer) if explainer is not None else None
+    of_anchor, of_files = _anchor_notes(resolved), unexecuted_notes(files)
     return Comparison(
         schema="zerolap.comparison/1",
         id=resolved.id,
@@ -51,7 +54,8 @@ def comparison_of(results: Results, state: DocumentState, store: Store, explaine
             invalid=words.count("invalid"),
             machine_seconds=results.machine_seconds,
         ),
-        notes=[*resolved.notes, *_anchor_notes(resolved), *placement_notes(results), *untimed_notes(results, state)],
+        notes=[*resolved.notes, *of_anchor, *of_files, *placement_notes(results), *untimed_notes(results, state)],
+        changed_files=files,
         cases=cases,
         skipped=list(resolved.skipped),
     )

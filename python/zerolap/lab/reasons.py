@@ -63,13 +63,14 @@ class Explainer:
         self._blobs = blobs
 
     @functools.cached_property
-    def _functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
+    def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
+        """The functions in the debug information of the base and of the head."""
         return source_functions(self._base), source_functions(self._head)
 
     @functools.cached_property
-    def _changes(self) -> Changes | UnknownChanges:
+    def changes(self) -> Changes | UnknownChanges:
         """What differs between the sources: first of all in the files from which the programs were made."""
-        files = {function.file for functions in self._functions for function in functions}
+        files = {function.file for functions in self.functions for function in functions}
         return changes_between(*self._sources, self._blobs, files)
 
     @functools.cached_property
@@ -133,14 +134,14 @@ class Explainer:
         self, base: CallGraph, head: CallGraph, metric: str, steps: Mapping[str, StatedFigure] | None = None
     ) -> list[Finding]:
         """Return the findings on a change of `metric` between two call graphs; `steps` are those of repeated stores."""
-        base_functions, head_functions = self._functions
+        base_functions, head_functions = self.functions
         findings = explain_change(
             Evidence(
                 base=base,
                 head=head,
                 base_functions=base_functions,
                 head_functions=head_functions,
-                changes=self._changes,
+                changes=self.changes,
                 base_stripped=self._base.record.stripped,
                 head_stripped=self._head.record.stripped,
                 metric=metric,

@@ -154,8 +154,23 @@ class Reading(Record):
     sentences: dict[str, list[str]] = {}
 
 
+class ChangedFiles(Record):
+    """The changed source files that are compiled into a server, and those of them that no measured case executes."""
+
+    compiled: list[str]
+    unexecuted: list[str]
+
+    @property
+    def are_all_unexecuted(self) -> bool:
+        """Whether what was measured shows nothing of the change."""
+        return bool(self.compiled) and self.unexecuted == self.compiled
+
+
 class Comparison(Record):
-    """The document of one comparison; `reading` is added where it is written for others."""
+    """The document of one comparison; `reading` is added where it is written for others.
+
+    `changed_files` is null where it is not known which files the cases execute.
+    """
 
     schema_: str = Field(default=COMPARISON_SCHEMA, alias="schema", serialization_alias="schema")
     id: str
@@ -170,6 +185,7 @@ class Comparison(Record):
     notes: list[str] = []
     cases: list[CaseResult]
     skipped: list[Skipped] = []
+    changed_files: ChangedFiles | None = None
     reading: Reading | None = None
 
     def fails_on(self, when: FailOn) -> bool:

@@ -75,7 +75,8 @@ def comparison_markdown(comparison: Comparison) -> str:
     blocks += [traced_markdown(name, reading) for name, reading in readings[:TRACED_CASES]]
     if len(readings) > TRACED_CASES:
         blocks.append(f"{len(readings) - TRACED_CASES} more were traced: {code('zerolap explain ' + comparison.id)}")
-    blocks += [f"Note: {prose(note)}" for note in comparison.notes]
+    names = {case.case for case in comparison.cases}
+    blocks += [f"Note: {prose(note, names=names)}" for note in comparison.notes]
     blocks.append(repeating(comparison, _facts(comparison)))
     return "\n\n".join(blocks) + "\n"
 

@@ -64,12 +64,12 @@ def code(text: str, longest: int | None = None) -> str:
     return f"{fence}{pad}{shown}{pad}{fence}" if shown else ""
 
 
-def prose(text: str, longest: int | None = None) -> str:
-    """Return a sentence with foreign parts: words and numbers as they are, and the rest as code."""
+def prose(text: str, longest: int | None = None, names: Container[str] = ()) -> str:
+    """Return a sentence with foreign parts: words and numbers as they are, `names` and the rest as code."""
     line = one_line(text)
     if longest is not None:
         line = shortened(line, longest)
-    return _prose_of_line(line, at_start=True)
+    return _prose_of_line(line, at_start=True, names=names)
 
 
 def sentence_with_names(text: str, longest: int | None = None) -> str:
@@ -246,8 +246,8 @@ def build_facts(build: MeasuredServer) -> str:
 # How foreign text is written.
 
 
-def _prose_of_line(line: str, *, at_start: bool) -> str:
-    words = " ".join(_word(word) for word in line.split(" "))
+def _prose_of_line(line: str, *, at_start: bool, names: Container[str] = ()) -> str:
+    words = " ".join(_word(word, names) for word in line.split(" "))
     return BLOCK_START.sub(_escaped_start, words, count=1) if at_start and BLOCK_START.match(words) else words
 
 
@@ -255,8 +255,8 @@ def _escaped_start(start: re.Match[str]) -> str:
     return f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}"
 
 
-def _word(word: str) -> str:
-    """Return a safe word as it is, any other as code, without the punctuation around it."""
+def _word(word: str, names: Container[str] = ()) -> str:
+    """Return a safe word as it is, a name and any other as code, without the punctuation around it."""
     core = word.lstrip(OPENING)
     before, core = word[: len(word) - len(core)], core.rstrip(CLOSING)
     after = word[len(before) + len(core) :]
@@ -266,7 +266,7 @@ def _word(word: str) -> str:
         return _escaped(before + core + after)
     if "[" in before or "]" in after:
         return code(word)  # at the beginning of a list it could be the box of a task
-    is_plain = WORD.fullmatch(core) is not None and COMMIT_HASH.fullmatch(core) is None
+    is_plain = WORD.fullmatch(core) is not None and COMMIT_HASH.fullmatch(core) is None and core not in names
     return _escaped(before) + (_escaped(core) if is_plain else code(core)) + _escaped(after)
 
 

@@ -34,8 +34,9 @@ def run_markdown(report: RunReport) -> str:
         _server(report.server),
         *([_table(report.cases)] if report.cases else []),
     ]
+    names = {case.case for case in report.cases}
     below = [
-        *(f"Note: {prose(note)}" for note in report.notes),
+        *(f"Note: {prose(note, names=names)}" for note in report.notes),
         repeating(report, [f"server: {build_facts(report.server)}"]),
     ]
     sections = _sections(report, LONGEST - len("\n\n".join(above + below)))

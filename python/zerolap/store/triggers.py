@@ -215,7 +215,8 @@ class TriggerRecords:
         if state is not None:
             statement = statement.where(trigger.c.state == state)
         if repository is not None:
-            statement = statement.where(trigger.c.repository == repository)
+            # Names of repositories at GitHub have no letter case.
+            statement = statement.where(func.lower(trigger.c.repository) == repository.lower())
         if pull_request is not None:
             # As branches, whose names may hold anything, have an @ before them.
             is_branch = trigger.c.subject.contains("@")

@@ -3,7 +3,8 @@
 from zerolap.triggers.comment_commands import Acknowledge, Run
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.names import BRANCHES, LOGIN, TAGS, commit_of_ref
-from zerolap.triggers.notifying import Push, headline, regressed_cases
+from zerolap.triggers.notifying import Push, headline
+from zerolap.triggers.push_report import PushReport
 from zerolap.triggers.readers import Readers
 from zerolap.triggers.running import Triggers, mirrors_of
 from zerolap.triggers.settings import (
@@ -37,6 +38,7 @@ __all__ = [
     "Mirror",
     "PullRequestTrigger",
     "Push",
+    "PushReport",
     "PushTrigger",
     "Readers",
     "Run",
@@ -53,6 +55,5 @@ __all__ = [
     "headline",
     "mirrors_of",
     "read_trigger_settings",
-    "regressed_cases",
     "trigger_json",
 ]

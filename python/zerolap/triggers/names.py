@@ -18,6 +18,7 @@ LONGEST_REF_BYTES: Final = 255
 """The limit of GitHub, and of file systems for one component of a path."""
 BRANCHES: Final = "refs/heads/"
 TAGS: Final = "refs/tags/"
+HEAD: Final = "HEAD"
 
 _FORBIDDEN_IN_REF: Final = re.compile(r"[\x00-\x20\x7f-\x9f~^:?*\[\\]|\.\.|@\{|//")
 
@@ -34,7 +35,7 @@ def ref_fault(name: str) -> str | None:
         "it begins with -": name.startswith("-"),
         "it begins or ends with /": name.startswith("/") or name.endswith("/"),
         "it ends with .": name.endswith("."),
-        "it is a name that git uses itself": name in ("@", "HEAD"),
+        "it is a name that git uses itself": name in ("@", HEAD),
         "a part begins with .": any(part.startswith(".") for part in name.split("/")),
         "a part ends with .lock": any(part.endswith(".lock") for part in name.split("/")),
     }
@@ -53,10 +54,14 @@ def _checked_ref_name(text: str) -> str:
     return text
 
 
+def _checked_name_at_host(text: str) -> str:
+    return text if text == HEAD else _checked_ref_name(text)
+
+
 def _checked_ref(text: str) -> str:
     for prefix in (BRANCHES, TAGS):
         if text.startswith(prefix):
-            _checked_ref_name(text.removeprefix(prefix))
+            _checked_name_at_host(text.removeprefix(prefix))
             return text
     raise ValueError("neither a branch nor a tag")
 
@@ -78,8 +83,10 @@ _Text = Annotated[str, StringConstraints(strict=True, max_length=1024)]
 CommitName = Annotated[_Text, AfterValidator(_checked_commit)]
 RefName = Annotated[_Text, AfterValidator(_checked_ref_name)]
 """The name of a branch or tag, without `refs/heads/` or `refs/tags/`."""
+NameAtHost = Annotated[_Text, AfterValidator(_checked_name_at_host)]
+"""The name of a branch or tag, which may also be `HEAD`: a host accepts that name, git refuses it in commands."""
 FullRef = Annotated[_Text, AfterValidator(_checked_ref)]
-"""A branch or tag with `refs/heads/` or `refs/tags/`."""
+"""A branch or tag at a host, with `refs/heads/` or `refs/tags/`."""
 RepositoryName = Annotated[_Text, AfterValidator(_checked_repository)]
 """Owner and name, such as `redis/redis`; for GitHub, upper and lower case are the same."""
 Login = Annotated[_Text, AfterValidator(_checked_login)]
@@ -104,5 +111,8 @@ def commit_of_ref(name: str, refs: Mapping[str, str], shown: str) -> str | None:
 
 
 def is_same_name(name: str, other: str) -> bool:
-    """Whether two names of repositories, or two logins, are the same to GitHub."""
-    return name.lower() == other.lower()
+    """Whether two names of repositories, two logins or two labels are the same to GitHub: letter case has no meaning.
+
+    Names of branches, tags and commits are git's, and differ by case.
+    """
+    return name.casefold() == other.casefold()

@@ -330,6 +330,12 @@ def headline(push: Push, comparisons: Sequence[Comparison]) -> str:
     return "; ".join([text, *(plain(failure) for failure in push.failures)])
 
 
+def improved_cases(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return the names of the cases that a push made better on any platform, and worse on none."""
+    improved = {case.case for comparison in comparisons for case in comparison.cases if case.verdict == "improvement"}
+    return sorted(improved - set(regressed_cases(comparisons)))
+
+
 def regressed_cases(comparisons: Sequence[Comparison]) -> list[str]:
     """Return the names of the cases that a push made worse on any platform."""
     changes = (change for comparison in comparisons for change in changes_in(comparison))

@@ -3,6 +3,7 @@
 import difflib
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Mapping
 from datetime import time
 from fnmatch import fnmatchcase
@@ -15,6 +16,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    StringConstraints,
     ValidationError,
     model_validator,
 )
@@ -46,9 +48,12 @@ GITHUB_MOST_MIB: Final = 25
 SHORTEST_SECRET: Final = 16
 DEFAULT_LABELS: Final[Mapping[str, Scope]] = {"action run:benchmarks": "affected", "action run:all-benchmarks": "all"}
 PREVIOUS: Final = "previous"
+GLOB: Final = re.compile(r"[*?\[]")
 
 Weekday: TypeAlias = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Count: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+LabelName: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+"""The name of a label; GitHub removes the space around it."""
 
 
 def _checked_secret(secret: SecretStr) -> SecretStr:
@@ -153,10 +158,8 @@ class RepositorySettings(Measuring):
 
     name: RepositoryName
     clone_url: Remote = ""
-    labels: dict[Annotated[str, Field(min_length=1, max_length=200)], Scope] = Field(
-        default_factory=lambda: dict(DEFAULT_LABELS)
-    )
-    accept_labels: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = ()
+    labels: dict[LabelName, Scope] = Field(default_factory=lambda: dict(DEFAULT_LABELS))
+    accept_labels: tuple[LabelName, ...] = ()
     check_unlabelled: bool = False
     actors: tuple[Login, ...] = ()
     permission: RequiredPermission | None = None
@@ -165,7 +168,10 @@ class RepositorySettings(Measuring):
 
     @model_validator(mode="after")
     def _labels_mean_one_thing(self) -> "RepositorySettings":
-        if both := sorted(set(self.labels) & set(self.accept_labels)):
+        measuring = Counter(label.casefold() for label in self.labels)
+        if twice := sorted(label for label in self.labels if measuring[label.casefold()] > 1):
+            raise SettingFault(f"the labels {' and '.join(twice)} are one to GitHub", hint="keep one of them")
+        if both := sorted(label for label in self.accept_labels if label.casefold() in measuring):
             raise SettingFault(f"the label {both[0]} is both to measure and to accept", hint="use two labels")
         return self
 
@@ -173,6 +179,14 @@ class RepositorySettings(Measuring):
     def remote(self) -> str:
         """The URL or absolute path from which commits are fetched."""
         return self.clone_url or f"https://github.com/{self.name}.git"
+
+    def measuring_label(self, label: str) -> str | None:
+        """Return the label of the settings that a label at GitHub is, if it has pull requests measured."""
+        return next((measuring for measuring in self.labels if is_same_name(measuring, label)), None)
+
+    def is_accept_label(self, label: str) -> bool:
+        """Whether a label at GitHub accepts the regressions of a pull request."""
+        return any(is_same_name(accepting, label) for accepting in self.accept_labels)
 
     def is_actor(self, login: str) -> bool:
         """Whether the settings permit a person, independent of GitHub."""
@@ -226,6 +240,11 @@ class WatchSettings(Measuring):
             return self.name
         place = self.name or self.remote.rstrip("/").removesuffix(".git").replace(":", "/").rpartition("/")[2]
         return f"watched/{re.sub(r'[^A-Za-z0-9._-]', '-', place)[:100]}"
+
+    @property
+    def named_branches(self) -> list[str]:
+        """The followed branches that are named as they are: those that a glob matches may come later."""
+        return [branch for branch in self.branches if not GLOB.search(branch)]
 
     def follows_branch(self, ref: str) -> bool:
         """Whether a ref, by its full name, is a branch that is followed."""

@@ -38,6 +38,7 @@ class PullRequestTrigger(_OfPullRequest):
 
     It supersedes what runs for the pull request. If `needs_permission` is not none, nothing may be done before GitHub
     has confirmed that `actor` has that permission. `base_ref` is the base branch, `base_sha` its commit at that time.
+    `is_opened`: it was opened with its labels, each of which has an event too.
     """
 
     kind: Literal["pull request"] = "pull request"
@@ -49,6 +50,7 @@ class PullRequestTrigger(_OfPullRequest):
     label: str
     scope: Scope
     needs_permission: RequiredPermission | None = None
+    is_opened: bool = False
 
 
 class WithdrawalTrigger(_OfPullRequest):

@@ -16,11 +16,13 @@ from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.mirror import Mirror, RemoteUnreachable
 from zerolap.triggers.names import BRANCHES, TAGS
 from zerolap.triggers.settings import WatchSettings
-from zerolap.triggers.trigger import PushTrigger, TagTrigger
+from zerolap.triggers.trigger import PushTrigger, TagTrigger, Trigger, read_trigger
 from zerolap.triggers.webhooks.admission_state import stored_trigger
 
 LONGEST_PAUSE_SECONDS: Final = 3600.0
 NO_COMMIT: Final = "0" * 40
+NAMED_REFS: Final = 10
+"""In the log, of those that a watch follows."""
 
 log = structlog.get_logger("zerolap.watch")
 
@@ -47,6 +49,7 @@ class Watcher:
         self._on_new = on_new
         self.has_looked = False
         self.trouble: EnvironmentMissing | None = None
+        self._absent: set[str] = set()
 
     async def run(self) -> None:
         """Poll until cancelled, at growing intervals while the remote cannot be reached."""
@@ -80,11 +83,26 @@ class Watcher:
             self._store.triggers.saw(self._watch.remote, changed, triggers)
         if gone := sorted(before.keys() - commits.keys()):
             self._store.triggers.lost_refs(self._watch.remote, gone)
-        if not asked and not before:
-            log.info("following", remote=self._mirror.shown, refs=len(commits))
-        for trigger in triggers:
-            log.info("new", remote=self._mirror.shown, subject=trigger.subject, trigger=trigger.id)
+        if not self.has_looked:
+            names = sorted(ref.removeprefix(BRANCHES).removeprefix(TAGS) for ref in commits)[:NAMED_REFS]
+            log.info("following", remote=self._mirror.shown, refs=len(commits), names=names)
+        self._log_absent(commits)
+        for stored in triggers:
+            log.info(
+                "new",
+                remote=self._mirror.shown,
+                subject=stored.subject,
+                trigger=stored.id,
+                **_commits_of(read_trigger(stored.document)),
+            )
         return len(triggers)
+
+    def _log_absent(self, commits: Mapping[str, str]) -> None:
+        """Log the branches of the settings that the remote does not have, or has no more; they may come (again)."""
+        absent = {branch for branch in self._watch.named_branches if f"{BRANCHES}{branch}" not in commits}
+        for branch in sorted(absent - self._absent):
+            log.warning("there is no such branch", reason=f"{self._mirror.shown} has no branch {branch}")
+        self._absent = absent
 
     def _followed(self, commits: Mapping[str, str]) -> dict[str, str]:
         """Return the refs that this watch follows: another watch may follow other refs of the remote."""
@@ -134,3 +152,14 @@ class Watcher:
         if not goes_on:
             return [(before, commit)]
         return list(itertools.pairwise([before, *self._mirror.commits_between(before, commit)]))
+
+
+def _commits_of(trigger: Trigger) -> dict[str, str]:
+    """Return the commits of a trigger, for the log."""
+    match trigger:
+        case PushTrigger(before=before, after=after):
+            return {"commit": after, "before": before or ""}
+        case TagTrigger(commit=commit):
+            return {"commit": commit}
+        case _:
+            return {}

@@ -12,7 +12,7 @@ from typing import Final, get_args
 
 import structlog
 
-from zerolap.build import changes_between, parse_variant
+from zerolap.build import CommandFiles, changes_between, parse_variant
 from zerolap.cases import core_suite, load_cases, select
 from zerolap.events import LabEvent, trigger_event
 from zerolap.github import GitHub, GitHubRefused, GitHubUnavailable
@@ -78,6 +78,10 @@ class SplitIntoCommits(Exception):
     """A push is measured commit by commit: each has a trigger of its own now."""
 
 
+class NothingToCompare(Exception):
+    """A push is compared with nothing; the reason is recorded."""
+
+
 class TooManyTries(ZerolapError):
     """The process was killed too often during the work on a trigger."""
 
@@ -140,6 +144,9 @@ class TriggerWork:
             except SplitIntoCommits as parts:
                 log.info("split", reason=str(parts))
                 await self._end(stored, "done", str(parts))
+            except NothingToCompare as reason:
+                log.info("nothing to compare", reason=str(reason))
+                await self._end(stored, "done", str(reason))
             except NotPermitted as reason:
                 log.info("refused", reason=str(reason))
                 await self._end(stored, "refused", str(reason))
@@ -165,9 +172,9 @@ class TriggerWork:
                 log.exception("failed", reason=reason_text)
                 await self._end(stored, "failed", reason_text)
             else:
-                log.info("worked on", requests=[request.id for request in requests])
                 is_unaffected = isinstance(trigger, COMPARING) and not requests
                 reason_text = "nothing that is measured can be affected" if is_unaffected else ""
+                log.info("worked on", requests=[request.id for request in requests], reason=reason_text)
                 await self._end(stored, "done", reason_text, requests)
             self._not_before.pop(stored.id, None)
             return True
@@ -370,20 +377,14 @@ class TriggerWork:
             self._store.triggers.add(part)
         raise SplitIntoCommits(f"each of its {len(commits)} commits is compared with the one before it")
 
-    def _plan_push(self, trigger: PushTrigger) -> ComparisonPlan | None:
+    def _plan_push(self, trigger: PushTrigger) -> ComparisonPlan:
         measuring, mirror = self._measuring(trigger.repository)
         is_alone = _is_of_each_commit(trigger, measuring)
         before = trigger.before if is_alone else self._last_measured(trigger) or trigger.before
         mirror.fetch([trigger.after])
         if before is not None and not mirror.can_have(before):
             before = None
-        # Where the branch was rewritten, its commits are new from the merge base on.
-        base = mirror.parent(trigger.after) if before is None else mirror.merge_base(before, trigger.after)
-        if base == trigger.after:
-            # The branch was reset to an older commit.
-            base = before
-        if base is None or base == trigger.after:
-            return None
+        base = _base_of_push(before, trigger.after, mirror)
         priority: Priority = "backfill" if trigger.schedule else "pull"
         cause = f"{trigger.subject} at {trigger.after[:12]}"
         # With its own topic, a request that is submitted again after a kill supersedes only itself.
@@ -455,7 +456,7 @@ class TriggerWork:
         cases = cases_of(measuring, plan.patterns)
         changes = changes_between(base, head)
         if plan.scope == "affected" and not plan.patterns and isinstance(changes, Changes):
-            cases = affected_cases(cases, changes)
+            cases = affected_cases(cases, changes, CommandFiles((base, head)))
         if not cases:
             return []
         platforms = self._platforms(measuring)
@@ -508,6 +509,23 @@ def _base_of(trigger: PullRequestTrigger, mirror: Mirror) -> str:
         if base != trigger.head:
             return base
     raise UsageError(f"{trigger.head} has no commit that {trigger.base_ref} does not have")
+
+
+def _base_of_push(before: str | None, after: str, mirror: Mirror) -> str:
+    """Return the commit that a branch is compared with which was at `before`; raises `NothingToCompare`.
+
+    Where the branch was rewritten, its commits are new from the merge base on. Where all of them are, as after a squash
+    to a new root, or where it was reset to an older commit, it is compared with what was there.
+    """
+    if before == after:
+        raise NothingToCompare(f"{after} was measured already")
+    if before is not None:
+        base = mirror.merge_base(before, after)
+        return before if base is None or base == after else base
+    parent = mirror.parent(after)
+    if parent is None:
+        raise NothingToCompare(f"{after} has no parent, and the remote has nothing that was there before")
+    return parent
 
 
 def _commit_of(name: str, refs: Mapping[str, str], mirror: Mirror) -> str:

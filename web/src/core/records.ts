@@ -162,6 +162,12 @@ export interface CaseResult {
   traced: TracedSides | null;
 }
 
+/** The changed source files that are compiled into a server, and those of them that no measured case executes. */
+export interface ChangedFiles {
+  compiled: Array<string>;
+  unexecuted: Array<string>;
+}
+
 /**
  * What a commit did to a metric of a group of cases, beside the commit before it that is measured.
  *
@@ -328,7 +334,11 @@ export interface ComparedCaseRow {
   failed_sides: Array<string>;
 }
 
-/** The document of one comparison; `reading` is added where it is written for others. */
+/**
+ * The document of one comparison; `reading` is added where it is written for others.
+ *
+ * `changed_files` is null where it is not known which files the cases execute.
+ */
 export interface Comparison {
   schema: "zerolap.comparison/1";
   id: string;
@@ -343,6 +353,7 @@ export interface Comparison {
   notes: Array<string>;
   cases: Array<CaseResult>;
   skipped: Array<Skipped>;
+  changed_files: ChangedFiles | null;
   reading: Reading | null;
 }
 

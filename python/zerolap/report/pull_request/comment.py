@@ -52,6 +52,7 @@ def _blocks(content: _Content, detail: Detail) -> Iterator[str]:
     yield headline_of_rows(rows, state.platforms, detail.writing, state.needs_approval).markdown
     yield from changed_table(rows, content.columns, len(state.platforms), detail)
     yield from reason_lines(rows, content.reasons, state.commits, detail)
+    yield from _unexecuted_files(state, detail)
     yield from _acknowledgements(state.acknowledgements, detail)
     yield from _platforms(state, detail)
     if not state.needs_approval or state.platforms:
@@ -86,6 +87,25 @@ def _lines_link(lines: ChangedLines, commits: CommitRange, detail: Detail) -> st
     first, last = lines.first_line, lines.last_line
     numbers = f"{first}-{last}" if last > first else f"{min(first, last)}"
     return link(code(f"{lines.file}:{numbers}", detail.name), commits.lines_url(lines))
+
+
+def unexecuted_files(platforms: Sequence[PlatformOutcome]) -> list[str]:
+    """Return the changed files that no measured case executes on any platform; none where one does not know it."""
+    compared = [platform.comparison for platform in platforms if platform.comparison is not None]
+    known = [comparison.changed_files for comparison in compared if comparison.changed_files is not None]
+    if not known or len(known) < len(compared):
+        return []
+    return [file for file in known[0].unexecuted if all(file in of.unexecuted for of in known)]
+
+
+def _unexecuted_files(state: PullRequestState, detail: Detail) -> Iterator[str]:
+    """Yield a line with the changed files that no measured case executes."""
+    files = unexecuted_files(state.platforms)
+    shown = [code(file, detail.name) for file in files[: detail.files]]
+    if shown:
+        further = f" and {len(files) - len(shown):,} more" if len(files) > len(shown) else ""
+        which = "it" if len(files) == 1 else "them"
+        yield f"Not measured: {', '.join(shown)}{further}: no measured case executes a function of {which}"
 
 
 def _acknowledgements(acknowledgements: Sequence[Acknowledgement], detail: Detail) -> Iterator[str]:

@@ -11,7 +11,7 @@ class Detail:
     """The largest number of rows, reasons and so on in a comment; `name` and `sentence` are numbers of characters.
 
     `places` is the number of links of a reason, `builds` that of platforms whose builds are described, `groups` that of
-    groups of unchanged cases. Without `facts` there is no folded section.
+    groups of unchanged cases, `files` that of files that no case executes. Without `facts` there is no folded section.
     """
 
     rows: int
@@ -25,6 +25,7 @@ class Detail:
     name: int
     sentence: int
     facts: bool = True
+    files: int = 5
 
     @property
     def writing(self) -> Writing:
@@ -38,7 +39,7 @@ DETAILS: Final = (
     Detail(10, 3, 1, acknowledgements=3, platforms=12, groups=6, builds=1, notes=2, name=64, sentence=280),
     Detail(8, 3, 1, acknowledgements=2, platforms=8, groups=4, builds=0, notes=1, name=56, sentence=240),
     Detail(5, 3, 1, acknowledgements=1, platforms=8, groups=2, builds=0, notes=0, name=48, sentence=200),
-    Detail(3, 2, 1, 1, platforms=6, groups=0, builds=0, notes=0, name=32, sentence=120, facts=False),
-    Detail(1, 1, 1, 1, platforms=3, groups=0, builds=0, notes=0, name=20, sentence=60, facts=False),
-    Detail(0, 0, 0, 0, platforms=0, groups=0, builds=0, notes=0, name=12, sentence=40, facts=False),
+    Detail(3, 2, 1, 1, platforms=6, groups=0, builds=0, notes=0, name=32, sentence=120, facts=False, files=3),
+    Detail(1, 1, 1, 1, platforms=3, groups=0, builds=0, notes=0, name=20, sentence=60, facts=False, files=1),
+    Detail(0, 0, 0, 0, platforms=0, groups=0, builds=0, notes=0, name=12, sentence=40, facts=False, files=0),
 )

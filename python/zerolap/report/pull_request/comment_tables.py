@@ -121,8 +121,9 @@ def _platform_facts(name: str, comparison: Comparison, detail: Detail) -> Iterat
     machine = f"{code(platform.cpu, detail.name)}, {platform.cores} cores, kernel {code(platform.kernel, detail.name)}"
     parts = [machine, prose(effort(comparison)), state_line(comparison), skipped_line(comparison.skipped)]
     yield f"{code(name, detail.name)}: {'; '.join(part for part in parts if part)}"
+    names = {case.case for case in comparison.cases}
     for note in comparison.notes[: detail.notes]:
-        yield f"{code(name, detail.name)}: {prose(note, detail.sentence)}"
+        yield f"{code(name, detail.name)}: {prose(note, detail.sentence, names)}"
 
 
 def _differing_flags(base: MeasuredServer, head: MeasuredServer) -> Iterator[str]:

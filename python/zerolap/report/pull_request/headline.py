@@ -158,7 +158,7 @@ class _Statements:
 
     def headline(self) -> Headline:
         lead_kind, lead = self._lead()
-        trouble = [*self._stopped(), *self._unmeasured()]
+        trouble = [*self._stopped(), *self._unmeasured(), *self._unexecuted()]
         if trouble and lead_kind != "regressions":
             joint = ": " if lead_kind == "nothing" else ", but "
             lead, trouble = lead + joint + " and ".join(trouble), []
@@ -222,6 +222,13 @@ class _Statements:
             else:
                 stopped += [f"{self.writing.name(name)} {verb}" for name in names]
         return stopped
+
+    def _unexecuted(self) -> list[str]:
+        """Return the statement that nothing of the change was measured, on a platform that has finished."""
+        finished = [platform.comparison for platform in self.platforms if not platform.is_ongoing]
+        files = [comparison.changed_files for comparison in finished if comparison is not None]
+        is_unseen = bool(files) and all(of is not None and of.are_all_unexecuted for of in files)
+        return ["no measured case executes a changed file"] if is_unseen else []
 
     def _unmeasured(self) -> list[str]:
         failed, invalid = len(self._of_word("failed")), len(self._of_word("invalid"))

@@ -1,7 +1,7 @@
 """The trigger that an event leads to: pure, from a payload, the settings and the pull request's earlier triggers."""
 
 from zerolap.triggers.comment_commands import Acknowledge, command_in
-from zerolap.triggers.names import BRANCHES, TAGS
+from zerolap.triggers.names import BRANCHES, HEAD, TAGS, is_same_name
 from zerolap.triggers.settings import RepositorySettings
 from zerolap.triggers.trigger import (
     CommandTrigger,
@@ -60,9 +60,10 @@ def _of_pull_request(
     event: PullRequestEvent, delivery: str, repository: RepositorySettings, current: CurrentTriggers
 ) -> Trigger:
     action = event.action
-    if action == "labeled" and event.label_name in repository.accept_labels:
+    if action == "labeled" and repository.is_accept_label(event.label_name):
         return _accepted(event, delivery, repository)
-    labels = [label.name for label in event.pull_request.labels if label.name in repository.labels]
+    measuring = (repository.measuring_label(label.name) for label in event.pull_request.labels)
+    labels = [label for label in measuring if label is not None]
     if action in ("labeled", "unlabeled"):
         return _of_label(event, delivery, repository, current, is_labelled=bool(labels))
     if action == "closed" and (labels or current.head is not None):
@@ -88,10 +89,11 @@ def _of_label(
     is_labelled: bool,
 ) -> Trigger:
     """Return the trigger of a set or removed label; `is_labelled`: the pull request has a measuring label."""
-    if event.label_name not in repository.labels:
+    label = repository.measuring_label(event.label_name)
+    if label is None:
         raise ignored(Cause.LABEL, "the label is not one that has pull requests measured")
     if event.action == "labeled":
-        return _measured(event, delivery, repository, event.label_name, current)
+        return _measured(event, delivery, repository, label, current)
     if is_labelled:
         raise ignored(Cause.LABEL, "another label still has the pull request measured")
     return _withdrawn(event, delivery, repository)
@@ -104,6 +106,8 @@ def _measured(
     pull_request = event.pull_request
     if pull_request.state != "open":
         raise ignored(Cause.ACTION, "the pull request is closed")
+    if _is_measured_already(event, label, current):
+        raise ignored(Cause.SEEN, "the commit is measured for this label already")
     # A permitted person has set the label. Pushing to the repository needs write access at GitHub, and another base is
     # a commit of the repository.
     is_permitted = current.is_permitted and (
@@ -124,7 +128,25 @@ def _measured(
         label=label,
         scope=repository.labels[label],
         needs_permission=permission,
+        is_opened=event.action == "opened",
     )
+
+
+def _is_measured_already(event: PullRequestEvent, label: str, current: CurrentTriggers) -> bool:
+    """Whether an event adds nothing: a pull request that is opened with its labels has an event for each of them too.
+
+    The events come in any order.
+    """
+    earlier = current.trigger
+    if earlier is None or earlier.head != event.pull_request.head.sha:
+        return False
+    is_of_opening = event.action == "opened" or (event.action == "labeled" and earlier.is_opened)
+    if not is_of_opening:
+        return False
+    is_by_same_person = is_same_name(earlier.actor, event.sender.login)
+    is_as_wide = label == earlier.label or earlier.scope == "all"
+    is_same_base = earlier.base_ref == event.pull_request.base.ref
+    return is_as_wide and is_same_base and (is_by_same_person or current.is_permitted)
 
 
 def _needs_label_again(
@@ -218,7 +240,7 @@ def _of_push(event: PushEvent, delivery: str, repository: RepositorySettings) ->
         raise ignored(Cause.REF, "the branch or tag was deleted")
     if event.ref.startswith(TAGS):
         tag = event.ref.removeprefix(TAGS)
-        if not repository.measures_tag(tag):
+        if tag == HEAD or not repository.measures_tag(tag):
             raise ignored(Cause.REF, "the tag is not one that is measured")
         # `after` of an annotated tag is the tag, and not the commit.
         commit = event.after if event.head_commit is None else event.head_commit.id
@@ -226,7 +248,7 @@ def _of_push(event: PushEvent, delivery: str, repository: RepositorySettings) ->
             repository=repository.name, delivery=delivery, tag=tag, commit=commit, actor=event.sender.login
         )
     branch = event.ref.removeprefix(BRANCHES)
-    if not repository.measures_branch(branch):
+    if branch == HEAD or not repository.measures_branch(branch):
         raise ignored(Cause.REF, "the branch is not one that is measured")
     return PushTrigger(
         repository=repository.name,

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from zerolap.triggers.names import CommitName, FullRef, Login, RefName, RepositoryName
+from zerolap.triggers.names import CommitName, FullRef, Login, NameAtHost, RefName, RepositoryName
 
 LONGEST_COMMENT: Final = 262_144
 """The limit of GitHub, in bytes."""
@@ -55,14 +55,15 @@ class Label(PayloadPart):
 class Side(PayloadPart):
     """The head or the base of a pull request; `repo` is none where the fork was deleted."""
 
-    ref: RefName
+    ref: NameAtHost
     sha: CommitName
     repo: PayloadRepository | None
 
 
 class BaseSide(Side):
-    """The base of a pull request."""
+    """The base of a pull request, whose branch is asked for."""
 
+    ref: RefName
     repo: PayloadRepository
 
 
@@ -150,7 +151,7 @@ class PushEvent(Event):
 class CreateEvent(Event):
     """A branch or a tag was created; a separate push event has the commit."""
 
-    ref: RefName
+    ref: NameAtHost
     ref_type: Literal["branch", "tag"]
 
 
