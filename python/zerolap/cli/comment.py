@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
@@ -95,7 +96,7 @@ def comment(
         state = state_of_comparisons(comparisons, place, results)
     set_up_logs()
     identifier = asyncio.run(_written(GitHub(api_url, token), state, marker))
-    typer.echo(f"{site}/{repository}/pull/{pull_request}#issuecomment-{identifier}")
+    writer.show(f"{site}/{repository}/pull/{pull_request}#issuecomment-{identifier}")
 
 
 def _token(file: Path | None, login: str | None) -> "GivenToken":

@@ -1,7 +1,6 @@
 """Exit codes of finished comparisons and runs."""
 
-import typer
-
+from zerolap import writer
 from zerolap.cli.options import FailOn
 from zerolap.records import Comparison, RunReport, SnapshotReport, TrialFailed
 
@@ -18,7 +17,7 @@ def exit_code(comparison: Comparison, fail_on: FailOn) -> int:
 
     reason = gate_sentence(comparison, fail_on.value)
     if reason is not None:
-        typer.echo(reason, err=True)
+        writer.note(reason)
     if any(_trial_failed(case.failure, valid=case.validity.valid) for case in comparison.cases):
         return TrialFailed.exit_code
     return DONE if reason is None else FAIL_ON_APPLIES
@@ -36,7 +35,7 @@ def snapshot_exit_code(report: SnapshotReport, fail_on: FailOn) -> int:
 
     reason = snapshot_gate_sentence(report, fail_on.value)
     if reason is not None:
-        typer.echo(reason, err=True)
+        writer.note(reason)
     if report.failed:
         return TrialFailed.exit_code
     return DONE if reason is None else FAIL_ON_APPLIES

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 
 ACK_HELP = """Accept a change: its commit, case and metric belong to no open regression any more.
@@ -61,13 +62,13 @@ def ack(
     with Store.open(store) as results:
         if not withdraw:
             is_known = results.history.accept(accepted)
-            typer.echo(f"accepted: {change}")
+            writer.show(f"accepted: {change}")
             if not is_known:
-                typer.echo("note: no history that was shown here has this change; one that will is accepted", err=True)
+                writer.note("note: no history that was shown here has this change; one that will is accepted")
             return
         if not results.history.withdraw(accepted):
             raise UsageError(f"`{change}` is not accepted", hint="withdraw it as it was accepted, by the same parts")
-        typer.echo(f"open again: {change}")
+        writer.show(f"open again: {change}")
 
 
 def report(

@@ -4,10 +4,10 @@ import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from zerolap import writer
 from zerolap.records import UsageError
 from zerolap.report import sweep_headline, sweep_kernel, sweep_servers
 from zerolap.store import Store, StoredRow, StoredSweep
@@ -38,7 +38,7 @@ def newest_results(store: Store) -> list[NewestResult]:
 
 def show_newest(store: Store) -> None:
     """Print a table of the newest results."""
-    console = Console()
+    console = writer.console()
     try:
         results = newest_results(store)
     except UsageError:

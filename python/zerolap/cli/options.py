@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.durations import seconds_in
 from zerolap.errors import UsageError
 
@@ -79,6 +80,13 @@ Budget = Annotated[
 Wait = Annotated[
     str | None,
     typer.Option(help="Wait for a quiet machine before cases are timed, at most this long: 90s, 5m.", metavar="TIME"),
+]
+TrialLimit = Annotated[
+    str | None,
+    typer.Option(
+        help="Longest time of a trial, the loading of its data included: 90s, 20m. Default: 10m; with --quick 2m.",
+        metavar="TIME",
+    ),
 ]
 MinEffect = Annotated[str, typer.Option(help="Smallest relevant change, by engine.", metavar="ENGINE=SIZE")]
 Quick = Annotated[bool, typer.Option("--quick", help="Only count, with smaller data sets and fewer requests.")]
@@ -230,6 +238,17 @@ def wait_seconds(text: str | None, platform: str | None) -> float:
     return seconds(text, "--wait") or 0.0
 
 
+def trial_seconds(text: str | None, platform: str | None, *, quick: bool) -> float:
+    """Return how long a trial may take; raises `UsageError`."""
+    from zerolap.engines import QUICK_TRIAL_SECONDS, TRIAL_SECONDS
+
+    if text is not None and platform is not None:
+        raise UsageError(
+            "`--trial-limit` is for this machine, not for agents", hint="leave --trial-limit or --platform out"
+        )
+    return seconds(text, "--trial-limit") or (QUICK_TRIAL_SECONDS if quick else TRIAL_SECONDS)
+
+
 def retention(keep: str | None, keep_newest: int | None, keep_bytes: str | None) -> "Retention":
     """Return how long results are kept; raises `UsageError`."""
     from zerolap.store import Retention
@@ -285,7 +304,7 @@ def engines(text: str | None, *, quick: bool = False, judging: bool = False) -> 
         raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="omit --quick, or add counted")
     if quick and names != ["counted"]:
         left_out = ", ".join(name for name in names if name != "counted")
-        typer.echo(f"note: --quick only counts; left out: {left_out}", err=True)
+        writer.note(f"note: --quick only counts; left out: {left_out}")
     return ["counted"] if quick else names
 
 

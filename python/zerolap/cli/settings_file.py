@@ -6,7 +6,9 @@ from typing import Any
 
 from zerolap.cli.verbs import VERBS
 from zerolap.errors import UsageError
+from zerolap.named_file import read_named_text
 
+MOST_BYTES = 1 << 20
 FILE = Path("zerolap.toml")
 
 INNER_VERBS = {
@@ -20,7 +22,7 @@ OPTIONS = {
     "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
     "benchfmt", "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks",
     "load-tool", "keep", "keep-newest", "keep-bytes", "variant", "base-variant", "head-variant", "topology",
-    "unsafe-no-sandbox",
+    "trial-limit", "unsafe-no-sandbox",
 }  # fmt: skip
 
 
@@ -29,11 +31,9 @@ def default_map() -> dict[str, Any]:
     if not FILE.exists():
         return {}
     try:
-        document = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
+        document = tomllib.loads(read_named_text(FILE, MOST_BYTES))
+    except (tomllib.TOMLDecodeError, RecursionError) as wrong:
         raise UsageError(f"`{FILE}` is not valid TOML: {wrong}") from wrong
-    except OSError as fault:
-        raise UsageError(f"`{FILE}` cannot be read: {fault.strerror}") from fault
     shared = {name: value for name, value in document.items() if not isinstance(value, dict)}
     tables = {name: value for name, value in document.items() if isinstance(value, dict)}
     for verb in tables:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
@@ -29,7 +30,6 @@ def list_cases(
 
     Example: zerolap suites list --group stream
     """
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -41,7 +41,7 @@ def list_cases(
     for case in selected_cases(cases_directory, cases, command, group):
         # Text, as brackets in descriptions would be parsed as markup.
         table.add_row(*map(Text, (case.name, case.group, ", ".join(case.verbs), case.description)))
-    Console().print(table)
+    writer.console().print(table)
 
 
 @app.command(no_args_is_help=True)
@@ -56,7 +56,7 @@ def show(
     from zerolap.cli.case_selection import selected_cases
 
     for selected in selected_cases(cases_directory, [case], None, None):
-        typer.echo(selected.model_dump_json(indent=2))
+        writer.write(f"{selected.model_dump_json(indent=2)}\n")
 
 
 @app.command()
@@ -69,6 +69,7 @@ def check(
     command: options.Command = None,
     group: options.Group = None,
     config: options.Config = None,
+    trial_limit: options.TrialLimit = None,
     no_run: Annotated[bool, typer.Option("--no-run", help="Only check that the files are well-formed.")] = False,
     fail_on_fault: Annotated[
         bool,
@@ -112,10 +113,12 @@ def check(
     from zerolap.store import Store
 
     options.check_reports(json=json)
+    trial_seconds = options.trial_seconds(trial_limit, None, quick=True)
     asked_server = RequestedServer(source=resolve(server, repo), config=options.server_settings(config))
     request = CheckRequest(asked_server, cases, seed, options.command_line(context))
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
-        report = check_cases(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+        policy = options.sandbox_policy(unsafe_no_sandbox)
+        report = check_cases(request, Lab(results, bar, policy, trial_seconds=trial_seconds))
     write_check(report, json=json, quiet=quiet)
     unreadable = any(skipped.reason in FAULTS_OF_FILES for skipped in report.skipped)
     if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):
@@ -126,10 +129,10 @@ def show_form(cases: "Sequence[Case]", *, quiet: bool) -> None:
     """Print the warnings of all cases, and how many cases have any."""
     for case in cases:
         for warning in case.warnings:
-            typer.echo(warning, err=True)
+            writer.note(warning)
         if case.cannot_run is not None:
-            typer.echo(f"{case.file}:{case.line}: it cannot run: {': '.join(case.cannot_run)}", err=True)
+            writer.note(f"{case.file}:{case.line}: it cannot run: {': '.join(case.cannot_run)}")
     warned = sum(bool(case.warnings) for case in cases)
     if not quiet:
         outcome = f"{warned} with warnings" if warned else "all well-formed"
-        typer.echo(f"{len(cases)} {'case' if len(cases) == 1 else 'cases'}, {outcome}")
+        writer.show(f"{len(cases)} {'case' if len(cases) == 1 else 'cases'}, {outcome}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
@@ -104,7 +105,7 @@ def _show(json: str | None, push: "Push", comparisons: Sequence["Comparison"]) -
     from zerolap.triggers import PushTrigger, headline, regressed_cases
 
     if json is None:
-        typer.echo(f"{push.commit[:12]} {push.ref}: {headline(push, comparisons)}")
+        writer.show(f"{push.commit[:12]} {push.ref}: {headline(push, comparisons)}")
         return
     line = encoder.dumps(
         {
@@ -117,7 +118,7 @@ def _show(json: str | None, push: "Push", comparisons: Sequence["Comparison"]) -
         }
     )
     if json == "-":
-        typer.echo(line)
+        writer.write(f"{line}\n")
         return
     with Path(json).open("a", encoding="utf-8") as file:
         file.write(line + "\n")
