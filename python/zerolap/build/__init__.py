@@ -15,7 +15,7 @@ from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
 from zerolap.build.initial_ramdisk import RamdiskEntry, pack_ramdisk, program_entries
 from zerolap.build.kernel_build import KERNELS, BuiltKernel, KernelBuilder, KernelSource
 from zerolap.build.placement import LinkFailed
-from zerolap.build.program import Program, setting_arguments
+from zerolap.build.program import LARGEST_PROGRAM_BYTES, Program, setting_arguments
 from zerolap.build.source import commit_of, resolve
 from zerolap.build.source_changes import changes_between
 from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
@@ -25,6 +25,7 @@ __all__ = [
     "BRANCH",
     "DEFAULT",
     "KERNELS",
+    "LARGEST_PROGRAM_BYTES",
     "LONGEST_DEFINITION_LINES",
     "RANGE",
     "BuildDifferences",

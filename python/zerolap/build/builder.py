@@ -18,11 +18,12 @@ from zerolap.build.kept_tree import TREE, KeptTree, Sources, keep_tree
 from zerolap.build.kernel_build import KERNELS
 from zerolap.build.kernel_build import RECORD as KERNEL_RECORD
 from zerolap.build.placement import Relinkable, Relinking
-from zerolap.build.program import Program, ServerWords, server_words, source_root_of
+from zerolap.build.program import LARGEST_PROGRAM_BYTES, Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
 from zerolap.build.source import content_digest, export
 from zerolap.build.source_text import source_lines
 from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
+from zerolap.named_file import open_named
 from zerolap.records import (
     ArchiveSource,
     BinarySource,
@@ -312,7 +313,8 @@ class Builder:
             case BinarySource():
                 if not os.access(source.path, os.X_OK):
                     raise UsageError(f"`{source.path}` is not an executable file")
-                content = hashlib.sha256(source.path.read_bytes()).hexdigest()
+                with open_named(source.path, LARGEST_PROGRAM_BYTES) as program:
+                    content = hashlib.file_digest(program, "sha256").hexdigest()
                 return BuildSpec(content=content, arguments=source.arguments)
             case TreeSource():
                 # Before all its files are read: it may be a large directory that is no source at all.

@@ -6,10 +6,13 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from zerolap.records import TrialFailed, UsageError
 from zerolap.sandbox import Confinement, SandboxPolicy, build_limits, launch
 
+LARGEST_PROGRAM_BYTES: Final = 512 << 20
+"""The programs of servers with debug information have up to 200 MiB; one of any size can have a hole."""
 BASE_SETTINGS: dict[str, str] = {"port": "0", "save": "", "appendonly": "no", "daemonize": "no"}
 SOCKET, DIRECTORY = "{socket}", "{directory}"
 

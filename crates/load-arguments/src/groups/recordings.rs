@@ -1,6 +1,8 @@
 //! Commands that were recorded by MONITOR.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
 use std::sync::Arc;
 
 use zerolap_load_requests::{Command, Recorded, Recording, RecordingOrder, Source};
@@ -15,6 +17,7 @@ const PREFIX: &str = "__monitor_line";
 const ANY: &str = "__monitor_line@__";
 /// Each name has its own figures; a file with more of them is no output of MONITOR.
 const MOST_NAMES: usize = 1000;
+const MOST_BYTES: u64 = 1 << 30;
 
 #[derive(Debug, Default)]
 pub(crate) struct MonitorDraft {
@@ -104,8 +107,23 @@ impl Lines {
 /// The commands in a file, and the numbers of their lines. As with memtier, one begins at the first quote of its line,
 /// and a line without any is left out: the server's OK is one.
 fn read(path: &str, warnings: &mut Warnings) -> Result<(Vec<String>, Vec<usize>), UsageError> {
-    let bytes = fs::read(path).map_err(|error| wrong_file(path, error.to_string()))?;
+    let bytes = read_regular(Path::new(path)).map_err(|error| wrong_file(path, error.to_string()))?;
     lines(&bytes, path, warnings)
+}
+
+/// The content of a regular file; a pipe would be waited for, and a device read without end.
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let status = fs::metadata(path)?;
+    if !status.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let too_large = || io::Error::other(format!("it is larger than {} MiB", MOST_BYTES >> 20));
+    if status.len() > MOST_BYTES {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES { Err(too_large()) } else { Ok(bytes) }
 }
 
 /// The commands in a recording, without a file.
