@@ -1,5 +1,7 @@
 """Text of others steers no terminal, whichever verb shows it, and wherever it comes from."""
 
+import ast
+import importlib.util
 import json
 import os
 import pty
@@ -11,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -26,7 +29,22 @@ OWN_SEQUENCES = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[lh]|[0-9]*[AK])|\r\n|\r(?=\x
 MARK = "PLANTED"
 PLANT = f"\x1b[2J\x1b]0;{MARK}\x07\x1b]52;c;b3duZWQ=\x07\x9b8m\u202e\u200b\x08\r{MARK}"
 """Clears the screen, sets the title and the clipboard, hides text, turns it around, and writes over a line."""
+CHECKS = Path(__file__).parent.parent / "scripts" / "check_structure.py"
 FOR_C = "".join(f"\\{byte:03o}" for byte in PLANT.encode())
+
+
+def loaded(path: Path) -> Any:
+    """Return a script as a module."""
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[path.stem] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+check_structure = loaded(CHECKS)
 
 
 def as_slow(*verbs: str) -> list[ParameterSet]:
@@ -233,3 +251,34 @@ def test_logs_on_a_terminal(tmp_path: Path) -> None:
         f"structlog.get_logger().warning({PLANT!r}, reason={PLANT!r}, items=[{PLANT!r}])"
     )
     assert_harmless(on_terminal([sys.executable, "-c", program], tmp_path))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "print(text)",
+        "sys.stdout.write(text)",
+        "sys.stderr.buffer.write(text)",
+        "from sys import stderr",
+        "output = sys.__stdout__",
+        "typer.echo(text)",
+        "Console().print(text)",
+        "rich.console.Console(stderr=True)",
+        "os.write(2, text)",
+        "traceback.print_exc()",
+        "logging.StreamHandler()",
+    ],
+)
+def test_code_that_writes_past_the_writer_is_found(statement: str) -> None:
+    [fault] = check_structure._writes_past_writer(module_with(statement))
+    assert "zerolap.writer" in fault
+
+
+@pytest.mark.parametrize("statement", ["sys.stderr.isatty()", "console.print(text)", "os.write(descriptor, text)"])
+def test_code_that_writes_nothing_by_itself_is_no_fault(statement: str) -> None:
+    assert list(check_structure._writes_past_writer(module_with(statement))) == []
+
+
+def module_with(statement: str) -> Any:
+    path = check_structure.SOURCES / "zerolap" / "planted.py"
+    return check_structure.Module(path, "zerolap.planted", ast.parse(statement))
