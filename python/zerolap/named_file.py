@@ -21,7 +21,7 @@ def open_named(path: Path, most_bytes: int = MOST_BYTES, *, hint: str = "") -> B
         # Opening a pipe would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except FileNotFoundError as fault:
-        raise UsageError(f"there is no file `{path}`", hint) from fault
+        raise UsageError(f"there is no file {path}", hint) from fault
     except (OSError, ValueError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else fault
         raise UsageError(f"`{path}` cannot be read: {reason}", hint) from fault

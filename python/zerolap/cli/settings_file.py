@@ -6,7 +6,7 @@ from typing import Any
 
 from zerolap.cli.verbs import VERBS
 from zerolap.errors import UsageError
-from zerolap.named_file import read_named_text
+from zerolap.named_file import read_named
 
 MOST_BYTES = 1 << 20
 FILE = Path("zerolap.toml")
@@ -31,8 +31,8 @@ def default_map() -> dict[str, Any]:
     if not FILE.exists():
         return {}
     try:
-        document = tomllib.loads(read_named_text(FILE, MOST_BYTES))
-    except (tomllib.TOMLDecodeError, RecursionError) as wrong:
+        document = tomllib.loads(read_named(FILE, MOST_BYTES).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise UsageError(f"`{FILE}` is not valid TOML: {wrong}") from wrong
     shared = {name: value for name, value in document.items() if not isinstance(value, dict)}
     tables = {name: value for name, value in document.items() if isinstance(value, dict)}
