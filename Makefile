@@ -74,7 +74,7 @@ bench-truth: setup  ## measure how true verdicts are; twelve hours, in parts: FI
 bench-fleet: setup  ## measure what the queue of a fleet costs: 50 simulated agents, 20,000 jobs; 5 minutes; writes .bench/fleet.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.fleet $(JOBS)
 
-bench-triggers: setup  ## measure what webhooks cost and refuse, and what a comment is and costs; 5 minutes; writes .bench/triggers.json
+bench-triggers: setup  ## measure what webhooks and floods cost and refuse, and what a comment is and costs; 8 minutes; writes .bench/triggers.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.triggers
 
 bench-history: setup  ## measure how true change points, drifts and searches for commits are; ten minutes; writes .bench/history.json

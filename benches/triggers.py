@@ -29,6 +29,7 @@ from webhook_payloads import labelled, pushed, settings_of_tests
 
 from benches.figures import Figure, show_figures, write_figures
 from benches.trigger_comments import markup_figure, overhead_figure, size_figure
+from benches.trigger_floods import wait_figure
 from zerolap.api.webhooks import webhooks_router
 from zerolap.cli.logging import set_up_logs
 from zerolap.store import Store
@@ -55,6 +56,7 @@ def main() -> None:
             figures |= asyncio.run(_timed(server))
         with _server(directory / "hostile") as server:
             figures |= asyncio.run(_refused(server))
+        figures["holder_wait_under_flood_s"] = wait_figure(directory / "flooded")
     figures["markup_attacks"] = markup_figure()
     figures["comment_kib"] = size_figure()
     figures["label_to_comment_overhead_s"] = overhead_figure()

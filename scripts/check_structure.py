@@ -2,10 +2,12 @@
 
 - a file has a name of its own, and so has a public class; files of `cli` are named by their verbs and may share theirs;
 - a package is entered by its entry: what another package imports is in the `__all__` of an `__init__.py`;
-- a module imports what is of its own package from where it is defined.
+- a module imports what is of its own package from where it is defined;
+- only `writer.py` writes to standard output and standard error: text of others steers no terminal.
 """
 
 import ast
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,6 +16,19 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent.parent / "python"
 ROOT = "zerolap"
+WRITER = "zerolap.writer"
+NOT_FOR_PEOPLE = frozenset({"zerolap.lab.elsewhere", "zerolap.sandbox.reader", "zerolap.load_program"})
+"""They write to the process that has started them, or nothing of others."""
+WRITING = frozenset({"print", "input", "Console", "StreamHandler", "PrintLoggerFactory"})
+WRITING |= {"echo", "secho", "print_exc", "print_exception", "print_stack", "print_last"}
+GUARDED_LOGS = "zerolap.cli.logging"
+"""Values are guarded there before they are coloured."""
+CRATES = SOURCES.parent / "crates"
+RUST_WRITER = CRATES / "load" / "src" / "terminal.rs"
+RUST_PROGRAMS = ("load", "load-arguments", "load-engine", "load-measure", "load-output", "load-requests")
+RUST_WRITING = re.compile(r"\b(?:std(?:out|err)\(\)|e?print(?:ln)?!|dbg!)")
+STREAMS = frozenset({"stdout", "stderr", "__stdout__", "__stderr__"})
+HARMLESS = frozenset({"isatty", "fileno"})
 
 
 @dataclass(frozen=True)
@@ -40,6 +55,8 @@ def main() -> int:
     modules = [_read(path) for path in sorted((SOURCES / ROOT).rglob("*.py"))]
     faults = [*_shared_file_names(modules), *_shared_class_names(modules)]
     faults += [fault for module in modules for fault in _imports_past_entries(module)]
+    faults += [fault for module in modules for fault in _writes_past_writer(module)]
+    faults += _writes_past_rust_writer()
     for fault in faults:
         print(fault)
     return 1 if faults else 0
@@ -87,6 +104,44 @@ def _imports_past_entries(module: Module) -> Iterator[str]:
             yield from (f"{place}: `{name}` is not in the `__all__` of `{source}`" for name in missing)
         elif SOURCES.joinpath(*source.split(".")[:2]).is_dir():
             yield f"{place}: `{source}` is private to its package, which is entered by its `__init__.py`"
+
+
+def _writes_past_writer(module: Module) -> Iterator[str]:
+    """Yield where a module writes to standard output or standard error by itself."""
+    if module.name in (WRITER, GUARDED_LOGS) or module.name in NOT_FOR_PEOPLE:
+        return
+    nodes = list(ast.walk(module.tree))
+    harmless = {node.value for node in nodes if isinstance(node, ast.Attribute) and node.attr in HARMLESS}
+    for node in nodes:
+        if (written := _written_by(node)) is not None and node not in harmless:
+            place = f"{module.path.relative_to(SOURCES.parent)}:{getattr(node, 'lineno', 0)}"
+            yield f"{place}: `{written}` writes to the terminal, and only `{WRITER}` may"
+
+
+def _written_by(node: ast.AST) -> str | None:
+    """Return what writes to standard output or standard error in a node, none where nothing does."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="sys"), attr=name) if name in STREAMS:
+            return f"sys.{name}"
+        case ast.ImportFrom(module="sys", names=[*names]) if any(alias.name in STREAMS for alias in names):
+            return "sys"
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in WRITING:
+            # A console may have a method of such a name.
+            return None if name == "print" and isinstance(node.func, ast.Attribute) else name
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="os"), attr="write"), args=[ast.Constant(value=1 | 2), *_]):
+            return "os.write"
+        case _:
+            return None
+
+
+def _writes_past_rust_writer() -> Iterator[str]:
+    """Yield where the load generator writes to standard output or standard error but in its writer."""
+    for path in sorted(path for crate in RUST_PROGRAMS for path in (CRATES / crate / "src").rglob("*.rs")):
+        if path != RUST_WRITER:
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                if (written := RUST_WRITING.search(line)) is not None:
+                    place = f"{path.relative_to(SOURCES.parent)}:{number}"
+                    yield f"{place}: `{written[0]}` writes to the terminal, and only `{RUST_WRITER.name}` may"
 
 
 def _is_module(package: str, name: str) -> bool:

@@ -940,7 +940,7 @@ def test_import_show_and_remove(zerolap: Zerolap, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["missing.csv"], "cannot be read"),
+        (["missing.csv"], "there is no file missing.csv"),
         (["bad.csv"], "holds no series"),
         (["bad.csv", "--filter", "a=b"], "selects series of a server"),
         (["redis://127.0.0.1:1", "--filter", "a"], "is not valid"),

@@ -20,7 +20,8 @@ from stored_comparison import stored_token
 from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.api.host_names import is_permitted
-from zerolap.api.listening import ConnectionLimits, Connections, Listener, protocol_of
+from zerolap.api.http_protocol import protocol_of
+from zerolap.api.listening import ConnectionLimits, Connections, Listener
 from zerolap.api.refusals import Refusals
 from zerolap.api.serving import Address
 from zerolap.errors import UsageError

@@ -5,4 +5,5 @@ pub mod control;
 pub mod error;
 pub mod output_file;
 pub mod progress;
+pub mod terminal;
 pub mod untrusted;

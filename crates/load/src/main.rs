@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use zerolap_load::control;
 use zerolap_load::error::{EXIT_INTERRUPTED, EXIT_USAGE, ProgramError};
-use zerolap_load::{output_file::OutputFile, progress::ProgressDisplay};
+use zerolap_load::{output_file::OutputFile, progress::ProgressDisplay, terminal};
 use zerolap_load_arguments::{Arguments, Invocation, Mode, parse};
 use zerolap_load_engine::{Watch, drive, search};
 use zerolap_load_measure::{LoadError, Run};
@@ -20,7 +20,7 @@ use zerolap_load_requests::{Amount, Plan, Settings, Work};
 fn main() -> ExitCode {
     let (message, code) = match parse(std::env::args_os().skip(1)) {
         Err(error) => (format!("{error}\nhint: zerolap-load --help lists all arguments"), EXIT_USAGE),
-        Ok(Invocation::Print(text)) => match print(text.as_bytes()) {
+        Ok(Invocation::Print(text)) => match show(text.as_bytes()) {
             Ok(()) => return ExitCode::SUCCESS,
             Err(error) => (error.to_string(), error.exit_code()),
         },
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         },
     };
     // Where standard error is closed, the exit code still shows it.
-    let _ = writeln!(io::stderr(), "zerolap-load: {message}");
+    let _ = terminal::note(&format!("zerolap-load: {message}\n"));
     ExitCode::from(code)
 }
 
@@ -48,7 +48,7 @@ fn run(arguments: Arguments) -> Result<(), ProgramError> {
 fn control(settings: &Settings, report: &ReportSettings) -> Result<(), ProgramError> {
     let file = prepare(report.json_out_file.as_deref())?;
     let started = SystemTime::now();
-    let outcome = control::serve(settings.clone(), io::stdin().lock(), io::stdout())?;
+    let outcome = control::serve(settings.clone(), io::stdin().lock(), terminal::channel())?;
     let plan = Plan::only(Work::unpaced(Amount::Total(outcome.requests())));
     let run = Run { started, phases: Vec::new(), outcome };
     write_document(file, &Document::new(settings, report, &plan, &[run]))
@@ -61,7 +61,7 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
     if report.show_settings {
         let mut shown = Vec::new();
         write_settings(&mut shown, settings, report, plan).map_err(ProgramError::standard_output)?;
-        io::stderr().write_all(&shown).map_err(ProgramError::standard_output)?;
+        note(&shown)?;
     }
     let watch = Watch { interrupt: watch_for_interrupts()?, ..Watch::default() };
     let progress = if report.quiet { None } else { Some(ProgressDisplay::start(watch.live.clone(), settings)?) };
@@ -90,9 +90,9 @@ fn measure(settings: &Settings, plan: &Plan, report: &ReportSettings) -> Result<
     let document = Document::new(settings, report, &plan, &runs).of_search(searched);
     write_document(file, &document)?;
     match summary_file {
-        Some(file) if is_valid => file.finish(&summary)?,
-        None if is_to_stdout => print(&summary)?,
-        Some(_) | None => io::stderr().write_all(&summary).map_err(ProgramError::standard_output)?,
+        Some(file) if is_valid => file.finish(terminal::printable(&String::from_utf8_lossy(&summary)).as_bytes())?,
+        None if is_to_stdout => show(&summary)?,
+        Some(_) | None => note(&summary)?,
     }
     let failure = runs.iter_mut().find_map(|run| run.outcome.failure.take());
     failure.map_or(Ok(()), |failure| Err(failure.into()))
@@ -122,7 +122,9 @@ fn write_document(destination: Destination, document: &Document) -> Result<(), P
     bytes.push(b'\n');
     match destination {
         Destination::File(file) => file.finish(&bytes),
-        Destination::Nowhere | Destination::StandardOutput => print(&bytes),
+        Destination::Nowhere | Destination::StandardOutput => {
+            terminal::write_json(&bytes).map_err(ProgramError::standard_output)
+        }
     }
 }
 
@@ -144,10 +146,13 @@ fn warn(warning: &str) {
 
 fn report_line(sentence: &str) {
     // If standard error is closed, there is no place to report to.
-    let _ = writeln!(io::stderr(), "zerolap-load: {sentence}");
+    let _ = terminal::note(&format!("zerolap-load: {sentence}\n"));
 }
 
-fn print(bytes: &[u8]) -> Result<(), ProgramError> {
-    let mut output = io::stdout();
-    output.write_all(bytes).and_then(|()| output.flush()).map_err(ProgramError::standard_output)
+fn show(text: &[u8]) -> Result<(), ProgramError> {
+    terminal::show(text).map_err(ProgramError::standard_output)
+}
+
+fn note(text: &[u8]) -> Result<(), ProgramError> {
+    terminal::note(&String::from_utf8_lossy(text)).map_err(ProgramError::standard_output)
 }

@@ -1,7 +1,6 @@
 //! What a run has come to so far, on standard error.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
@@ -9,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use zerolap_load_measure::{Goal, Live, LiveCounts, LoadError, Phase};
 use zerolap_load_requests::Settings;
+
+use crate::terminal::{has_terminal, steer};
 
 /// Time between two looks on a terminal, where one line is written over and over.
 const ON_TERMINAL: Duration = Duration::from_secs(1);
@@ -39,7 +40,7 @@ impl ProgressDisplay {
             (Some(listening), true) => format!("{} listeners", listening.connections),
             _ => format!("{:2} threads {:2} conns", settings.threads, settings.connections()),
         };
-        let is_terminal = io::stderr().is_terminal();
+        let is_terminal = has_terminal();
         let interval = if is_terminal { ON_TERMINAL } else { ELSEWHERE };
         let show = move || {
             let mut shown: Option<(Phase, Instant, LiveCounts)> = None;
@@ -51,11 +52,11 @@ impl ProgressDisplay {
                     before.map_or((phase.began, LiveCounts::default()), |(_, at, counts)| (at, counts));
                 let (times, counted) = ([now - phase.began, now - since], [counts, counts.since(earlier)]);
                 let text = line(phase, &who, times, counted);
-                write(&if is_terminal { format!("{CLEAR_LINE}{text}") } else { format!("{text}\n") });
+                steer(&if is_terminal { format!("{CLEAR_LINE}{text}") } else { format!("{text}\n") });
                 shown = Some((phase, now, counts));
             }
             if is_terminal && shown.is_some() {
-                write(CLEAR_LINE);
+                steer(CLEAR_LINE);
             }
         };
         let thread = Builder::new().name("progress".to_owned()).spawn(show).map_err(LoadError::Thread)?;
@@ -67,7 +68,7 @@ impl ProgressDisplay {
     /// Clears its line, if it has one, for something else.
     pub fn clear(&self) {
         if self.is_terminal {
-            write(CLEAR_LINE);
+            steer(CLEAR_LINE);
         }
     }
 }
@@ -78,11 +79,6 @@ impl Drop for ProgressDisplay {
         // Progress that cannot be written is lost.
         self.thread.take().map(JoinHandle::join);
     }
-}
-
-fn write(text: &str) {
-    // Standard error may be closed.
-    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// One line in the manner of `memtier_benchmark`; times and counts are those since the phase began, then those since the

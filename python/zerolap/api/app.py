@@ -5,22 +5,25 @@ from typing import Final
 
 from fastapi import FastAPI, Response
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.datastructures import Headers
 
 from zerolap import __version__
 from zerolap.api.active_requests import ActiveRequests
 from zerolap.api.app_pages import app_pages_router
-from zerolap.api.authorization import Authorization
+from zerolap.api.authorization import Authorization, given_token
 from zerolap.api.badges import badges_router
+from zerolap.api.description import description_router
 from zerolap.api.files import files_router
 from zerolap.api.fleet_actions import fleet_actions_router
 from zerolap.api.health import HealthCheck
 from zerolap.api.joining import joining_router
-from zerolap.api.metrics import EventCounts, LabCollector, metrics_text
+from zerolap.api.metrics import EventCounts, KnownMetrics, LabCollector
 from zerolap.api.page_queries import page_queries_router
 from zerolap.api.problems import state_problems
 from zerolap.api.refusals import Refusals
 from zerolap.api.reports import reports_router
 from zerolap.api.request_events import request_events_router
+from zerolap.api.sending import Sending
 from zerolap.api.sessions import Sessions
 from zerolap.api.signing_in import GitHubSignIn, signing_in_router
 from zerolap.api.stack_exports import stack_exports_router
@@ -58,7 +61,8 @@ def application(
     and API.
     """
     settings = TriggerSettings() if triggers is None else triggers.settings
-    app = FastAPI(title="Zerolap", version=__version__, description=DESCRIPTION, docs_url=None, redoc_url=None)
+    # The framework encodes the description anew for each request, in the event loop.
+    app = FastAPI(title="Zerolap", version=__version__, description=DESCRIPTION, openapi_url=None)
     refusals, counts = refusals or Refusals(), counts or EventCounts()
     state_problems(app, refusals)
     sign_in = _github_sign_in(triggers)
@@ -67,13 +71,15 @@ def application(
         store.triggers, settings.limits, refusals, sessions, people_sign_in=sign_in is not None
     )
 
-    def holder_of(token: str) -> str | None:
-        grant = conductor.grant(token)
+    async def holder_of(headers: Headers) -> str | None:
+        grant = conductor.grant(given_token(headers)[1])
         if grant is None:
-            return authorization.holder_of(token)
+            return await authorization.holder_of(headers)
         return f"agent {grant.attempt.agent or grant.attempt.id}"
 
+    app.add_middleware(Sending)
     app.add_middleware(ActiveRequests, holder_of=holder_of, refusals=refusals)
+    app.include_router(description_router(app))
     check, known_usage = HealthCheck(conductor, store), KnownUsage(store)
     github = None if triggers is None else triggers.github
     app.include_router(files_router(conductor, store), include_in_schema=False)
@@ -110,11 +116,15 @@ def application(
         headers = {"Cache-Control": "no-store"}
         return Response(state.model_dump_json(), state.status, headers, "application/json")
 
+    async def collector() -> LabCollector:
+        return LabCollector(conductor, counts, refusals, await check.triggers(), github, known_usage.latest())
+
+    known_metrics = KnownMetrics(collector)
+
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
         """Answer in the format of Prometheus."""
-        collector = LabCollector(conductor, counts, refusals, await check.triggers(), github, known_usage.latest())
-        return Response(metrics_text(collector), media_type=CONTENT_TYPE_LATEST)
+        return Response(await known_metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
     return app
 

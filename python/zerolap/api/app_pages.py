@@ -3,8 +3,7 @@
 import functools
 import html
 import mimetypes
-import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -19,7 +18,6 @@ from zerolap.records import EnvironmentMissing
 
 ASSETS: Final = Path(__file__).parent / "assets"
 SHELL: Final = "app.html"
-ASSET_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
     " base-uri 'none'; form-action 'self'"
@@ -69,6 +67,8 @@ def app_pages_router(authorization: Authorization, *, is_public: bool, notice: s
             return _refused(problem, request)
         return answer_with(page, request, is_public=is_public)
 
+    assets = _assets()
+
     endpoint: Callable[[Request], Awaitable[Response]] = shell
     for route in ROUTES:
         router.add_api_route(route, endpoint)
@@ -76,7 +76,7 @@ def app_pages_router(authorization: Authorization, *, is_public: bool, notice: s
     @router.get("/assets/{name}")
     async def asset(name: str, request: Request) -> Response:
         """Answer with a script or a style; they hold no results, and need no token."""
-        page = _asset(name) if ASSET_NAME.fullmatch(name) else None
+        page = assets.get(name)
         if page is None:
             return _refused(Problem(HTTPStatus.NOT_FOUND, "there is no such file"), request)
         return answer_with(page, request, is_public=True)
@@ -99,13 +99,14 @@ def shell_page(notice: str = "") -> Page:
     return Page(text.encode(), HTML, POLICY)
 
 
-@functools.cache
-def _asset(name: str) -> Page | None:
-    """Return a file of the bundle, none for any other; its name changes with its content."""
-    path = ASSETS / name
-    if name == SHELL or not path.is_file():
-        return None
-    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+def _assets() -> Mapping[str, Page]:
+    """Return the files of the bundle by name, which changes with the content; strangers may ask for any other."""
+    paths = (path for path in ASSETS.glob("*") if path.is_file() and path.name != SHELL)
+    return {path.name: _asset(path) for path in paths}
+
+
+def _asset(path: Path) -> Page:
+    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return Page(path.read_bytes(), kind, NOTHING_LOADED, is_final=True)
 
 

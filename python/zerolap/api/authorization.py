@@ -10,17 +10,22 @@ from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import urlencode
 
 from fastapi import Depends, Request
+from fastapi.params import Depends as DependencyOf
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.datastructures import Headers
 
 from zerolap.api.problems import Problem, too_many
 from zerolap.api.refusals import Refusals
-from zerolap.api.sessions import Sessions, Visitor, session_digest
+from zerolap.api.sessions import Sessions, Visitor, session_digest, value_of_cookie
 from zerolap.api.tokens import TokenScope, token_digest
+from zerolap.records import EnvironmentMissing
 from zerolap.store import ApiToken, TriggerRecords
 from zerolap.triggers import TriggerLimits
 from zerolap.triggers.webhooks import MINUTE_SECONDS, Rate, network_of
 
 LEAST_BETWEEN_SECONDS: Final = 0.2
+ABSENT_SECONDS: Final = 1.0
+"""A digest that was not there is looked for again after so long: each request looks twice."""
 USE_RECORDED_SECONDS: Final = 60.0
 """The use of a token is recorded at most so often."""
 BEARER: Final = HTTPBearer(auto_error=False, description="A token that `zerolap token add` has made.")
@@ -38,18 +43,18 @@ class KnownDigests:
     def __init__(self, read: Callable[[], set[str]]) -> None:
         self._read = read
         self._digests: set[str] = set()
+        self._absent: dict[str, float] = {}
         self._begun = -math.inf
         self._lock = asyncio.Lock()
 
-    def has_read(self, digest: str) -> bool:
-        """Whether there was such a digest when they were last read."""
-        return digest in self._digests
-
     async def has(self, digest: str) -> bool:
         """Whether there is such a digest, or was a while ago; raises `EnvironmentMissing`."""
-        if digest not in self._digests:
+        now = time.monotonic()
+        if digest not in self._digests and now - self._absent.get(digest, -math.inf) >= ABSENT_SECONDS:
             # It may be new. All that are not known wait for the same query.
-            await self._read_since(time.monotonic())
+            await self._read_since(now)
+            if digest not in self._digests:
+                self._absent[digest] = now
         # Digests of random texts: their comparison takes no time that leads to one of them.
         return digest in self._digests
 
@@ -61,6 +66,7 @@ class KnownDigests:
             await asyncio.sleep(self._begun + LEAST_BETWEEN_SECONDS - time.monotonic())
             begun = time.monotonic()
             self._digests = await asyncio.to_thread(self._read)
+            self._absent.clear()
             self._begun = begun
 
 
@@ -88,10 +94,23 @@ class Authorization:
         self._requests = Rate(limits.requests_per_minute_per_token, MINUTE_SECONDS)
         self._failures = Rate(limits.forged_per_minute_per_address, MINUTE_SECONDS)
 
-    def holder_of(self, token: str) -> str | None:
-        """Return a name for the holder of a token that was used before, none for any other; asks no database."""
+    async def holder_of(self, headers: Headers) -> str | None:
+        """Return a name for the holder of the token or session in the headers of a request, none if it is not known.
+
+        The store is asked a few times a second at most, whatever is sent.
+        """
+        scheme, token = given_token(headers)
+        session = None if scheme else session_digest(value_of_cookie(headers))
         digest = token_digest(token)
-        return f"token {digest}" if digest is not None and self._known_tokens.has_read(digest) else None
+        try:
+            if digest is not None and await self._known_tokens.has(digest):
+                return f"token {digest}"
+            if session is not None and await self._known_sessions.has(session):
+                return f"session {session}"
+        except EnvironmentMissing:
+            # The route that looks the token up reports it.
+            return None
+        return None
 
     def requires(self, scope: TokenScope) -> Callable[..., Awaitable[ApiToken]]:
         """Return the dependency of a route that only a token with a scope may use."""
@@ -100,6 +119,13 @@ class Authorization:
             return await self._checked(request, "" if given is None else given.credentials, scope, "Bearer")
 
         return check
+
+    def reading(self, *, is_public: bool) -> list[DependencyOf]:
+        """Return the dependencies of routes that show results: unless those are public, a token comes first.
+
+        The parameters of a request are checked after them, so that strangers do not have it done.
+        """
+        return [] if is_public else [Depends(self.require_reader)]
 
     async def require_reader(self, request: Request) -> None:
         """Raise `Problem` unless a request for a page has a session or a token: browsers ask for it as a password."""
@@ -128,6 +154,14 @@ class Authorization:
             return visitor is not None and visitor.may("read")
         known = await self._known_token(token)
         return known is not None and "read" in known.scopes
+
+    def acting(self, scope: TokenScope) -> Callable[..., Awaitable[Visitor]]:
+        """Return the dependency of a route that changes something, for those that may do what needs a scope."""
+
+        async def check(request: Request) -> Visitor:
+            return await self.require_actor(request, scope)
+
+        return check
 
     async def require_actor(self, request: Request, scope: TokenScope) -> Visitor:
         """Return who has a request change something; raises `Problem`, also where another site asks.
@@ -170,9 +204,7 @@ class Authorization:
 
     def _given(self, request: Request) -> tuple[str, str, str]:
         """Return the scheme, the token and the session of a request, each empty where there is none."""
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        scheme = scheme.lower()
-        token = {"basic": _password(given), "bearer": given}.get(scheme, "")
+        scheme, token = given_token(request.headers)
         return scheme, token, "" if scheme else self.sessions.value_in(request)
 
     async def _of_session(self, request: Request, session: str, scope: TokenScope, challenge: str) -> Visitor:
@@ -250,6 +282,18 @@ def _is_navigation(request: Request) -> bool:
 def _path_of(request: Request) -> str:
     query = request.url.query
     return f"{request.url.path}?{query}" if query else request.url.path
+
+
+def given_token(headers: Headers) -> tuple[str, str]:
+    """Return the scheme of the header Authorization and the token in it, each empty where there is none."""
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    match scheme.lower():
+        case "basic":
+            return "basic", _password(given)
+        case "bearer":
+            return "bearer", given
+        case other:
+            return other, ""
 
 
 def _password(given: str) -> str:

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 
 from zerolap.api.authorization import Authorization
-from zerolap.api.pages import NOTHING_LOADED, Page, Pages, TooBusy
+from zerolap.api.pages import NOTHING_LOADED, Page, Pages, TooBusy, has_tag
 from zerolap.api.problems import described
+from zerolap.api.strangers import is_stranger
 from zerolap.store import Store, StoredRow
 from zerolap.triggers import branch_subject
 
@@ -58,15 +59,16 @@ UNKNOWN: Final = Badge("not measured", "unknown", HTTPStatus.NOT_FOUND)
 def badges_router(store: Store, authorization: Authorization, *, is_public: bool) -> APIRouter:
     """Return the routes; unless badges are public, each takes a token."""
     router = APIRouter(
-        prefix="/badges", tags=["badges"], responses=described(HTTPStatus.UNAUTHORIZED, HTTPStatus.UNPROCESSABLE_ENTITY)
+        prefix="/badges",
+        tags=["badges"],
+        responses=described(HTTPStatus.UNAUTHORIZED, HTTPStatus.UNPROCESSABLE_ENTITY),
+        dependencies=authorization.reading(is_public=is_public),
     )
     pages = Pages()
 
     async def answered(request: Request, key: str, make: Callable[[], Badge]) -> Response:
-        if not is_public:
-            await authorization.require_reader(request)
         try:
-            page = await pages.page(key, lambda: _page(make()))
+            page = await pages.page(key, lambda: _page(make()), for_stranger=is_stranger(request))
         except TooBusy:
             page = _page(Badge("busy", "unknown", HTTPStatus.SERVICE_UNAVAILABLE))
         headers = {
@@ -76,7 +78,7 @@ def badges_router(store: Store, authorization: Authorization, *, is_public: bool
             "X-Content-Type-Options": "nosniff",
             "ETag": page.tag,
         }
-        if request.headers.get("if-none-match", "").removeprefix("W/") == page.tag:
+        if has_tag(request, page):
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
         return Response(page.content, page.status, headers, page.media_type)
 

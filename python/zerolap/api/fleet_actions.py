@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Annotated, Literal
 
 import structlog
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Depends, Path
 
 from zerolap.api.authorization import WITH_TOKEN, Authorization
 from zerolap.api.problems import Problem, described
@@ -50,40 +50,39 @@ def fleet_actions_router(store: Store, authorization: Authorization) -> APIRoute
         ),
     )
 
+    may_submit, may_administer = authorization.acting("submit"), authorization.acting("admin")
+
     @router.post("/requests/{identity}/cancel", operation_id="cancel_request", openapi_extra=WITH_TOKEN)
-    async def cancel(identity: RequestId, request: Request) -> ChangedRequest:
+    async def cancel(identity: RequestId, visitor: Annotated[Visitor, Depends(may_submit)]) -> ChangedRequest:
         """End a request: its jobs are stopped on all agents, and what was measured is kept.
 
         The scope submit is for those that its actor has asked for, admin for all.
         """
-        visitor = await authorization.require_actor(request, "submit")
         await asyncio.to_thread(_cancel, identity, visitor, store)
         log.info("a request was cancelled", request=identity, by=visitor.name)
         return ChangedRequest(id=identity, state="cancelled")
 
     @router.post("/requests/{identity}/retry", operation_id="retry_request", openapi_extra=WITH_TOKEN)
-    async def retry(identity: RequestId, request: Request) -> ChangedRequest:
+    async def retry(identity: RequestId, visitor: Annotated[Visitor, Depends(may_submit)]) -> ChangedRequest:
         """Continue a request that has ended: what failed is tried again, what was measured is kept.
 
         The scope submit is for those that its actor has asked for, admin for all.
         """
-        visitor = await authorization.require_actor(request, "submit")
         await asyncio.to_thread(_retry, identity, visitor, store)
         log.info("a request is tried again", request=identity, by=visitor.name)
         return ChangedRequest(id=identity, state="waiting")
 
     @router.post("/agents/{name}/drain", operation_id="drain_agent", openapi_extra=WITH_TOKEN)
-    async def drain(name: AgentId, request: Request) -> DrainedAgents:
+    async def drain(name: AgentId, visitor: Annotated[Visitor, Depends(may_administer)]) -> DrainedAgents:
         """Have an agent finish its job and take no further one; needs the scope admin."""
-        return await drained(name, request, draining=True)
+        return await drained(name, visitor, draining=True)
 
     @router.post("/agents/{name}/resume", operation_id="resume_agent", openapi_extra=WITH_TOKEN)
-    async def resume(name: AgentId, request: Request) -> DrainedAgents:
+    async def resume(name: AgentId, visitor: Annotated[Visitor, Depends(may_administer)]) -> DrainedAgents:
         """Have a drained agent take jobs again; needs the scope admin."""
-        return await drained(name, request, draining=False)
+        return await drained(name, visitor, draining=False)
 
-    async def drained(name: str, request: Request, *, draining: bool) -> DrainedAgents:
-        visitor = await authorization.require_actor(request, "admin")
+    async def drained(name: str, visitor: Visitor, *, draining: bool) -> DrainedAgents:
         try:
             agents = await asyncio.to_thread(store.fleet.drain, name, draining=draining)
         except UsageError as fault:

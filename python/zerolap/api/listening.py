@@ -9,8 +9,6 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
-
 from zerolap.api.refusals import Refusals
 from zerolap.records import EnvironmentMissing
 from zerolap.triggers.webhooks import network_of
@@ -19,9 +17,9 @@ HEAD_SECONDS: Final = 15.0
 """So long a connection may take for the handshake of TLS and the head of a request."""
 BODY_SECONDS: Final = 30.0
 """So long nothing may come of a body that is not complete."""
-READING_SECONDS: Final = 60.0
-LEAST_READ_BYTES: Final = 64 << 10
-"""A client that reads less of an answer in `READING_SECONDS` is cut."""
+READING_SECONDS: Final = 30.0
+UNSENT_BYTES: Final = 32 << 10
+"""So much of an answer waits in the kernel to be sent: what it has sent already is in the memory of the client."""
 MOST_CONNECTIONS: Final = 4096
 MOST_PER_ADDRESS: Final = 1024
 MOST_DESCRIPTORS: Final = 65_536
@@ -32,6 +30,8 @@ MOST_ENDING: Final = 2 * ACCEPTED_AT_ONCE
 LEAST_CONNECTIONS: Final = 16
 SWEEP_SECONDS: Final = 1.0
 BACKLOG: Final = 2048
+TCP_NOTSENT_LOWAT: Final = 25
+"""Of Linux; the standard library has no name for it."""
 ABSENT: Final = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 """Errors of an address that this machine does not have."""
 
@@ -264,6 +264,8 @@ class Listener(socket.socket):
             if family == socket.AF_INET6:
                 # Otherwise `[::]` takes the port of `0.0.0.0` too, and both cannot be given.
                 listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            # The connections that it accepts have it too. A smaller buffer would slow down those far away.
+            listener.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_BYTES)
             listener.bind(address)
             listener.listen()
         except OSError:
@@ -282,70 +284,3 @@ class Listener(socket.socket):
                 accepted.connections = self.connections
                 return accepted, address
             accepted.close()
-
-
-def protocol_of(connections: Connections) -> type[H11Protocol]:
-    """Return the protocol of connections that keeps note of what comes on them."""
-
-    class NotedProtocol(H11Protocol):
-        """Notes when the head of a request is complete, when its body is, and when its answer was read."""
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._number = transport.get_extra_info("socket").fileno()
-            self._is_unread = False
-            self._unread_bytes = 0
-            self._reading: asyncio.TimerHandle | None = None
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_timer()
-            super().connection_lost(exc)
-
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self._is_unread = True
-            self._unread_bytes = self.transport.get_write_buffer_size()
-            self._reading = self.loop.call_later(connections.limits.reading_seconds, self._check_reading)
-            self._note()
-
-        def resume_writing(self) -> None:
-            super().resume_writing()
-            self._is_unread = False
-            self._stop_timer()
-            self._note()
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._note()
-
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self._note()
-
-        def send_400_response(self, msg: str) -> None:
-            connections.refusals.count("malformed_requests")
-            super().send_400_response(msg)
-
-        def _note(self) -> None:
-            # uvicorn's annotation leaves out that there is none before the first request.
-            cycle: RequestResponseCycle | None = self.cycle
-            is_worked_on = cycle is not None and not cycle.response_complete
-            has_body_left = cycle is not None and is_worked_on and cycle.more_body
-            connections.note(
-                self._number, is_worked_on=is_worked_on, has_body_left=has_body_left, is_unread=self._is_unread
-            )
-
-        def _check_reading(self) -> None:
-            unread_bytes = self.transport.get_write_buffer_size()
-            if unread_bytes > self._unread_bytes - LEAST_READ_BYTES:
-                connections.refusals.count("slow_readers")
-                self.transport.abort()
-                return
-            self._unread_bytes = unread_bytes
-            self._reading = self.loop.call_later(connections.limits.reading_seconds, self._check_reading)
-
-        def _stop_timer(self) -> None:
-            if self._reading is not None:
-                self._reading.cancel()
-
-    return NotedProtocol

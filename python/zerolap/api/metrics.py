@@ -1,8 +1,9 @@
 """What Prometheus reads of a lab: gauges of what there is, and counters of what has happened since the start."""
 
+import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ from zerolap.fleet import Conductor
 from zerolap.github import GitHub
 from zerolap.triggers.webhooks import Admitted, Outcome
 
+KEPT_SECONDS: Final = 0.5
+"""So long metrics are sent again as they are."""
 OPEN_STATES: Final = frozenset({"submitted", "waiting", "running"})
 
 
@@ -120,6 +123,24 @@ class LabCollector:
         yield _counter("zerolap_refused_requests", "Requests and connections refused.", ["cause"], refused)
         errors = {} if self._github is None else {(status,): number for status, number in self._github.errors.items()}
         yield _counter("zerolap_github_errors", "Requests that GitHub did not carry out.", ["status"], errors)
+
+
+class KnownMetrics:
+    """The metrics as text, made at most once in a while: anybody may ask for them, and they are made in the loop."""
+
+    def __init__(self, collector: Callable[[], Awaitable[LabCollector]], kept_seconds: float = KEPT_SECONDS) -> None:
+        self._collector = collector
+        self._kept_seconds = kept_seconds
+        self._made = -math.inf
+        self._text = b""
+
+    async def text(self) -> bytes:
+        """Return the metrics of this moment, or of one a short while ago."""
+        collector = await self._collector()
+        if time.monotonic() - self._made >= self._kept_seconds:
+            self._made = time.monotonic()
+            self._text = metrics_text(collector)
+        return self._text
 
 
 def metrics_text(collector: LabCollector) -> bytes:

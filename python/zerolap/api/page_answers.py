@@ -1,6 +1,5 @@
 """Answers that are made from the store for those who may read: each is made once, kept, and refused as a problem."""
 
-import asyncio
 import dataclasses
 import math
 from collections.abc import Callable
@@ -9,18 +8,17 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from zerolap.api.authorization import Authorization
 from zerolap.api.pages import FRESH_SECONDS, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
 from zerolap.api.problems import Problem, described, unavailable
+from zerolap.api.strangers import is_stranger
 from zerolap.records import UsageError
 from zerolap.store import BlobDamaged
 
 
 class PageAnswers:
-    """Answers requests; unless reports are public, each takes a token."""
+    """Answers requests that were permitted to read."""
 
-    def __init__(self, authorization: Authorization, *, is_public: bool) -> None:
-        self._authorization = authorization
+    def __init__(self, *, is_public: bool) -> None:
         self._is_public = is_public
         self._pages = Pages()
 
@@ -31,10 +29,7 @@ class PageAnswers:
 
         `change` returns what differs whenever the answer does, empty where that is not known. Raises `Problem`.
         """
-        if not self._is_public:
-            await self._authorization.require_reader(request)
-        # It asks the store, which strangers may not have it do.
-        changed = "" if change is None else await asyncio.to_thread(change)
+        changed = "" if change is None else await self._pages.called(change, for_stranger=is_stranger(request))
 
         def make_unchanged() -> Page:
             page = make()
@@ -43,7 +38,12 @@ class PageAnswers:
             return page if is_same else dataclasses.replace(page, is_kept=False)
 
         try:
-            page = await self._pages.page(f"{key} {changed}", make_unchanged, math.inf if changed else FRESH_SECONDS)
+            page = await self._pages.page(
+                f"{key} {changed}",
+                make_unchanged,
+                math.inf if changed else FRESH_SECONDS,
+                for_stranger=is_stranger(request),
+            )
         except UsageError as fault:
             raise Problem(HTTPStatus.NOT_FOUND, fault.message, fault.hint) from fault
         except TooBusy:

@@ -24,8 +24,13 @@ FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 def page_queries_router(sources: QuerySources, authorization: Authorization, *, is_public: bool) -> APIRouter:
     """Return a route for each query; unless reports are public, each takes a token."""
-    router = APIRouter(prefix="/api/v1/pages", tags=["pages"], responses=refusals_of_answers())
-    answers = PageAnswers(authorization, is_public=is_public)
+    router = APIRouter(
+        prefix="/api/v1/pages",
+        tags=["pages"],
+        responses=refusals_of_answers(),
+        dependencies=authorization.reading(is_public=is_public),
+    )
+    answers = PageAnswers(is_public=is_public)
     for query in QUERIES:
         _add(router, query, f"/{query.name}", sources, answers)
         if query.table is not None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypeVar
 
 from fastapi import Request, Response
 
@@ -19,10 +19,12 @@ FRESH_SECONDS: Final = 5.0
 ENTRY_BYTES: Final = 2048
 """What a kept page takes beside its content."""
 MOST_MADE_AT_ONCE: Final = 64
+MOST_MADE_FOR_STRANGERS: Final = 32
 THREADS: Final = 2
-"""Of their own: the conductor and webhooks do not wait for pages."""
+"""Of their own: the conductor and webhooks do not wait for pages, nor do holders of tokens for those of strangers."""
 RETRY_SECONDS: Final = 5
 YEAR_SECONDS: Final = 365 * 86_400
+T = TypeVar("T")
 NOTHING_LOADED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"
 
 
@@ -57,14 +59,19 @@ class Pages:
         self._clock = clock
         self._most_bytes = most_bytes
         self._threads = ThreadPoolExecutor(THREADS, "pages")
+        self._threads_for_strangers = ThreadPoolExecutor(THREADS, "pages-for-strangers")
         self._kept: OrderedDict[str, tuple[Page, float]] = OrderedDict()
         self._kept_bytes = 0
         self._making: dict[str, asyncio.Task[Page]] = {}
+        self._made_for_strangers = 0
 
-    async def page(self, key: str, make: Callable[[], Page], fresh_seconds: float = FRESH_SECONDS) -> Page:
+    async def page(
+        self, key: str, make: Callable[[], Page], fresh_seconds: float = FRESH_SECONDS, *, for_stranger: bool = False
+    ) -> Page:
         """Return the page that a key stands for, and have it made in a thread if it is not kept.
 
-        One that was made longer ago than `fresh_seconds` is made again, unless it is final.
+        One that was made longer ago than `fresh_seconds` is made again, unless it is final. Those that only a stranger
+        asks for, `for_stranger`, have threads of their own.
         Raises `TooBusy`, and what `make` raises.
         """
         # Of a fixed length, whatever strangers write into their requests.
@@ -75,19 +82,29 @@ class Pages:
                 self._kept.move_to_end(key)
                 return page
         if key not in self._making:
-            if len(self._making) >= MOST_MADE_AT_ONCE:
+            of_strangers = self._made_for_strangers
+            if len(self._making) - of_strangers >= MOST_MADE_AT_ONCE:
                 raise TooBusy
-            self._making[key] = asyncio.create_task(self._made(key, make))
+            if for_stranger and of_strangers >= MOST_MADE_FOR_STRANGERS:
+                raise TooBusy
+            self._making[key] = asyncio.create_task(self._made(key, make, for_stranger=for_stranger))
         # Who asks may go away: the others still wait for it.
         return await asyncio.shield(self._making[key])
 
-    async def _made(self, key: str, make: Callable[[], Page]) -> Page:
+    async def called(self, function: Callable[[], T], *, for_stranger: bool) -> T:
+        """Return what a function returns that reads the store, called in the threads that pages are made in."""
+        threads = self._threads_for_strangers if for_stranger else self._threads
+        return await asyncio.get_running_loop().run_in_executor(threads, function)
+
+    async def _made(self, key: str, make: Callable[[], Page], *, for_stranger: bool) -> Page:
+        self._made_for_strangers += for_stranger
         try:
-            page = await asyncio.get_running_loop().run_in_executor(self._threads, make)
+            page = await self.called(make, for_stranger=for_stranger)
             if page.is_kept:
                 self._keep(key, page)
             return page
         finally:
+            self._made_for_strangers -= for_stranger
             del self._making[key]
 
     def _keep(self, key: str, page: Page) -> None:
@@ -115,7 +132,12 @@ def answer_with(page: Page, request: Request, *, is_public: bool) -> Response:
     if page.is_final:
         headers["Cache-Control"] = f"{'public' if is_public else 'private'}, max-age={YEAR_SECONDS}, immutable"
         headers["ETag"] = page.tag
-        known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
-        if page.tag in known:
+        if has_tag(request, page):
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     return Response(page.content, page.status, headers, page.media_type)
+
+
+def has_tag(request: Request, page: Page) -> bool:
+    """Whether who asks for a page has it as it is, by its entity tag."""
+    known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
+    return page.tag in known

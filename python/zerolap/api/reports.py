@@ -13,6 +13,7 @@ from zerolap.api.authorization import Authorization
 from zerolap.api.error_page import HTML, error_page
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
 from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
+from zerolap.api.strangers import is_stranger
 from zerolap.lab import read_comparison, read_pictures, read_run, read_run_pictures
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.report import (
@@ -69,7 +70,7 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
         try:
             if not is_public:
                 await authorization.require_reader(request)
-            page = await pages.page(key, make)
+            page = await pages.page(key, make, for_stranger=is_stranger(request))
         except NoReport as fault:
             return _refused(Problem(HTTPStatus.NOT_FOUND, fault.detail), request, form)
         except TooBusy:
@@ -84,10 +85,8 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
 
     def route(noun: Noun, form: Form, read: Callable[[Store, str, Form], _Made]) -> Callable[..., Awaitable[Response]]:
         async def report(identity: str, request: Request) -> Response:
-            if IDENTITY.fullmatch(identity) is None:
-                return _refused(Problem(HTTPStatus.NOT_FOUND, f"this is no id of a {noun}"), request, form)
             return await answered(
-                request, f"{noun} {identity} {form}", form, lambda: _report(store, identity, form, read)
+                request, f"{noun} {identity} {form}", form, lambda: _report(store, identity, noun, form, read)
             )
 
         return report
@@ -135,8 +134,10 @@ def _described(summary: str, form: Form) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def _report(store: Store, identity: str, form: Form, read: Callable[[Store, str, Form], _Made]) -> Page:
+def _report(store: Store, identity: str, noun: Noun, form: Form, read: Callable[[Store, str, Form], _Made]) -> Page:
     """Return the page of a comparison or run; raises `NoReport`."""
+    if IDENTITY.fullmatch(identity) is None:
+        raise NoReport(f"this is no id of a {noun}")
     try:
         made = read(store, identity, form)
     except UsageError:

@@ -20,7 +20,8 @@ import uvicorn
 
 from zerolap.api.app import application
 from zerolap.api.host_names import KnownHosts, names_of_machine
-from zerolap.api.listening import ACCEPTED_AT_ONCE, ConnectionLimits, Connections, Listener, protocol_of
+from zerolap.api.http_protocol import protocol_of
+from zerolap.api.listening import ACCEPTED_AT_ONCE, ConnectionLimits, Connections, Listener
 from zerolap.api.metrics import EventCounts
 from zerolap.api.refusals import Refusals
 from zerolap.api.stand_by import STAND_BY, Entrance
@@ -100,6 +101,13 @@ class ServeOptions:
     shows_only: bool = False
     prepare: Callable[[], None] | None = None
     counts: EventCounts = field(default_factory=EventCounts)
+
+    @property
+    def own_pace(self) -> Pace:
+        """The pace of the conductor: what is given, else that of the limits."""
+        if self.pace is not None:
+            return self.pace
+        return Pace() if self.triggers is None else Pace(pull_seconds=self.triggers.settings.limits.pull_seconds)
 
     def require_served(self, platforms: Sequence[ServedPlatform]) -> None:
         """Raise `UsageError` if the triggers are for a platform that is not one of these."""
@@ -214,7 +222,7 @@ async def _work_alone(turn: Turn) -> None:
         queues,
         platforms,
         sandbox=serving.sandbox,
-        pace=serving.pace,
+        pace=serving.own_pace,
         on_event=serving.tell,
     )
     if serving.shows_only:
@@ -244,7 +252,7 @@ async def _lead(turn: Turn, directory: Path) -> None:
     configuration = read_configuration(directory)
     platforms = served_platforms(configuration)
     serving.require_served(platforms)
-    pace = serving.pace or Pace()
+    pace = serving.own_pace
     dispatcher = await JetStreamDispatcher.connect(credentials, configuration.agent_names(), pace.lease_seconds)
     try:
         conductor = Conductor(

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
+from starlette.datastructures import Headers
 
 from zerolap.api.tokens import INCLUDED, TokenScope
 from zerolap.store import ApiToken, Store, StoredSession
@@ -97,7 +98,7 @@ class Sessions:
 
     def value_in(self, request: Request) -> str:
         """Return the value of the cookie of a request, empty without one."""
-        return request.cookies.get(SECURE_COOKIE if self.is_secure(request) else COOKIE, "")
+        return value_of_cookie(request.headers, SECURE_COOKIE if self.is_secure(request) else COOKIE)
 
     def set(self, value: str, request: Request, response: Response) -> None:
         """Have a browser keep a session; with an empty value, forget it."""
@@ -111,6 +112,15 @@ class Sessions:
             httponly=True,
             samesite="lax",
         )
+
+
+def value_of_cookie(headers: Headers, name: str = f"(?:{SECURE_COOKIE}|{COOKIE})") -> str:
+    """Return the value of a session's cookie of one or any name, empty without one.
+
+    Strangers send thousands of cookies, and all of them are not read for it.
+    """
+    cookie = re.search(rf"(?:^|; *){name}=({_SESSION.pattern})(?:;|$)", headers.get("cookie", ""))
+    return "" if cookie is None else cookie[1]
 
 
 def session_digest(value: str) -> str | None:

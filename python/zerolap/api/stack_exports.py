@@ -43,8 +43,13 @@ class ExportParameters(ProfileParameters):
 
 def stack_exports_router(sources: QuerySources, authorization: Authorization, *, is_public: bool) -> APIRouter:
     """Return a route for each format; unless reports are public, each takes a token."""
-    router = APIRouter(prefix="/api/v1", tags=["pages"], responses=refusals_of_answers())
-    answers = PageAnswers(authorization, is_public=is_public)
+    router = APIRouter(
+        prefix="/api/v1",
+        tags=["pages"],
+        responses=refusals_of_answers(),
+        dependencies=authorization.reading(is_public=is_public),
+    )
+    answers = PageAnswers(is_public=is_public)
 
     def route(export: ExportFormat) -> Callable[..., Any]:
         async def stacks(request: Request, parameters: Annotated[ExportParameters, Query()]) -> Response:

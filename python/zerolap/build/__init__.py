@@ -16,7 +16,7 @@ from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
 from zerolap.build.initial_ramdisk import RamdiskEntry, pack_ramdisk, program_entries
 from zerolap.build.kernel_build import KERNELS, BuiltKernel, KernelBuilder, KernelSource
 from zerolap.build.placement import LinkFailed
-from zerolap.build.program import Program, setting_arguments
+from zerolap.build.program import LARGEST_PROGRAM_BYTES, Program, setting_arguments
 from zerolap.build.revision_name import commit_of, enclosing_repository, required_commit
 from zerolap.build.server_files import is_compiled, may_be_built
 from zerolap.build.source import resolve, revision_source
@@ -28,6 +28,7 @@ __all__ = [
     "BRANCH",
     "DEFAULT",
     "KERNELS",
+    "LARGEST_PROGRAM_BYTES",
     "LONGEST_DEFINITION_LINES",
     "RANGE",
     "BuildDifferences",

@@ -7,9 +7,11 @@ import tempfile
 from collections.abc import Container, Sequence
 from pathlib import Path, PurePosixPath
 
+from zerolap.build.program import LARGEST_PROGRAM_BYTES
 from zerolap.build.recipe import require_server_tree
 from zerolap.build.source import content_digest, export, remove_settings
 from zerolap.build.tar import LinkLeadsOut, TarLimits, TarRefused, digests_of_files, pack_tar, unpack_tar
+from zerolap.named_file import read_named
 from zerolap.records import (
     ArchiveSource,
     BinarySource,
@@ -101,7 +103,7 @@ def _packed_program(source: BinarySource, blobs: Blobs) -> ArchiveSource:
         )
     if not os.access(source.path, os.X_OK):
         raise UsageError(f"`{source.path}` is not an executable file")
-    program = source.path.read_bytes()
+    program = read_named(source.path, LARGEST_PROGRAM_BYTES)
     content = hashlib.sha256(program).hexdigest()
     return ArchiveSource(name=source.name, form="program", content=content, archive=blobs.put(program))
 

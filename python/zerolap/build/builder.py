@@ -18,7 +18,7 @@ from zerolap.build.kept_tree import TREE, BuiltTree, KeptTree, Sources, keep_tre
 from zerolap.build.kernel_build import KERNELS
 from zerolap.build.kernel_build import RECORD as KERNEL_RECORD
 from zerolap.build.placement import CODE, Relinkable, Relinking
-from zerolap.build.program import Program, ServerWords, server_words, source_root_of
+from zerolap.build.program import LARGEST_PROGRAM_BYTES, Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
 from zerolap.build.shared_files import share_file, share_files
 from zerolap.build.source import content_digest, export
@@ -26,6 +26,7 @@ from zerolap.build.source_text import source_lines
 from zerolap.build.submodules import empty_submodules, for_lack_of_submodules
 from zerolap.build.unstartable import ELF_MACHINES
 from zerolap.build.variant import DEFAULT, Variant, effective, tools_digest, unmet
+from zerolap.named_file import open_named
 from zerolap.records import (
     ArchiveSource,
     BinarySource,
@@ -332,7 +333,8 @@ class Builder:
                 if not os.access(source.path, os.X_OK):
                     hint = "give the server's program, or make it executable: chmod +x"
                     raise UsageError(f"`{source.path}` is not an executable file", hint=hint)
-                content = hashlib.sha256(source.path.read_bytes()).hexdigest()
+                with open_named(source.path, LARGEST_PROGRAM_BYTES) as program:
+                    content = hashlib.file_digest(program, "sha256").hexdigest()
                 return BuildSpec(content=content, arguments=source.arguments)
             case TreeSource():
                 # Before all its files are read: it may be a large directory that is no source at all.

@@ -103,7 +103,7 @@ class KernelSource:
         if self.path.is_dir():
             if not (self.path / "Kconfig").is_file() or not (self.path / "arch/x86").is_dir():
                 raise UsageError(f"`{self.path}` is not the source tree of a kernel for x86: it has no arch/x86")
-        elif not TARBALL.fullmatch(self.path.name):
+        elif not TARBALL.fullmatch(self.path.name) or not self.path.is_file():
             raise UsageError(
                 f"`{self.path}` is neither a directory nor a tarball", hint="give a file such as linux-6.1.tar.xz"
             )

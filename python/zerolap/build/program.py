@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from zerolap.build.unstartable import VersionAnswer, fault_of_file, fault_of_start, shown_end
 from zerolap.records import TrialFailed, UsageError
@@ -18,6 +19,8 @@ from zerolap.sandbox import (
     scratch_directory,
 )
 
+LARGEST_PROGRAM_BYTES: Final = 512 << 20
+"""The programs of servers with debug information have up to 200 MiB; one of any size can have a hole."""
 BASE_SETTINGS: dict[str, str] = {"port": "0", "save": "", "appendonly": "no", "daemonize": "no"}
 SOCKET, DIRECTORY = "{socket}", "{directory}"
 

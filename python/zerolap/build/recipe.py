@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from zerolap.build.compilers import Compilers
+from zerolap.build.program import LARGEST_PROGRAM_BYTES
 from zerolap.build.variant import (
     BUILD_PATH,
     CLANG_DEBUG_FLAGS,
@@ -35,6 +36,7 @@ from zerolap.build.variant import (
     lto_flag,
     lto_linker,
 )
+from zerolap.byte_counts import shown_bytes
 from zerolap.records import BuildFailed, EnvironmentMissing, UsageError
 from zerolap.sandbox import (
     Confinement,
@@ -222,6 +224,12 @@ def artifact_in(name: str, tree: Path, program: Path) -> Path:
     `BuildFailed`.
     """
     _require_own(name, tree, program, "file")
+    size_bytes = (tree / program).lstat().st_size
+    if size_bytes > LARGEST_PROGRAM_BYTES:
+        raise BuildFailed(
+            f"`{name}` does not build: `{program}` has {shown_bytes(size_bytes)}",
+            hint=f"a program may have {shown_bytes(LARGEST_PROGRAM_BYTES)}, holes in it included",
+        )
     return tree / program
 
 

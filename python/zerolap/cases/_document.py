@@ -9,6 +9,9 @@ Path: TypeAlias = tuple[str | int, ...]
 _Pairs: TypeAlias = list[tuple[yaml.Node, yaml.Node]]
 
 MOST_VALUES = 1_000_000
+MOST_DEPTH = 100
+MOST_CHARACTERS = 64 << 20
+"""Of the text that placeholders are filled with: a few lines of them can stand for any length."""
 _TEXT_FIELDS = {"matrix", "config"}
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MERGE = "tag:yaml.org,2002:merge"
@@ -42,6 +45,7 @@ class Document:
     problems: list[FileProblem] = field(default_factory=list)
     values: int = 0
     merged: dict[int, _Pairs] = field(default_factory=dict)
+    filled_characters: int = 0
     _faulty: set[Path] = field(default_factory=set)
 
     def line_of(self, path: Path) -> int:
@@ -49,6 +53,11 @@ class Document:
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
+
+    def takes(self, text: str) -> bool:
+        """Count text that a placeholder is filled with; returns false where that is more than is read."""
+        self.filled_characters += len(text)
+        return self.filled_characters <= MOST_CHARACTERS
 
     def add(self, path: Path, text: str, hint: str = "", line: int | None = None) -> None:
         """Add a problem with the value at `path`; only the first problem of a path is kept."""
@@ -72,7 +81,10 @@ def read_document(text: str, file: str) -> Document:
     """Parse YAML text; errors are in the document's problems."""
     document = Document(file)
     try:
+        _require_bounded(text)
         root = yaml.compose(text, Loader=_LOADER)
+    except _TooMuch as excess:
+        document.problems.append(FileProblem(file, excess.line, excess.text))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
@@ -81,8 +93,6 @@ def read_document(text: str, file: str) -> Document:
     except yaml.YAMLError as error:
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
         document.problems.append(FileProblem(file, line, "not valid YAML: a control character"))
-    except RecursionError:
-        document.problems.append(FileProblem(file, 1, "nested too deeply"))
     else:
         if root is not None:
             document.lines[()] = root.start_mark.line + 1
@@ -90,10 +100,36 @@ def read_document(text: str, file: str) -> Document:
     return document
 
 
+class _TooMuch(Exception):
+    def __init__(self, event: yaml.Event, text: str) -> None:
+        super().__init__(text)
+        self.line = 1 if event.start_mark is None else event.start_mark.line + 1
+        self.text = text
+
+
+def _require_bounded(text: str) -> None:
+    """Raise `_TooMuch` for text that is nested too deeply to be composed, or has too many values.
+
+    Composing is recursive in C, where depth ends the process; events are not.
+    """
+    depth = values = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MOST_DEPTH:
+                raise _TooMuch(event, "nested too deeply")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        values += isinstance(event, yaml.NodeEvent)
+        if values > MOST_VALUES:
+            raise _TooMuch(event, f"it holds more than {MOST_VALUES:,} values")
+
+
 def _take(root: yaml.Node, document: Document) -> None:
     try:
         document.data = _value(root, (), document, ())
     except RecursionError:
+        # References to what is nested are as deep as both together.
         document.problems.append(FileProblem(document.file, 1, "nested too deeply"))
 
 

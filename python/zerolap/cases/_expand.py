@@ -1,16 +1,18 @@
 """Placeholders such as `{size}` and the matrix that fills them."""
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from zerolap.cases._document import Document, Path
+from zerolap.cases._document import MOST_CHARACTERS, MOST_VALUES, Document, Path
 from zerolap.cases._format import Matrix
 from zerolap.cases._messages import validated
 from zerolap.cases._values import near
 from zerolap.records import PLACEHOLDER, Filled
 
+MOST_POINTS = 10_000
 _AXIS = re.compile(r"[a-z][a-z0-9_]*")
 _TOKEN = re.compile(rf"\{{({PLACEHOLDER})\}}|({PLACEHOLDER})")
 
@@ -28,8 +30,21 @@ def combinations(raw: Mapping[str, Any], document: Document, at: Path) -> Iterat
             document.add((*at, "matrix", axis), "expected a name of a-z, 0-9 and _")
         elif axis not in in_name:
             document.add((*at, "matrix", axis), f"the case's name must contain {{{axis}}}, to distinguish the cases")
+    points = math.prod(map(len, distinguishing.values()))
+    if points > MOST_POINTS or points * _size(raw) > MOST_VALUES:
+        hint = f"a matrix may stand for {MOST_POINTS:,} cases, and all of them for {MOST_VALUES:,} values"
+        document.add((*at, "matrix"), f"it stands for {points:,} cases", hint)
+        yield stand_in(raw)
+        return
     for point in itertools.product(*distinguishing.values()):
         yield dict(zip(distinguishing, point, strict=True))
+
+
+def _size(raw: Any) -> int:
+    """Return how many values a value holds, itself included."""
+    if isinstance(raw, dict):
+        return 1 + sum(map(_size, raw.values()))
+    return 1 + sum(map(_size, raw)) if isinstance(raw, list) else 1
 
 
 def stand_in(raw: Any) -> dict[str, str]:
@@ -79,6 +94,9 @@ def filled(raw: Any, values: Mapping[str, str], document: Document, at: Path) ->
             hint = near(name, values) or f"write {{{match[2]}}} for the text {match[2]} itself"
             document.add(at, text, hint)
             return "1"
+        if not document.takes(values[name]):
+            document.add(at, f"the values of the matrix fill in more than {MOST_CHARACTERS >> 20} MiB of text")
+            return ""
         return values[name]
 
     text = _TOKEN.sub(fill, raw)

@@ -10,10 +10,18 @@ from zerolap.cases._document import Document, FileProblem, read_document
 from zerolap.cases._format import CaseFile
 from zerolap.cases._public_topologies import PublicTopologies, load_topologies
 from zerolap.cases.public import case_of, is_public
+from zerolap.named_file import read_named
 from zerolap.records import Case, CaseFileError, UsageError
 
 _ENDINGS = (".yml", ".yaml")
 TOPOLOGIES = "topologies.yml"
+MOST_PATHS = 100_000
+MOST_FILES = 5_000
+MOST_DIRECTORY_BYTES = 64 << 20
+MOST_CASES = 10_000
+MOST_SHOWN = 100
+FILE_HINT = "give a case file, a directory of case files, or the name of a suite"
+DIRECTORY_HINT = "give the directory that has the case files alone"
 _OWN_FIELDS = frozenset(CaseFile.model_fields)
 
 
@@ -28,8 +36,7 @@ def load_cases(directory_or_file: Path) -> list[Case]:
         CaseFileError: A file does not follow the format; `details` lists all problems, one per line.
     """
     if directory_or_file.is_dir():
-        paths = sorted(path for path in directory_or_file.rglob("*") if path.suffix in _ENDINGS and path.is_file())
-        documents = [_read(path) for path in paths]
+        documents = [_read(path) for path in _case_files(directory_or_file)]
         documents = [document for document in documents if not _holds_no_case(document)]
     elif directory_or_file.exists():
         documents = [_read(directory_or_file)]
@@ -45,6 +52,21 @@ def load_cases(directory_or_file: Path) -> list[Case]:
             f"{directory_or_file}: no case file (*.yml, *.yaml) in it", hint="docs/cases.md has an example"
         )
     return _cases(documents)
+
+
+def _case_files(directory: Path) -> list[Path]:
+    """Return the case files below a directory, sorted; raises `UsageError` where it holds more than is read."""
+    paths, size_bytes = list[Path](), 0
+    for looked_at, path in enumerate(directory.rglob("*")):
+        if looked_at >= MOST_PATHS:
+            raise UsageError(f"{directory}: more than {MOST_PATHS:,} files are below it", hint=DIRECTORY_HINT)
+        if path.suffix in _ENDINGS and path.is_file():
+            paths.append(path)
+            size_bytes += path.stat().st_size
+        if len(paths) > MOST_FILES or size_bytes > MOST_DIRECTORY_BYTES:
+            most = f"{MOST_FILES:,} case files, or {MOST_DIRECTORY_BYTES >> 20} MiB of them,"
+            raise UsageError(f"{directory}: more than {most} are below it", hint=DIRECTORY_HINT)
+    return sorted(paths)
 
 
 def core_suite() -> list[Case]:
@@ -65,12 +87,10 @@ def _packaged(name: str) -> list[Case]:
 
 def _read(path: Path) -> Document:
     try:
-        return read_document(path.read_text(encoding="utf-8"), str(path))
+        return read_document(read_named(path, hint=FILE_HINT).decode(), str(path))
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         return Document(str(path), problems=[FileProblem(str(path), line, "not UTF-8 text")])
-    except OSError as error:
-        raise CaseFileError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _holds_no_case(document: Document) -> bool:
@@ -94,6 +114,8 @@ def _cases(documents: Iterable[Document]) -> list[Case]:
             document.problems.clear()
         else:
             document_cases = cases_of(document)
+        if len(cases) + len(document_cases) > MOST_CASES:
+            raise CaseFileError(f"{document.file}: with it, there are more than {MOST_CASES:,} cases", DIRECTORY_HINT)
         problems += sorted(document.problems, key=lambda problem: problem.line)
         cases += document_cases
         for case in document_cases:
@@ -145,5 +167,8 @@ def _error(problems: list[FileProblem]) -> CaseFileError:
     if others:
         message += f" (and {len(others)} more)"
     hint = next((problem.hint for problem in problems if problem.hint), "")
-    details = "\n".join(f"{problem} ({problem.hint})" if problem.hint else str(problem) for problem in problems)
+    shown = problems[:MOST_SHOWN]
+    details = "\n".join(f"{problem} ({problem.hint})" if problem.hint else str(problem) for problem in shown)
+    if len(problems) > MOST_SHOWN:
+        details += f"\nand {len(problems) - MOST_SHOWN:,} more"
     return CaseFileError(message, hint=first.hint or hint, details=details if others else "")

@@ -13,7 +13,8 @@ from pydantic_core import PydanticCustomError
 from zerolap.cases import _document
 from zerolap.cases._messages import validated
 from zerolap.cases._values import near, shown
-from zerolap.records import Topology, UsageError
+from zerolap.named_file import read_named_text
+from zerolap.records import Topology
 
 CLUSTER = "oss-cluster"
 ARGUMENTS_OF_OTHERS = {"proactor_threads": "Dragonfly"}
@@ -103,13 +104,7 @@ def load_topologies(path: Path) -> PublicTopologies:
     Entries with faults, which are warnings, and entries for other programs are left out. Raises `UsageError` if the
     file cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 text") from error
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-    document = _document.read_document(text, str(path))
+    document = _document.read_document(read_named_text(path), str(path))
     result = PublicTopologies()
     for index, raw in enumerate(_setups(document)):
         _take(raw, ("spec", "setups", index), document, result)

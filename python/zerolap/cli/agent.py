@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
@@ -48,8 +49,8 @@ def join(
     joined = join_fleet(address, JoinToken.read(token), directory)
     work_directory = joined.credentials.with_name("work")
     command = f"zerolap agent {joined.kind} --credentials {joined.credentials} --directory {work_directory}"
-    typer.echo(f"joined; start it: {command}")
-    typer.echo(f"or, as a service: systemctl enable --now {joined.unit}")
+    writer.show(f"joined; start it: {command}")
+    writer.show(f"or, as a service: systemctl enable --now {joined.unit}")
     if start:
         _work(joined.kind, joined.credentials, work_directory, unsafe_no_sandbox)
 

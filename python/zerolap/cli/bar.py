@@ -1,10 +1,8 @@
 """Progress on standard error: a bar with the time left on a terminal, lines elsewhere."""
 
-import sys
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -15,6 +13,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from zerolap import writer
 from zerolap.records import Activity, Event, Note
 from zerolap.records import Progress as Advance
 
@@ -23,12 +22,12 @@ class Bar:
     """Displays events and disappears at the end of its context; a quiet bar displays nothing."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        console = Console(file=sys.stderr)
+        console = writer.console(to_error=True)
         self._quiet = quiet
         self._lines = not console.is_terminal
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
@@ -46,7 +45,7 @@ class Bar:
             return
         match event:
             case Note(text=text):
-                print(f"warning: {text}", file=sys.stderr)
+                writer.note(f"warning: {text}")
             case Advance(activity="building"):
                 self._activity = "building"
                 self._start(f"building {event.subject}")
@@ -64,14 +63,14 @@ class Bar:
         quarters = event.done * 4 // event.expected
         # More trials may turn out to be needed; the shown share then decreases.
         if quarters != self._quarters and (quarters > self._quarters or event.expected > self._expected):
-            print(f"{event.done} of {event.expected} trials", file=sys.stderr)
+            writer.note(f"{event.done} of {event.expected} trials")
             self._quarters = quarters
         self._expected = event.expected
 
     def _start(self, description: str) -> None:
         self._quarters = self._expected = 0
         if self._lines:
-            print(description, file=sys.stderr)
+            writer.note(description)
             return
         if self._task is not None:
             self._progress.remove_task(self._task)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
@@ -96,7 +97,7 @@ def comment(
     site = site_url.rstrip("/")
     if dry_run:
         place = PullRequestPlace(repository or UNKNOWN_REPOSITORY, pull_request or 0, site, report_url)
-        typer.echo(_body(_state(identities, place, store), marker), nl=False)
+        writer.write(_body(_state(identities, place, store), marker))
         return
     if not repository:
         raise UsageError("`zerolap comment` needs a repository", hint="give --repository OWNER/NAME")
@@ -107,7 +108,7 @@ def comment(
     state = _state(identities, place, store)
     set_up_logs()
     identifier = asyncio.run(_written(GitHub(api_url, token), state, marker))
-    typer.echo(f"{site}/{repository}/pull/{pull_request}#issuecomment-{identifier}")
+    writer.show(f"{site}/{repository}/pull/{pull_request}#issuecomment-{identifier}")
 
 
 def _state(identities: list[str], place: "PullRequestPlace", store: str | None) -> "PullRequestState":

@@ -90,6 +90,7 @@ def compare(
     each_commit: EachCommit = False,
     budget: options.Budget = None,
     wait: options.Wait = None,
+    trial_limit: options.TrialLimit = None,
     min_effect: options.MinEffect = "counted=0.5%,timed=2%",
     quick: options.Quick = False,
     count_build: options.CountBuild = False,
@@ -153,6 +154,7 @@ def compare(
         raise UsageError("`zerolap compare` needs two servers", hint="zerolap compare BASE HEAD, or --each-commit A..B")
     options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
     wait_seconds = options.wait_seconds(wait, platform)
+    trial_seconds = options.trial_seconds(trial_limit, platform, quick=quick)
     shared = options.server_settings(config)
     request = comparison_request(
         base=RequestedServer(
@@ -185,7 +187,8 @@ def compare(
             requests = for_platforms(request, platform, priority, topic, results)
             raise typer.Exit(answered(requests, results, reports, fail_on, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
-            lab = Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox), wait_seconds=wait_seconds)
+            policy = options.sandbox_policy(unsafe_no_sandbox)
+            lab = Lab(results, bar, policy, wait_seconds=wait_seconds, trial_seconds=trial_seconds)
             comparison = compare_servers(request, lab)
         write_comparison(comparison, results, reports)
     raise typer.Exit(exit_code(comparison, fail_on))

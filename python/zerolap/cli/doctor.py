@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
@@ -54,7 +55,6 @@ def doctor(
         return
     import json as encoder
 
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -70,7 +70,7 @@ def doctor(
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("subject", "state", "found"):
         table.add_column(heading, overflow="fold")
-    console = Console()
+    console = writer.console()
     for diagnosis in diagnoses:
         state = str(diagnosis.state)
         table.add_row(Text(diagnosis.subject), Text(SIGNS[state], STYLES[state]), Text(diagnosis.found))
@@ -127,4 +127,4 @@ def _calibrate(location: str | None) -> None:
         raise EnvironmentMissing("no case could be timed", hint="zerolap explain latest")
     typical = statistics.median(spread.variance**0.5 for spread in spreads)
     cases = f"{len(spreads)} {'case' if len(spreads) == 1 else 'cases'}"
-    print(f"starts of one build differ by {typical:.1%} in CPU time per request (standard deviation, {cases})")
+    writer.show(f"starts of one build differ by {typical:.1%} in CPU time per request (standard deviation, {cases})")

@@ -3,8 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-import typer
-
+from zerolap import writer
 from zerolap.cli.options import FailOn
 from zerolap.records import Comparison, EnvironmentMissing, History, RunReport, SnapshotReport, TrialFailed
 
@@ -26,7 +25,7 @@ def exit_code(comparison: Comparison, fail_on: FailOn) -> int:
 
     reason = gate_sentence(comparison, fail_on.value)
     if reason is not None:
-        typer.echo(reason, err=True)
+        writer.note(reason)
     if any(_trial_failed(case.failure, valid=case.validity.valid) for case in comparison.cases):
         return TrialFailed.exit_code
     return DONE if reason is None else FAIL_ON_APPLIES
@@ -44,7 +43,7 @@ def run_exit_code(report: RunReport) -> int:
     if report.measured_cases:
         return DONE
     checks = {check.check for case in report.cases for check in case.validity.failed}
-    typer.echo(f"nothing was measured{_why_nothing(report, checks)}", err=True)
+    writer.note(f"nothing was measured{_why_nothing(report, checks)}")
     return TrialFailed.exit_code if checks & OF_THE_SERVER else EnvironmentMissing.exit_code
 
 
@@ -64,7 +63,7 @@ def snapshot_exit_code(report: SnapshotReport, fail_on: FailOn) -> int:
 
     reason = snapshot_gate_sentence(report, fail_on.value)
     if reason is not None:
-        typer.echo(reason, err=True)
+        writer.note(reason)
     if report.failed:
         return TrialFailed.exit_code
     return DONE if reason is None else FAIL_ON_APPLIES
@@ -76,7 +75,7 @@ def history_exit_code(history: History, cases: Collection[str], fail_on: FailOn)
 
     reason = history_gate_sentence(history, cases, fail_on.value)
     if reason is not None:
-        typer.echo(reason, err=True)
+        writer.note(reason)
     return DONE if reason is None else FAIL_ON_APPLIES
 
 
@@ -90,7 +89,7 @@ def filling_exit_code(history: History, engines: Collection[str], filled: "FillO
     counts = "counted" in engines
     if own or not (counts or filled.failures or filled.comparisons or filled.is_over_budget):
         return DONE
-    typer.echo(f"nothing of {history.range} was measured", err=True)
+    writer.note(f"nothing of {history.range} was measured")
     is_of_commits = bool(filled.failures) or (counts and not filled.is_over_budget)
     return TrialFailed.exit_code if is_of_commits else EnvironmentMissing.exit_code
 

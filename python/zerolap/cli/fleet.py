@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import fleet_setup, options
 from zerolap.cli.verbs import VERBS
 
@@ -63,7 +64,7 @@ def retry(identity: Identity, store: options.StoreLocation = None) -> None:
     with Store.open(store) as results:
         work = results.request(identity)
         results.fleet.retry(work.request.id)
-        typer.echo(f"{work.request.id} waits again")
+        writer.show(f"{work.request.id} waits again")
 
 
 @app.command(no_args_is_help=True)
@@ -79,7 +80,7 @@ def cancel(identity: Identity, store: options.StoreLocation = None) -> None:
         work = results.request(identity)
         if not results.fleet.set_state(work.request.id, "cancelled", "by zerolap fleet cancel"):
             raise UsageError(f"{work.request.id} is {work.state} already", hint="zerolap fleet status")
-        typer.echo(f"{work.request.id} is cancelled")
+        writer.show(f"{work.request.id} is cancelled")
 
 
 @app.command(no_args_is_help=True)
@@ -100,7 +101,7 @@ def drain(
 
     with Store.open(store) as results:
         names = results.fleet.drain(name, draining=not undo)
-        typer.echo(f"{', '.join(names)}: {'takes jobs again' if undo else 'takes no further job'}")
+        writer.show(f"{', '.join(names)}: {'takes jobs again' if undo else 'takes no further job'}")
 
 
 def _document(store: "Store") -> dict[str, object]:
@@ -139,9 +140,8 @@ def _document(store: "Store") -> dict[str, object]:
 
 
 def _show(store: "Store") -> None:
-    from rich.console import Console
 
-    console = Console()
+    console = writer.console()
     attempts = store.fleet.open_attempts()
     console.print(f"conductor: {_conductor_state(store)}")
     platforms = _table("platform", "agents", "waiting", "under way", "oldest")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 from zerolap.durations import SECONDS_PER_UNIT
 
@@ -123,11 +124,11 @@ def init(
         fleet.add_platform(directory, added, requirement)
     written = [fleet.add_agent(directory, *added, kind=kind) for kind, of_kind in agents.items() for added in of_kind]
     if fleet.reload_bus(directory):
-        typer.echo("the bus uses the new configuration")
+        writer.show("the bus uses the new configuration")
     else:
         _show_start(directory, read_configuration(directory))
     for path in written:
-        typer.echo(f"{path}: copy it to the machine of the agent")
+        writer.show(f"{path}: copy it to the machine of the agent")
 
 
 def token(
@@ -167,7 +168,7 @@ def revoke(name: AgentNameArgument, fleet: FleetDirectory = Path("fleet")) -> No
     from zerolap.fleet.setup import reload_bus, revoke_agent
 
     revoke_agent(fleet, name)
-    typer.echo(f"{name} does not belong to the fleet any more")
+    writer.show(f"{name} does not belong to the fleet any more")
     _show_reload(reload_bus(fleet))
 
 
@@ -193,7 +194,7 @@ def rotate(
         _print_token(fleet, configuration.artifacts, store, hours, agent, replaces=True)
         return
     path = rotate_password(fleet, name)
-    typer.echo("restart zerolap serve" if name == CONDUCTOR else f"{path}: copy it to the machine of the agent")
+    writer.show("restart zerolap serve" if name == CONDUCTOR else f"{path}: copy it to the machine of the agent")
     _show_reload(reload_bus(fleet))
 
 
@@ -214,26 +215,26 @@ def _print_token(
     with Store.open(store) as results:
         admitted = AdmittedAgent(*agent, expires=expires, replaces=replaces)
         results.fleet.add_join_token(secret_digest(join_token.secret), admitted)
-    typer.echo(f"zerolap agent join {address} --token {join_token}")
+    writer.show(f"zerolap agent join {address} --token {join_token}")
 
 
 def _show_start(directory: Path, configuration: "FleetConfiguration") -> None:
     from zerolap.fleet.setup import SERVER_CONFIGURATION, UNITS
 
-    typer.echo(f"start the bus: nats-server -c {directory / SERVER_CONFIGURATION}")
+    writer.show(f"start the bus: nats-server -c {directory / SERVER_CONFIGURATION}")
     if (conductor := configuration.conductor) is not None:
         triggers = f" --triggers {conductor.triggers}" if conductor.triggers else ""
         command = f"zerolap serve --fleet {directory} --listen {conductor.listen} --store {conductor.store}{triggers}"
-        typer.echo(f"start the conductor: {command}")
+        writer.show(f"start the conductor: {command}")
         units = " ".join(str(path) for path in sorted((directory.resolve() / UNITS).glob("*.service")))
-        typer.echo(f"or, as services, both: systemctl enable --now {units}")
+        writer.show(f"or, as services, both: systemctl enable --now {units}")
 
 
 def _show_reload(is_told: bool) -> None:
     if is_told:
-        typer.echo("the bus uses the new configuration")
+        writer.show("the bus uses the new configuration")
     else:
-        typer.echo("the bus does not run here: reload it where it runs, with this directory (systemctl reload)")
+        writer.show("the bus does not run here: reload it where it runs, with this directory (systemctl reload)")
 
 
 def _conductor(directory: Path, artifacts: str, store: str, triggers: Path | None) -> dict[str, str]:

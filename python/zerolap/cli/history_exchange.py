@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 
 if TYPE_CHECKING:
@@ -148,9 +149,11 @@ def import_series(
         write(json, encoder.dumps(document, indent=2))
     if not quiet:
         for note in read.notes:
-            typer.echo(f"note: {note}", err=True)
+            writer.note(f"note: {note}")
         replaced = f"; {read.points - added:,} of them were there, and are replaced" if read.points > added else ""
-        typer.echo(f"imported {read.points:,} points of {len(series):,} series as `{name}`{replaced}", err=json == "-")
+        (writer.note if json == "-" else writer.show)(
+            f"imported {read.points:,} points of {len(series):,} series as `{name}`{replaced}"
+        )
 
 
 def imported(
@@ -190,7 +193,7 @@ def imported(
         if remove:
             if not (count := results.imported.remove(source)):
                 raise _no_source(source, results)
-            typer.echo(f"removed {count:,} series of `{source}`")
+            writer.show(f"removed {count:,} series of `{source}`")
             return
         series = [each for each in chosen_imports(results, source) if _is_chosen(each, cases, metrics)]
     if not series:
@@ -260,7 +263,7 @@ def export(
     with TimeSeriesServer.connected(to) as server:
         keys, samples = _write(server, document, names)
     if not quiet:
-        typer.echo(f"exported {samples:,} samples of {keys:,} keys to {server.name}")
+        writer.show(f"exported {samples:,} samples of {keys:,} keys to {server.name}")
 
 
 def _write(server: "TimeSeriesServer", document: "History", names: "PublicNames") -> tuple[int, int]:
@@ -352,11 +355,11 @@ def _list_sources(results: "Store", json: str | None, *, quiet: bool) -> None:
     if quiet or json == "-":
         return
     for each in sources:
-        typer.echo(
+        writer.show(
             f"{each.name}  {each.series:,} series, {each.points:,} points, {each.first[:10]} to {each.last[:10]}"
         )
     if not sources:
-        typer.echo("nothing is imported: zerolap history import FILE")
+        writer.show("nothing is imported: zerolap history import FILE")
 
 
 def _no_source(source: str, results: "Store") -> Exception:

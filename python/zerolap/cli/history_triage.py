@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 
 if TYPE_CHECKING:
@@ -64,13 +65,13 @@ def ack(
             if case:
                 _require_known(case, results)
             is_known = results.history.accept(accepted)
-            typer.echo(f"accepted: {change}")
+            writer.show(f"accepted: {change}")
             if not is_known:
-                typer.echo("note: no history that was shown here has this change; one that will is accepted", err=True)
+                writer.note("note: no history that was shown here has this change; one that will is accepted")
             return
         if not results.history.withdraw(accepted):
             raise UsageError(f"`{change}` is not accepted", hint="withdraw it as it was accepted, by the same parts")
-        typer.echo(f"open again: {change}")
+        writer.show(f"open again: {change}")
 
 
 def _require_known(case: str, results: "Store") -> None:

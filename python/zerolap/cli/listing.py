@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from zerolap import writer
+from zerolap.foreign_text import one_line
 from zerolap.records import UsageError
 from zerolap.report import sweep_headline, sweep_kernel, sweep_servers
-from zerolap.report.format import one_line
 from zerolap.store import INTERRUPTED_STATES, RequestInShort, Store, StoredRow, StoredSweep
 
 LISTED = 20
@@ -49,7 +49,7 @@ def newest_results(store: Store) -> list[NewestResult]:
 
 def show_newest(store: Store) -> None:
     """Print a table of the newest results, and the command that goes on with the newest that was interrupted."""
-    console = Console()
+    console = writer.console()
     results = newest_results(store)
     if not results:
         console.print("The store is empty. Fill it: zerolap run, zerolap compare")

@@ -4,7 +4,6 @@ import difflib
 import errno
 import gc
 import importlib
-import io
 import os
 import signal
 import sys
@@ -15,7 +14,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from zerolap import __version__
+from zerolap import __version__, writer
 from zerolap.cli.settings_file import FILE, with_file_named
 from zerolap.cli.verbs import VERBS, panel_of
 from zerolap.errors import EnvironmentMissing, Interrupted, UsageError, ZerolapError
@@ -64,7 +63,7 @@ class LazyVerbs(TyperGroup):
 
 def _show_version(is_requested: bool) -> None:
     if is_requested:
-        typer.echo(f"zerolap {__version__}")
+        writer.show(f"zerolap {__version__}")
         raise typer.Exit
 
 
@@ -103,10 +102,7 @@ class _Stop:
 def main() -> None:
     """Run the command line and exit with its code."""
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    for stream in (sys.stdout, sys.stderr):
-        # A character that the terminal's encoding lacks must not lose the report.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    writer.guard_streams()
     stop = _Stop()
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
@@ -132,7 +128,7 @@ def _run() -> int:
     except OSError as fault:
         return _show(_of_system(fault))
     except Exception as fault:  # noqa: BLE001 - the edge: exit code 1 would be taken for a regression
-        traceback.print_exc()
+        writer.note(traceback.format_exc())
         return _show(ZerolapError(f"internal error: {fault}", hint="please report it with the lines above"))
     return 0
 
@@ -148,8 +144,8 @@ def _of_system(fault: OSError) -> ZerolapError:
 
 def _show(fault: ZerolapError) -> int:
     if fault.details:
-        print(fault.details, file=sys.stderr)
-    print(f"error: {fault.message}", file=sys.stderr)
+        writer.note(fault.details)
+    writer.note(f"error: {fault.message}")
     if fault.hint:
-        print(f"hint: {fault.hint}", file=sys.stderr)
+        writer.note(f"hint: {fault.hint}")
     return fault.exit_code

@@ -1,12 +1,12 @@
 """`zerolap opportunities`: what to optimise next, over all cases."""
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
@@ -125,10 +125,9 @@ def _weights(
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Show on a terminal how many call graphs are looked through, and how many cases have their arguments checked."""
-    from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(file=sys.stderr)
+    console = writer.console(to_error=True)
     if quiet or not console.is_terminal:
         yield lambda activity, done, expected: None
         return

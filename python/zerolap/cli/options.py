@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import completion
 from zerolap.durations import seconds_in
 from zerolap.errors import UsageError
@@ -100,6 +101,13 @@ Budget = Annotated[
 Wait = Annotated[
     str | None,
     typer.Option(help="Wait for a quiet machine before cases are timed, at most this long: 90s, 5m.", metavar="TIME"),
+]
+TrialLimit = Annotated[
+    str | None,
+    typer.Option(
+        help="Longest time of a trial, the loading of its data included: 90s, 20m. Default: 10m; with --quick 2m.",
+        metavar="TIME",
+    ),
 ]
 MinEffect = Annotated[str, typer.Option(help="Smallest relevant change, by engine.", metavar="ENGINE=SIZE")]
 Quick = Annotated[bool, typer.Option("--quick", help="Only count, with smaller data sets and fewer requests.")]
@@ -250,7 +258,7 @@ def source(text: str, repository: Path | None) -> "Source":
     """Return the source that SERVER, BASE or HEAD names; revisions are those of the checkout that this is run in."""
     from zerolap.build import enclosing_repository, resolve
 
-    return resolve(text, repository or enclosing_repository(), lambda other: typer.echo(f"warning: {other}", err=True))
+    return resolve(text, repository or enclosing_repository(), lambda other: writer.note(f"warning: {other}"))
 
 
 def sandbox_policy(unsafe: bool) -> "SandboxPolicy":
@@ -275,6 +283,17 @@ def wait_seconds(text: str | None, platform: str | None) -> float:
     if text is not None and platform is not None:
         raise UsageError("`--wait` is for this machine, not for agents", hint="leave --wait or --platform out")
     return seconds(text, "--wait") or 0.0
+
+
+def trial_seconds(text: str | None, platform: str | None, *, quick: bool) -> float:
+    """Return how long a trial may take; raises `UsageError`."""
+    from zerolap.engines import QUICK_TRIAL_SECONDS, TRIAL_SECONDS
+
+    if text is not None and platform is not None:
+        raise UsageError(
+            "`--trial-limit` is for this machine, not for agents", hint="leave --trial-limit or --platform out"
+        )
+    return seconds(text, "--trial-limit") or (QUICK_TRIAL_SECONDS if quick else TRIAL_SECONDS)
 
 
 def retention(keep: str | None, keep_newest: int | None, keep_bytes: str | None) -> "Retention":
@@ -332,7 +351,7 @@ def engines(text: str | None, *, quick: bool = False, judging: bool = False) -> 
         raise UsageError("`--quick` leaves nothing to measure: it only counts", hint="omit --quick, or add counted")
     if quick and names != ["counted"]:
         left_out = ", ".join(name for name in names if name != "counted")
-        typer.echo(f"note: --quick only counts; left out: {left_out}", err=True)
+        writer.note(f"note: --quick only counts; left out: {left_out}")
     return ["counted"] if quick else names
 
 

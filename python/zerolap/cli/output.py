@@ -3,14 +3,12 @@
 import contextlib
 import os
 import secrets
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-
+from zerolap import writer
 from zerolap.records import (
     BisectReport,
     CaseProfile,
@@ -75,7 +73,7 @@ def write_comparison(
             write(reports.benchfmt, comparison_benchfmt(comparison, store.measurements(comparison.id)))
     # Last, as the reader of the table may close it before its end.
     if reports.has_table:
-        show_comparison(comparison, _Output(), reasons)
+        show_comparison(comparison, writer.console(), reasons)
 
 
 def write_run(report: RunReport, store: Store, reports: Reports) -> None:
@@ -97,7 +95,7 @@ def write_run(report: RunReport, store: Store, reports: Reports) -> None:
 
             write(reports.benchfmt, run_benchfmt(report, store.measurements(report.id)))
     if reports.has_table:
-        show_run(report, _Output())
+        show_run(report, writer.console())
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ def write_history(history: History, reports: HistoryReports) -> None:
         if target is not None:
             write(target, written(history))
     if not reports.quiet and "-" not in (reports.json, reports.markdown, reports.csv, reports.benchfmt):
-        show_history(history, _Output(), reports.nothing)
+        show_history(history, writer.console(), reports.nothing)
 
 
 def write_shares(history: History, reports: HistoryReports) -> None:
@@ -140,7 +138,7 @@ def write_shares(history: History, reports: HistoryReports) -> None:
     if reports.markdown is not None:
         write(reports.markdown, shares_markdown(history))
     if not reports.quiet and "-" not in (reports.json, reports.markdown):
-        show_shares(history, _Output())
+        show_shares(history, writer.console())
 
 
 def write_version_table(table: VersionTable, *, json: str | None, markdown: str | None, quiet: bool) -> None:
@@ -152,7 +150,7 @@ def write_version_table(table: VersionTable, *, json: str | None, markdown: str 
     if markdown is not None:
         write(markdown, version_table_markdown(table))
     if not quiet and "-" not in (json, markdown):
-        show_version_table(table, _Output())
+        show_version_table(table, writer.console())
 
 
 def write_bisect(report: BisectReport, *, json: str | None, markdown: str | None, quiet: bool) -> None:
@@ -164,7 +162,7 @@ def write_bisect(report: BisectReport, *, json: str | None, markdown: str | None
     if markdown is not None:
         write(markdown, bisect_markdown(report))
     if not quiet and "-" not in (json, markdown):
-        show_bisect(report, _Output())
+        show_bisect(report, writer.console())
 
 
 def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
@@ -174,7 +172,7 @@ def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
     if json is not None:
         write(json, check_json(report))
     if not quiet and json != "-":
-        show_check(report, _Output())
+        show_check(report, writer.console())
 
 
 def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], *, json: str | None, quiet: bool) -> None:
@@ -190,7 +188,7 @@ def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], *, json: s
         if json is not None:
             write(json, profile_json(profile))
     if not quiet and "-" not in (json, *exports):
-        show_profile(profile, _Output())
+        show_profile(profile, writer.console())
 
 
 def write_opportunities(
@@ -204,7 +202,7 @@ def write_opportunities(
     if markdown is not None:
         write(markdown, opportunities_markdown(document, limit))
     if not quiet and "-" not in (json, markdown):
-        show_opportunities(document, _Output(), limit)
+        show_opportunities(document, writer.console(), limit)
 
 
 def write_sweep(report: SweepReport, reports: Reports) -> None:
@@ -219,15 +217,7 @@ def write_sweep(report: SweepReport, reports: Reports) -> None:
         if reports.markdown is not None:
             write(reports.markdown, sweep_markdown(report))
     if reports.has_table:
-        show_sweep(report, _Output())
-
-
-class _Output(Console):
-    """Standard output; a closed pipe is left to the entry point, unlike by default, where it is an error."""
-
-    def on_broken_pipe(self) -> None:
-        """Raise the error for the entry point of the program."""
-        raise BrokenPipeError
+        show_sweep(report, writer.console())
 
 
 @contextlib.contextmanager
@@ -248,8 +238,7 @@ def write(target: str, text: str) -> None:
     """Write a text completely or not at all; `-` is standard output."""
     content = text if text.endswith("\n") else text + "\n"
     if target == "-":
-        sys.stdout.write(content)
-        sys.stdout.flush()
+        writer.write(content)
     else:
         write_bytes(target, content.encode())
 
@@ -257,8 +246,7 @@ def write(target: str, text: str) -> None:
 def write_bytes(target: str, content: bytes) -> None:
     """Write content completely or not at all; `-` is standard output."""
     if target == "-":
-        sys.stdout.buffer.write(content)
-        sys.stdout.flush()
+        writer.write_bytes(content)
         return
     path = Path(target).resolve()
     if path.exists() and not path.is_file():

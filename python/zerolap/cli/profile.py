@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
@@ -187,7 +188,7 @@ def _measured(request: "Request", policy: "SandboxPolicy", results: "Store", *, 
         reason = plain(traced.no_stacks or "no thread waited")
         raise EnvironmentMissing(f"there are no stacks of {case.case}: {reason}")
     for limit in case.limits:
-        typer.echo(f"warning: {plain(limit)}", err=True)
+        writer.note(f"warning: {plain(limit)}")
     return report.id, case.case
 
 

@@ -65,6 +65,7 @@ def run(
     load_tool: LoadTool = None,
     budget: options.Budget = None,
     wait: options.Wait = None,
+    trial_limit: options.TrialLimit = None,
     quick: options.Quick = False,
     count_build: options.CountBuild = False,
     topology: options.Topology = None,
@@ -96,6 +97,7 @@ def run(
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
     options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
     wait_seconds = options.wait_seconds(wait, platform)
+    trial_seconds = options.trial_seconds(trial_limit, platform, quick=quick)
     request = run_request(
         server=RequestedServer(
             source=options.source(server, repo),
@@ -121,7 +123,8 @@ def run(
             requests = for_platforms(request, platform, priority, topic, results)
             raise typer.Exit(answered(requests, results, reports, wait=not no_wait))
         with Bar(quiet=quiet) as bar:
-            lab = Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox), wait_seconds=wait_seconds)
+            policy = options.sandbox_policy(unsafe_no_sandbox)
+            lab = Lab(results, bar, policy, wait_seconds=wait_seconds, trial_seconds=trial_seconds)
             report = run_server(request, lab)
         write_run(report, results, reports)
     raise typer.Exit(run_exit_code(report))

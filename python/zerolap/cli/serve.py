@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
@@ -162,12 +163,12 @@ def _serve_made_up_data(listen: Sequence[str], hosts: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="zerolap-demo-") as directory, Store.open(directory) as made_up:
 
         def make_up() -> None:
-            typer.echo("making data up: nothing of what the pages show was measured", err=True)
+            writer.note("making data up: nothing of what the pages show was measured")
             fill_with_made_up_data(made_up)
 
         async def keep_reporting() -> None:
             for address in listen:
-                typer.echo(f"the demonstration is at http://{address}/", err=True)
+                writer.note(f"the demonstration is at http://{address}/")
             await keep_agents_reporting(made_up)
 
         serving = ServeOptions(

@@ -7,7 +7,9 @@ from typing import Any
 
 from zerolap.cli.verbs import VERBS
 from zerolap.errors import UsageError, ZerolapError
+from zerolap.named_file import read_named
 
+MOST_BYTES = 1 << 20
 FILE = Path("zerolap.toml")
 
 INNER_VERBS = {
@@ -21,7 +23,7 @@ OPTIONS = {
     "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
     "benchfmt", "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks",
     "load-tool", "keep", "keep-newest", "keep-bytes", "variant", "base-variant", "head-variant", "topology",
-    "unsafe-no-sandbox",
+    "trial-limit", "unsafe-no-sandbox",
 }  # fmt: skip
 
 
@@ -38,23 +40,15 @@ def with_file_named(fault: ZerolapError) -> ZerolapError:
 
 
 def _sets(option: str) -> bool:
-    try:
-        document = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
+    document = _document()
     return any(option in values for values in (document, *document.values()) if isinstance(values, dict))
 
 
 def default_map() -> dict[str, Any]:
     """Return the defaults by verb and option; raises `UsageError` for a file that cannot be read or unknown names."""
-    if not FILE.exists():
+    document = _document()
+    if not document:
         return {}
-    try:
-        document = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
-        raise UsageError(f"`{FILE}` is not valid TOML: {wrong}") from wrong
-    except OSError as fault:
-        raise UsageError(f"`{FILE}` cannot be read: {fault.strerror}") from fault
     shared = {name: value for name, value in document.items() if not isinstance(value, dict)}
     tables = {name: value for name, value in document.items() if isinstance(value, dict)}
     for verb in tables:
@@ -67,6 +61,15 @@ def default_map() -> dict[str, Any]:
             )
     by_verb = {verb: _by_parameter({**shared, **tables.get(verb, {})}) for verb in VERBS}
     return by_verb | {verb: dict.fromkeys(inner, by_verb[verb]) for verb, inner in INNER_VERBS.items()}
+
+
+def _document() -> dict[str, Any]:
+    if not FILE.exists():
+        return {}
+    try:
+        return tomllib.loads(read_named(FILE, MOST_BYTES).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as wrong:
+        raise UsageError(f"`{FILE}` is not valid TOML: {wrong}") from wrong
 
 
 def _by_parameter(options: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
@@ -57,7 +58,7 @@ def prune(
         write(json, encoder.dumps(document, indent=2))
         if json == "-":
             return
-    typer.echo(
+    writer.show(
         f"{'would remove' if dry_run else 'removed'} {len(ended)} results,"
         f" {removed.histories} histories, {removed.blobs} files ({size(removed.blob_bytes)}),"
         f" {upkeep.builds} builds ({size(upkeep.build_bytes)})"
@@ -87,7 +88,7 @@ def usage(json: options.Json = None, store: options.StoreLocation = None) -> Non
         if json == "-":
             return
     for name, count in asdict(taken).items():
-        typer.echo(f"{name:8} {size(count)}")
+        writer.show(f"{name:8} {size(count)}")
 
 
 def size(count: float) -> str:

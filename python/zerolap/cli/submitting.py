@@ -1,14 +1,12 @@
 """Submits comparisons and runs to a fleet, follows them, and writes their reports."""
 
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-import typer
-
+from zerolap import writer
 from zerolap.cli.exit_code import exit_code, run_exit_code
 from zerolap.cli.options import FailOn
 from zerolap.cli.output import Reports, write_comparison, write_run
@@ -54,7 +52,7 @@ def answered(
     store.submit(requests)
     if not wait:
         for request in requests:
-            typer.echo(f"{request.id} {request.platform}")
+            writer.show(f"{request.id} {request.platform}")
         return 0
     codes, faults = [0], []
     _wait_for(requests, store, quiet=reports.quiet)
@@ -63,7 +61,7 @@ def answered(
         if ended.state == "done":
             is_alone = len(requests) == 1
             if not is_alone and reports.has_table:
-                typer.echo(f"\nplatform {request.platform}\n")
+                writer.show(f"\nplatform {request.platform}\n")
             own = reports if is_alone else _of_platform(reports, request.platform)
             codes.append(_written(request, store, own, fail_on))
         else:
@@ -88,7 +86,7 @@ def _wait_for(requests: Sequence[Request], store: Store, *, quiet: bool) -> None
             line = f"{short.platform}: {short.state}, {done} {'job' if done == 1 else 'jobs'} done"
             if not quiet and shown.get(request.id) != line:
                 shown[request.id] = line
-                print(line, file=sys.stderr)
+                writer.note(line)
         if open_requests:
             time.sleep(POLL_SECONDS)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
@@ -33,7 +34,6 @@ def list_cases(
 
         zerolap suites list --cases geo
     """
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -46,7 +46,7 @@ def list_cases(
     for case in selected_cases(cases_directory, cases, command, group):
         # Text, as brackets in descriptions would be parsed as markup.
         table.add_row(*map(Text, (case.name, case.group, ", ".join(case.verbs), case.description)))
-    console = Console()
+    console = writer.console()
     console.print(table)
     if cases_directory is None:
         others = [name for name in packaged_suites() if name != CORE]
@@ -79,7 +79,7 @@ def show(
             f"`{case}` names {len(selected)} cases, and a case file is shown of one", hint=f"name one of {names}"
         )
     for shown in selected:
-        typer.echo(case_file_of(shown) if yaml else shown.model_dump_json(indent=2), nl=not yaml)
+        writer.write(case_file_of(shown) if yaml else f"{shown.model_dump_json(indent=2)}\n")
 
 
 @app.command()
@@ -95,7 +95,7 @@ def schema() -> None:
 
     from zerolap.cases import json_schema
 
-    typer.echo(json.dumps(json_schema(), indent=2))
+    writer.write(f"{json.dumps(json_schema(), indent=2)}\n")
 
 
 @app.command()
@@ -111,6 +111,7 @@ def check(
     command: options.Command = None,
     group: options.Group = None,
     config: options.Config = None,
+    trial_limit: options.TrialLimit = None,
     no_run: Annotated[bool, typer.Option("--no-run", help="Only check that the files are well-formed.")] = False,
     fail_on_fault: Annotated[
         bool,
@@ -161,10 +162,12 @@ def check(
     from zerolap.store import Store
 
     options.check_reports(json=json)
+    trial_seconds = options.trial_seconds(trial_limit, None, quick=True)
     asked_server = RequestedServer(source=options.source(server, repo), config=options.server_settings(config))
     request = CheckRequest(asked_server, cases, seed, options.command_line(context))
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
-        report = check_cases(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+        policy = options.sandbox_policy(unsafe_no_sandbox)
+        report = check_cases(request, Lab(results, bar, policy, trial_seconds=trial_seconds))
     write_check(report, json=json, quiet=quiet)
     unreadable = any(skipped.reason in FAULTS_OF_FILES for skipped in report.skipped)
     if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):
@@ -177,10 +180,10 @@ def show_form(cases: "Sequence[Case]", *, quiet: bool) -> None:
     """Print the warnings of all cases, and how many cases have any."""
     for case in cases:
         for warning in case.warnings:
-            typer.echo(warning, err=True)
+            writer.note(warning)
         if case.cannot_run is not None:
-            typer.echo(f"{case.file}:{case.line}: it cannot run: {': '.join(case.cannot_run)}", err=True)
+            writer.note(f"{case.file}:{case.line}: it cannot run: {': '.join(case.cannot_run)}")
     warned = sum(bool(case.warnings) for case in cases)
     if not quiet:
         outcome = f"{warned} with warnings" if warned else "all well-formed"
-        typer.echo(f"{len(cases)} {'case' if len(cases) == 1 else 'cases'}, {outcome}")
+        writer.show(f"{len(cases)} {'case' if len(cases) == 1 else 'cases'}, {outcome}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
@@ -56,8 +57,8 @@ def add(
         new = ApiToken(name, digest, actor or name, INCLUDED[_checked_scope(scope)])
         if not results.triggers.add_token(new):
             raise UsageError(f"there is a token {name} already", hint=f"zerolap token remove {name}, or another name")
-    typer.echo(f"the token {name} is shown only now; keep it secret", err=True)
-    typer.echo(token)
+    writer.note(f"the token {name} is shown only now; keep it secret")
+    writer.show(token)
 
 
 @app.command("list")
@@ -103,7 +104,7 @@ def remove(name: Name, store: options.StoreLocation = None) -> None:
     with Store.open(store) as results:
         if not results.triggers.remove_token(name):
             raise UsageError(f"there is no token {name}", hint="zerolap token list shows all")
-    typer.echo(f"the token {name} is removed")
+    writer.show(f"the token {name} is removed")
 
 
 def _checked_scope(text: str) -> "TokenScope":
@@ -118,19 +119,18 @@ def _checked_scope(text: str) -> "TokenScope":
 
 
 def _show(listed: list[dict[str, str | None]]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     if not listed:
-        typer.echo("There are no tokens. Make one: zerolap token add NAME")
+        writer.show("There are no tokens. Make one: zerolap token add NAME")
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("token", "actor", "scope", "created", "last used"):
         table.add_column(heading, overflow="fold")
     for token in listed:
         table.add_row(*(Text(value or "never") for value in token.values()))
-    Console().print(table)
+    writer.console().print(table)
 
 
 def _time(seconds: float) -> str:

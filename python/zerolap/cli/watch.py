@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verbs import VERBS
 
@@ -71,7 +72,8 @@ def watch(
     import asyncio
 
     from zerolap.api import follow
-    from zerolap.cli.watch_log import log_for_people
+    from zerolap.cli.logging import set_up_lines
+    from zerolap.cli.watch_log import WatchLog
     from zerolap.errors import UsageError
     from zerolap.store import Store
 
@@ -93,7 +95,7 @@ def watch(
             "variant": variant or "default",
         }
     )
-    log_for_people()
+    set_up_lines(WatchLog())
     results = _Results(json, store)
     with Store.open(store) as opened:
         policy = options.sandbox_policy(unsafe_no_sandbox)
@@ -131,13 +133,13 @@ class _Results:
             self._tell(f"  report: zerolap explain {identity}{where}")
         line = report.model_dump_json(by_alias=True, exclude_none=True)
         if self._json == "-":
-            typer.echo(line)
+            writer.write(f"{line}\n")
         elif self._json is not None:
             with Path(self._json).open("a", encoding="utf-8") as file:
                 file.write(line + "\n")
 
     def _tell(self, line: str) -> None:
-        typer.echo(line, err=self._json is not None)
+        (writer.show if self._json is None else writer.note)(line)
 
     def exit_code(self, fail_on: options.FailOn) -> int:
         """Return 4 if there were pushes to measure and none was, 1 if `fail_on` applies to any of them, else 0."""
@@ -147,13 +149,13 @@ class _Results:
 
         measured = [comparison for push in self._pushes for comparison in push if _has_result(comparison)]
         if self._pushes and not measured:
-            typer.echo("error: nothing was measured of what is new", err=True)
+            writer.note("error: nothing was measured of what is new")
             return TrialFailed.exit_code
         reasons = [gate_sentence(comparison, fail_on.value) for push in self._pushes for comparison in push]
         if fail_on is not options.FailOn.NEVER and not all(self._pushes):
             reasons.append(f"--fail-on {fail_on.value} applies: a push was not measured")
         for reason in dict.fromkeys(filter(None, reasons)):
-            typer.echo(reason, err=True)
+            writer.note(reason)
         return FAIL_ON_APPLIES if any(reasons) else DONE
 
 

@@ -1,7 +1,5 @@
 """What `zerolap watch` logs, as lines for people on standard error: what is new, what is measured, what went wrong."""
 
-import logging
-import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, Final
 
@@ -94,13 +92,3 @@ LINES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "a regression is gone": lambda entry: f"a regression is gone: {_short(entry)} of {_ref(entry)}",
 }
 """The entries that people want to see, by event."""
-
-
-def log_for_people() -> None:
-    """Write logs to standard error from now on, as lines for people."""
-    structlog.configure(
-        processors=[structlog.contextvars.merge_contextvars, structlog.processors.format_exc_info, WatchLog()],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=False,
-    )

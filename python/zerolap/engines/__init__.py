@@ -8,7 +8,9 @@ from zerolap.engines.emulator import MACHINE as EMULATED_MACHINE
 from zerolap.engines.emulator import PROCESSOR as EMULATED_PROCESSOR
 from zerolap.engines.emulator import require_emulator
 from zerolap.engines.engine import (
+    QUICK_TRIAL_SECONDS,
     TRIAL_PREFIX,
+    TRIAL_SECONDS,
     ComparingEngine,
     Engine,
     EngineTrial,
@@ -26,7 +28,7 @@ from zerolap.engines.huge_pages import (
     visible_setting,
 )
 from zerolap.engines.perf import missing_for_sampling
-from zerolap.engines.program_symbols import LARGEST_PROGRAM_BYTES, FunctionSymbol, ambiguous, function_symbols
+from zerolap.engines.program_symbols import FunctionSymbol, ambiguous, function_symbols
 from zerolap.engines.registry import COMPARING, LOADED, TRACED, engine_named, rules_of_plugins
 from zerolap.engines.sampled import PASSES
 from zerolap.engines.server_trial import PinnedTrial, deployed
@@ -50,15 +52,16 @@ __all__ = [
     "EMULATED_MACHINE",
     "EMULATED_PROCESSOR",
     "HUGE_PAGE_VARIABLES",
-    "LARGEST_PROGRAM_BYTES",
     "LOADED",
     "MOST_PROBED",
     "OF_TIMING",
     "PAIRS_PER_START",
     "PASSES",
+    "QUICK_TRIAL_SECONDS",
     "TRACED",
     "TRACED_PASSES",
     "TRIAL_PREFIX",
+    "TRIAL_SECONDS",
     "VALUE_BYTES",
     "WRITTEN_FILES",
     "ComparingEngine",

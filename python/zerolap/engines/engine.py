@@ -4,12 +4,12 @@ import contextlib
 import errno
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from zerolap.build import Builds, LinkFailed, Program
 from zerolap.engines.server_trial import PinnedTrial, deployed, filled
@@ -30,11 +30,14 @@ from zerolap.records import (
     TrialsJob,
     now,
 )
-from zerolap.sandbox import Cancellation, scratch_directory
+from zerolap.sandbox import Cancellation, limited, scratch_directory
 from zerolap.server import RunningServer, named_death
 from zerolap.store import Blobs
 
 TRIAL_PREFIX = "zerolap-trial-"
+TRIAL_SECONDS: Final = 600.0
+QUICK_TRIAL_SECONDS: Final = 120.0
+"""Of trials whose data sets and requests are scaled down."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Place:
     `builds` are those of this machine, `blobs` takes what measurements refer to, `processors` are those that trials may
     use. `recorded` are the trials of the job that an earlier attempt carried out. `clock` returns seconds. `load_host`
     is a machine from which timed trials put load on their servers, by default this one. With `reports_abilities`,
-    what was built is started and asked for its commands and settings.
+    what was built is started and asked for its commands and settings. A trial may take `trial_seconds`.
     """
 
     builds: Builds
@@ -56,6 +59,7 @@ class Place:
     clock: Callable[[], float] = field(default=time.monotonic)
     load_host: LoadHost | None = None
     reports_abilities: bool = False
+    trial_seconds: float = TRIAL_SECONDS
 
     def program(self, server: ServerSpec) -> Program:
         """Return the program of a server; raises `EnvironmentMissing` if its build is not here."""
@@ -101,13 +105,14 @@ class Place:
         return next((measurement for measurement in found if measurement is not None), None)
 
     @contextlib.contextmanager
-    def trial_directory(self) -> Iterator[Path]:
+    def trial_directory(self, *, has_limit: bool = True) -> Iterator[Path]:
         """Make a directory for a trial's files, its name of the same length each time; it ends with the context.
 
-        Raises `EnvironmentMissing` where the disk is full.
+        Raises `EnvironmentMissing` where the disk is full, and `TrialFailed` where the trial takes longer than it may.
         """
+        limit = limited(self.trial_seconds) if has_limit else contextlib.nullcontext()
         try:
-            with scratch_directory(TRIAL_PREFIX, self.directory) as directory:
+            with limit, scratch_directory(TRIAL_PREFIX, self.directory) as directory:
                 yield directory
         except OSError as fault:
             if fault.errno == errno.ENOSPC:
@@ -177,7 +182,7 @@ class EngineTrial(PinnedTrial):
         return TrialDone(job=self.job.id, block=self.block.number, measurements={self.side: measurement})
 
 
-def trials_of(job: TrialsJob, place: Place) -> Iterator[EngineTrial]:
+def trials_of(job: TrialsJob, place: Place) -> Generator[EngineTrial, None, None]:
     """Yield the trials of a job that are yet to be carried out, side after side, each with a directory of its own.
 
     Ends early once the job's time is over.

@@ -44,9 +44,10 @@ class Loaded:
             raise CaseRefused("a load tool runs on the machine of the server, and the load is to come from another one")
         name = job.load_tool or OWN_TOOL
         load = _Load(name, load_tool_named(name))
-        for trial in trials_of(job, place):
-            with named_failure(job, trial.block, trial.side):
-                yield trial.done(load.measure(trial))
+        with contextlib.closing(trials_of(job, place)) as trials:
+            for trial in trials:
+                with named_failure(job, trial.block, trial.side):
+                    yield trial.done(load.measure(trial))
 
 
 class _Load:

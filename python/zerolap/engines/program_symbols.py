@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-LARGEST_PROGRAM_BYTES: Final = 512 << 20
 MOST_SYMBOLS: Final = 1 << 20
 """Of all tables together: the sections of a hostile file may be one table many times."""
 MOST_SECTIONS: Final = 1_000

@@ -68,9 +68,10 @@ class Traced:
         """Carry out the passes; one that cannot be traced costs the case what tracing shows, and no more."""
         if any(server.topology.nodes > 1 for server in job.servers.values()):
             raise TrialFailed("one server is traced; the topology has several")
-        for trial in trials_of(job, place):
-            with named_failure(job, trial.block, trial.side):
-                yield trial.done(_pass(trial, place))
+        with contextlib.closing(trials_of(job, place)) as trials:
+            for trial in trials:
+                with named_failure(job, trial.block, trial.side):
+                    yield trial.done(_pass(trial, place))
 
 
 def _pass(trial: EngineTrial, place: Place) -> Measurement:

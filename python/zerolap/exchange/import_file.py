@@ -1,6 +1,5 @@
 """Reads series from a file, whose content says what it is."""
 
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -8,7 +7,7 @@ from typing import BinaryIO, Final
 from zerolap.exchange.collected_points import LONGEST_NAME, CollectedPoints
 from zerolap.exchange.import_csv import LONGEST_LINE, read_lines
 from zerolap.exchange.import_json import read_json
-from zerolap.records import UsageError
+from zerolap.named_file import open_named
 
 MOST_BYTES: Final = 256 << 20
 JSON_BEGINS: Final = b"{["
@@ -24,16 +23,7 @@ def read_file(path: Path, case: str | None, points: CollectedPoints) -> None:
     `case` is that of a table that names none, by default the name of the file. Raises `UsageError` for a file that
     holds no series, or more than is read.
     """
-    try:
-        # Of a pipe the opening alone could wait without end.
-        status = path.stat()
-    except OSError as fault:
-        raise UsageError(f"`{path}` cannot be read: {fault.strerror}") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise UsageError(f"`{path}` is no regular file", hint="give a file, or redis://HOST:PORT")
-    if status.st_size > MOST_BYTES:
-        raise UsageError(f"`{path}` is larger than {MOST_BYTES >> 20} MiB", hint="import it in parts")
-    with path.open("rb") as file:
+    with open_named(path, MOST_BYTES, hint="give a file, in parts if it is large, or redis://HOST:PORT") as file:
         beginning = file.read(LOOKED_AT).removeprefix(BYTE_ORDER_MARK).lstrip()
         file.seek(0)
         if beginning[:1] and (beginning[:1] in JSON_BEGINS or beginning.startswith(ACTION_DATA)):

@@ -63,6 +63,7 @@ MOST_STARTS: Final = 10
 """A job that was begun so often without an end has ended the process, or the machine, each time: its request fails."""
 POLL_SECONDS: Final = 0.5
 SWEEP_SECONDS: Final = 5.0
+PULL_SECONDS: Final = 2 * 3600.0
 LEAST_PLANNING_SECONDS: Final = 0.05
 AGAIN_SECONDS: Final = 2.0
 """For so long a plan with jobs left is used after something was recorded."""
@@ -78,13 +79,15 @@ log = structlog.get_logger("zerolap.conductor")
 class Pace:
     """How often the conductor looks at what nothing reports to it, how long leases are, and how long jobs are tried.
 
-    A job that agents give up is tried again for `patience_seconds`: their disks may be full for a moment.
+    A job that agents give up is tried again for `patience_seconds`: their disks may be full for a moment. A request of
+    the priority `pull` may take `pull_seconds` of agents' time, so that it cannot hold them for hours.
     """
 
     lease_seconds: float = LEASE_SECONDS
     poll_seconds: float = POLL_SECONDS
     sweep_seconds: float = SWEEP_SECONDS
     patience_seconds: float = PATIENCE_SECONDS
+    pull_seconds: float = PULL_SECONDS
 
 
 @dataclass(frozen=True)
@@ -221,9 +224,12 @@ class Conductor:
         if now - self._polled >= self._pace.poll_seconds:
             self._polled = now
             await self._poll()
-        if now - self._swept >= self._pace.sweep_seconds:
+        since_sweep = now - self._swept
+        if since_sweep >= self._pace.sweep_seconds:
             self._swept = now
             await self._sweep()
+            # After a start, or where the process was stopped, agents have not worked all the time.
+            self._fail_beyond_limit(min(since_sweep, 2 * self._pace.sweep_seconds))
         await self._end_failing()
         await self._feed()
 
@@ -613,6 +619,18 @@ class Conductor:
             if execution.recorded is not None:
                 await self._record_waiting(execution, by_request[execution.id])
         await asyncio.to_thread(self._store.fleet.saw_agents, self.roster.rows())
+
+    def _fail_beyond_limit(self, seconds: float) -> None:
+        """Count so many seconds for each agent that holds a job, and end requests that have taken too many."""
+        for attempt in self.intake.attempts.values():
+            execution = self.executions.get(attempt.request)
+            if execution is None or execution.request.priority != "pull" or not self.intake.is_held(attempt):
+                continue
+            execution.agent_seconds += seconds
+            if execution.agent_seconds > self._pace.pull_seconds:
+                minutes = self._pace.pull_seconds / 60
+                hint = "measure fewer cases, or raise agent_minutes_per_pull under [limits]"
+                self._fail(attempt.request, f"it took agents more than {minutes:g} minutes", hint)
 
     def _is_due(self, lost: Attempt) -> bool:
         """Whether an attempt that was lost is to be published again now."""

@@ -98,7 +98,8 @@ class FleetExecution:
     now, of which the first attempt was made at `tried_since`. `failure` is why the request cannot go on. `recorded` is
     the state that the store has of it, with its reason; `times_recorded` counts how often each was. It was last planned
     at `planned_at` and is not planned again before `pause_seconds` are over. `submitted` is when it was, in seconds
-    since the epoch. `lock` is held while something runs in a thread, `recording` while its state is written.
+    since the epoch; since the conductor has taken it up, it took `agent_seconds` of the time of agents. `lock` is held
+    while something runs in a thread, `recording` while its state is written.
     """
 
     request: Request
@@ -115,6 +116,7 @@ class FleetExecution:
     planned_at: float = 0.0
     pause_seconds: float = 0.0
     turn: int = 0
+    agent_seconds: float = 0.0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     recording: asyncio.Lock = field(default_factory=asyncio.Lock)
     _ended_since: set[str] = field(default_factory=set)

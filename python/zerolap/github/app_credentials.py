@@ -15,8 +15,10 @@ from zerolap.errors import UsageError
 from zerolap.github.answers import App, Installation, InstallationToken, User
 from zerolap.github.github_errors import GitHubForbidden
 from zerolap.github.http_connection import Bearer, Call, GitHubConnection, Reply
+from zerolap.named_file import read_named_text
 
 RENEWAL_SECONDS: Final = 300.0
+LARGEST_KEY_BYTES: Final = 1 << 20
 """A token is renewed so long before it expires, for requests that take long."""
 SIGNED_TOKEN_SECONDS: Final = 540
 """GitHub takes no more than 10 minutes, by its own clock."""
@@ -193,10 +195,7 @@ def _key_of(path: Path) -> rsa.RSAPrivateKey:
 
 
 def _text_of(path: Path) -> str:
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError) as unreadable:
-        raise UsageError(f"{path} cannot be read: {unreadable}") from unreadable
+    return read_named_text(path, LARGEST_KEY_BYTES)
 
 
 def _read_user(reply: Reply) -> User:

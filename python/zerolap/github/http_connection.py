@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import ssl
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -211,7 +212,7 @@ class GitHubConnection:
         """Return the error of an answer without success."""
         status = response.status_code
         self.errors[str(status)] += 1
-        github_message = _message(content).replace(token.get_secret_value(), "(token)")
+        github_message = _without(token, _message(content))
         text = f"{status} {github_message}".strip()
         if status >= 500:
             return _RetryableFault(text, maybe_done=True, wait_seconds=self._requested_seconds(response))
@@ -242,11 +243,16 @@ def _is_limit(response: httpx.Response, github_message: str) -> bool:
     )
 
 
+def _without(token: SecretStr, text: str) -> str:
+    """Return a text without a token; letters of a word that happen to be one stay."""
+    return re.sub(rf"(?<!\w){re.escape(token.get_secret_value())}(?!\w)", "(token)", text)
+
+
 def _message(content: bytes) -> str:
     """Return GitHub's description of an error: the message, and the fields that are wrong."""
     try:
         document: Any = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     if not isinstance(document, dict):
         return ""

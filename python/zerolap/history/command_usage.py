@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from zerolap.named_file import read_named
 from zerolap.records import Case, TableWeights, UsageError
-from zerolap.sandbox import FileRefused, read_file
 from zerolap.server import ServerLogin, is_endpoint, number_in, parts_of, read_command_statistics, rows_of
 
 EQUAL: Final = "equal"
@@ -40,11 +40,8 @@ def case_weights(text: str, cases: Sequence[Case], login: ServerLogin | None = N
         return _by_priority(cases)
     if is_endpoint(text):
         return usage_weights(read_command_statistics(text, login), text, cases)
-    try:
-        content = read_file(Path(text).expanduser().resolve(), LARGEST_STATISTICS_BYTES)
-    except FileRefused as reason:
-        hint = "write equal, priority, a file with the text of INFO commandstats, or tcp://HOST:PORT"
-        raise UsageError(f"`--weights {text}`: {reason}", hint=hint) from reason
+    hint = "write equal, priority, a file with the text of INFO commandstats, or tcp://HOST:PORT"
+    content = read_named(Path(text).expanduser(), LARGEST_STATISTICS_BYTES, hint=hint)
     return usage_weights(content.decode(errors="replace"), text, cases)
 
 

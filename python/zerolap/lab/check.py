@@ -27,7 +27,7 @@ from zerolap.records import (
     TrialFailed,
     now,
 )
-from zerolap.sandbox import scratch_directory
+from zerolap.sandbox import limited, scratch_directory
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def check(request: CheckRequest, lab: Lab) -> CheckReport:
             checked: list[CheckedCase] = []
             for case in selection.cases:
                 lab.cancellation.require_going_on()
-                checked.append(_checked(case, built, asked, request.seed))
+                checked.append(_checked(case, built, request, lab.trial_seconds))
                 lab.listen(_progress(case, len(checked), len(selection.cases)))
     except (KeyboardInterrupt, Interrupted):
         lab.cancellation.cancel()
@@ -80,7 +80,8 @@ def _progress(case: Case, done: int, expected: int) -> Progress:
     return Progress(activity="measuring", subject=case.name, cases=expected, done=done, expected=expected)
 
 
-def _checked(case: Case, built: BuiltServer, asked: RequestedServer, seed: int) -> CheckedCase:
+def _checked(case: Case, built: BuiltServer, request: CheckRequest, trial_seconds: float) -> CheckedCase:
+    asked = request.server
     factor = quick_factor(case)
     server = ServerSpec(build=built.record.build, topology=case.topology, config={**case.config, **asked.config})
     pinning = choose_pinning(
@@ -89,8 +90,8 @@ def _checked(case: Case, built: BuiltServer, asked: RequestedServer, seed: int) 
     facts = None
     notes = [*case.warnings, *case.limits]
     try:
-        with scratch_directory(TRIAL_PREFIX) as directory:
-            probed = probe(PinnedTrial(built.program, server, scaled(case, factor), seed, directory, pinning))
+        with limited(trial_seconds), scratch_directory(TRIAL_PREFIX) as directory:
+            probed = probe(PinnedTrial(built.program, server, scaled(case, factor), request.seed, directory, pinning))
     except TrialFailed as failed:
         faults = [Fault(kind="failed", text=failed.message)]
     else:

@@ -3,10 +3,16 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from zerolap.build import LONGEST_DEFINITION_LINES, BuiltServer, Parameter, parameters_of, source_functions
+from zerolap.build import (
+    LARGEST_PROGRAM_BYTES,
+    LONGEST_DEFINITION_LINES,
+    BuiltServer,
+    Parameter,
+    parameters_of,
+    source_functions,
+)
 from zerolap.engines import (
     ARGUMENT_METHOD,
-    LARGEST_PROGRAM_BYTES,
     MOST_PROBED,
     FunctionSymbol,
     PinnedTrial,

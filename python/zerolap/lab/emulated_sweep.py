@@ -284,7 +284,7 @@ class _Counting:
             seed=self._request.seed,
         )
         try:
-            with self._lab.place.trial_directory() as directory:
+            with self._lab.place.trial_directory(has_limit=False) as directory:
                 place.runs.append(emulated_fork(trial, self._kernel.image, self._guests, directory))
         except TrialFailed as failure:
             self._lab.cancellation.require_going_on()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from zerolap.build import Builds, unpack_build
-from zerolap.engines import Place
+from zerolap.engines import TRIAL_SECONDS, Place
 from zerolap.host import read_processors
 from zerolap.lab.worker import Worker
 from zerolap.records import Event, UsageError
@@ -20,7 +20,8 @@ class Lab:
     """What work on a request needs: a store, a listener to its events, a worker, and a way to end it.
 
     `sandbox` is for code of repositories and trees. `builder` is the platform whose agents have made the builds; none
-    for those that this machine has made. `wait_seconds` is how long a local request waits for a quiet machine.
+    for those that this machine has made. `wait_seconds` is how long a local request waits for a quiet machine,
+    `trial_seconds` how long a trial may take.
     """
 
     store: Store
@@ -30,6 +31,7 @@ class Lab:
     cancellation: Cancellation = field(default_factory=Cancellation)
     builder: str | None = None
     wait_seconds: float = 0.0
+    trial_seconds: float = TRIAL_SECONDS
 
     @property
     def builds(self) -> Builds:
@@ -40,7 +42,13 @@ class Lab:
     @property
     def place(self) -> Place:
         """This machine as a place for jobs."""
-        return Place(self.builds, self.store.blobs, read_processors(), self.cancellation)
+        return Place(
+            self.builds,
+            self.store.blobs,
+            read_processors(),
+            self.cancellation,
+            trial_seconds=self.trial_seconds,
+        )
 
 
 def with_builds(artifacts: Sequence[Artifact], lab: Lab) -> Lab:

@@ -335,7 +335,7 @@ class _Sweep:
     def _trial(self, side: SweepSide, size: int, seed: int) -> Iterator[PinnedTrial]:
         """Give a trial of a side in a directory of its own; raises `TrialFailed` with the name of the side."""
         try:
-            with self._lab.place.trial_directory() as directory:
+            with self._lab.place.trial_directory(has_limit=False) as directory:
                 yield PinnedTrial(
                     self.built[side.name].program,
                     self._server_spec(side),

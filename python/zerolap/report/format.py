@@ -1,10 +1,9 @@
 """How numbers and foreign text are written, everywhere the same."""
 
 import math
-import re
-import unicodedata
 from collections.abc import Iterable
 
+from zerolap import foreign_text
 from zerolap.records import METRICS, PerSide
 
 NO_VALUE = "-"
@@ -12,11 +11,8 @@ NONE = "none"
 ARROW = "→"
 COMMIT_DIGITS = 12
 ELLIPSIS = "…"
-IGNORABLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-"""What takes no place or shows nothing, of the categories of letters, marks and symbols: Unicode's
-`Default_Ignorable_Code_Point`, and the empty pattern of Braille."""
+printable = foreign_text.printable
+one_line = foreign_text.one_line
 
 
 def change(fraction: float) -> str:
@@ -106,23 +102,6 @@ def listing(parts: Iterable[str]) -> str:
 def counted(number: int, singular: str, plural: str) -> str:
     """Write a number of things: `1 regression`, `2 regressions`."""
     return f"{number:,} {singular if number == 1 else plural}"
-
-
-def printable(text: str) -> str:
-    """Return foreign text without what would steer a terminal or hide in a page; line ends and tabs stay."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(character if _is_shown(character) else "\N{REPLACEMENT CHARACTER}" for character in text)
-
-
-def one_line(text: str) -> str:
-    """Return foreign text on one line, as `printable` does."""
-    return printable(" ".join(text.split()))
-
-
-def _is_shown(character: str) -> bool:
-    is_control = unicodedata.category(character).startswith("C") or IGNORABLE.match(character) is not None
-    return character in "\n\t" or not is_control
 
 
 def _decimals(fraction: float) -> int:

@@ -1,7 +1,7 @@
 """The sandbox of code under test: a private network, no access to files of the lab, limits, an end with the lab."""
 
 from zerolap.sandbox import confined_reading
-from zerolap.sandbox.cancellation import Cancellation, current_cancellation
+from zerolap.sandbox.cancellation import Cancellation, current_cancellation, limited
 from zerolap.sandbox.confinement import (
     Confinement,
     Network,
@@ -43,6 +43,7 @@ __all__ = [
     "is_readable",
     "is_regular_file",
     "launch",
+    "limited",
     "namespaces_remedy",
     "network_missing",
     "prepared_socket",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
-from zerolap.records import Interrupted
+from zerolap.records import Interrupted, TrialFailed, ZerolapError
 
 
 class Stoppable(Protocol):
@@ -57,9 +57,13 @@ class Cancellation:
         return self._cancelled.wait(seconds)
 
     def require_going_on(self) -> None:
-        """Raise `Interrupted` if the work is cancelled."""
+        """Raise the `error` if the work is cancelled."""
         if self.is_cancelled:
-            raise Interrupted("interrupted")
+            raise self.error()
+
+    def error(self) -> ZerolapError:
+        """Return the error of work that was cancelled."""
+        return Interrupted("interrupted")
 
     @contextlib.contextmanager
     def current(self) -> Iterator["Cancellation"]:
@@ -71,20 +75,77 @@ class Cancellation:
             _current.reset(token)
 
     def own(self, start: Callable[[], StoppableT]) -> StoppableT:
-        """Start a process and own it until `disown`; raises `Interrupted` if the work is or gets cancelled."""
+        """Start a process and own it until `disown`; raises the `error` if the work is or gets cancelled."""
         with self._lock:
             self.require_going_on()
             process = start()
             self._running.add(process)
         if self.is_cancelled:
             process.stop()
-            raise Interrupted("interrupted")
+            raise self.error()
         return process
 
     def disown(self, process: Stoppable) -> None:
         """Forget a process that has ended."""
         with self._lock:
             self._running.discard(process)
+
+
+class _TimeLimit(Cancellation):
+    """Ends a part of the work of an owner: once its time is over, or with the owner."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+        self.is_over = False
+
+    def end(self) -> None:
+        """End the part, as its time is over."""
+        self.is_over = True
+        self.cancel()
+
+    def kill(self) -> None:
+        """End the part with its owner."""
+        self.cancel()
+
+    def stop(self) -> None:
+        """End the part with its owner."""
+        self.cancel()
+
+    def error(self) -> ZerolapError:
+        """Return the error of a part that was ended."""
+        if not self.is_over:
+            return super().error()
+        hint = "--trial-limit permits more; a server that answers in parts, or seldom, takes long"
+        return TrialFailed(f"the trial took more than its limit of {self.seconds:g} s", hint)
+
+
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Kill the processes that the thread launches within the context once that time is over.
+
+    Raises `TrialFailed` then, whatever the work itself raises after that.
+    """
+    owner, limit = current_cancellation(), _TimeLimit(seconds)
+    owner.own(lambda: limit)
+    timer = threading.Timer(seconds, limit.end)
+    timer.daemon = True
+    timer.start()
+    _current.set(limit)
+    try:
+        yield
+    except Exception as fault:
+        if limit.is_over:
+            raise limit.error() from fault
+        raise
+    finally:
+        timer.cancel()
+        owner.disown(limit)
+        # A generator that is not used up may be ended in another thread.
+        if _current.get() is limit:
+            _current.set(owner)
+    if limit.is_over:
+        raise limit.error()
 
 
 _DEFAULT = Cancellation()

@@ -10,6 +10,7 @@ but is another file to build and ship.
 """
 
 import contextlib
+import errno
 import os
 import shutil
 import signal
@@ -52,6 +53,7 @@ class ReadingLimits:
     answer_bytes: int = 256 << 20
 
 
+OUT_OF_MEMORY = "out of memory"
 LIMITS = ReadingLimits()
 
 
@@ -213,6 +215,9 @@ def _read(
     kind, rest = answer[:1], answer[1:]
     if kind == SYSTEM_ERROR:
         number, reason, file = _texts(rest)
+        if int(number) == errno.ENOMEM or reason.endswith(OUT_OF_MEMORY):
+            # A file of any size can have a hole, and be read as if that were its content.
+            raise UnreadableFile(f"{files[0]}: it takes more than {limits.memory_bytes >> 20} MiB of memory")
         raise OSError(int(number), reason, file) if file else OSError(reason)
     if kind != RESULT:
         raise UnreadableFile(rest.decode())

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from zerolap.byte_counts import shown_bytes
-from zerolap.records import EnvironmentMissing, Interrupted
+from zerolap.records import EnvironmentMissing
 from zerolap.sandbox.cancellation import Cancellation, current_cancellation
 from zerolap.sandbox.confinement import Confinement, Network, available, open_command, require_sandbox, tied_command
 from zerolap.sandbox.control_group import ControlGroup, usable_parents
@@ -163,7 +163,7 @@ class Process:
         self.stop()
         # Results and failures of a killed process are not results and failures of the work.
         if self._owner.is_cancelled and (fault is None or isinstance(fault, Exception)):
-            raise Interrupted("interrupted") from fault
+            raise self._owner.error() from fault
 
 
 @dataclass(frozen=True)

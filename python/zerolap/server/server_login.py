@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerolap.named_file import read_named
 from zerolap.records import UsageError
-from zerolap.sandbox import FileRefused, read_file
 
 DEFAULT_USER = "default"
 LARGEST_PASSWORD_BYTES = 4096
@@ -70,12 +70,8 @@ def read_login(password_file: Path | None, username: str | None) -> ServerLogin 
         if username is not None:
             raise UsageError("`--username` needs a password", hint="add --password-file FILE")
         return None
-    try:
-        content = read_file(password_file.expanduser().resolve(), LARGEST_PASSWORD_BYTES)
-    except FileRefused as reason:
-        raise UsageError(
-            f"`--password-file {password_file}`: {reason}", hint="give a file with the password"
-        ) from reason
+    hint = "give --password-file a file with the password"
+    content = read_named(password_file.expanduser(), LARGEST_PASSWORD_BYTES, hint=hint)
     password = content.decode(errors="surrogateescape").split("\n", 1)[0].removesuffix("\r")
     if not password:
         raise UsageError(f"`--password-file {password_file}`: its first line is empty", hint="write the password there")

@@ -24,6 +24,7 @@ from pydantic import (
 from zerolap.build import parse_variant
 from zerolap.errors import UsageError
 from zerolap.github import REPOSITORY
+from zerolap.named_file import read_named_text
 from zerolap.records import FailOn, FirstFault
 from zerolap.triggers.names import BRANCHES, TAGS, Login, RefName, RepositoryName, is_same_name
 from zerolap.triggers.setting_types import (
@@ -276,8 +277,14 @@ class TriggerLimits(_Part):
     commands_per_hour_per_actor: Count = 30
     forged_per_minute_per_address: Count = 30
     requests_per_minute_per_token: Count = 120
+    agent_minutes_per_pull: Count = 120
     body_mib: Annotated[float, Field(gt=0, le=GITHUB_MOST_MIB)] = 5.0
     body_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
+
+    @property
+    def pull_seconds(self) -> float:
+        """The time of agents that a request of the priority `pull` may take."""
+        return 60.0 * self.agent_minutes_per_pull
 
     @property
     def body_bytes(self) -> int:
@@ -369,12 +376,8 @@ class TriggerSettings(_Part):
 def read_trigger_settings(path: Path) -> TriggerSettings:
     """Return the settings in a file, with the secrets in the files that it names; raises `UsageError`."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as fault:
-        raise UsageError(f"there is no file {path}", hint="docs/zero-touch.md has an example") from fault
-    except (OSError, UnicodeDecodeError) as fault:
-        raise UsageError(f"{path} cannot be read: {fault}") from fault
-    except tomllib.TOMLDecodeError as fault:
+        content = tomllib.loads(read_named_text(path, MIB, hint="docs/zero-touch.md has an example"))
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise UsageError(f"{path} is not TOML: {fault}") from fault
     return checked_settings(content, path.resolve().parent, str(path))
 

@@ -1,7 +1,9 @@
 //! Commands that were recorded by MONITOR.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
 use std::sync::Arc;
 
 use zerolap_load_requests::{
@@ -22,6 +24,7 @@ const NOT_DRAWN: &str = "PING";
 const MOST_NAMES: usize = 1000;
 /// Databases that a warning names.
 const MOST_SHOWN: usize = 8;
+const MOST_BYTES: u64 = 1 << 30;
 
 #[derive(Debug, Default)]
 pub(crate) struct MonitorDraft {
@@ -196,8 +199,23 @@ pub(crate) fn settle_databases(
 /// The commands in a file, and the numbers of their lines. As with memtier, one begins at the first quote of its line,
 /// and a line without any is left out: the server's OK is one.
 fn read(path: &str, warnings: &mut Warnings) -> Result<(Vec<RecordedText>, Vec<usize>), UsageError> {
-    let bytes = fs::read(path).map_err(|error| wrong_file(path, error.to_string()))?;
+    let bytes = read_regular(Path::new(path)).map_err(|error| wrong_file(path, error.to_string()))?;
     lines(&bytes, path, warnings)
+}
+
+/// The content of a regular file; a pipe would be waited for, and a device read without end.
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let status = fs::metadata(path)?;
+    if !status.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let too_large = || io::Error::other(format!("it is larger than {} MiB", MOST_BYTES >> 20));
+    if status.len() > MOST_BYTES {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES { Err(too_large()) } else { Ok(bytes) }
 }
 
 /// The commands in a recording, without a file.

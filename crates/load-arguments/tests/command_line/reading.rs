@@ -43,3 +43,11 @@ pub(crate) fn refusal(arguments: &[&str]) -> String {
 pub(crate) fn warnings(arguments: &[&str]) -> Vec<String> {
     accept(arguments).report.warnings
 }
+
+#[test]
+fn a_recording_is_a_regular_file() {
+    for path in ["/dev/zero", "/dev", "/proc/self/fd"] {
+        let reason = refusal(&["--monitor-input", path, "--command", "__monitor_line1__"]);
+        assert!(reason.contains("it is no regular file"), "{path}: {reason}");
+    }
+}

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from zerolap.errors import UsageError
+from zerolap.named_file import read_named_text
 from zerolap.records import FirstFault
 
 OWNER_ONLY: Final = 0o600
@@ -30,12 +31,8 @@ AnyPart = TypeVar("AnyPart", bound=FilePart)
 def read(path: Path, kind: type[AnyPart], hint: str) -> AnyPart:
     """Return what a file says; raises `UsageError`."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as fault:
-        raise UsageError(f"there is no file {path}", hint) from fault
-    except (OSError, UnicodeDecodeError) as fault:
-        raise UsageError(f"{path} cannot be read: {fault}") from fault
-    except tomllib.TOMLDecodeError as fault:
+        content = tomllib.loads(read_named_text(path, hint=hint))
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise UsageError(f"{path} is not TOML: {fault}") from fault
     return validated(content, kind, str(path))
 
