@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.build import is_compiled
+from zerolap.lab.identity import why_partly_counted
 from zerolap.lab.reasons import Explainer
 from zerolap.lab.results import Results, Trials
 from zerolap.records import BASE, HEAD, CallGraph, ChangedFiles, Changes, FileChange, UnknownChanges
@@ -32,7 +33,7 @@ class _Changed:
 def changed_files(results: Results, explainer: Explainer) -> ChangedFiles | None:
     """Return the changed files that are in either program, and those of them that no measured case executes.
 
-    None where that is not known: the sources cannot be compared, or a case was measured without being counted.
+    None where that is not known: the sources cannot be compared, or a case was timed that is not counted, or in part.
     """
     if isinstance(explainer.changes, UnknownChanges):
         return None
@@ -63,14 +64,15 @@ def _changed_files(results: Results, explainer: Explainer, changes: Changes) -> 
 
 
 def _graphs(results: Results) -> Iterator[str | None]:
-    """Yield the call graphs of each measured case; None for a case that was measured and not counted."""
+    """Yield the call graphs of each measured case; None for a case of which not all that was measured was counted."""
     for case in results.resolved.cases:
         counted = results.counted.get(case.name)
-        if counted is None or not counted.usable:
-            if case.name in results.timed:
-                yield None
-            continue
-        yield from _graphs_of(counted)
+        is_counted = counted is not None and counted.usable and any(counted.measurements.values())
+        if case.name in results.timed and (not is_counted or why_partly_counted(results.resolved, case) is not None):
+            # I/O threads, network connections and replicas execute functions that no call graph shows.
+            yield None
+        if counted is not None and is_counted:
+            yield from _graphs_of(counted)
 
 
 def _graphs_of(counted: Trials) -> Iterator[str | None]:

@@ -103,15 +103,23 @@ def why_unknown(resolved: Resolved, builds: Mapping[str, Build], case: Case) -> 
     base, head = (resolved.servers[side] for side in (BASE, HEAD))
     if base.config != head.config:
         return "the sides have other settings"
-    if has_io_threads(case, base.config):
-        return "the work of I/O threads is not counted with one connection"
-    if case.topology.transport != "unix" or resolved.load_host:
-        return "requests over a network are not counted, only those over a unix socket"
+    uncounted = why_partly_counted(resolved, case)
+    if uncounted is not None:
+        return uncounted
     known = [builds[side.spec.digest] for side in (base, head) if side.spec.digest in builds]
     if len({build.arguments for build in known}) > 1:
         return "the sides have other arguments"
     if len({(build.flags, build.compiler, build.allocator, build.libc) for build in known}) > 1:
         return "the sides are built with other flags or tools"
+    return None
+
+
+def why_partly_counted(resolved: Resolved, case: Case) -> str | None:
+    """Return which work of the servers of a timed case its counted trials leave out; none where they have all of it."""
+    if any(has_io_threads(case, resolved.servers[side].config) for side in (BASE, HEAD)):
+        return "the work of I/O threads is not counted with one connection"
+    if case.topology.transport != "unix" or resolved.load_host:
+        return "requests over a network are not counted, only those over a unix socket"
     return counted_part(case.topology) or None
 
 

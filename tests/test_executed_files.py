@@ -1,0 +1,73 @@
+"""Which changed files the measured cases execute: also of cases whose counts leave out what is timed."""
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from stored_run import REQUEST, RESOLVED, a_measurement
+
+from zerolap.lab.executed_files import changed_files
+from zerolap.lab.reasons import Explainer
+from zerolap.lab.results import Results, TimedTrials, Trials
+from zerolap.records import BASE, HEAD, CallGraph, ChangedFiles, Changes, FileChange, Resolved, SourceFunction
+from zerolap.store import Store
+
+CASE = REQUEST.cases[0]
+GRAPH = CallGraph.model_validate(
+    {
+        "schema": "zerolap.calls/1",
+        "files": ["t_string.c"],
+        "totals": {"instructions": 9.0, "syscalls": 0.0},
+        "functions": [
+            {
+                "name": "getCommand",
+                "file": 0,
+                "object": "server",
+                "instructions": 9.0,
+                "syscalls": 0.0,
+                "calls": 1.0,
+                "lines": [],
+            }
+        ],
+        "edges": [],
+    }
+)
+FUNCTIONS = [SourceFunction("src/t_string.c", "getCommand", 1, 9), SourceFunction("src/iothread.c", "wait", 1, 9)]
+NAMES = ["src/t_string.c", "src/iothread.c"]
+CHANGES = Changes(files=[FileChange(old_file=name, new_file=name, hunks=[]) for name in NAMES])
+UNEXECUTED = ChangedFiles(compiled=NAMES, unexecuted=["src/iothread.c"])
+
+
+def resolved(config: dict[str, str], **topology: object) -> Resolved:
+    server = RESOLVED.servers[HEAD].model_copy(update={"config": config})
+    case = CASE.model_copy(update={"topology": CASE.topology.model_copy(update=topology)})
+    return RESOLVED.model_copy(update={"servers": {BASE: server, HEAD: server}, "cases": (case,)})
+
+
+def executed(store: Store, of: Resolved, *, timed: bool, counted: bool = True) -> ChangedFiles | None:
+    results = Results(of, store.blobs)
+    graph = store.blobs.put(GRAPH.model_dump_json(by_alias=True).encode())
+    measurements = {side: [a_measurement(graph=graph)] if counted else [] for side in (BASE, HEAD)}
+    results.counted[CASE.name] = Trials(CASE, measurements)
+    if timed:
+        results.timed[CASE.name] = TimedTrials(CASE, {})
+    explainer = SimpleNamespace(functions=(FUNCTIONS, FUNCTIONS), changes=CHANGES)
+    return changed_files(results, cast("Explainer", explainer))
+
+
+def test_a_file_of_which_no_function_is_in_a_call_graph_is_not_executed(store: Store) -> None:
+    assert executed(store, resolved({}), timed=True) == UNEXECUTED
+    assert executed(store, resolved({"io-threads": "4"}), timed=False) == UNEXECUTED
+
+
+@pytest.mark.parametrize(
+    ("config", "topology"), [({"io-threads": "4"}, {}), ({}, {"transport": "tcp"}), ({}, {"replicas": 1})]
+)
+def test_what_a_timed_case_executes_beside_its_counts_is_not_known(
+    store: Store, config: dict[str, str], topology: dict[str, object]
+) -> None:
+    assert executed(store, resolved(config, **topology), timed=True) is None
+
+
+def test_a_case_that_was_timed_and_not_counted_may_execute_anything(store: Store) -> None:
+    assert executed(store, resolved({}), timed=True, counted=False) is None
