@@ -221,6 +221,9 @@ def test_keys_that_expire_while_a_trial_runs_are_seen(looked: Looked) -> None:
     assert look_up_checks(case, [result(0)] * 20, None)[0].ok
     [check] = look_up_checks(case, [*[result(0)] * 19, result(150)], None)
     assert (check.ok, check.value) == (False, 0.75)
+    # Of many slices that miss by chance as often as they may, some miss more often.
+    [by_chance] = look_up_checks(case, [*[result(14)] * 19, result(26)], None)
+    assert by_chance.ok
 
 
 def test_keys_that_expire_are_missed_by_later_slices(looked: Looked) -> None:
@@ -242,8 +245,8 @@ def test_the_server_alone_is_asked_where_another_program_sends() -> None:
     missed = absent_keys_check(case("GET k", "SET k v"), KeyLookUps(10, 90))
     assert missed is not None
     assert (missed.ok, missed.value) == (False, 0.9)
-    found = absent_keys_check(case("GET k"), KeyLookUps(100, 0))
-    assert found is not None
-    assert found.ok
+    hit = absent_keys_check(case("GET k"), KeyLookUps(100, 0))
+    assert hit is not None
+    assert hit.ok
     assert absent_keys_check(case("SET k v"), KeyLookUps(0, 0)) is None
     assert absent_keys_check(case("GET k", "LPOP l"), KeyLookUps(0, 9)) is None

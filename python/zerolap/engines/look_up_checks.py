@@ -5,6 +5,7 @@ server's own count of keys that were not there decides.
 """
 
 import functools
+import math
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,6 +16,8 @@ from zerolap.server import KeyLookUps
 
 FEWEST_ANSWERS = 100
 """Replies of a slice; the share of misses among fewer may be chance."""
+BEYOND_CHANCE = 5.0
+"""Standard errors of a slice's share of misses: a trial has hundreds of slices, of which the worst one is looked at."""
 LOOKS_NOTHING_UP = "none of the commands looks anything up"
 DECLARED = 'a case that misses on purpose declares it by expect, such as {hit_rate: "<= 0.1"}'
 
@@ -71,7 +74,9 @@ def _is_contended(case: Case, name: str, commands: Sequence[CommandResult]) -> b
     role = next(command.look_ups.role for command in commands if command.command == name and command.look_ups)
     if role not in ("takes", "moves"):
         return False
-    writers = [one for one in commands if one.look_ups is None or one.look_ups.role in ("moves", "runs")]
+    writers = [
+        command for command in commands if command.look_ups is None or command.look_ups.role in ("moves", "runs")
+    ]
     others = [command for command in writers if command.command != name]
     return bool(others) or len(writers) > 1 or any(client.sent for client in case.companions)
 
@@ -84,12 +89,20 @@ def _check_of_all(name: str, total: LookUpCounts) -> Check | None:
 
 
 def _check_of_most(name: str, total: LookUpCounts, slices: Sequence[LookUpCounts]) -> Check | None:
-    """Return the check of the slice in which a command missed most: keys may expire while a trial runs."""
+    """Return the check of all replies, and of slices that miss too much by more than chance: keys may have expired."""
     if not total.answers:
         return None
-    long_enough = [counts for counts in slices if counts.answers >= FEWEST_ANSWERS]
-    share = max(counts.nothing / counts.answers for counts in [total, *long_enough])
+    certain = [counts for counts in slices if _misses_too_much(counts)]
+    share = max(counts.nothing / counts.answers for counts in [total, *certain])
     return _check(name, share, share <= LARGEST_NOTHING_SHARE, f"<= {LARGEST_NOTHING_SHARE}")
+
+
+def _misses_too_much(counts: LookUpCounts) -> bool:
+    """Whether more of a slice's replies find nothing than chance gives where as many miss as may."""
+    if counts.answers < FEWEST_ANSWERS:
+        return False
+    error = math.sqrt(LARGEST_NOTHING_SHARE * (1 - LARGEST_NOTHING_SHARE) / counts.answers)
+    return counts.nothing / counts.answers > LARGEST_NOTHING_SHARE + BEYOND_CHANCE * error
 
 
 def _of_absent_keys(totals: Mapping[str, LookUpCounts], keys: KeyLookUps | None) -> Check | None:
