@@ -7,6 +7,8 @@ import pytest
 
 from zerolap.explain import explain_slow_starts
 from zerolap.judge import LOOKS, SnapshotPairs, TimedPair, judge_snapshots, judge_timed, wants_more_starts
+from zerolap.judge.lopsided_starts import are_lopsided
+from zerolap.judge.wild_starts import BoundedStarts
 from zerolap.records import Verdict
 
 METRIC = "cpu_ns_per_op"
@@ -115,6 +117,14 @@ def test_the_pauses_of_snapshots_too() -> None:
     quiet, slow = judge_snapshots([place(slow=False), place(slow=True)], 0.1)
     assert [verdict.verdict for verdict in quiet] == ["same"]
     assert [verdict.verdict for verdict in slow] == ["unsure"]
+
+
+def test_any_number_of_cases_is_judged() -> None:
+    """The chances of more than a thousand cases are no floating-point numbers."""
+    one_side = [BoundedStarts([0.0], [1.0])] * 1_100
+    both_sides = [BoundedStarts([0.0], [sign]) for sign in (1.0, -1.0)] * 550
+    assert are_lopsided(one_side)
+    assert not are_lopsided(both_sides)
 
 
 def test_it_is_stated_which_side_was_slow() -> None:

@@ -67,4 +67,5 @@ def _is_beyond_chance(first: int, second: int) -> bool:
     """Whether so many on each side are not what equal chances give: the exact sign test, of both directions."""
     total, most = first + second, max(first, second)
     tail = sum(math.comb(total, number) for number in range(most, total + 1))
-    return tail <= SIGN_LEVEL * math.ldexp(0.5, total)
+    # A quotient of integers: the powers of two of a thousand cases are beyond floats.
+    return 2 * tail / 2**total <= SIGN_LEVEL
