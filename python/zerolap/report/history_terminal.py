@@ -97,9 +97,11 @@ def _show_change(lines: Lines, history: History, series: HistorySeries, changed:
     lines.blank()
     words = "drift" if changed.kind == "drift" else "step"
     confirmed = "" if changed.confirmed or series.is_imported else ", not confirmed yet"
+    # What other counts speak against is no gain.
+    style = "bold" if changed.is_opposed else _style(series, changed.change)
     lines.line(
         (f"{series_label(series)}  ", "bold"),
-        (f"{change(changed.change)} {series_metric(series)}", _style(series, changed.change)),
+        (f"{change(changed.change)} {series_metric(series)}", style),
         f"  {words} {one_line(range_of_change(history, changed))}{confirmed}",
     )
     if changed.accepted is not None:
