@@ -84,8 +84,8 @@ def _reply_checks(case: Case, run: LoadedRun) -> list[Check]:
         allowed = case.expect.errors
         checks.append(Check(check="errors", ok=errors <= allowed, value=float(errors), limit=f"<= {allowed}"))
     if case.expect.hit_rate is None:
-        found = absent_keys_check(case, counts.keys)
-        return checks if found is None else [*checks, found]
+        misses = absent_keys_check(case, counts.keys)
+        return checks if misses is None else [*checks, misses]
     if counts.keys.hits + counts.keys.misses:
         rate = 1 - counts.keys.missing_share
         holds = case.expect.hit_rate_holds(rate)

@@ -153,13 +153,13 @@ def _read_record(record: Mapping[str, Any], points: CollectedPoints) -> None:
     except PointRefused as refused:
         points.refuse(str(refused))
         return
-    told_apart = {name: fields[name][1] for name in (*LABELS, *SETTINGS_OF_RECORDS) if name in fields}
+    distinguishing = {name: fields[name][1] for name in (*LABELS, *SETTINGS_OF_RECORDS) if name in fields}
     labels: dict[str, str] = {
         name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in told_apart.items()
+        for name, value in distinguishing.items()
         if value is not None
     }
-    meant = {*TIMES, *VERSIONS, *CASES, *REPEATS, *told_apart}
+    meant = {*TIMES, *VERSIONS, *CASES, *REPEATS, *distinguishing}
     for name, (written, value) in fields.items():
         if name not in meant and isinstance(value, int | float) and not isinstance(value, bool):
             try:

@@ -80,7 +80,7 @@ def _by_who_decides(graph: CallGraph) -> dict[_Pair, float]:
             else:
                 decided.append(edge)
         taken = [
-            edge.model_copy(update={"calls": allocations * edge.calls / sum(one.calls for one in entering[wrapper])})
+            edge.model_copy(update={"calls": allocations * edge.calls / sum(call.calls for call in entering[wrapper])})
             for wrapper, allocations in within.items()
             for edge in entering[wrapper]
         ]

@@ -57,8 +57,8 @@ def judge_snapshots(places: Sequence[SnapshotPairs], min_effect: float, q: float
         prior = _core.fit_prior([variance for variance in seen if variance is not None])
         is_lopsided = are_lopsided(changes.values())
         for index, starts in changes.items():
-            one = _judged(rule, pairs[index], starts, prior, min_effect, q, are_others_lopsided=is_lopsided)
-            judged[int(index)].append(one)
+            verdict = _judged(rule, pairs[index], starts, prior, min_effect, q, are_others_lopsided=is_lopsided)
+            judged[int(index)].append(verdict)
     return adjusted(judged, q)
 
 

@@ -24,8 +24,8 @@ class Atomics:
 
     def detect(self, evidence: CaseEvidence) -> list[CaseOpportunity]:
         """Return the functions with locked instructions; a library's are not known, such as those of a mutex."""
-        found = [_opportunity(evidence, name, times) for name, times in evidence.locked.items() if times >= FEWEST]
-        return [opportunity for opportunity in found if opportunity is not None]
+        looked_at = [_opportunity(evidence, name, times) for name, times in evidence.locked.items() if times >= FEWEST]
+        return [opportunity for opportunity in looked_at if opportunity is not None]
 
 
 def _opportunity(evidence: CaseEvidence, name: str, times: float) -> CaseOpportunity | None:
