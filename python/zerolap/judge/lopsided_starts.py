@@ -68,4 +68,4 @@ def _is_beyond_chance(first: int, second: int) -> bool:
     total, most = first + second, max(first, second)
     tail = sum(math.comb(total, number) for number in range(most, total + 1))
     # A quotient of integers: the powers of two of a thousand cases are beyond floats.
-    return 2 * tail / 2**total <= SIGN_LEVEL
+    return 2 * tail / (1 << total) <= SIGN_LEVEL
