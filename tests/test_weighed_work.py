@@ -1,12 +1,19 @@
 """The answer on work where counted figures of a case speak against each other, and the sentence on it."""
 
 import math
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
+from zerolap.build import BuiltServer
+from zerolap.cases import core_suite
 from zerolap.explain import explain_opposed_work
 from zerolap.judge import case_answers
-from zerolap.records import METRICS, Validity, Verdict, VerdictWord
+from zerolap.lab.reasons import Explainer
+from zerolap.lab.results import CaseResults, Trials
+from zerolap.records import METRICS, Finding, TimeWord, Validity, Verdict, VerdictWord
+from zerolap.store import Blobs
 
 INSTRUCTIONS, ALONE, TICK = "instructions_per_op", "instructions_alone_per_op", "instructions_per_tick"
 SYSCALLS, ALLOCATIONS, CLOCK = "syscalls_per_op", "allocations_per_op", "clock_readings_per_op"
@@ -149,3 +156,26 @@ def test_what_is_unsure_has_its_sentence() -> None:
     assert "56,000 → 560,000, +900.0%" in of_timers.text
     assert explain_opposed_work([FEWER]) is None
     assert explain_opposed_work([MORE, counted(ALLOCATIONS, 4, 5)]) is None
+
+
+class Labelled(Explainer):
+    """Gives what the change of a count, or of time, is explained by as a label."""
+
+    def _explain_work(self, trials: Trials, metric: str) -> list[Finding]:
+        return [Finding(kind="culprit", rank=0, text=metric)]
+
+    def _explain_times(self, times: object, timed: object) -> list[Finding]:
+        return [Finding(kind="culprit", rank=0, text="time")]
+
+
+@pytest.mark.parametrize("time", ["regression", "improvement", "same", None])
+def test_what_stays_unsure_has_the_reasons_of_the_count_that_lost_whatever_time_did(time: TimeWord | None) -> None:
+    verdicts = [counted(INSTRUCTIONS, 3489.0, 3754.0, 0.0375), counted(SYSCALLS, 0.25, 0.1875)]
+    answers = replace(case_answers(verdicts, Validity.of([])), time=time)
+    assert (answers.work, answers.work_deciding) == ("unsure", INSTRUCTIONS)
+    case = core_suite()[0]
+    trials = Trials(case, {})
+    measured = CaseResults(case, None, trials, None, None, {})
+    explainer = Labelled(cast("BuiltServer", None), cast("BuiltServer", None), cast("Any", ()), cast("Blobs", None))
+    first, *_ = explainer.findings(answers, verdicts, measured)
+    assert first.text == INSTRUCTIONS

@@ -105,9 +105,12 @@ class Explainer:
         return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
 
     def _reasons(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
-        """Return the functions behind a change: of the work, unless time alone changed, or the other way."""
+        """Return the functions behind a change: of the work, unless time alone changed, or the other way.
+
+        Where counts speak against each other, they are those of the count that lost, whatever time did.
+        """
         times = self._times(measured.sampled, verdicts) if measured.sampled is not None else None
-        is_of_time = answers.time in CHANGED and answers.work != answers.time
+        is_of_time = answers.time in CHANGED and answers.work != answers.time and not _is_opposed(answers, verdicts)
         if is_of_time or answers.work_deciding is None:
             return self._explain_times(times, measured.timed)
         if measured.counted is None or answers.work_deciding not in METRICS:
@@ -184,7 +187,8 @@ def _repeated_steps(measurements: Sequence[Measurement], blobs: Blobs) -> dict[s
 
 def _is_opposed(answers: CaseAnswers, verdicts: Sequence[Verdict]) -> bool:
     """Whether work is unsure though the metric that it rests on changed: others changed the other way."""
-    return any(verdict.metric == answers.work_deciding and verdict.verdict in CHANGED for verdict in verdicts)
+    deciding = next((verdict for verdict in verdicts if verdict.metric == answers.work_deciding), None)
+    return answers.work not in CHANGED and deciding is not None and deciding.verdict in CHANGED
 
 
 def explainer_of(results: Results, lab: Lab) -> Explainer:
