@@ -114,6 +114,23 @@ class TestKeeping:
         [change] = store.kept_histories.changes_of([series.number], MANY)
         assert (change.accepted, change.is_worse, change.is_open) == ("needed for safety", True, False)
 
+    def test_a_step_that_other_counts_oppose_is_no_gain_later_either(self, store: Store) -> None:
+        """Also where a history of other cases keeps it at its commit."""
+        document = MadeUp((Step("get-100B", 20, -0.1),)).document
+        opposed = [
+            series.model_copy(
+                update={"changes": tuple(change.model_copy(update={"is_opposed": True}) for change in series.changes)}
+            )
+            for series in document.series
+        ]
+        whole = document.model_copy(update={"series": tuple(opposed)})
+        store.kept_histories.keep(whole, open_changes(whole), {"get-100B": ("GET",)})
+        others = whole.model_copy(update={"series": tuple(of for of in opposed if of.case != "get-100B")})
+        store.kept_histories.keep(others, open_changes(others), {"set-100B": ("SET",)})
+        [series] = store.kept_histories.series(SeriesFilter(cases=("get-100B",), metrics=(INSTRUCTIONS,)), MANY)
+        [change] = store.kept_histories.changes_of([series.number], MANY)
+        assert (change.is_worse, change.is_opposed) == (False, True)
+
     def test_a_change_that_is_accepted_later_is_open_no_more(self, store: Store) -> None:
         keep_two_platforms(store)
         change = AcceptedChange("/srv/redis", commit_id(20), "it was needed", "zadd-100B", INSTRUCTIONS)

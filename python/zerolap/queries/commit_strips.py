@@ -107,8 +107,8 @@ def _badness(change: KeptChange) -> tuple[bool, float]:
 def _state(
     commit: KeptCommit, before: KeptCommit | None, change: KeptChange | None, series: KeptSeries | None
 ) -> State:
-    # Of a metric of which nobody knows which values are better, a step is neither.
-    if change is not None and series is not None and series.better is not None:
+    # Of a metric of which nobody knows which values are better, a step is neither; nor one that other counts oppose.
+    if change is not None and series is not None and series.better is not None and not change.is_opposed:
         return "worse" if change.is_worse else "better"
     if commit.failure is not None:
         return "failed"

@@ -38,7 +38,7 @@ class ListedChange(Record):
 
     It lies after the commit `after` and up to `commit`, in `commit_count` commits. `better` is which values of the
     metric are better, null where that is not known. `confirmed` is false for a step of time that no fresh comparison
-    has shown yet.
+    has shown yet. `is_opposed`: it is less work, and no gain, as other counts of the case lose by it.
     """
 
     history: int
@@ -60,6 +60,7 @@ class ListedChange(Record):
     high: float
     better: str | None
     is_worse: bool
+    is_opposed: bool
     is_open: bool
     confirmed: bool
     accepted: str | None
@@ -118,7 +119,10 @@ def _listed(
     change: KeptChange, series: KeptSeries, history: KeptHistory, commits: Mapping[tuple[int, int], KeptCommit]
 ) -> ListedChange:
     of_series = ("case", "group", "metric", "engine", "topology", "source", "better")
-    of_change = ("id", "kind", "change", "low", "high", "is_worse", "is_open", "confirmed", "accepted", "comparison")
+    of_change = (
+        *("id", "kind", "change", "low", "high", "is_worse", "is_opposed", "is_open"),
+        *("confirmed", "accepted", "comparison"),
+    )
     return ListedChange(
         **{name: getattr(series, name) for name in of_series},
         **{name: getattr(change, name) for name in of_change},

@@ -137,8 +137,7 @@ def _moved(connection: Connection, short: KeptSeries, points: KeptPoints, moved:
 
 def _history_change(change: KeptChange, moved: Mapping[int, int]) -> dict[str, Any]:
     """Return the fields of a change at other positions."""
-    # What opposes a change is among its reasons.
-    names = HistoryChange.model_fields.keys() - {"after", "position", "is_opposed"}
+    names = HistoryChange.model_fields.keys() - {"after", "position"}
     fields = {name: getattr(change, name) for name in names}
     return {**fields, "after": moved[change.after], "position": moved[change.position]}
 

@@ -146,7 +146,8 @@ class VersionedSeries:
 class KeptChange:
     """A change of a series; `after` and `position` are those of commits in its history, `commit` is the later one.
 
-    `is_open`: it is a confirmed change for the worse that is neither accepted nor made good.
+    `is_open`: it is a confirmed change for the worse that is neither accepted nor made good. `is_opposed`: it is less
+    work, and no gain, as other counts of the case lose by it.
     """
 
     series: int
@@ -162,6 +163,7 @@ class KeptChange:
     p: float | None
     confirmed: bool
     is_worse: bool
+    is_opposed: bool
     is_open: bool
     comparison: str | None
     accepted: str | None

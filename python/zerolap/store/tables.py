@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0023"
+REVISION = "0024"
 
 metadata = MetaData(
     naming_convention={
@@ -508,6 +508,7 @@ kept_change = Table(
     Column("p", Float),
     Column("confirmed", Boolean, nullable=False),
     Column("is_worse", Boolean, nullable=False),
+    Column("is_opposed", Boolean, nullable=False, server_default=false()),
     Column("is_open", Boolean, nullable=False),
     Column("comparison", String),
     Column("accepted", Text),

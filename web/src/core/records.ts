@@ -851,7 +851,7 @@ export interface LinedSide {
  *
  * It lies after the commit `after` and up to `commit`, in `commit_count` commits. `better` is which values of the
  * metric are better, null where that is not known. `confirmed` is false for a step of time that no fresh comparison
- * has shown yet.
+ * has shown yet. `is_opposed`: it is less work, and no gain, as other counts of the case lose by it.
  */
 export interface ListedChange {
   history: number;
@@ -873,6 +873,7 @@ export interface ListedChange {
   high: number;
   better: string | null;
   is_worse: boolean;
+  is_opposed: boolean;
   is_open: boolean;
   confirmed: boolean;
   accepted: string | null;

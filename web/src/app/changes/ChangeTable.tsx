@@ -8,9 +8,13 @@ import { acceptCommand, commitUrl, seriesUrl } from "./links.ts";
 import "./changes.css";
 
 /** Whether a change is for the worse, as a mark that is read without its colour. */
-export function ChangeMark({ of }: { of: Pick<ListedChange, "change" | "is_worse" | "better"> }) {
+export function ChangeMark({
+  of,
+}: {
+  of: Pick<ListedChange, "change" | "is_worse" | "is_opposed" | "better">;
+}) {
   const direction = of.change > 0 ? "▲" : "▼";
-  if (of.better === null) {
+  if (of.better === null || of.is_opposed) {
     return <span class="mark same">{direction} changed</span>;
   }
   return of.is_worse ? (
@@ -78,7 +82,7 @@ export function ChangeTable({ changes, caption, ofOneCommit = false, acceptable 
 function ofSameCause(changes: readonly ListedChange[]): [ListedChange, ...ListedChange[]][] {
   const groups = new Map<string, [ListedChange, ...ListedChange[]]>();
   for (const of of changes) {
-    const key = JSON.stringify([of.case, of.kind, of.commit?.commit, of.is_worse, of.source]);
+    const key = JSON.stringify([of.case, of.kind, of.commit?.commit, of.is_worse, of.is_opposed, of.source]);
     const group = groups.get(key);
     if (group === undefined) {
       groups.set(key, [of]);

@@ -290,7 +290,7 @@ function drawChange(
   ctx.lineTo(x + size, middle - tip);
   ctx.closePath();
   ctx.lineWidth = 1.5 * scale;
-  ctx.strokeStyle = change.is_worse ? colours.worse : colours.better;
+  ctx.strokeStyle = change.is_worse ? colours.worse : change.is_opposed ? colours.text : colours.better;
   ctx.fillStyle = ctx.strokeStyle;
   ctx.stroke();
   // An open triangle is a step that is not confirmed, or that is accepted.
