@@ -44,14 +44,16 @@ def resolved(config: dict[str, str], **topology: object) -> Resolved:
     return RESOLVED.model_copy(update={"servers": {BASE: server, HEAD: server}, "cases": (case,)})
 
 
-def executed(store: Store, of: Resolved, *, timed: bool, counted: bool = True) -> ChangedFiles | None:
+def executed(
+    store: Store, of: Resolved, *, timed: bool, counted: bool = True, changes: Changes = CHANGES
+) -> ChangedFiles | None:
     results = Results(of, store.blobs)
     graph = store.blobs.put(GRAPH.model_dump_json(by_alias=True).encode())
     measurements = {side: [a_measurement(graph=graph)] if counted else [] for side in (BASE, HEAD)}
     results.counted[CASE.name] = Trials(CASE, measurements)
     if timed:
         results.timed[CASE.name] = TimedTrials(CASE, {})
-    explainer = SimpleNamespace(functions=(FUNCTIONS, FUNCTIONS), changes=CHANGES)
+    explainer = SimpleNamespace(functions=(FUNCTIONS, FUNCTIONS), changes=changes)
     return changed_files(results, cast("Explainer", explainer))
 
 
@@ -69,5 +71,12 @@ def test_what_a_timed_case_executes_beside_its_counts_is_not_known(
     assert executed(store, resolved(config, **topology), timed=True) is None
 
 
-def test_a_case_that_was_timed_and_not_counted_may_execute_anything(store: Store) -> None:
+def test_what_is_not_counted_may_execute_anything(store: Store) -> None:
     assert executed(store, resolved({}), timed=True, counted=False) is None
+    assert executed(store, resolved({}), timed=False, counted=False) is None
+
+
+def test_files_that_counts_show_to_be_executed_are_known_whatever_else_is(store: Store) -> None:
+    changes = Changes(files=CHANGES.files[:1])
+    files = executed(store, resolved({"io-threads": "4"}), timed=True, changes=changes)
+    assert files == ChangedFiles(compiled=NAMES[:1], unexecuted=[])

@@ -48,13 +48,13 @@ def _changed_files(results: Results, explainer: Explainer, changes: Changes) -> 
     changed = [_Changed.of(file) for file in changes.files if is_compiled(file.new_file or file.old_file)]
     unexecuted = list(changed)
     # Of cases that both sides execute alike, the call graphs are one.
-    for digest in dict.fromkeys(_graphs(results)) if changed else ():
-        if digest is None:
-            return None
-        executed = _executed(digest, results.blobs)
-        unexecuted = [file for file in unexecuted if not file.names & executed]
-        if not unexecuted:
-            break
+    graphs = dict.fromkeys(_graphs(results))
+    for digest in graphs:
+        if digest is not None and unexecuted:
+            executed = _executed(digest, results.blobs)
+            unexecuted = [file for file in unexecuted if not file.names & executed]
+    if unexecuted and (None in graphs or not graphs):
+        return None
     if unexecuted:
         known = {function.file.removeprefix(SOURCES) for of_side in explainer.functions for function in of_side}
         absent = [file for file in unexecuted if not file.names & known]
