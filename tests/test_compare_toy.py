@@ -144,7 +144,7 @@ def assert_is_a_documented_case(case: Any) -> None:
     for verdict in case["verdicts"]:
         assert verdict.keys() == {
             "metric", "engine", "verdict", "base", "head", "change", "low", "high", "q", "samples", "pairs",
-            "min_effect", "detectable", "margin",
+            "min_effect", "detectable", "margin", "wild_starts",
         }  # fmt: skip
         assert verdict["engine"] == "counted"
         assert verdict["low"] <= verdict["change"] <= verdict["high"]

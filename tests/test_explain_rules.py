@@ -5,7 +5,7 @@ from call_graphs import FILE, LINES, call_graph, changed_in, culprits, definitio
 
 from zerolap.explain import Evidence, explain_change
 from zerolap.explain import findings as findings_of_change
-from zerolap.records import CallGraph, Changes, FileChange, Finding, SourceFunction
+from zerolap.records import CallGraph, Changes, FileChange, Finding, SourceFunction, UnknownChanges
 
 HEADER = "shared.h"
 MIX = SourceFunction(HEADER, "mix", 10, 20)
@@ -21,7 +21,12 @@ def with_inlined(instructions: float) -> CallGraph:
     return call_graph(costs, {("main", name): 1.0 for name in CALLERS}, lines)
 
 
-def explained_with(base: CallGraph, head: CallGraph, changes: Changes | None, *more: SourceFunction) -> list[Finding]:
+NO_CHANGES_KNOWN = UnknownChanges(reason="The sources are not kept")
+
+
+def explained_with(
+    base: CallGraph, head: CallGraph, changes: Changes | UnknownChanges, *more: SourceFunction
+) -> list[Finding]:
     functions = [*definitions("main", *CALLERS), *more]
     return explain_change(Evidence(base, head, functions, functions, changes, base_stripped=False, head_stripped=False))
 
@@ -29,7 +34,7 @@ def explained_with(base: CallGraph, head: CallGraph, changes: Changes | None, *m
 @pytest.mark.parametrize("is_diff_known", [True, False])
 def test_an_inline_function_that_grew_is_named_itself_and_not_its_callers(is_diff_known: bool) -> None:
     file = FileChange(old_file=f"src/{HEADER}", new_file=f"src/{HEADER}", hunks=[hunk_at(12, "-a\n+b")])
-    changes = Changes(files=[file]) if is_diff_known else None
+    changes = Changes(files=[file]) if is_diff_known else NO_CHANGES_KNOWN
     findings = explained_with(with_inlined(10.0), with_inlined(60.0), changes, MIX)
     assert culprits(findings) == ["mix"]
     mix = findings[0]
@@ -64,7 +69,7 @@ def test_calls_in_inlined_lines_are_those_of_the_inlined_function() -> None:
         assert base.files == whole.files
         return whole.model_copy(update={"edges": edges})
 
-    findings = explained_with(graph(1.0), graph(2.0), None, MIX, *definitions("hash"))
+    findings = explained_with(graph(1.0), graph(2.0), NO_CHANGES_KNOWN, MIX, *definitions("hash"))
     assert culprits(findings) == ["hash"]
     assert [caller.function for caller in findings[0].callers] == ["mix"]
     assert findings[0].text.startswith(

@@ -7,7 +7,7 @@ from call_graphs import FILE, Calls, Costs, call_graph, hunk_at, times_called
 from reason_checks import check_reasons
 
 from zerolap.explain import Evidence, explain_change
-from zerolap.records import Changes, FileChange, SourceFunction
+from zerolap.records import Changes, FileChange, SourceFunction, UnknownChanges
 
 UNCHANGED = "which is unchanged"
 """What gives another more to do is not itself what costs more."""
@@ -91,7 +91,7 @@ def test_what_is_called_a_tenth_as_often_at_ten_times_the_cost_saves_no_more_tha
             call_graph(costs | {"f2": 900.0}, {("main", "f1"): 1.0, ("f1", "f2"): 0.1}),
             [],
             [],
-            None,
+            UnknownChanges(reason="The sources are not kept"),
             base_stripped=False,
             head_stripped=False,
         )
@@ -119,7 +119,7 @@ def test_a_call_of_the_small_window_alone_is_none() -> None:
         head.model_copy(update={"edges": edges}),
         [],
         [],
-        None,
+        UnknownChanges(reason="The sources are not kept"),
         base_stripped=False,
         head_stripped=False,
         metric="allocations_per_op",
@@ -142,7 +142,7 @@ def test_an_allocation_is_of_who_decides_on_it() -> None:
         call_graph(costs, calls),
         [],
         [],
-        None,
+        UnknownChanges(reason="The sources are not kept"),
         base_stripped=False,
         head_stripped=False,
         metric="allocations_per_op",

@@ -42,7 +42,8 @@ fn commands_without_a_key_go_to_the_node_of_their_transaction() {
         assert_eq!(document["moved"], Value::Null, "within transactions nothing is sent again");
         let counts = &document["transactions"];
         assert!(counts["executed"].as_u64().is_some_and(|executed| executed > 200), "{counts}");
-        assert_eq!((&counts["empty"], &counts["unexecuted"]), (&json!(0), &json!(0)));
+        // Another connection may write a watched key in the meantime: such a transaction is not executed.
+        assert_eq!(counts["empty"], 0, "{counts}");
         assert!(document["warnings"].to_string().contains("transactions were refused"), "{}", document["warnings"]);
     }
     let executed: u64 = calls(&cluster, "exec").iter().sum();
