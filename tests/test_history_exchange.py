@@ -40,6 +40,7 @@ from zerolap.exchange import (
     with_imported,
 )
 from zerolap.exchange import collected_points as collecting
+from zerolap.exchange import import_csv
 from zerolap.exchange.collected_points import PointRefused, checked_time, checked_value
 from zerolap.exchange.public_series import PublicSeries, collect_public
 from zerolap.history import Asked
@@ -437,6 +438,11 @@ def test_an_import_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(collecting, "MOST_SERIES", 2)
     with pytest.raises(UsageError, match="more than 2 series"):
         read_text(tmp_path, "time,commit,a,b,c\n2024-01-01,c,1,2,3")
+    # Numbers of which it is not known how they are written are kept until that shows.
+    monkeypatch.setattr(import_csv, "MOST_VALUES", 2)
+    unclear = "\n".join(f"2024-01-01;c{number};1,234" for number in range(3))
+    with pytest.raises(UsageError, match="more than 2 values"):
+        read_text(tmp_path, f"time;commit;rps\n{unclear}")
 
 
 @pytest.mark.parametrize(

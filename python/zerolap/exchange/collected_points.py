@@ -99,7 +99,7 @@ class CollectedPoints:
         points = self._series.get(name)
         if points is None:
             if len(self._series) >= MOST_SERIES:
-                raise _too_much(f"{MOST_SERIES:,} series")
+                raise too_much(f"{MOST_SERIES:,} series")
             points = self._series[name] = {}
         self._values += 1
         if (time, version) not in points:
@@ -109,9 +109,9 @@ class CollectedPoints:
             of_series = self._repeated.setdefault(name, {})
             of_series.setdefault((time, version), [points[time, version]]).append(value)
         if self._points > MOST_POINTS:
-            raise _too_much(f"{MOST_POINTS:,} points")
+            raise too_much(f"{MOST_POINTS:,} points")
         if self._values > MOST_VALUES:
-            raise _too_much(f"{MOST_VALUES:,} values")
+            raise too_much(f"{MOST_VALUES:,} values")
 
     def refuse(self, reason: str, count: int = 1) -> None:
         """Count points that are not taken."""
@@ -225,5 +225,6 @@ def milliseconds_of(time: str) -> int:
     return since // timedelta(milliseconds=1)
 
 
-def _too_much(what: str) -> UsageError:
+def too_much(what: str) -> UsageError:
+    """Return the error for an import beyond its bounds."""
     return UsageError(f"the import has more than {what}", hint="import a part of it, such as with --filter")

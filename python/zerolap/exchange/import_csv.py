@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from zerolap.exchange.collected_points import (
+    MOST_VALUES,
     CollectedPoints,
     PointRefused,
     SeriesName,
@@ -16,6 +17,7 @@ from zerolap.exchange.collected_points import (
     checked_time,
     checked_value,
     checked_version,
+    too_much,
 )
 from zerolap.exchange.decimal_mark import DecimalMark
 from zerolap.records import UsageError
@@ -75,14 +77,14 @@ def read_lines(lines: Iterable[str], case: str, points: CollectedPoints) -> None
     if not columns or head[-1].startswith("#"):
         raise _no_series("it is empty")
     table = _Table.of(columns, case, delimiter)
-    unclear: list[list[str]] = []
+    unclear: list[str] = []
     first_line = len(head) + (stated is not None) + 1
     for number, line in enumerate(following, first_line):
         if line.strip():
             _take(partial(_read_row, table, (number, line), points, unclear), points)
     table.numbers.settle()
-    for row in unclear:
-        _take(partial(table.read, row, points), points)
+    for line in unclear:
+        _take(partial(table.read_line, line, points), points)
 
 
 def _delimiter(header: str) -> str:
@@ -103,14 +105,16 @@ def _take(read: Callable[[], None], points: CollectedPoints) -> None:
         points.refuse(str(refused))
 
 
-def _read_row(table: "_Table", numbered: tuple[int, str], points: CollectedPoints, unclear: list[list[str]]) -> None:
+def _read_row(table: "_Table", numbered: tuple[int, str], points: CollectedPoints, unclear: list[str]) -> None:
     """Read a row; one whose numbers can be read only when others are known is kept for later."""
     number, line = numbered
     row = _row(line, table.columns, table.delimiter)
     if table.numbers.look_at(table.written_numbers(row), number):
         table.read(row, points)
+    elif len(unclear) < MOST_VALUES:
+        unclear.append(line)
     else:
-        unclear.append(row)
+        raise too_much(f"{MOST_VALUES:,} values")
 
 
 def _row(line: str, columns: int, delimiter: str) -> list[str]:
@@ -180,6 +184,9 @@ class _Table:
                 yield row[place]
         for place in self.metrics.values():
             yield row[place]
+
+    def read_line(self, line: str, points: CollectedPoints) -> None:
+        self.read(_row(line, self.columns, self.delimiter), points)
 
     def read(self, row: Sequence[str], points: CollectedPoints) -> None:
         time = checked_time(row[self.time])
