@@ -1,8 +1,10 @@
 """Whatever takes long is ended: a trial of a server that answers in parts, and a request that holds agents."""
 
+import inspect
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +15,13 @@ from simulated_fleet import PACE, HeldTrials, SimulatedFleet, made_up_cases
 from toy_server import CASES, SOURCE
 from waiting import PATIENCE_SECONDS
 
+from zerolap.cli.bisect import bisect
+from zerolap.cli.compare import compare
+from zerolap.cli.history import show
+from zerolap.cli.history_table import table
+from zerolap.cli.profile import profile
+from zerolap.cli.resume import resume
+from zerolap.cli.run import run
 from zerolap.engines.simulated import Simulated
 from zerolap.lab import SubmissionOptions
 from zerolap.records import Interrupted, TrialFailed
@@ -61,6 +70,18 @@ def test_a_check_of_a_server_that_drips_ends_at_its_limit(zerolap: Zerolap, drip
     checked = zerolap("suites", "check", CASES, "--command", "GET", "--server", dripping_server, "--trial-limit", "3s")
     assert checked.out.count(LIMIT) == 1, checked
     zerolap.leaves_nothing()
+
+
+@pytest.mark.parametrize(
+    "function", [run, compare, resume, bisect, show, table, profile], ids=lambda function: function.__module__
+)
+def test_a_verb_that_measures_permits_longer_trials(function: Callable[..., None]) -> None:
+    assert "trial_limit" in inspect.signature(function).parameters
+
+
+def test_a_profile_of_a_server_that_drips_ends_at_its_limit(zerolap: Zerolap, dripping_server: Path) -> None:
+    profiled = zerolap("profile", dripping_server, "toy-get", "--cases", CASES, "--trial-limit", "3s")
+    profiled.fails_with(4, LIMIT)
 
 
 def sleeping() -> AbstractContextManager[Process]:
