@@ -92,10 +92,18 @@ Repository = Annotated[
 ]
 
 
+CasesOrVerb = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[CASE]...", help="Names or globs of cases; by default all.", autocompletion=completion.cases_or_verbs
+    ),
+]
+
+
 @app.command(SHOW, help=HELP, cls=_Show, hidden=True)
 def show(
     context: typer.Context,
-    cases: options.Cases = None,
+    cases: CasesOrVerb = None,
     repo: Repository = Path("."),
     shown: Range = None,
     measure: Annotated[
