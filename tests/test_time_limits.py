@@ -88,6 +88,17 @@ def sleeping() -> AbstractContextManager[Process]:
     return launch([SLEEP, "1000"], environment={})
 
 
+def test_a_limit_that_no_clock_holds_is_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = list[threading.ExceptHookArgs]()
+    monkeypatch.setattr(threading, "excepthook", faults.append)
+    before = set(threading.enumerate())
+    with limited(1e12), launch([SLEEP, "0"], environment={}) as process:
+        assert process.wait(PATIENCE_SECONDS) == 0
+        [timer] = set(threading.enumerate()) - before
+    timer.join(PATIENCE_SECONDS)
+    assert not faults
+
+
 def test_processes_of_a_part_end_with_its_time_and_those_of_the_owner_go_on() -> None:
     with Cancellation().current() as owner:
         with (
