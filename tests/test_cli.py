@@ -467,6 +467,16 @@ def test_what_failed_is_not_resumed_as_the_latest(zerolap: Zerolap) -> None:
     zerolap("resume", "latest", "--store", zerolap.store).fails_with(2, "nothing was interrupted", "zerolap explain")
 
 
+@pytest.mark.parametrize("verb", ["show", "table", "report"])
+def test_settings_apply_to_the_verbs_of_histories(zerolap: Zerolap, toy: ToySource, tmp_path: Path, verb: str) -> None:
+    (tmp_path / "zerolap.toml").write_text(f'repo = "{toy.path}"\nstore = "elsewhere"\n')
+    zerolap("history", verb).fails_with(2, "there is no store at `elsewhere`")
+
+
+def test_an_id_that_is_no_text_is_wrong_usage(zerolap: Zerolap) -> None:
+    zerolap("explain", "c-\udcff").fails_with(2, "not UTF-8 text")
+
+
 def test_a_mistyped_verb_has_a_suggestion(zerolap: Zerolap) -> None:
     zerolap("comapre", "A", "B").fails_with(2, "there is no verb `comapre`", "did you mean `compare`?")
     zerolap("frobnicate").fails_with(2, "the verbs are run, compare")

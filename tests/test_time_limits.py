@@ -1,8 +1,10 @@
 """Whatever takes long is ended: a trial of a server that answers in parts, and a request that holds agents."""
 
+import inspect
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +15,13 @@ from simulated_fleet import PACE, HeldTrials, SimulatedFleet, made_up_cases
 from toy_server import CASES, SOURCE
 from waiting import PATIENCE_SECONDS
 
+from zerolap.cli.bisect import bisect
+from zerolap.cli.compare import compare
+from zerolap.cli.history import show
+from zerolap.cli.history_table import table
+from zerolap.cli.profile import profile
+from zerolap.cli.resume import resume
+from zerolap.cli.run import run
 from zerolap.engines.simulated import Simulated
 from zerolap.lab import SubmissionOptions
 from zerolap.records import Interrupted, TrialFailed
@@ -63,8 +72,31 @@ def test_a_check_of_a_server_that_drips_ends_at_its_limit(zerolap: Zerolap, drip
     zerolap.leaves_nothing()
 
 
+@pytest.mark.parametrize(
+    "function", [run, compare, resume, bisect, show, table, profile], ids=lambda function: function.__module__
+)
+def test_a_verb_that_measures_permits_longer_trials(function: Callable[..., None]) -> None:
+    assert "trial_limit" in inspect.signature(function).parameters
+
+
+def test_a_profile_of_a_server_that_drips_ends_at_its_limit(zerolap: Zerolap, dripping_server: Path) -> None:
+    profiled = zerolap("profile", dripping_server, "toy-get", "--cases", CASES, "--trial-limit", "3s")
+    profiled.fails_with(4, LIMIT)
+
+
 def sleeping() -> AbstractContextManager[Process]:
     return launch([SLEEP, "1000"], environment={})
+
+
+def test_a_limit_that_no_clock_holds_is_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = list[threading.ExceptHookArgs]()
+    monkeypatch.setattr(threading, "excepthook", faults.append)
+    before = set(threading.enumerate())
+    with limited(1e12), launch([SLEEP, "0"], environment={}) as process:
+        assert process.wait(PATIENCE_SECONDS) == 0
+        [timer] = set(threading.enumerate()) - before
+    timer.join(PATIENCE_SECONDS)
+    assert not faults
 
 
 def test_processes_of_a_part_end_with_its_time_and_those_of_the_owner_go_on() -> None:

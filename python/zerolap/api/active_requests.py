@@ -18,6 +18,8 @@ from zerolap.triggers.webhooks import network_of
 
 MOST_OF_CLIENT: Final = 32
 MOST_OF_STRANGERS: Final = 128
+MOST_FIRST_OF_STRANGERS: Final = 128
+"""Further places, for the first requests of addresses that have none under way: one that has many takes none."""
 RETRY_SECONDS: Final = 1
 
 OWN: Final = b"zerolap"
@@ -33,7 +35,8 @@ class ActiveRequests:
 
     A client is the holder of a known token (an agent with a job, a token of the API) or session, otherwise an address,
     of IPv6 a network of 64 bits. Addresses together have `most_of_strangers` places, so that they take none of those of
-    agents, and their requests wait for their turns.
+    agents, and their requests wait for their turns. An address that has no request under way has further places: a
+    monitor or a webhook is not refused because few others have many.
     """
 
     def __init__(
@@ -88,7 +91,9 @@ class ActiveRequests:
             self._refusals.count("requests_of_a_client")
             detail = "too many requests of this client at the same time"
             return Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, "ask again later", headers)
-        if is_stranger and self._active_of_strangers >= self._most_of_strangers:
+        is_first = not self._active[client]
+        most_of_strangers = self._most_of_strangers + (MOST_FIRST_OF_STRANGERS if is_first else 0)
+        if is_stranger and self._active_of_strangers >= most_of_strangers:
             self._refusals.count("requests")
             detail = "too many requests at the same time"
             return Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, "ask again later", headers)

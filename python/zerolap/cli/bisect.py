@@ -46,6 +46,7 @@ def bisect(
     engine: options.Engine = None,
     budget: options.Budget = None,
     wait: options.Wait = None,
+    trial_limit: options.TrialLimit = None,
     min_effect: options.MinEffect = "counted=0.5%,timed=2%",
     topology: options.Topology = None,
     config: options.Config = None,
@@ -86,9 +87,11 @@ def bisect(
         seed=seed,
         command_line=options.command_line(context),
     )
+    wait_seconds = options.wait_seconds(wait, None)
+    trial_seconds = options.trial_seconds(trial_limit, None, quick=False)
     with Store.open(store) as results:
         with Bar(quiet=quiet) as bar:
             policy = options.sandbox_policy(unsafe_no_sandbox)
-            lab = Lab(results, bar, policy, wait_seconds=options.wait_seconds(wait, None))
+            lab = Lab(results, bar, policy, wait_seconds=wait_seconds, trial_seconds=trial_seconds)
             report = RangeSearch(asked, wanted, lab).search()
         write_bisect(report, json=json, markdown=markdown, quiet=quiet)

@@ -147,7 +147,14 @@ def compare(
             options.server_settings(config),
         )
         shares = SharesOptions(
-            options.seconds(budget), options.command_line(context), json, markdown, quiet, store, fail_on
+            options.seconds(budget),
+            options.command_line(context),
+            json,
+            markdown,
+            quiet,
+            store,
+            fail_on,
+            options.trial_seconds(trial_limit, None, quick=False),
         )
         raise typer.Exit(show_shares_of_commits(asked, shares, options.sandbox_policy(unsafe_no_sandbox)))
     if head is None:

@@ -28,13 +28,14 @@ class SharesOptions:
     quiet: bool
     store: str | None
     fail_on: FailOn
+    trial_seconds: float
 
 
 def show_shares_of_commits(asked: Asked, wanted: SharesOptions, policy: "SandboxPolicy") -> int:
     """Count the commits of a range that are not counted yet, write the share of each, and return the exit code."""
     with Store.open(wanted.store) as results:
         with Bar(quiet=wanted.quiet) as bar:
-            lab = Lab(results, bar, policy)
+            lab = Lab(results, bar, policy, trial_seconds=wanted.trial_seconds)
             filled = Filling(asked, FillOptions(COUNTED, wanted.budget_seconds, wanted.command_line), lab).fill()
         notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
         document = history_of(asked, Lab(results), Shown(wanted.command_line, filled.machine_seconds, notes))

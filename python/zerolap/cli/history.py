@@ -92,10 +92,18 @@ Repository = Annotated[
 ]
 
 
+CasesOrVerb = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[CASE]...", help="Names or globs of cases; by default all.", autocompletion=completion.cases_or_verbs
+    ),
+]
+
+
 @app.command(SHOW, help=HELP, cls=_Show, hidden=True)
 def show(
     context: typer.Context,
-    cases: options.Cases = None,
+    cases: CasesOrVerb = None,
     repo: Repository = Path("."),
     shown: Range = None,
     measure: Annotated[
@@ -111,6 +119,7 @@ def show(
     group: options.Group = None,
     engine: options.Engine = None,
     budget: options.Budget = None,
+    trial_limit: options.TrialLimit = None,
     topology: options.Topology = None,
     config: options.Config = None,
     variant: options.VariantWords = None,
@@ -139,10 +148,11 @@ def show(
     options.check_reports(json=json, markdown=markdown, benchfmt=benchfmt, csv=csv)
     if measure is not None and shown is not None:
         raise UsageError("`--measure` shows what it measures", hint="leave --range out")
-    for name in ("engine", "budget", "retry"):
+    for name in ("engine", "budget", "trial_limit", "retry"):
         if measure is None and options.is_on_command_line(context, name):
             raise UsageError(
-                f"`--{name}` without `--measure`: nothing is measured", hint="zerolap history --measure RANGE"
+                f"`--{name.replace('_', '-')}` without `--measure`: nothing is measured",
+                hint="zerolap history --measure RANGE",
             )
     engines = options.engines(engine, judging=True) or ["counted", "timed"]
     wrong = [name for name in engines if name not in ("counted", "timed")]
@@ -151,12 +161,14 @@ def show(
     selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
     asked = options.history_range(repo, measure or shown or BRANCH, selected, variant, options.server_settings(config))
     line = options.command_line(context)
+    trial_seconds = options.trial_seconds(trial_limit, None, quick=False)
     with Store.open_known(store) if measure is None else Store.open(store) as results:
         asked = options.on_platform(asked, platform, results)
         summary, filled = Shown(line), None
         if measure is not None:
             with Bar(quiet=quiet) as bar:
-                lab = Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox))
+                policy = options.sandbox_policy(unsafe_no_sandbox)
+                lab = Lab(results, bar, policy, trial_seconds=trial_seconds)
                 wanted = FillOptions(engines, options.seconds(budget), line, retry=retry)
                 filled = Filling(asked, wanted, lab, measurer_for(asked, lab)).fill()
             notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()

@@ -58,6 +58,7 @@ def table(
         bool, typer.Option("--split-builds", help="Measure what of a change is due to other flags.")
     ] = False,
     budget: options.Budget = None,
+    trial_limit: options.TrialLimit = None,
     cases_directory: options.CasesDirectory = None,
     command: options.Command = None,
     group: options.Group = None,
@@ -100,11 +101,12 @@ def table(
     question = TableQuestion(metric, case_weights(weights, selected, login), since, options.command_line(context))
     asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
     policy = options.sandbox_policy(unsafe_no_sandbox)
+    trial_seconds = options.trial_seconds(trial_limit, None, quick=False)
     with Store.open_known(store) as results, Bar(quiet=quiet or not split_builds) as bar:
         asked = options.on_platform(asked, platform, results)
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
-        lab = Lab(results, bar, policy)
+        lab = Lab(results, bar, policy, trial_seconds=trial_seconds)
         history = history_of(asked, lab, Shown(question.command_line))
         positions = table_positions(history, metric)
         if split_builds and platform is not None:

@@ -56,7 +56,8 @@ def show_newest(store: Store) -> None:
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("id", "created", "state", "servers", "outcome"):
-        table.add_column(heading, overflow="fold")
+        # An id is copied as a whole.
+        table.add_column(heading, overflow="fold", no_wrap=heading == "id")
     for result in results:
         table.add_row(*map(Text, (result.id, result.created, result.state, result.servers, result.outcome)))
     console.print(table)

@@ -20,6 +20,7 @@ from zerolap.cli.verbs import VERBS, panel_of
 from zerolap.errors import EnvironmentMissing, Interrupted, UsageError, ZerolapError
 
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
+MOST_QUOTED = 100
 """Few records refer to each other in cycles: to look for cycles as often as by default takes longer than many verbs."""
 
 
@@ -125,6 +126,9 @@ def _run() -> int:
     except BrokenPipeError:
         # The reader of the output closed it; what is left to flush at exit is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except UnicodeEncodeError as fault:
+        # Arguments and names of files may be any bytes; what is stored and written is not.
+        return _show(UsageError(f"not UTF-8 text: {fault.object[:MOST_QUOTED]!r}", hint="give names and ids in UTF-8"))
     except OSError as fault:
         return _show(_of_system(fault))
     except Exception as fault:  # noqa: BLE001 - the edge: exit code 1 would be taken for a regression

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from zerolap.sandbox import SandboxPolicy
     from zerolap.store import StackEngine, Store
 
-MEASURING = ("repo", "cases_directory", "topology", "config", "variant", "seed", "unsafe_no_sandbox")
+MEASURING = ("repo", "cases_directory", "topology", "config", "variant", "trial_limit", "seed", "unsafe_no_sandbox")
 """Options that apply to what is measured, not to what is stored."""
 CHECKS_OF_RECORDING = {"stack_samples", "lost_samples"}
 """Checks that fail where other work takes the processors."""
@@ -115,6 +115,7 @@ def profile(
     topology: options.Topology = None,
     config: options.Config = None,
     variant: options.VariantWords = None,
+    trial_limit: options.TrialLimit = None,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = None,
@@ -146,7 +147,9 @@ def profile(
             options=Options(engines=[engine], seed=seed),
             command_line=options.command_line(context),
         )
-        find = partial(_measured, request, options.sandbox_policy(unsafe_no_sandbox), quiet=quiet)
+        policy = options.sandbox_policy(unsafe_no_sandbox)
+        trial_seconds = options.trial_seconds(trial_limit, None, quick=False)
+        find = partial(_measured, request, policy, trial_seconds, quiet=quiet)
     else:
         _refuse_measuring(context)
         find = partial(_stored, stored, words or [], engine)
@@ -162,7 +165,9 @@ def profile(
     write_profile(shown, contents, json=json, quiet=quiet)
 
 
-def _measured(request: "Request", policy: "SandboxPolicy", results: "Store", *, quiet: bool) -> tuple[str, str]:
+def _measured(
+    request: "Request", policy: "SandboxPolicy", trial_seconds: float, results: "Store", *, quiet: bool
+) -> tuple[str, str]:
     """Sample the request's case; return the id of the run and the name of the case. Raises if there are no stacks."""
     from zerolap.cli.bar import Bar
     from zerolap.errors import EnvironmentMissing, TrialFailed
@@ -170,7 +175,7 @@ def _measured(request: "Request", policy: "SandboxPolicy", results: "Store", *, 
     from zerolap.report import failed_check, plain
 
     with Bar(quiet=quiet) as bar:
-        report = run(request, Lab(results, bar, policy))
+        report = run(request, Lab(results, bar, policy, trial_seconds=trial_seconds))
     for skipped in report.skipped:
         raise EnvironmentMissing(f"{skipped.case} cannot be measured: {skipped.text}")
     [case] = report.cases

@@ -32,6 +32,7 @@ def resume(
     markdown: options.Markdown = None,
     benchfmt: options.Benchfmt = None,
     fail_on: options.FailWhen = options.FailOn.NEVER,
+    trial_limit: options.TrialLimit = None,
     store: options.StoreLocation = None,
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     quiet: options.Quiet = False,
@@ -46,10 +47,12 @@ def resume(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
+    trial_seconds = options.trial_seconds(trial_limit, None, quick=False)
     reports = Reports(json, markdown, html, benchfmt, quiet)
     with Store.open(store) as results:
         with Bar(quiet=quiet) as bar:
-            document = resume_request(identity, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+            lab = Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox), trial_seconds=trial_seconds)
+            document = resume_request(identity, lab)
         if isinstance(document, Comparison):
             write_comparison(document, results, reports)
             code = exit_code(document, fail_on)

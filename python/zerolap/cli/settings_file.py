@@ -13,6 +13,7 @@ MOST_BYTES = 1 << 20
 FILE = Path("zerolap.toml")
 
 INNER_VERBS = {
+    "history": ("show", "table", "report", "ack", "import", "imported", "export"),
     "fleet": ("status", "retry", "cancel", "drain"),
     "suites": ("list", "show", "check"),
     "store": ("prune", "usage"),

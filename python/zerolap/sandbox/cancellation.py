@@ -5,7 +5,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from zerolap.records import Interrupted, TrialFailed, ZerolapError
 
@@ -20,6 +20,8 @@ class Stoppable(Protocol):
         """Kill it and wait for its end; raises `subprocess.TimeoutExpired`."""
 
 
+LONGEST_SECONDS: Final = 366 * 86_400.0
+"""A timer ends at once, in an error, for what the clock cannot hold."""
 StoppableT = TypeVar("StoppableT", bound=Stoppable)
 
 
@@ -128,7 +130,7 @@ def limited(seconds: float) -> Iterator[None]:
     """
     owner, limit = current_cancellation(), _TimeLimit(seconds)
     owner.own(lambda: limit)
-    timer = threading.Timer(seconds, limit.end)
+    timer = threading.Timer(min(seconds, LONGEST_SECONDS), limit.end)
     timer.daemon = True
     timer.start()
     _current.set(limit)
