@@ -35,6 +35,10 @@ def test_unknown_revision(zerolap: Zerolap, toy: ToySource) -> None:
     assert ended.out == ""
 
 
+def test_a_case_file_that_is_not_there(zerolap: Zerolap) -> None:
+    zerolap("suites", "check", "nothing.yml").fails_with(2, "nothing.yml: no such file", "hint: give a case file")
+
+
 def test_without_a_repository(zerolap: Zerolap) -> None:
     zerolap("compare", "HEAD~1", "HEAD", *GET).fails_with(2, "--repo", "HEAD~1")
 

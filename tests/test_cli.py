@@ -304,7 +304,10 @@ json = "report.json"
     ("content", "part"),
     [
         (b"sed = 7\n", "`sed`"),
+        (b"sed = 7\n", "did you mean `seed`?"),
         (b"[compair]\nseed = 7\n", "`compair`"),
+        (b"[compair]\nseed = 7\n", "did you mean `compare`?"),
+        (b"zzz = 7\n", "options: base-config, "),
         (b"[compare]\nsed = 7\n", "`sed`"),
         (b"seed = \n", "not valid TOML"),
         (b"\xff\xfe", "not valid TOML"),

@@ -9,6 +9,7 @@ from command_line import Zerolap
 from toy_server import CASES, ToySource, git_environment
 
 from zerolap.build import commit_of, commits_of, enclosing_repository, required_commit, resolve
+from zerolap.build.revision_name import absence_hint
 from zerolap.build.source import export
 from zerolap.records import BuildFailed, RevisionSource, UsageError
 from zerolap.triggers import commit_of_ref
@@ -188,6 +189,14 @@ def test_compare_in_a_checkout_takes_its_revisions(toy: ToySource, tmp_path: Pat
     assert "no git repository is given" in ended.err
     ended = Zerolap(tmp_path)("compare", "HEAD", "trunk", "--repo", str(tmp_path / "nothing"))
     assert ended.err.startswith(f"error: there is no directory `{tmp_path / 'nothing'}`")
+
+
+def test_an_ancestor_before_the_root_has_the_oldest_as_its_hint(toy: ToySource) -> None:
+    toy.commit("second")
+    hint = absence_hint(toy.path, "HEAD~99")
+    assert hint == "the oldest is HEAD~1"
+    assert commit_of(toy.path, hint.split()[-1]) == toy.first
+    assert absence_hint(toy.path, "nothing~99") == ""
 
 
 def test_a_directory_that_is_also_a_branch_is_reported(toy: ToySource) -> None:

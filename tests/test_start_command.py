@@ -32,6 +32,14 @@ def test_words_that_begin_with_a_program_are_a_start_command(toy_program: Path, 
     assert resolve(str(spaced), None) == tree_source(str(spaced), spaced)
 
 
+def test_a_start_command_begins_with_a_program_of_the_working_directory(
+    toy_program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(toy_program.parent)
+    command = f"./{toy_program.name} --rounds 3"
+    assert resolve(command, None) == binary_source(command, toy_program, ("--rounds", "3"))
+
+
 def test_what_is_no_start_command_is_an_error() -> None:
     for text, why in (
         ("no-such-server --fast", "no program `no-such-server`"),

@@ -85,7 +85,7 @@ def test_how_a_program_ends_without_an_answer(tmp_path: Path) -> None:
     text = '#include <stdio.h>\nint main(void) { fprintf(stderr, "needs a file\\n"); return 3; }'
     assert refused(compiled(tmp_path / "fails", text)).endswith("it ends with 3: `needs a file`")
     assert refused(compiled(tmp_path / "dies", "int main(void) { *(volatile int *)8 = 1; }")).endswith(
-        "it died of SIGSEGV and no answer"
+        "it died of SIGSEGV without an answer"
     )
     raises = "#include <signal.h>\nint main(void) { raise(SIGILL); }"
     assert "SIGILL: it was built for another processor" in refused(compiled(tmp_path / "newer", raises))

@@ -23,6 +23,7 @@ AMBIGUOUS: Final = re.compile(r"(?:refname '(.+)'|short object ID ([0-9a-f]+)) i
 BEGINNING_OF_HASH: Final = re.compile(r"[0-9a-f]{4,63}")
 HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 NO_REPOSITORY: Final = "not a git repository (or any"
+ANCESTOR: Final = re.compile(r"(.+)~[0-9]+")
 OPERATORS: Final = re.compile(r"[~^:@].*", re.DOTALL)
 
 
@@ -93,7 +94,17 @@ def absence_hint(repository: Path, name: str) -> str:
     near = difflib.get_close_matches(OPERATORS.sub("", name), _names(repository), n=NEAR_NAMES)
     if near:
         hints.append(f"did you mean {' or '.join(near)}?")
-    return "; ".join(filter(None, [*hints, clone_hint(repository)]))
+    incomplete = clone_hint(repository)
+    return "; ".join(filter(None, [*hints, incomplete or _oldest_ancestor(repository, name)]))
+
+
+def _oldest_ancestor(repository: Path, name: str) -> str:
+    """Return how far back a name such as `HEAD~60` can go; empty for other names, and where the first word is none."""
+    ancestor = ANCESTOR.fullmatch(name)
+    if ancestor is None or not (descendant := _commit(repository, ancestor[1])):
+        return ""
+    commits = run_git(repository, "rev-list", "--count", "--first-parent", descendant).text
+    return f"the oldest is {ancestor[1]}~{int(commits) - 1}" if commits.isdecimal() else ""
 
 
 def clone_hint(repository: Path) -> str:

@@ -101,7 +101,8 @@ def _start_command(text: str) -> BinarySource | None:
         raise UsageError(f"`{text}` names no server, and is no start command: {wrong}") from wrong
     if len(words) < 2:
         return None
-    program = shutil.which(Path(words[0]).expanduser())
+    # A Path would take the ./ away, by which the program is looked for here and not on the PATH.
+    program = shutil.which(os.path.expanduser(words[0]))
     if program is None:
         raise UsageError(
             f"`{text}` names no server: there is no program `{words[0]}` that a start command could begin with",

@@ -97,4 +97,4 @@ def shown_end(answer: VersionAnswer) -> str:
     except ValueError:
         ended = f"it ends with {answer.code}"
     lines = [line.strip() for line in answer.errors.splitlines() if line.strip()]
-    return f"{ended}: `{lines[-1][:LONGEST_SHOWN]}`" if lines else f"{ended} and no answer"
+    return f"{ended}: `{lines[-1][:LONGEST_SHOWN]}`" if lines else f"{ended} without an answer"

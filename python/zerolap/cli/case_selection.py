@@ -22,7 +22,7 @@ def cases_named(
     files = [Path(word) for word in words or [] if Path(word).exists()]
     absent = [word for word in words or [] if word.endswith((".yml", ".yaml")) and not Path(word).exists()]
     if absent:
-        raise UsageError(f"{absent[0]}: no such file")
+        raise UsageError(f"{absent[0]}: no such file", hint="give a case file, a directory of such, or names of cases")
     if not files:
         return selected_cases(directory, words, commands, groups)
     names = [word for word in words or [] if not Path(word).exists()]

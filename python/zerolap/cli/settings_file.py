@@ -1,7 +1,9 @@
 """`zerolap.toml` in the working directory: defaults of options, for all verbs or in a table for one verb."""
 
+import difflib
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +56,18 @@ def default_map() -> dict[str, Any]:
     tables = {name: value for name, value in document.items() if isinstance(value, dict)}
     for verb in tables:
         if verb not in VERBS:
-            raise UsageError(f"`{FILE}` has a table `{verb}`, which is not a verb", hint=f"verbs: {', '.join(VERBS)}")
+            raise UsageError(f"`{FILE}` has a table `{verb}`, which is not a verb", hint=_known("verbs", verb, VERBS))
     for name in {*shared, *(name for table in tables.values() for name in table)}:
         if name not in OPTIONS:
-            raise UsageError(
-                f"`{FILE}` sets `{name}`, which is not an option", hint=f"options: {', '.join(sorted(OPTIONS))}"
-            )
+            hint = _known("options", name, sorted(OPTIONS))
+            raise UsageError(f"`{FILE}` sets `{name}`, which is not an option", hint=hint)
     by_verb = {verb: _by_parameter({**shared, **tables.get(verb, {})}) for verb in VERBS}
     return by_verb | {verb: dict.fromkeys(inner, by_verb[verb]) for verb, inner in INNER_VERBS.items()}
+
+
+def _known(what: str, name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean `{near[0]}`?" if near else f"{what}: {', '.join(known)}"
 
 
 def _document() -> dict[str, Any]:

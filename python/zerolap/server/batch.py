@@ -4,6 +4,7 @@ The replies to a data set's setup may take hundreds of megabytes, so they are no
 """
 
 import secrets
+import select
 import socket
 import time
 from collections.abc import Sequence
@@ -18,6 +19,10 @@ MOST_BYTES = 512 << 20
 """Of all replies to the commands that are sent together."""
 ERROR_MARKS = (b"\r\n-", b"\r\n!")
 """Where an error reply may begin; values can hold the same bytes, so a match only means that replies are parsed."""
+PAUSE_SECONDS = 0.2
+"""Of silence after an error reply, until the replies are counted: it may be to the last command."""
+LAST_LINE_BYTES = 4096
+"""Of what was received last, in which the last line is looked for."""
 
 
 def send_batch(
@@ -39,19 +44,24 @@ def send_batch(
             connection.connect(str(path))
             # A server continues to read while its replies are still unread.
             connection.sendall(b"".join(written(command) for command in [*words, [b"ECHO", mark]]))
-            replies = _replies(connection, b"$%d\r\n%s\r\n" % (len(mark), mark), time.monotonic() + 10 * seconds)
+            end = b"$%d\r\n%s\r\n" % (len(mark), mark)
+            replies = _replies(connection, end, len(words) + 1, time.monotonic() + 10 * seconds)
         except OSError as fault:
             raise ServerLost(f"the server was lost: {fault}") from fault
     error = _first_error(replies) if _may_hold_errors(replies) else None
+    if error is None or error[0] == len(words):
+        return None
     # Where the login is refused, so is the first command.
-    return None if error is None else (max(0, error[0] - len(first)), error[1])
+    return max(0, error[0] - len(first)), error[1]
 
 
-def _replies(connection: socket.socket, end: bytes, deadline: float) -> list[bytes]:
-    """Return the received chunks up to and including the last reply, which is `end`."""
+def _replies(connection: socket.socket, end: bytes, count: int, deadline: float) -> list[bytes]:
+    """Return the received chunks up to and including the last of `count` replies: `end`, or the refusal of ECHO."""
     chunks: list[bytes] = []
     tail, received = b"", 0
     while not tail.endswith(end):
+        if _ends_with_error(tail) and not _has_more(connection) and _count_replies(chunks) == count:
+            break
         chunk = connection.recv(CHUNK_BYTES)
         if not chunk:
             raise ConnectionError("it hung up")
@@ -61,8 +71,30 @@ def _replies(connection: socket.socket, end: bytes, deadline: float) -> list[byt
         if received > MOST_BYTES:
             raise UnreadableReply(f"the server's replies have more than {MOST_BYTES:,} bytes")
         chunks.append(chunk)
-        tail = (tail + chunk)[-len(end) :]
+        tail = (tail + chunk)[-LAST_LINE_BYTES:]
     return chunks
+
+
+def _ends_with_error(tail: bytes) -> bool:
+    return tail.endswith(b"\r\n") and tail[:-2].rpartition(b"\r\n")[2].startswith(b"-")
+
+
+def _has_more(connection: socket.socket) -> bool:
+    waiting = select.poll()
+    waiting.register(connection, select.POLLIN)
+    return bool(waiting.poll(PAUSE_SECONDS * 1000))
+
+
+def _count_replies(chunks: Sequence[bytes]) -> int | None:
+    """Return how many replies there are, or None if the last one is not whole."""
+    frames = FrameReader(None, b"".join(chunks))
+    count = 0
+    try:
+        while frames.next_frame() is not None:
+            count += 1
+    except ServerLost:
+        return None
+    return count
 
 
 def _may_hold_errors(chunks: Sequence[bytes]) -> bool:
