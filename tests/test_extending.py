@@ -72,7 +72,8 @@ def test_the_page_builds_one_of_each(zerolap: Zerolap, tmp_path: Path) -> None:
     documents = {}
     for line, arguments in commands().items():
         ended = zerolap(*arguments, environment=environment)
-        assert ended.code in (0, 4), ended
+        if ended.code != 4:
+            ended.is_measured_or_too_busy()
         documents[line] = ended.document()
     assert len(documents) == 7
 

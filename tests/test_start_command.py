@@ -95,7 +95,7 @@ def test_it_is_measured_by_all_that_measure(zerolap: Zerolap, toy_program: Path)
         if engine == "sampled" and missing_for_sampling() is not None:
             ended.fails_with(3, "no stacks: ")
         else:
-            assert ended.code == 0, ended.err
+            ended.is_measured_or_too_busy()
     zerolap.leaves_nothing()
 
 

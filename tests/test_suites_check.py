@@ -91,7 +91,11 @@ FAULTY: dict[str, tuple[dict[str, Any], str, str | None]] = {
     ),
     "waits-for-nothing": (suite('--command "BLPOP nothing 0"'), "failed", None),
     "waits-for-long": (suite('--command "BLPOP nothing 0.3"'), "misses", "BLPOP"),
-    "ends-the-server": (suite('--command "SHUTDOWN NOSAVE"'), "failed", None),
+    "ends-the-server": (
+        suite('--command "DEBUG SEGFAULT"', **{"configuration-parameters": {"enable-debug-command": "yes"}}),
+        "failed",
+        None,
+    ),
     "setting-that-is-refused": (
         suite(GET, PRELOAD, **{"configuration-parameters": {"maxmemory": "much"}}),
         "failed",
@@ -131,6 +135,7 @@ SOUND: dict[str, dict[str, Any]] = {
 UNMEASURABLE: dict[str, tuple[dict[str, Any], str]] = {
     "unknown-tool": (suite(GET, tools=("memtier_benchmark", "ycsb")), "unsupported tool"),
     "unknown-argument": (suite("--no-such-argument 1"), "arguments"),
+    "no-reply": (suite('--command "SHUTDOWN NOSAVE"'), "arguments"),
     "much-memory": (suite(GET, PRELOAD, resources={"requests": {"memory": "900t"}}), "memory"),
 }
 
