@@ -265,7 +265,7 @@ def test_columns_that_tell_rows_apart_are_series_of_their_own(tmp_path: Path) ->
         ("set", "rps", "50"): 7.0,
         ("set", "rps", "100"): 8.0,
     }
-    assert read.notes == ("4 values read; 2 of them, up to 2 of one series, time and commit, became 1 medians",)
+    assert read.notes == ("4 values read; 2 of them, up to 2 of one series, time and commit, became 1 median",)
 
 
 @pytest.mark.parametrize(

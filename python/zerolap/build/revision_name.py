@@ -91,8 +91,9 @@ def required_commit(repository: Path, name: str) -> str:
 def absence_hint(repository: Path, name: str) -> str:
     """Return why a repository may lack the commit of a name: a similar name is there, or history was not cloned."""
     hints = []
-    near = difflib.get_close_matches(OPERATORS.sub("", name), _names(repository), n=NEAR_NAMES)
-    if near:
+    plain = OPERATORS.sub("", name)
+    near = difflib.get_close_matches(plain, ["HEAD", *_names(repository)], n=NEAR_NAMES)
+    if near and plain not in near:
         hints.append(f"did you mean {' or '.join(near)}?")
     incomplete = clone_hint(repository)
     return "; ".join(filter(None, [*hints, incomplete or _oldest_ancestor(repository, name)]))

@@ -18,7 +18,7 @@ FEWEST_ANSWERS = 100
 """Replies of a slice; the share of misses among fewer may be chance."""
 BEYOND_CHANCE = 5.0
 """Standard errors of a slice's share of misses: a trial has hundreds of slices, of which the worst one is looked at."""
-LOOKS_NOTHING_UP = "none of the commands looks anything up"
+LOOKS_NOTHING_UP = "unknown, as no command looks anything up"
 DECLARED = 'a case that misses on purpose declares it by expect, such as {hit_rate: "<= 0.1"}'
 
 

@@ -149,7 +149,7 @@ class CollectedPoints:
         values, most = sum(map(len, points)), max(map(len, points))
         return [
             f"{self._values:,} values read; {values:,} of them, up to {most:,} of one series, time and commit, became "
-            f"{len(points):,} medians"
+            f"{len(points):,} {'median' if len(points) == 1 else 'medians'}"
         ]
 
 

@@ -275,8 +275,10 @@ def _limits(evidence: Evidence, total: float, count: int) -> list[Finding]:
     steps = evidence.repeated_steps
     changed = {name: figure for name, figure in steps.items() if figure.changed_by(total) >= SMALLEST_SHARE}
     if sum(figure.changed_by(total) for figure in steps.values()) >= REPEATED_SHARE:
-        functions = sorted(changed, key=lambda name: -abs(changed[name].change))
-        notes.append(text.repeated_steps(StatedFigure.sum_of(changed.values()), functions))
+        # Many functions with a small part each are a large part together.
+        named = changed or steps
+        functions = sorted(named, key=lambda name: -abs(named[name].change))
+        notes.append(text.repeated_steps(StatedFigure.sum_of(named.values()), functions))
     sides = [
         side for side, stripped in (("base", evidence.base_stripped), ("head", evidence.head_stripped)) if stripped
     ]
