@@ -192,8 +192,8 @@ def test_all_that_happens_to_submissions_is_in_the_file_and_on_the_stream(
 
     run_with_sink(fleet, listened.settings, scenario)
     lines = listened.lines()
-    # What a busy server confirms too late is sent again, and may come behind what follows it; a busy conductor may report
-    # an end twice, as the same event.
+    # What a busy server confirms too late is sent again, and may come behind what follows it. A busy conductor may
+    # report an end twice, as the same event.
     by_id = {event["id"]: event for event in lines}
     assert all(event == by_id[event["id"]] for event in lines)
     events = list(by_id.values())
