@@ -272,8 +272,11 @@ class Conductor:
 
     async def _let_go(self, identity: str) -> None:
         """Stop working on a request that has ended in the store, and have its jobs stopped."""
-        execution = self.executions[identity]
-        self.executions.pop(identity, None)
+        execution = self.executions.get(identity)
+        if execution is None or execution.is_ending:
+            # Planning has brought it to its end, and reports that.
+            return
+        self.executions.pop(identity)
         closed = self.intake.close(identity)
         try:
             await asyncio.to_thread(self._store.fleet.cancel_attempts, identity)
@@ -430,7 +433,11 @@ class Conductor:
             plan = await execution.plan()
             if plan.is_measured:
                 document = await asyncio.to_thread(execution.finish)
-                await asyncio.to_thread(self._store.fleet.set_state, identity, "done")
+                execution.is_ending = True
+                if not await asyncio.to_thread(self._store.fleet.set_state, identity, "done"):
+                    # It was ended otherwise, and is let go.
+                    execution.is_ending = False
+                    return
                 self.executions.pop(identity, None)
                 self.intake.close(identity)
                 log.info("done", request=identity)
@@ -440,6 +447,7 @@ class Conductor:
             of_request = [attempt for attempt in self.intake.attempts.values() if attempt.request == identity]
             await self._record_waiting(execution, of_request)
         except EnvironmentMissing:
+            execution.is_ending = False
             self._to_plan.add(identity)
             raise
         except NotConductor:
