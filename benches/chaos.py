@@ -20,8 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from toy_server import CASES as TOY_CASES
-from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource
+from toy_server import CASES as TOY_CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, WORK_BEGINS, ToySource
 
 from benches.chaos_checks import Verified, here, left_behind, verify
 from benches.chaos_faults import DECK, Faults

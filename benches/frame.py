@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from postgresql_server import PostgresqlServer, programs, server_user
-from toy_server import CASES as TOY_CASES
-from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
+from toy_server import CASES as TOY_CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 from benches.figures import Figure, show_figures, write_figures
 from benches.idle import idle_conductor_share

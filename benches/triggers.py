@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 import uvicorn
 from fastapi import FastAPI, Request
 from hostile_deliveries import HOSTILE_LIMITS, hostilities
-from webhook_payloads import delivery as signed
-from webhook_payloads import labelled, pushed, settings_of_tests
+from webhook_payloads import delivery as signed, labelled, pushed, settings_of_tests
 
 from benches.figures import Figure, show_figures, write_figures
 from benches.trigger_comments import markup_figure, overhead_figure, size_figure

@@ -1,7 +1,7 @@
 """Checks the names in python/zerolap and the imports between its packages, and prints each fault.
 
 - a file has a name of its own, and so has a public class; files of `cli` are named by their verbs and may share theirs;
-- a package is entered by its entry: what another package imports is in the `__all__` of an `__init__.py`;
+- a package is entered by its entry: what another package imports is an `X as X` of an `__init__.py`;
 - a module imports what is of its own package from where it is defined;
 - only `writer.py` writes to standard output and standard error: text of others steers no terminal.
 """
@@ -101,7 +101,7 @@ def _imports_past_entries(module: Module) -> Iterator[str]:
                 yield f"{place}: `{source}` is the entry of the module's own package; import from where it is defined"
         elif entry.exists():
             missing = [alias.name for alias in statement.names if alias.name not in _exported(entry)]
-            yield from (f"{place}: `{name}` is not in the `__all__` of `{source}`" for name in missing)
+            yield from (f"{place}: `{name}` is not exported by `{source}`" for name in missing)
         elif SOURCES.joinpath(*source.split(".")[:2]).is_dir():
             yield f"{place}: `{source}` is private to its package, which is entered by its `__init__.py`"
 
@@ -150,11 +150,17 @@ def _is_module(package: str, name: str) -> bool:
 
 
 def _exported(entry: Path) -> frozenset[str]:
-    """Return the names in the `__all__` of an entry."""
+    """Return the names that an entry exports: those imported under a name that is written out, and its own."""
+    names: set[str] = set()
     for statement in ast.parse(entry.read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
-            return frozenset(ast.literal_eval(statement.value))
-    return frozenset()
+        match statement:
+            case ast.ImportFrom(names=[*aliases]):
+                names |= {alias.asname for alias in aliases if alias.asname is not None}
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                names.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                names.add(name)
+    return frozenset(names)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,10 @@ from zerolap.build import (
     Builds,
     BuiltServer,
     all_tools,
+    archive as archive_module,
+    artifact as artifact_module,
     changes_between,
+    commit as commit_module,
     pack_build,
     pack_source,
     parse_variant,
@@ -32,9 +35,6 @@ from zerolap.build import (
     unpack_build,
     unpack_source,
 )
-from zerolap.build import archive as archive_module
-from zerolap.build import artifact as artifact_module
-from zerolap.build import commit as commit_module
 from zerolap.build.archive import unpack_what_differs
 from zerolap.build.tar import TarLimits, TarRefused, unpack_tar
 from zerolap.build.variant import Variant, tools_digest

@@ -14,8 +14,7 @@ import psutil
 import pytest
 
 from benches.figures import Figure
-from benches.truth import __main__ as truth
-from benches.truth import neighbours, noisy, nulls, planted
+from benches.truth import __main__ as truth, neighbours, noisy, nulls, planted
 from benches.truth.case_data import CaseData, MetricData
 from benches.truth.estimates import correlation, highest_rate
 from benches.truth.measuring import Bench, Estimate, Limit, TruthFigure, kept_results, table

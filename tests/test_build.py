@@ -18,6 +18,7 @@ from waiting import BUILD_PATIENCE_SECONDS, command_lines, wait_until
 from zerolap.build import (
     Builder,
     Builds,
+    builder as builder_module,
     changes_between,
     enclosing_repository,
     git,
@@ -28,7 +29,6 @@ from zerolap.build import (
     recipe,
     resolve,
 )
-from zerolap.build import builder as builder_module
 from zerolap.build.builder import BuiltServer
 from zerolap.build.recipe import recipe_for
 from zerolap.build.source import content_digest, export
@@ -44,8 +44,7 @@ from zerolap.records import (
     UnknownChanges,
     UsageError,
 )
-from zerolap.sandbox import Limits, SandboxPolicy, available, confinement, process
-from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox import Limits, SandboxPolicy, available, confined_reading as reading, confinement, process
 from zerolap.store import open_blobs
 
 # Names

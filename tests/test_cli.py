@@ -18,8 +18,7 @@ from rich.text import Text
 from stored_opportunities import counted_run
 from toy_server import CASES, ToySource
 
-from zerolap import __version__
-from zerolap import cases as zerolap_cases
+from zerolap import __version__, cases as zerolap_cases
 from zerolap.cases import case_file_of, load_cases, packaged_suites
 from zerolap.cli.exit_code import exit_code
 from zerolap.cli.options import FailOn, check_reports, min_effects, seconds, server_settings

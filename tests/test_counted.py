@@ -12,8 +12,7 @@ from toy_server import ToySource, compile_toy
 
 from zerolap.build import Program
 from zerolap.cases import core_suite, load_cases, packaged_suites, scaled
-from zerolap.engines import counted_checks as checks
-from zerolap.engines import pin
+from zerolap.engines import counted_checks as checks, pin
 from zerolap.engines.counted import Counted, CountedTrial, count
 from zerolap.engines.pin import Pin
 from zerolap.load import generator as load
@@ -32,8 +31,7 @@ from zerolap.records import (
     Windows,
     now,
 )
-from zerolap.server import running_server as running
-from zerolap.server import start
+from zerolap.server import running_server as running, start
 from zerolap.server.connection import CommandConnection
 
 QUICK = 0.1

@@ -12,8 +12,7 @@ from machine import failed_by_the_server
 
 from zerolap import _core
 from zerolap.build import Program
-from zerolap.engines import counters as side_counters
-from zerolap.engines import timed as timed_engine
+from zerolap.engines import counters as side_counters, timed as timed_engine
 from zerolap.engines.counters import METRICS_OF_EVENTS, SideCounters
 from zerolap.engines.pairing import WARM_UP_PAIRS
 from zerolap.engines.timed import StartOutcome, TimedStart, time_start

@@ -22,8 +22,17 @@ from zerolap.cases import topology_named
 from zerolap.load.generator import packaged
 from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import Limits, SandboxPolicy, network, network_missing, server_limits
-from zerolap.server import Deployment, Launch, cluster, count_sockets, deploy, node, ports, replication
-from zerolap.server import running_server as running
+from zerolap.server import (
+    Deployment,
+    Launch,
+    cluster,
+    count_sockets,
+    deploy,
+    node,
+    ports,
+    replication,
+    running_server as running,
+)
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,7 @@ import pytest
 from call_graphs import FILE, call_graph, definitions
 
 from zerolap.explain import BUILT_IN_DETECTORS, CaseEvidence, Detector, SourceFunctions, case_work
-from zerolap.explain.call_index import CallIndex
-from zerolap.explain.call_index import Calls as IndexedCalls
+from zerolap.explain.call_index import CallIndex, Calls as IndexedCalls
 from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.block_sizes import BlockSizes
 from zerolap.explain.detectors.clock_readings import ClockReadings

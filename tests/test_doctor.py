@@ -19,8 +19,7 @@ from zerolap.host import (
 )
 from zerolap.host.diagnosis import Diagnosis
 from zerolap.host.noise import Noise
-from zerolap.host.probes import instruments, isolation, memory, processor, programs
-from zerolap.host.probes import interference as disturbance
+from zerolap.host.probes import instruments, interference as disturbance, isolation, memory, processor, programs
 from zerolap.host.readings import run
 from zerolap.sandbox import Limits, available, process, socket_place
 

@@ -3,8 +3,7 @@
 import pytest
 from call_graphs import FILE, LINES, call_graph, changed_in, culprits, definitions, explained, hunk_at
 
-from zerolap.explain import Evidence, explain_change
-from zerolap.explain import findings as findings_of_change
+from zerolap.explain import Evidence, explain_change, findings as findings_of_change
 from zerolap.records import CallGraph, Changes, FileChange, Finding, SourceFunction, UnknownChanges
 
 HEADER = "shared.h"

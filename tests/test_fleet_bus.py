@@ -10,10 +10,13 @@ import pytest
 from nats_server import NatsServer, required_program, until_none_wait
 from waiting import PATIENCE_SECONDS, run_bounded
 
-from zerolap.fleet.bus import JetStreamDispatcher, JetStreamLink
-from zerolap.fleet.bus import bus_connection as jetstream_connection
-from zerolap.fleet.bus import dispatcher as jetstream_dispatcher
-from zerolap.fleet.bus import link as jetstream_link
+from zerolap.fleet.bus import (
+    JetStreamDispatcher,
+    JetStreamLink,
+    bus_connection as jetstream_connection,
+    dispatcher as jetstream_dispatcher,
+    link as jetstream_link,
+)
 from zerolap.fleet.delivery import MAX_DELIVERIES, AgentName, BusLost, JobMessage
 from zerolap.fleet.setup.bus_configuration import MAX_AGENT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
 from zerolap.fleet.setup.configuration import AgentEntry

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nats.errors import Error as NatsError
-from nats.errors import NoRespondersError
+from nats.errors import Error as NatsError, NoRespondersError
 from nats_server import NatsServer, RawClient, required_program
 from waiting import PATIENCE_SECONDS
 

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nats.errors import Error as NatsError
-from nats.errors import NoRespondersError
-from nats.errors import TimeoutError as NatsTimeout
+from nats.errors import Error as NatsError, NoRespondersError, TimeoutError as NatsTimeout
 from nats_server import NatsServer, RawClient, required_program
 from structlog.testing import capture_logs
 from waiting import PATIENCE_SECONDS, run_bounded

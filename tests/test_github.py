@@ -45,8 +45,8 @@ from zerolap.github import (
     StatusContent,
     TokenFile,
     hidden_marker,
+    http_connection as connection,
 )
-from zerolap.github import http_connection as connection
 
 REPOSITORY = "octo/server"
 NUMBER = 7

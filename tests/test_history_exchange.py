@@ -31,6 +31,7 @@ from zerolap.exchange import (
     PublicNames,
     SeriesServerFailed,
     TimeSeriesServer,
+    collected_points as collecting,
     import_csv,
     imported_history,
     public_lists_of,
@@ -40,7 +41,6 @@ from zerolap.exchange import (
     with_absolute_values,
     with_imported,
 )
-from zerolap.exchange import collected_points as collecting
 from zerolap.exchange.collected_points import PointRefused, checked_time, checked_value
 from zerolap.exchange.public_series import PublicSeries, collect_public
 from zerolap.history import Asked

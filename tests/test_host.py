@@ -11,11 +11,11 @@ from zerolap.host import (
     Sharing,
     choose_pinning,
     fingerprint,
+    machine_settings as settings,
     measure_noise,
     noise_between,
     read_processors,
 )
-from zerolap.host import machine_settings as settings
 from zerolap.host.platform_identity import hardware, software
 from zerolap.host.readings import chosen, cpu_list
 

@@ -10,8 +10,7 @@ import pytest
 
 from zerolap import _core
 from zerolap.records import ZerolapError
-from zerolap.sandbox import available
-from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox import available, confined_reading as reading
 from zerolap.sandbox.confined_reading import ReadingLimits, UnreadableFile
 
 DUMPS = Path(__file__).parent.parent / "crates/profile/tests/data"

@@ -14,8 +14,7 @@ from rich.console import Console
 
 from zerolap.judge import case_answers
 from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport, Validity, Verdict
-from zerolap.report import format as written
-from zerolap.report import html
+from zerolap.report import format as written, html
 from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.html import comparison_html

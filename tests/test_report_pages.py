@@ -16,8 +16,7 @@ from stored_run import stored_run
 from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.api import app_pages, pages
-from zerolap.api.pages import Page as MadePage
-from zerolap.api.pages import Pages, TooBusy
+from zerolap.api.pages import Page as MadePage, Pages, TooBusy
 from zerolap.api.tokens import new_token
 from zerolap.engines.simulated import Simulated
 from zerolap.lab import read_pictures, read_run_pictures

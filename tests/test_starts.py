@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from engine_place import job_of, place_in
 
-from zerolap.engines import Place
-from zerolap.engines import timed as timed_engine
+from zerolap.engines import Place, timed as timed_engine
 from zerolap.engines.timed import REPEATS, StartOutcome, Timed, TimedStart
 from zerolap.host.processors import Processor, Processors
 from zerolap.records import (

@@ -70,9 +70,18 @@ from zerolap.records import (
     Verdict,
     Windows,
 )
-from zerolap.store import AcceptedChange, Artifact, BlobDamaged, Blobs, CommitBuild, ExplainedStep, RequestBusy, Store
-from zerolap.store import database as migrations
-from zerolap.store import recorded_requests as requests
+from zerolap.store import (
+    AcceptedChange,
+    Artifact,
+    BlobDamaged,
+    Blobs,
+    CommitBuild,
+    ExplainedStep,
+    RequestBusy,
+    Store,
+    database as migrations,
+    recorded_requests as requests,
+)
 from zerolap.store.blobs import FileContainer, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
 from zerolap.store.tables import REVISION, metadata

@@ -18,8 +18,7 @@ from machine import failed_by_the_server
 from waiting import command_lines, wait_until
 
 from zerolap.build import Program
-from zerolap.engines import pairing, timed_checks
-from zerolap.engines import timed as timed_engine
+from zerolap.engines import pairing, timed as timed_engine, timed_checks
 from zerolap.engines.balanced_order import set_up_order, turns_of_pairs
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.timed import StartOutcome, TimedStart, counted_for_elapsed, time_start
@@ -30,8 +29,7 @@ from zerolap.host import (
     disturbance,
     noise_between,
 )
-from zerolap.load import generator as load
-from zerolap.load import reference_work
+from zerolap.load import generator as load, reference_work
 from zerolap.records import STANDALONE, Amounts, Case, Placement, ServerSpec, Side, TrialFailed, now
 from zerolap.server import CpuTimes, read_cpu_times, read_total_ns, start
 

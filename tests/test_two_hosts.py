@@ -38,8 +38,7 @@ from waiting import command_lines, wait_until
 from zerolap.build import Program
 from zerolap.cases import topology_named
 from zerolap.cases._arguments import read_client
-from zerolap.engines import pairing
-from zerolap.engines import timed as timed_engine
+from zerolap.engines import pairing, timed as timed_engine
 from zerolap.engines.loaded import Loaded
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.standalone import require_standalone

@@ -17,8 +17,7 @@ from zerolap.demonstration.made_up_server import MadeUpServer, instant
 from zerolap.demonstration.made_up_trials import MadeUpMetrics, MeasuredBuild
 from zerolap.history import open_changes
 from zerolap.records import HEAD, History, HistoryChange, HistoryCommit, HistoryPoint, HistorySeries, JobFinished
-from zerolap.store import Store
-from zerolap.store import tables as stored
+from zerolap.store import Store, tables as stored
 
 SEED: Final = 7
 MOMENT: Final = datetime(2026, 11, 24, 12, 0, 0, tzinfo=UTC)

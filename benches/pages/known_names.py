@@ -9,8 +9,7 @@ from urllib.parse import quote, urlencode
 from sqlalchemy import func, select
 
 from zerolap.queries import QUERIES
-from zerolap.store import Store
-from zerolap.store import tables as stored
+from zerolap.store import Store, tables as stored
 
 DRAWN: Final = 400
 """So many names of a kind are chosen from."""

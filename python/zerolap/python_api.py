@@ -7,8 +7,7 @@ from pathlib import Path
 
 from zerolap import lab
 from zerolap.build import parse_variant, resolve
-from zerolap.cases import core_suite, select
-from zerolap.cases import load_cases as read_cases
+from zerolap.cases import core_suite, load_cases as read_cases, select
 from zerolap.lab import Lab, Options, comparison_request, run_request
 from zerolap.records import Case, Comparison, Event, RequestedServer, RunReport
 from zerolap.store import Store

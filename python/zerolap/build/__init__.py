@@ -3,75 +3,64 @@
 Sources and builds are packed to travel to other machines; what other machines send is not trusted.
 """
 
-from zerolap.build.archive import LIMITS as ARCHIVE_LIMITS
-from zerolap.build.archive import pack_source, unpack_source
-from zerolap.build.artifact import pack_build, unpack_build
-from zerolap.build.build_differences import BuildDifferences, build_differences
-from zerolap.build.build_functions import source_functions
-from zerolap.build.builder import Builder, Builds, BuiltServer, measured_server, named, spec_of
-from zerolap.build.command_files import CommandFiles
-from zerolap.build.commit_range import BRANCH, RANGE, RangedCommit, commits_of
-from zerolap.build.function_parameters import LONGEST_DEFINITION_LINES, Parameter, parameters_of
-from zerolap.build.git import GitEnded, GitStopped, read_git, run_git
-from zerolap.build.initial_ramdisk import RamdiskEntry, pack_ramdisk, program_entries
-from zerolap.build.kernel_build import KERNELS, BuiltKernel, KernelBuilder, KernelSource
-from zerolap.build.placement import LinkFailed
-from zerolap.build.program import LARGEST_PROGRAM_BYTES, Program, setting_arguments
-from zerolap.build.revision_name import commit_of, enclosing_repository, required_commit
-from zerolap.build.server_files import is_compiled, may_be_built
-from zerolap.build.source import resolve, revision_source
-from zerolap.build.source_changes import changes_between
-from zerolap.build.variant import DEFAULT, Variant, all_tools, parse_variant, tools_of
-
-__all__ = [
-    "ARCHIVE_LIMITS",
-    "BRANCH",
-    "DEFAULT",
-    "KERNELS",
-    "LARGEST_PROGRAM_BYTES",
-    "LONGEST_DEFINITION_LINES",
-    "RANGE",
-    "BuildDifferences",
-    "Builder",
-    "Builds",
-    "BuiltKernel",
-    "BuiltServer",
-    "CommandFiles",
-    "GitEnded",
-    "GitStopped",
-    "KernelBuilder",
-    "KernelSource",
-    "LinkFailed",
-    "Parameter",
-    "Program",
-    "RamdiskEntry",
-    "RangedCommit",
-    "Variant",
-    "all_tools",
-    "build_differences",
-    "changes_between",
-    "commit_of",
-    "commits_of",
-    "enclosing_repository",
-    "is_compiled",
-    "may_be_built",
-    "measured_server",
-    "named",
-    "pack_build",
-    "pack_ramdisk",
-    "pack_source",
-    "parameters_of",
-    "parse_variant",
-    "program_entries",
-    "read_git",
-    "required_commit",
-    "resolve",
-    "revision_source",
-    "run_git",
-    "setting_arguments",
-    "source_functions",
-    "spec_of",
-    "tools_of",
-    "unpack_build",
-    "unpack_source",
-]
+from zerolap.build.archive import (
+    ARCHIVE_LIMITS as ARCHIVE_LIMITS,
+    pack_source as pack_source,
+    unpack_source as unpack_source,
+)
+from zerolap.build.artifact import pack_build as pack_build, unpack_build as unpack_build
+from zerolap.build.build_differences import BuildDifferences as BuildDifferences, build_differences as build_differences
+from zerolap.build.build_functions import source_functions as source_functions
+from zerolap.build.builder import (
+    Builder as Builder,
+    Builds as Builds,
+    BuiltServer as BuiltServer,
+    measured_server as measured_server,
+    named as named,
+    spec_of as spec_of,
+)
+from zerolap.build.command_files import CommandFiles as CommandFiles
+from zerolap.build.commit_range import (
+    BRANCH as BRANCH,
+    RANGE as RANGE,
+    RangedCommit as RangedCommit,
+    commits_of as commits_of,
+)
+from zerolap.build.function_parameters import (
+    LONGEST_DEFINITION_LINES as LONGEST_DEFINITION_LINES,
+    Parameter as Parameter,
+    parameters_of as parameters_of,
+)
+from zerolap.build.git import GitEnded as GitEnded, GitStopped as GitStopped, read_git as read_git, run_git as run_git
+from zerolap.build.initial_ramdisk import (
+    RamdiskEntry as RamdiskEntry,
+    pack_ramdisk as pack_ramdisk,
+    program_entries as program_entries,
+)
+from zerolap.build.kernel_build import (
+    KERNELS as KERNELS,
+    BuiltKernel as BuiltKernel,
+    KernelBuilder as KernelBuilder,
+    KernelSource as KernelSource,
+)
+from zerolap.build.placement import LinkFailed as LinkFailed
+from zerolap.build.program import (
+    LARGEST_PROGRAM_BYTES as LARGEST_PROGRAM_BYTES,
+    Program as Program,
+    setting_arguments as setting_arguments,
+)
+from zerolap.build.revision_name import (
+    commit_of as commit_of,
+    enclosing_repository as enclosing_repository,
+    required_commit as required_commit,
+)
+from zerolap.build.server_files import is_compiled as is_compiled, may_be_built as may_be_built
+from zerolap.build.source import resolve as resolve, revision_source as revision_source
+from zerolap.build.source_changes import changes_between as changes_between
+from zerolap.build.variant import (
+    DEFAULT as DEFAULT,
+    Variant as Variant,
+    all_tools as all_tools,
+    parse_variant as parse_variant,
+    tools_of as tools_of,
+)

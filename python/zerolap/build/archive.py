@@ -23,7 +23,7 @@ from zerolap.records import (
 from zerolap.sandbox import remove_abandoned, scratch_directory
 from zerolap.store import Blobs
 
-LIMITS = TarLimits(total_bytes=1 << 30, members=200_000)
+ARCHIVE_LIMITS = TarLimits(total_bytes=1 << 30, members=200_000)
 """Of a tree, which the machine that unpacks it holds in memory; that of Redis 7.0.15 has 14 MB in 1,395 files."""
 PACKING_PREFIX = "zerolap-packing-"
 PROGRAM = "server"
@@ -76,13 +76,13 @@ def _packed_tree(
     """Return the source with the blob of its files as a tar; raises `TarRefused`."""
     remove_abandoned(PACKING_PREFIX)
     with scratch_directory(PACKING_PREFIX) as tree:
-        export(source, tree, LIMITS)
+        export(source, tree, ARCHIVE_LIMITS)
         require_server_tree(source.name, tree)
         # Of a tree's copy: the tree itself may be changing.
         copied = source if isinstance(source, RevisionSource) else TreeSource(name=source.name, path=tree)
         # On the disk: the conductor packs trees of others, and must not run out of memory.
         with tempfile.TemporaryFile() as tar:
-            pack_tar(tree, tar, LIMITS, links_may_lead_out=links_may_lead_out)
+            pack_tar(tree, tar, ARCHIVE_LIMITS, links_may_lead_out=links_may_lead_out)
             tar.seek(0)
             return ArchiveSource(
                 name=source.name,
@@ -141,7 +141,7 @@ def unpack_what_differs(sources: Sequence[ArchiveSource], blobs: Blobs, director
 
 def _digests(name: str, content: bytes) -> dict[PurePosixPath, bytes]:
     try:
-        return digests_of_files(io.BytesIO(content), LIMITS)
+        return digests_of_files(io.BytesIO(content), ARCHIVE_LIMITS)
     except TarRefused as reason:
         raise _refused(name, reason) from reason
 
@@ -149,7 +149,7 @@ def _digests(name: str, content: bytes) -> dict[PurePosixPath, bytes]:
 def _unpack(source: ArchiveSource, content: bytes, directory: Path, left_out: Container[PurePosixPath] = ()) -> None:
     packed = io.BytesIO(content)
     try:
-        unpack_tar(packed, directory, LIMITS, left_out, links_may_lead_out=source.links_lead_out)
+        unpack_tar(packed, directory, ARCHIVE_LIMITS, left_out, links_may_lead_out=source.links_lead_out)
     except TarRefused as reason:
         raise _refused(source.name, reason) from reason
     remove_settings(directory)

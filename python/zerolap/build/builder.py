@@ -15,8 +15,7 @@ from pydantic import ValidationError
 from zerolap.build.archive import unpack_source
 from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files, link_files
 from zerolap.build.kept_tree import TREE, BuiltTree, KeptTree, Sources, keep_tree
-from zerolap.build.kernel_build import KERNELS
-from zerolap.build.kernel_build import RECORD as KERNEL_RECORD
+from zerolap.build.kernel_build import KERNELS, RECORD as KERNEL_RECORD
 from zerolap.build.placement import CODE, Relinkable, Relinking
 from zerolap.build.program import LARGEST_PROGRAM_BYTES, Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
@@ -46,12 +45,12 @@ from zerolap.sandbox import (
     FileRefused,
     Limits,
     SandboxPolicy,
+    confined_reading as reading,
     remove,
     remove_abandoned,
     require_sandbox,
     scratch_directory,
 )
-from zerolap.sandbox import confined_reading as reading
 from zerolap.store import BlobDamaged, Blobs
 
 PROGRAM, RECORD, OBJECTS, CONFINED, ARCHIVE = "server", "build.json", "objects", "confined", "archive"

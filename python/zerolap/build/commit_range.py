@@ -8,8 +8,7 @@ from typing import Final
 
 from zerolap.build.git import run_git
 from zerolap.build.revision_name import clone_hint, required_commit
-from zerolap.build.source import LONGEST_SUBJECT
-from zerolap.build.source import UTC as IN_UTC
+from zerolap.build.source import LONGEST_SUBJECT, UTC as IN_UTC
 from zerolap.records import Revision, RevisionSource, UsageError
 
 RANGE: Final = "A..B, tags:A..B, tags:A,B,C, dates:FROM..TO or branch"

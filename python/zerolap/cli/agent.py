@@ -43,8 +43,7 @@ def join(
 
     Example: zerolap agent join https://lab.example.org:7480 --token zj_...
     """
-    from zerolap.fleet.setup import JoinToken
-    from zerolap.fleet.setup import join as join_fleet
+    from zerolap.fleet.setup import JoinToken, join as join_fleet
 
     joined = join_fleet(address, JoinToken.read(token), directory)
     work_directory = joined.credentials.with_name("work")

@@ -14,8 +14,7 @@ from rich.progress import (
 )
 
 from zerolap import writer
-from zerolap.records import Activity, Event, Note
-from zerolap.records import Progress as Advance
+from zerolap.records import Activity, Event, Note, Progress as Advance
 
 
 class Bar:

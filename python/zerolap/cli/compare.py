@@ -121,8 +121,7 @@ def compare(
     from zerolap.cli.exit_code import exit_code
     from zerolap.cli.output import Reports, write_comparison
     from zerolap.errors import UsageError
-    from zerolap.lab import Lab, Options, comparison_request
-    from zerolap.lab import compare as compare_servers
+    from zerolap.lab import Lab, Options, compare as compare_servers, comparison_request
     from zerolap.records import RequestedServer
     from zerolap.store import Store
 

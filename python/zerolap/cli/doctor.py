@@ -59,8 +59,7 @@ def doctor(
     from rich.text import Text
 
     from zerolap.cli.output import write
-    from zerolap.host import doctor as examine
-    from zerolap.host import doctor_json
+    from zerolap.host import doctor as examine, doctor_json
 
     diagnoses = [*examine(), *_of_store(store)]
     if json is not None:

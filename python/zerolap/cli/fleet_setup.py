@@ -92,8 +92,7 @@ def init(
 ) -> None:
     """Write what is new, and make the bus load it if it runs here."""
     from zerolap.errors import UsageError
-    from zerolap.fleet.setup import CONFIGURATION, new_configuration, read_configuration
-    from zerolap.fleet.setup import directory as fleet
+    from zerolap.fleet.setup import CONFIGURATION, directory as fleet, new_configuration, read_configuration
 
     platforms = dict(_parsed_platform(added) for added in platform or [])
     agents = _parsed_agents(bench, build, load)

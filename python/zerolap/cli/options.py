@@ -359,8 +359,7 @@ def _require_comparing(name: str) -> None:
     """Raise `UsageError` for an engine that does not exist or only loads one server; plugins are not imported."""
     if name in ENGINES:
         return
-    from zerolap.plugins import ENGINES as PLUGINS
-    from zerolap.plugins import plugin_names
+    from zerolap.plugins import ENGINES as PLUGINS, plugin_names
 
     if name == "loaded":
         raise UsageError(

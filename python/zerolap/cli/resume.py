@@ -41,8 +41,7 @@ def resume(
     from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import exit_code, run_exit_code
     from zerolap.cli.output import Reports, write_comparison, write_run
-    from zerolap.lab import Lab
-    from zerolap.lab import resume as resume_request
+    from zerolap.lab import Lab, resume as resume_request
     from zerolap.records import Comparison
     from zerolap.store import Store
 

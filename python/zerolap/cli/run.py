@@ -89,8 +89,7 @@ def run(
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.exit_code import run_exit_code
     from zerolap.cli.output import Reports, write_run
-    from zerolap.lab import Lab, Options, run_request
-    from zerolap.lab import run as run_server
+    from zerolap.lab import Lab, Options, run as run_server, run_request
     from zerolap.records import RequestedServer
     from zerolap.store import Store
 

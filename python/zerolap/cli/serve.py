@@ -108,8 +108,7 @@ def serve(
     """Serve until stopped."""
     import asyncio
 
-    from zerolap.api import Address, ServeOptions
-    from zerolap.api import serve as serve_store
+    from zerolap.api import Address, ServeOptions, serve as serve_store
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
     from zerolap.fleet.setup import read_configuration
@@ -152,8 +151,7 @@ def _serve_made_up_data(listen: Sequence[str], hosts: Sequence[str]) -> None:
     import asyncio
     import tempfile
 
-    from zerolap.api import Address, ServeOptions
-    from zerolap.api import serve as serve_store
+    from zerolap.api import Address, ServeOptions, serve as serve_store
     from zerolap.cli.logging import set_up_logs
     from zerolap.demonstration import fill_with_made_up_data, keep_agents_reporting
     from zerolap.store import Store

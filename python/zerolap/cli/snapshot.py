@@ -143,8 +143,7 @@ def snapshot(
     from zerolap.cli.emulated_forks import EMULATED_REPETITIONS, EMULATED_SEED, KernelOptions, count_forks, is_given
     from zerolap.cli.exit_code import snapshot_exit_code
     from zerolap.cli.output import Reports, write_sweep
-    from zerolap.lab import EmulatedRequest, Lab, SnapshotRequest
-    from zerolap.lab import snapshot as sweep
+    from zerolap.lab import EmulatedRequest, Lab, SnapshotRequest, snapshot as sweep
     from zerolap.records import RequestedServer
     from zerolap.store import Store
 

@@ -156,8 +156,7 @@ def check(
         return
     from zerolap.cli.bar import Bar
     from zerolap.cli.output import write_check
-    from zerolap.lab import CheckRequest, Lab
-    from zerolap.lab import check as check_cases
+    from zerolap.lab import CheckRequest, Lab, check as check_cases
     from zerolap.records import RequestedServer, TrialFailed
     from zerolap.store import Store
 

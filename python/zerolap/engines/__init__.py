@@ -1,109 +1,76 @@
 """What measures: each engine turns a job, at a place, into events with measurements."""
 
-from zerolap.engines.argument_probes import METHOD as ARGUMENT_METHOD
-from zerolap.engines.argument_probes import MOST_PROBED, ProbedCalls, ProbedEntry, count_repeated, sees_all
-from zerolap.engines.counted_deployment import counted_part, counted_topology
-from zerolap.engines.emulated_fork import EmulatedTrial, GuestPrograms, emulated_fork, require_visible_in_guest
-from zerolap.engines.emulator import MACHINE as EMULATED_MACHINE
-from zerolap.engines.emulator import PROCESSOR as EMULATED_PROCESSOR
-from zerolap.engines.emulator import require_emulator
+from zerolap.engines.argument_probes import (
+    ARGUMENT_METHOD as ARGUMENT_METHOD,
+    MOST_PROBED as MOST_PROBED,
+    ProbedCalls as ProbedCalls,
+    ProbedEntry as ProbedEntry,
+    count_repeated as count_repeated,
+    sees_all as sees_all,
+)
+from zerolap.engines.counted_deployment import counted_part as counted_part, counted_topology as counted_topology
+from zerolap.engines.emulated_fork import (
+    EmulatedTrial as EmulatedTrial,
+    GuestPrograms as GuestPrograms,
+    emulated_fork as emulated_fork,
+    require_visible_in_guest as require_visible_in_guest,
+)
+from zerolap.engines.emulator import (
+    EMULATED_MACHINE as EMULATED_MACHINE,
+    EMULATED_PROCESSOR as EMULATED_PROCESSOR,
+    require_emulator as require_emulator,
+)
 from zerolap.engines.engine import (
-    QUICK_TRIAL_SECONDS,
-    TRIAL_PREFIX,
-    TRIAL_SECONDS,
-    ComparingEngine,
-    Engine,
-    EngineTrial,
-    FilledServer,
-    Place,
-    disk_full,
-    filled_server,
-    trials_of,
+    QUICK_TRIAL_SECONDS as QUICK_TRIAL_SECONDS,
+    TRIAL_PREFIX as TRIAL_PREFIX,
+    TRIAL_SECONDS as TRIAL_SECONDS,
+    Engine as Engine,
+    EngineTrial as EngineTrial,
+    Place as Place,
+    disk_full as disk_full,
+    filled_server as filled_server,
+    trials_of as trials_of,
 )
-from zerolap.engines.huge_pages import VARIABLES as HUGE_PAGE_VARIABLES
 from zerolap.engines.huge_pages import (
-    huge_page_settings,
-    require_huge_pages,
-    require_huge_pages_possible,
-    visible_setting,
+    HUGE_PAGE_VARIABLES as HUGE_PAGE_VARIABLES,
+    huge_page_settings as huge_page_settings,
+    require_huge_pages as require_huge_pages,
+    require_huge_pages_possible as require_huge_pages_possible,
+    visible_setting as visible_setting,
 )
-from zerolap.engines.perf import missing_for_sampling
-from zerolap.engines.program_symbols import FunctionSymbol, ambiguous, function_symbols
-from zerolap.engines.registry import COMPARING, LOADED, TRACED, engine_named, rules_of_plugins
-from zerolap.engines.sampled import PASSES
-from zerolap.engines.server_trial import PinnedTrial, deployed
-from zerolap.engines.snapshot_figures import EventMoments, event_metrics, seconds_until_normal
+from zerolap.engines.perf import missing_for_sampling as missing_for_sampling
+from zerolap.engines.program_symbols import (
+    FunctionSymbol as FunctionSymbol,
+    ambiguous as ambiguous,
+    function_symbols as function_symbols,
+)
+from zerolap.engines.registry import (
+    COMPARING as COMPARING,
+    LOADED as LOADED,
+    TRACED as TRACED,
+    engine_named as engine_named,
+    rules_of_plugins as rules_of_plugins,
+)
+from zerolap.engines.sampled import PASSES as PASSES
+from zerolap.engines.server_trial import PinnedTrial as PinnedTrial, deployed as deployed
+from zerolap.engines.snapshot_figures import (
+    EventMoments as EventMoments,
+    event_metrics as event_metrics,
+    seconds_until_normal as seconds_until_normal,
+)
 from zerolap.engines.snapshot_trial import (
-    VALUE_BYTES,
-    WRITTEN_FILES,
-    SnapshotLoadSettings,
-    SnapshotServer,
-    filled_snapshot_server,
-    snapshot_case,
-    snapshot_topology,
+    VALUE_BYTES as VALUE_BYTES,
+    WRITTEN_FILES as WRITTEN_FILES,
+    SnapshotLoadSettings as SnapshotLoadSettings,
+    SnapshotServer as SnapshotServer,
+    filled_snapshot_server as filled_snapshot_server,
+    snapshot_case as snapshot_case,
+    snapshot_topology as snapshot_topology,
 )
-from zerolap.engines.timed import OF_TIMING, PAIRS_PER_START
-from zerolap.engines.traced import TRACED_PASSES
-from zerolap.engines.traced_fork import TracedServer, require_snapshot_tracing, trace_snapshot
-
-__all__ = [
-    "ARGUMENT_METHOD",
-    "COMPARING",
-    "EMULATED_MACHINE",
-    "EMULATED_PROCESSOR",
-    "HUGE_PAGE_VARIABLES",
-    "LOADED",
-    "MOST_PROBED",
-    "OF_TIMING",
-    "PAIRS_PER_START",
-    "PASSES",
-    "QUICK_TRIAL_SECONDS",
-    "TRACED",
-    "TRACED_PASSES",
-    "TRIAL_PREFIX",
-    "TRIAL_SECONDS",
-    "VALUE_BYTES",
-    "WRITTEN_FILES",
-    "ComparingEngine",
-    "EmulatedTrial",
-    "Engine",
-    "EngineTrial",
-    "EventMoments",
-    "FilledServer",
-    "FunctionSymbol",
-    "GuestPrograms",
-    "PinnedTrial",
-    "Place",
-    "ProbedCalls",
-    "ProbedEntry",
-    "SnapshotLoadSettings",
-    "SnapshotServer",
-    "TracedServer",
-    "ambiguous",
-    "count_repeated",
-    "counted_part",
-    "counted_topology",
-    "deployed",
-    "disk_full",
-    "emulated_fork",
-    "engine_named",
-    "event_metrics",
-    "filled_server",
-    "filled_snapshot_server",
-    "function_symbols",
-    "huge_page_settings",
-    "missing_for_sampling",
-    "require_emulator",
-    "require_huge_pages",
-    "require_huge_pages_possible",
-    "require_snapshot_tracing",
-    "require_visible_in_guest",
-    "rules_of_plugins",
-    "seconds_until_normal",
-    "sees_all",
-    "snapshot_case",
-    "snapshot_topology",
-    "trace_snapshot",
-    "trials_of",
-    "visible_setting",
-]
+from zerolap.engines.timed import OF_TIMING as OF_TIMING, PAIRS_PER_START as PAIRS_PER_START
+from zerolap.engines.traced import TRACED_PASSES as TRACED_PASSES
+from zerolap.engines.traced_fork import (
+    TracedServer as TracedServer,
+    require_snapshot_tracing as require_snapshot_tracing,
+    trace_snapshot as trace_snapshot,
+)

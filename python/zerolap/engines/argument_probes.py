@@ -25,7 +25,7 @@ from zerolap.load import SliceResult, Target, counted_arguments, load_program
 from zerolap.records import Case, TrialFailed
 from zerolap.server import named_death
 
-METHOD: Final = 2
+ARGUMENT_METHOD: Final = 2
 """Raised when the same server would get other counts."""
 MOST_PROBED: Final = 32
 """Entries of functions in one pass, and as many of commands."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from zerolap.build import Program, RamdiskEntry, pack_ramdisk, program_entries, setting_arguments
 from zerolap.engines.emulator import EmulatedMachine, emulate
-from zerolap.engines.huge_pages import VARIABLES, require_huge_pages
+from zerolap.engines.huge_pages import HUGE_PAGE_VARIABLES, require_huge_pages
 from zerolap.engines.snapshot_trial import BYTES_PER_KEY, VALUE_BYTES
 from zerolap.records import EnvironmentMissing, ForkKind, HugePages, TrialFailed, UsageError
 from zerolap.sandbox import launch
@@ -149,7 +149,7 @@ def _ramdisk(trial: EmulatedTrial, guest: Path) -> bytes:
     """Return the first file system: the guest's program, what it is to do, and the server."""
     program = trial.program.path.absolute()
     words = [str(program), *setting_arguments({**SETTINGS, **trial.config})]
-    variables = {} if trial.huge_pages is None else VARIABLES[trial.huge_pages]
+    variables = {} if trial.huge_pages is None else HUGE_PAGE_VARIABLES[trial.huge_pages]
     plan = {
         "keys": trial.keys,
         "value_bytes": VALUE_BYTES,

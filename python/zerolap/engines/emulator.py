@@ -17,9 +17,9 @@ from zerolap.sandbox import Confinement, Limits, SandboxPolicy, current_cancella
 
 EMULATOR: Final = "qemu-system-x86_64"
 PACKAGE: Final = "qemu-system-x86"
-MACHINE: Final = "pc-i440fx-6.2"
+EMULATED_MACHINE: Final = "pc-i440fx-6.2"
 """Fixed, so that other versions of QEMU emulate the same; later ones hand a random seed to the kernel."""
-PROCESSOR: Final = "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt"
+EMULATED_PROCESSOR: Final = "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt"
 """Fixed, and without `rdrand` (random) and `erms`, with which QEMU counts an instruction for each copied byte."""
 CLOCK: Final = ("-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2020-01-01")
 """An instruction takes one nanosecond of virtual time; idle time is skipped."""
@@ -116,7 +116,7 @@ def _command(machine: EmulatedMachine, console: Path) -> list[str]:
     return [
         EMULATOR,
         *("-no-user-config", "-nodefaults", "-display", "none", "-monitor", "none", "-no-reboot"),
-        *("-machine", MACHINE, "-cpu", PROCESSOR, "-smp", "1"),
+        *("-machine", EMULATED_MACHINE, "-cpu", EMULATED_PROCESSOR, "-smp", "1"),
         *("-accel", f"tcg,thread=single,tb-size={TRANSLATION_MIB}", *CLOCK),
         *("-m", f"{machine.memory_bytes >> 20}M"),
         *("-kernel", str(machine.kernel), "-initrd", str(machine.ramdisk), "-append", KERNEL_ARGUMENTS),

@@ -10,7 +10,7 @@ from zerolap.server import AnonymousMemory
 
 MACHINE_SETTING: Final = Path("/sys/kernel/mm/transparent_hugepage")
 """Servers and allocators read there whether they have to do anything."""
-VARIABLES: Final[Mapping[HugePages, Mapping[str, str]]] = {
+HUGE_PAGE_VARIABLES: Final[Mapping[HugePages, Mapping[str, str]]] = {
     "always": {
         "MALLOC_CONF": "thp:always",
         "JE_MALLOC_CONF": "thp:always",

@@ -13,8 +13,7 @@ from pathlib import Path
 from shutil import which
 
 from zerolap.records import EnvironmentMissing, TrialFailed
-from zerolap.sandbox import LimitReached, Process, is_readable, launch
-from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox import LimitReached, Process, confined_reading as reading, is_readable, launch
 
 FREQUENCY_HZ = 1999
 """Odd, so that it does not keep step with timers."""

@@ -1,99 +1,70 @@
 """Finds why a case changed, and what one version could do without; reads no clock, file or process."""
 
 from zerolap.explain.argument_checks import (
-    Supposition,
-    command_of,
-    opportunity_place,
-    supposition,
-    suppositions,
-    with_argument_checks,
+    Supposition as Supposition,
+    command_of as command_of,
+    opportunity_place as opportunity_place,
+    supposition as supposition,
+    suppositions as suppositions,
+    with_argument_checks as with_argument_checks,
 )
-from zerolap.explain.attribution import SourceFunctions
-from zerolap.explain.build_variants import DETECTOR as BUILD_VARIANTS
-from zerolap.explain.build_variants import VariantComparison, build_variants, differ_as_builds
-from zerolap.explain.calibration import calibration_of
-from zerolap.explain.calls_of_inlined import with_calls_of_inlined
+from zerolap.explain.attribution import SourceFunctions as SourceFunctions
+from zerolap.explain.build_variants import (
+    BUILD_VARIANTS as BUILD_VARIANTS,
+    VariantComparison as VariantComparison,
+    build_variants as build_variants,
+    differ_as_builds as differ_as_builds,
+)
+from zerolap.explain.calibration import calibration_of as calibration_of
+from zerolap.explain.calls_of_inlined import with_calls_of_inlined as with_calls_of_inlined
 from zerolap.explain.candidates import (
-    BuildFacts,
-    Structure,
-    Structures,
-    explain_build,
-    explain_layout,
-    explain_placement,
+    BuildFacts as BuildFacts,
+    Structure as Structure,
+    Structures as Structures,
+    explain_build as explain_build,
+    explain_layout as explain_layout,
+    explain_placement as explain_placement,
 )
-from zerolap.explain.case_groups import SizeGroup, size_groups, with_opportunities_of_group
-from zerolap.explain.causes import explain_cause
-from zerolap.explain.counted_work import ExecutedKinds, case_evidence, case_work
-from zerolap.explain.detectors import BUILT_IN as BUILT_IN_DETECTORS
-from zerolap.explain.detectors import BUILT_IN_OF_GROUPS as BUILT_IN_GROUP_DETECTORS
-from zerolap.explain.detectors import CaseEvidence, CaseGroup, CodePlace, Detector, GroupDetector, Saving, SizedCase
-from zerolap.explain.findings import explain_change
-from zerolap.explain.fork_findings import fork_findings
+from zerolap.explain.case_groups import (
+    SizeGroup as SizeGroup,
+    size_groups as size_groups,
+    with_opportunities_of_group as with_opportunities_of_group,
+)
+from zerolap.explain.causes import explain_cause as explain_cause
+from zerolap.explain.counted_work import (
+    ExecutedKinds as ExecutedKinds,
+    case_evidence as case_evidence,
+    case_work as case_work,
+)
+from zerolap.explain.detectors import (
+    BUILT_IN_DETECTORS as BUILT_IN_DETECTORS,
+    BUILT_IN_GROUP_DETECTORS as BUILT_IN_GROUP_DETECTORS,
+    CaseEvidence as CaseEvidence,
+    CaseGroup as CaseGroup,
+    CodePlace as CodePlace,
+    Detector as Detector,
+    GroupDetector as GroupDetector,
+    Saving as Saving,
+    SizedCase as SizedCase,
+)
+from zerolap.explain.findings import explain_change as explain_change
+from zerolap.explain.fork_findings import fork_findings as fork_findings
 from zerolap.explain.opportunities import (
-    WeightedWork,
-    command_weights,
-    costly_categories,
-    costly_functions,
-    gain,
-    ranked_opportunities,
+    WeightedWork as WeightedWork,
+    command_weights as command_weights,
+    costly_categories as costly_categories,
+    costly_functions as costly_functions,
+    gain as gain,
+    ranked_opportunities as ranked_opportunities,
 )
-from zerolap.explain.opposed_work import explain_opposed_work
-from zerolap.explain.sides import Evidence
-from zerolap.explain.slow_starts import explain_slow_starts
-from zerolap.explain.stated_figures import StatedFigure
-from zerolap.explain.times import SampledFunction, SampledPass, SampledSide, explain_times, with_times
-
-__all__ = [
-    "BUILD_VARIANTS",
-    "BUILT_IN_DETECTORS",
-    "BUILT_IN_GROUP_DETECTORS",
-    "BuildFacts",
-    "CaseEvidence",
-    "CaseGroup",
-    "CodePlace",
-    "Detector",
-    "Evidence",
-    "ExecutedKinds",
-    "GroupDetector",
-    "SampledFunction",
-    "SampledPass",
-    "SampledSide",
-    "Saving",
-    "SizeGroup",
-    "SizedCase",
-    "SourceFunctions",
-    "StatedFigure",
-    "Structure",
-    "Structures",
-    "Supposition",
-    "VariantComparison",
-    "WeightedWork",
-    "build_variants",
-    "calibration_of",
-    "case_evidence",
-    "case_work",
-    "command_of",
-    "command_weights",
-    "costly_categories",
-    "costly_functions",
-    "differ_as_builds",
-    "explain_build",
-    "explain_cause",
-    "explain_change",
-    "explain_layout",
-    "explain_opposed_work",
-    "explain_placement",
-    "explain_slow_starts",
-    "explain_times",
-    "fork_findings",
-    "gain",
-    "opportunity_place",
-    "ranked_opportunities",
-    "size_groups",
-    "supposition",
-    "suppositions",
-    "with_argument_checks",
-    "with_calls_of_inlined",
-    "with_opportunities_of_group",
-    "with_times",
-]
+from zerolap.explain.opposed_work import explain_opposed_work as explain_opposed_work
+from zerolap.explain.sides import Evidence as Evidence
+from zerolap.explain.slow_starts import explain_slow_starts as explain_slow_starts
+from zerolap.explain.stated_figures import StatedFigure as StatedFigure
+from zerolap.explain.times import (
+    SampledFunction as SampledFunction,
+    SampledPass as SampledPass,
+    SampledSide as SampledSide,
+    explain_times as explain_times,
+    with_times as with_times,
+)

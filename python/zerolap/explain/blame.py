@@ -22,8 +22,7 @@ A call that replaces another is one change, not two: only the difference of both
 if a function gains in one place what it loses in another, both are changes.
 """
 
-from collections.abc import Callable
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from zerolap.explain.cost_graph import CostGraph, FunctionKey

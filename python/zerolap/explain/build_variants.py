@@ -21,7 +21,7 @@ from zerolap.records import (
     Verdict,
 )
 
-DETECTOR: Final = "build-variants"
+BUILD_VARIANTS: Final = "build-variants"
 LEAST_RATIO: Final = 0.01
 """Bound on a ratio: of a cost that fell by all of it there is no gain that can be written."""
 

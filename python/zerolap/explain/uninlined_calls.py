@@ -6,8 +6,7 @@ Here each instruction is that of the server's build and belongs to the function 
 made as often as in the count build, whose instructions are not even recorded.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TypeAlias
 

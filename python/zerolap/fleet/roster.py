@@ -1,8 +1,7 @@
 """The platforms that a conductor serves, and the agents that are there."""
 
 import time
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 

@@ -1,50 +1,25 @@
 """This machine and what it can measure: doctor, pinning, noise, fingerprint."""
 
-from zerolap.host.diagnosis import Diagnosis, State
-from zerolap.host.disturbance import DISTURBANCES, Disturbance, watch
-from zerolap.host.examination import DOCTOR_SCHEMA, doctor, doctor_json
-from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
-from zerolap.host.machine_settings import available_bytes, huge_pages
-from zerolap.host.neighbours import Neighbours, watch_neighbours
-from zerolap.host.noise import MachineTimes, Noise, measure_noise, noise_between, read_counters, stolen_seconds
-from zerolap.host.pinning import Pinning, Sharing, choose_pinning
-from zerolap.host.platform_identity import fingerprint, runnable_architectures
-from zerolap.host.probes.programs import version_of
-from zerolap.host.processors import Processor, Processors, read_processors
-from zerolap.host.tracing import TracingObstacle, events_of, probing_obstacle, tracing_obstacle
-
-__all__ = [
-    "DISTURBANCES",
-    "DOCTOR_SCHEMA",
-    "Diagnosis",
-    "Disturbance",
-    "HardwareCounters",
-    "MachineTimes",
-    "Neighbours",
-    "Noise",
-    "Pinning",
-    "Processor",
-    "Processors",
-    "Sharing",
-    "State",
-    "TracingObstacle",
-    "available_bytes",
-    "choose_pinning",
-    "doctor",
-    "doctor_json",
-    "events_of",
-    "fingerprint",
-    "hardware_counters",
-    "huge_pages",
-    "measure_noise",
-    "noise_between",
-    "probing_obstacle",
-    "read_counters",
-    "read_processors",
-    "runnable_architectures",
-    "stolen_seconds",
-    "tracing_obstacle",
-    "version_of",
-    "watch",
-    "watch_neighbours",
-]
+from zerolap.host.diagnosis import Diagnosis as Diagnosis, State as State
+from zerolap.host.disturbance import DISTURBANCES as DISTURBANCES, Disturbance as Disturbance, watch as watch
+from zerolap.host.examination import DOCTOR_SCHEMA as DOCTOR_SCHEMA, doctor as doctor, doctor_json as doctor_json
+from zerolap.host.hardware_counters import HardwareCounters as HardwareCounters, hardware_counters as hardware_counters
+from zerolap.host.machine_settings import available_bytes as available_bytes, huge_pages as huge_pages
+from zerolap.host.neighbours import Neighbours as Neighbours, watch_neighbours as watch_neighbours
+from zerolap.host.noise import (
+    MachineTimes as MachineTimes,
+    Noise as Noise,
+    measure_noise as measure_noise,
+    noise_between as noise_between,
+    stolen_seconds as stolen_seconds,
+)
+from zerolap.host.pinning import Pinning as Pinning, Sharing as Sharing, choose_pinning as choose_pinning
+from zerolap.host.platform_identity import fingerprint as fingerprint, runnable_architectures as runnable_architectures
+from zerolap.host.probes.programs import version_of as version_of
+from zerolap.host.processors import Processor as Processor, Processors as Processors, read_processors as read_processors
+from zerolap.host.tracing import (
+    TracingObstacle as TracingObstacle,
+    events_of as events_of,
+    probing_obstacle as probing_obstacle,
+    tracing_obstacle as tracing_obstacle,
+)

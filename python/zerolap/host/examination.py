@@ -6,8 +6,7 @@ from typing import Any
 from zerolap.host.diagnosis import Diagnosis, State
 from zerolap.host.noise import measure_noise
 from zerolap.host.platform_identity import fingerprint
-from zerolap.host.probes import PROBES
-from zerolap.host.probes import interference as disturbance
+from zerolap.host.probes import PROBES, interference as disturbance
 from zerolap.host.probes.plugged import plugged_probes
 
 DOCTOR_SCHEMA = "zerolap.doctor/1"

@@ -1,8 +1,7 @@
 """The rule of a bisection by counted work: counts are exact, so that each halving is certain."""
 
 import itertools
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from zerolap.records import Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
 from zerolap.report.format import (
     ARROW,
+    change as written_change,
     count,
     counted,
     duration,
@@ -19,7 +20,6 @@ from zerolap.report.format import (
     percent,
     probability,
 )
-from zerolap.report.format import change as written_change
 
 Word: TypeAlias = Literal["regression", "improvement", "unsure", "failed", "invalid", "same", "identical"]
 

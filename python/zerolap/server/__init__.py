@@ -1,82 +1,56 @@
 """Starts the servers of a build in a topology, and connects to them."""
 
-from zerolap.server.ability_queries import command_flags, server_abilities
-from zerolap.server.command_statistics import is_endpoint, read_command_statistics
-from zerolap.server.connection import CommandRefused, number_in, parts_of
-from zerolap.server.deployment import Deployment, Reach, deploy
-from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
-from zerolap.server.machine_port import MachinePort, open_port
-from zerolap.server.node import Node, NodeLaunch
-from zerolap.server.resident_memory import AnonymousMemory, read_anonymous_memory, read_resident_bytes
-from zerolap.server.running_server import Launch, RunningServer, first_dead, named_death, start
-from zerolap.server.server_login import ServerLogin, read_login
+from zerolap.server.ability_queries import command_flags as command_flags, server_abilities as server_abilities
+from zerolap.server.command_statistics import (
+    is_endpoint as is_endpoint,
+    read_command_statistics as read_command_statistics,
+)
+from zerolap.server.connection import CommandRefused as CommandRefused, number_in as number_in, parts_of as parts_of
+from zerolap.server.deployment import Deployment as Deployment, Reach as Reach, deploy as deploy
+from zerolap.server.frames import (
+    FrameBounds as FrameBounds,
+    FrameReader as FrameReader,
+    Reply as Reply,
+    ReplyError as ReplyError,
+    ServerLost as ServerLost,
+    UnreadableReply as UnreadableReply,
+    written as written,
+)
+from zerolap.server.machine_port import MachinePort as MachinePort, open_port as open_port
+from zerolap.server.node import Node as Node
+from zerolap.server.resident_memory import (
+    AnonymousMemory as AnonymousMemory,
+    read_anonymous_memory as read_anonymous_memory,
+    read_resident_bytes as read_resident_bytes,
+)
+from zerolap.server.running_server import (
+    Launch as Launch,
+    RunningServer as RunningServer,
+    first_dead as first_dead,
+    named_death as named_death,
+    start as start,
+)
+from zerolap.server.server_login import ServerLogin as ServerLogin, read_login as read_login
 from zerolap.server.statistics import (
-    KeyLookUps,
-    ServerStatistics,
-    StatisticsReader,
-    SummedStatistics,
-    look_ups_between,
-    rows_of,
+    KeyLookUps as KeyLookUps,
+    ServerStatistics as ServerStatistics,
+    StatisticsReader as StatisticsReader,
+    SummedStatistics as SummedStatistics,
+    look_ups_between as look_ups_between,
+    rows_of as rows_of,
 )
-from zerolap.server.tcp_connections import TcpCounts, counted_meanwhile, read_tcp_counts
+from zerolap.server.tcp_connections import (
+    TcpCounts as TcpCounts,
+    counted_meanwhile as counted_meanwhile,
+    read_tcp_counts as read_tcp_counts,
+)
 from zerolap.server.threads import (
-    CpuTimes,
-    count_sockets,
-    demand_since,
-    is_asleep,
-    read_cpu_times,
-    read_demands_ns,
-    read_total_ns,
-    thread_names,
+    CpuTimes as CpuTimes,
+    count_sockets as count_sockets,
+    demand_since as demand_since,
+    is_asleep as is_asleep,
+    read_cpu_times as read_cpu_times,
+    read_demands_ns as read_demands_ns,
+    read_total_ns as read_total_ns,
+    thread_names as thread_names,
 )
-
-__all__ = [
-    "AnonymousMemory",
-    "CommandRefused",
-    "CpuTimes",
-    "Deployment",
-    "FrameBounds",
-    "FrameReader",
-    "KeyLookUps",
-    "Launch",
-    "MachinePort",
-    "Node",
-    "NodeLaunch",
-    "Reach",
-    "Reply",
-    "ReplyError",
-    "RunningServer",
-    "ServerLogin",
-    "ServerLost",
-    "ServerStatistics",
-    "StatisticsReader",
-    "SummedStatistics",
-    "TcpCounts",
-    "UnreadableReply",
-    "command_flags",
-    "count_sockets",
-    "counted_meanwhile",
-    "demand_since",
-    "deploy",
-    "first_dead",
-    "is_asleep",
-    "is_endpoint",
-    "look_ups_between",
-    "named_death",
-    "number_in",
-    "open_port",
-    "parts_of",
-    "read_anonymous_memory",
-    "read_command_statistics",
-    "read_cpu_times",
-    "read_demands_ns",
-    "read_login",
-    "read_resident_bytes",
-    "read_tcp_counts",
-    "read_total_ns",
-    "rows_of",
-    "server_abilities",
-    "start",
-    "thread_names",
-    "written",
-]

@@ -6,8 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from sqlalchemy import Connection, Engine, String, Table, inspect, select
-from sqlalchemy import table as unknown_table
+from sqlalchemy import Connection, Engine, String, Table, inspect, select, table as unknown_table
 from sqlalchemy.sql.expression import column
 
 from zerolap.records import EnvironmentMissing

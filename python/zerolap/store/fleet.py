@@ -24,8 +24,7 @@ from zerolap.records import (
     read_stored,
     read_stored_given_job,
 )
-from zerolap.store import recorded_requests as requests
-from zerolap.store import trials
+from zerolap.store import recorded_requests as requests, trials
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_new, insert_of
 from zerolap.store.recorded_requests import RequestInShort, find

@@ -7,8 +7,20 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, or_, select, true, update
-from sqlalchemy import case as when
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    case as when,
+    delete,
+    func,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from zerolap.records import ANCHOR, BASE, HEAD, Case, JobFailed, Request, RunCase, SeriesKey, now, read_stored
 from zerolap.store.database import Database, insert_of
@@ -31,9 +43,9 @@ from zerolap.store.tables import (
     verdict,
 )
 
-TOPIC: Final = "history:"
+HISTORY_TOPIC: Final = "history:"
 """Begins the topics of requests that histories make."""
-CONFIRMING: Final = "history:confirm:"
+CONFIRMING_TOPIC: Final = "history:confirm:"
 """Begins those of comparisons that confirm a change."""
 CPU_TIME: Final = "cpu_ns_per_op"
 ALONE: Final = "instructions_alone_per_op"
@@ -210,7 +222,7 @@ class HistoryRecords:
             (metric.c.name == TICK, trial.c.graph_tick),
             else_=trial.c.graph,
         )
-        is_of_history = and_(document.c.kind == "run", request.c.topic.startswith(TOPIC, autoescape=True))
+        is_of_history = and_(document.c.kind == "run", request.c.topic.startswith(HISTORY_TOPIC, autoescape=True))
         statement: Select[Any] = (
             select(
                 trial.c.id,
@@ -254,7 +266,7 @@ class HistoryRecords:
             .where(
                 document.c.kind == "run",
                 document.c.platform_fingerprint == platform,
-                request.c.topic.startswith(TOPIC, autoescape=True),
+                request.c.topic.startswith(HISTORY_TOPIC, autoescape=True),
                 request.c.state == "done",
             )
             .order_by(document.c.number)
@@ -340,7 +352,7 @@ class HistoryRecords:
         What stopped the lab itself, such as a full disk, is no failure of a commit.
         """
         failures: dict[str, RecordedFailure] = {}
-        for topic, failure, is_done in self._failures(request.c.topic.startswith(TOPIC, autoescape=True)):
+        for topic, failure, is_done in self._failures(request.c.topic.startswith(HISTORY_TOPIC, autoescape=True)):
             if failure is not None:
                 failures[topic] = failure
             elif is_done:
@@ -380,7 +392,7 @@ class HistoryRecords:
         statement: Select[Any] = (
             select(func.sum(trial.c.seconds))
             .join(request, request.c.id == trial.c.request_id)
-            .where(request.c.topic.startswith(TOPIC, autoescape=True))
+            .where(request.c.topic.startswith(HISTORY_TOPIC, autoescape=True))
         )
         with self._database.reading() as connection:
             return float(connection.execute(statement).scalar() or 0.0)
@@ -583,7 +595,7 @@ def _contrasts_of(
                 base_config=configs[BASE if base == row.base_build else ANCHOR],
                 head_config=configs[HEAD if head == row.head_build else BASE],
                 verdict=concluded.get((case, name), "") if is_concluded else "",
-                is_of_history=row.topic.startswith(TOPIC) and not row.topic.startswith(CONFIRMING),
+                is_of_history=row.topic.startswith(HISTORY_TOPIC) and not row.topic.startswith(CONFIRMING_TOPIC),
                 is_of_three=len(kept) == len(contrasts) > 2,
                 case_digest=digests.get(case, ""),
                 case_config=settings.get(case, {}),

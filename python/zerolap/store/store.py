@@ -32,9 +32,7 @@ from zerolap.records import (
     TrialsJob,
     UsageError,
 )
-from zerolap.store import documents, trials
-from zerolap.store import recorded_requests as requests
-from zerolap.store import retention as retention_rows
+from zerolap.store import documents, recorded_requests as requests, retention as retention_rows, trials
 from zerolap.store.attempt_records import AttemptRecords
 from zerolap.store.blobs import Blobs, StoredBlob, open_blobs
 from zerolap.store.database import BUSY_SECONDS, CONDUCTOR, Database

@@ -3,6 +3,4 @@
 Faults in a file are warnings with the line, and the case runs as far as possible.
 """
 
-from zerolap.cases.public.suite import case_of, is_public
-
-__all__ = ["case_of", "is_public"]
+from zerolap.cases.public.suite import case_of as case_of, is_public as is_public

@@ -1,17 +1,17 @@
 """Detectors: each looks for one kind of waste in the call graph of a case, or in those of several cases."""
 
-from zerolap.explain.detectors.built_in import BUILT_IN, BUILT_IN_OF_GROUPS
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Detector, Saving
-from zerolap.explain.detectors.group_detector import CaseGroup, GroupDetector, SizedCase
-
-__all__ = [
-    "BUILT_IN",
-    "BUILT_IN_OF_GROUPS",
-    "CaseEvidence",
-    "CaseGroup",
-    "CodePlace",
-    "Detector",
-    "GroupDetector",
-    "Saving",
-    "SizedCase",
-]
+from zerolap.explain.detectors.built_in import (
+    BUILT_IN_DETECTORS as BUILT_IN_DETECTORS,
+    BUILT_IN_GROUP_DETECTORS as BUILT_IN_GROUP_DETECTORS,
+)
+from zerolap.explain.detectors.detector import (
+    CaseEvidence as CaseEvidence,
+    CodePlace as CodePlace,
+    Detector as Detector,
+    Saving as Saving,
+)
+from zerolap.explain.detectors.group_detector import (
+    CaseGroup as CaseGroup,
+    GroupDetector as GroupDetector,
+    SizedCase as SizedCase,
+)

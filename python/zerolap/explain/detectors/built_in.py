@@ -19,7 +19,7 @@ from zerolap.explain.detectors.short_lived_memory import ShortLivedMemory
 from zerolap.explain.detectors.super_linear import SuperLinear
 from zerolap.explain.detectors.zeroed_memory import ZeroedMemory
 
-BUILT_IN: Final[tuple[Detector, ...]] = (
+BUILT_IN_DETECTORS: Final[tuple[Detector, ...]] = (
     CostlyFormatting(),
     RepeatedCalls(),
     RepeatedChecks(),
@@ -35,4 +35,4 @@ BUILT_IN: Final[tuple[Detector, ...]] = (
     ZeroedMemory(),
 )
 
-BUILT_IN_OF_GROUPS: Final[tuple[GroupDetector, ...]] = (RepeatedChecks(), SuperLinear())
+BUILT_IN_GROUP_DETECTORS: Final[tuple[GroupDetector, ...]] = (RepeatedChecks(), SuperLinear())

@@ -4,7 +4,5 @@
 queues, and one for each agent, into which nothing is imported but what that agent needs.
 """
 
-from zerolap.fleet.bus.dispatcher import JetStreamDispatcher
-from zerolap.fleet.bus.link import JetStreamLink
-
-__all__ = ["JetStreamDispatcher", "JetStreamLink"]
+from zerolap.fleet.bus.dispatcher import JetStreamDispatcher as JetStreamDispatcher
+from zerolap.fleet.bus.link import JetStreamLink as JetStreamLink

@@ -13,8 +13,7 @@ from typing import Any, Final
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import Error as NatsError
-from nats.errors import NoRespondersError
+from nats.errors import Error as NatsError, NoRespondersError
 
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.setup.agent_keys import AgentKey

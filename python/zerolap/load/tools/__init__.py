@@ -1,12 +1,15 @@
 """Load tools: the lab's own load generator, known benchmark programs, and those of plugins."""
 
 from zerolap.load.tools.benchmark import Benchmark
-from zerolap.load.tools.interface import LoadOutcome, LoadTool, LoadWork, connection_requests
+from zerolap.load.tools.interface import (
+    LoadOutcome as LoadOutcome,
+    LoadTool as LoadTool,
+    LoadWork as LoadWork,
+    connection_requests as connection_requests,
+)
 from zerolap.load.tools.memtier import Memtier, OwnLoad
 from zerolap.plugins import LOAD_TOOLS, load_plugin, plugin_names
 from zerolap.records import UsageError
-
-__all__ = ["OWN_TOOL", "LoadOutcome", "LoadTool", "LoadWork", "connection_requests", "load_tool_named"]
 
 OWN_TOOL = "zerolap-load"
 KNOWN: dict[str, LoadTool] = {
