@@ -15,13 +15,11 @@ from rich.console import Console
 from zerolap.judge import case_answers
 from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport, Validity, Verdict
 from zerolap.report import html
-from zerolap.report.comparison_markdown import comparison_markdown
-from zerolap.report.comparison_terminal import show_comparison, show_run
-from zerolap.report.document import comparison_json, run_json
+from zerolap.report.document import comparison_json, comparison_markdown, run_json
 from zerolap.report.html import comparison_html
-from zerolap.report.reading import headline, in_order
-from zerolap.report.written_reading import with_reading
-from zerolap.sheets import format as written
+from zerolap.report.terminal import show_sheet
+from zerolap.sheets import comparison_sheet, format as written, in_order, run_sheet, with_reading
+from zerolap.sheets.comparison_sheet import headline_of_comparison
 
 BUILD = {
     "name": "HEAD~1",
@@ -139,7 +137,7 @@ ALL = a_comparison(
 
 def shown(comparison: Comparison, width: int = 80, **options: Any) -> str:
     file = io.StringIO()
-    show_comparison(comparison, Console(file=file, width=width), **options)
+    show_sheet(comparison_sheet(comparison), Console(file=file, width=width), **options)
     return file.getvalue()
 
 
@@ -219,14 +217,14 @@ def test_a_pipe_gets_neither_colour_nor_characters_it_cannot_take() -> None:
     assert "\x1b" not in shown(ALL)
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding="ascii")
-    show_comparison(ALL, Console(file=file, width=80))
+    show_sheet(comparison_sheet(ALL), Console(file=file, width=80))
     file.flush()
     assert b"11,201 -> 13,087" in raw.getvalue()
 
 
 def test_a_terminal_shows_colour() -> None:
     file = io.StringIO()
-    show_comparison(ALL, Console(file=file, width=80, force_terminal=True, color_system="standard"))
+    show_sheet(comparison_sheet(ALL), Console(file=file, width=80, force_terminal=True, color_system="standard"))
     assert "\x1b[1;31m! regression\x1b[0m" in file.getvalue()
 
 
@@ -430,7 +428,7 @@ def a_run() -> RunReport:
 
 def test_a_run_on_a_terminal() -> None:
     file = io.StringIO()
-    show_run(a_run(), Console(file=file, width=80))
+    show_sheet(run_sheet(a_run()), Console(file=file, width=80))
     assert (
         file.getvalue()
         == """\
@@ -493,7 +491,7 @@ def test_the_json_documents_are_the_records() -> None:
     document = json.loads(comparison_json(ALL))
     assert list(document)[:3] == ["schema", "id", "created"]
     assert Comparison.model_validate(document) == with_reading(ALL)
-    assert document["reading"]["headline"] == headline(ALL)
+    assert document["reading"]["headline"] == headline_of_comparison(ALL).plain
     assert document["reading"]["order"] == [case.case for case in in_order(ALL.cases)]
     assert RunReport.model_validate_json(run_json(a_run())) == a_run()
 
@@ -518,16 +516,6 @@ class Page(HTMLParser):
 
 
 HOSTILE = a_comparison([a_case("</script><script>alert(1)</script><!--", "regression")], notes=["a\u2028b & <b>"])
-
-
-def test_the_headline_names_work_that_changed_where_time_has_not() -> None:
-    instructions = a_verdict("regression", change=0.02)
-    elapsed = a_verdict(metric="cpu_ns_per_op", engine="timed")
-    answers: dict[str, Any] = {"time": "same", "deciding": "cpu_ns_per_op", "work_deciding": "instructions_per_op"}
-    same: dict[str, Any] = {**answers, "time_deciding": "cpu_ns_per_op", "verdicts": [instructions, elapsed]}
-    beside, quiet = a_case("get", work="regression", **same), a_case("set", work="same", **same)
-    assert headline(a_comparison([beside, quiet])) == "2 same in time (1 regression in work only)"
-    assert headline(a_comparison([quiet])) == "1 same"
 
 
 def test_html_holds_the_document_and_nothing_else_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,8 @@ from zerolap.cli.exit_code import run_exit_code
 from zerolap.lab import read_run_pictures
 from zerolap.records import Check, Pictures, RunReport, Validity
 from zerolap.report import html
+from zerolap.report.document import run_markdown
 from zerolap.report.html import run_html
-from zerolap.report.run_markdown import run_markdown
 from zerolap.store import Store
 
 CASES = Path(__file__).parent / "servers" / "toy" / "cases.yml"

@@ -492,8 +492,8 @@ def measured_server(build: Build, source: Source, config: dict[str, str]) -> Mea
     """Return how documents describe a build that was made of a source and is started with these settings."""
     of_build = build.model_dump(include=set(MeasuredServer.model_fields))
     revision = revision_of(source)
-    commit = None if revision is None else revision.commit
-    return MeasuredServer(name=named(source, build.variant), commit=commit, config=config, **of_build)
+    commit, subject = (None, "") if revision is None else (revision.commit, revision.subject)
+    return MeasuredServer(name=named(source, build.variant), commit=commit, subject=subject, config=config, **of_build)
 
 
 def spec_of(source: ArchiveSource, variant: Variant, tools: Sequence[str]) -> BuildSpec:

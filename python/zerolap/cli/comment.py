@@ -12,7 +12,8 @@ from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.github import GitHub, GivenToken
-    from zerolap.report.pull_request import PullRequestPlace, PullRequestState
+    from zerolap.report.pull_request import PullRequestPlace
+    from zerolap.sheets import PullRequestState
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 

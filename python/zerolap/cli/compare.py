@@ -114,6 +114,7 @@ def compare(
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = None,
     quiet: options.Quiet = False,
+    all_details: options.AllDetails = False,
 ) -> None:
     """Measure both sides, write the reports, and exit."""
     from zerolap.cli.bar import Bar
@@ -185,7 +186,7 @@ def compare(
         ),
         command_line=options.command_line(context),
     )
-    reports = Reports(json, markdown, html, benchfmt, quiet)
+    reports = Reports(json, markdown, html, benchfmt, quiet, all_details)
     with Store.open(store) as results:
         if platform is not None:
             from zerolap.cli.submitting import answered, for_platforms

@@ -22,6 +22,8 @@ Examples:
 
     zerolap explain
 
+    zerolap explain latest --all
+
     zerolap explain latest --markdown -
 
     zerolap explain c-1f2e3d4c --html report.html
@@ -39,6 +41,7 @@ def explain(
     benchfmt: options.Benchfmt = None,
     store: options.StoreLocation = None,
     quiet: options.Quiet = False,
+    all_details: options.AllDetails = False,
 ) -> None:
     """Show a stored comparison, run or sweep, or list the newest."""
     from zerolap.cli.listing import latest_result, show_newest
@@ -47,7 +50,7 @@ def explain(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
-    reports = Reports(json, markdown, html, benchfmt, quiet)
+    reports = Reports(json, markdown, html, benchfmt, quiet, all_details)
     with Store.open_to_read(store) as results:
         if identity is None:
             if not reports.is_none_wanted:
@@ -63,7 +66,7 @@ def explain(
         elif identity.startswith("r-"):
             write_run(_run(results, identity), results, reports)
         else:
-            write_comparison(_comparison(results, identity), results, reports, reasons=None)
+            write_comparison(_comparison(results, identity), results, reports)
 
 
 def _comparison(results: "Store", identity: str) -> "Comparison":

@@ -241,6 +241,9 @@ Seed = Annotated[
         metavar="N",
     ),
 ]
+AllDetails = Annotated[
+    bool, typer.Option("--all", help="Show all cases, figures and reasons, not only those of changes.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither progress nor the table.")]
 
 

@@ -21,21 +21,24 @@ from zerolap.records import (
     SweepReport,
     VersionTable,
 )
-from zerolap.report import NO_CHANGES, comparison_json, run_json, show_comparison, show_run
+from zerolap.report import NO_CHANGES, comparison_json, run_json, show_sheet
+from zerolap.sheets import comparison_sheet, run_sheet
 from zerolap.store import Store
-
-SHOWN_REASONS = 3
 
 
 @dataclass(frozen=True)
 class Reports:
-    """The files that reports are written to, - for standard output, none for a report that is not wanted."""
+    """The files that reports are written to, - for standard output, none for a report that is not wanted.
+
+    `all_details`: what is shown on the terminal is everything.
+    """
 
     json: str | None
     markdown: str | None
     html: str | None
     benchfmt: str | None
     quiet: bool
+    all_details: bool = False
 
     @property
     def is_none_wanted(self) -> bool:
@@ -48,13 +51,8 @@ class Reports:
         return not self.quiet and "-" not in (self.json, self.markdown, self.benchfmt)
 
 
-def write_comparison(
-    comparison: Comparison, store: Store, reports: Reports, reasons: int | None = SHOWN_REASONS
-) -> None:
-    """Write all requested reports, and the table.
-
-    The store holds the pictures and the trials; `reasons` limits the culprits in the table, None shows all.
-    """
+def write_comparison(comparison: Comparison, store: Store, reports: Reports) -> None:
+    """Write all requested reports, and the table; the store holds the pictures and the trials."""
     with _writing(comparison.id):
         if reports.json is not None:
             write(reports.json, comparison_json(comparison))
@@ -73,7 +71,7 @@ def write_comparison(
             write(reports.benchfmt, comparison_benchfmt(comparison, store.measurements(comparison.id)))
     # Last, as the reader of the table may close it before its end.
     if reports.has_table:
-        show_comparison(comparison, writer.console(), reasons)
+        show_sheet(comparison_sheet(comparison), writer.console(), all_sections=reports.all_details)
 
 
 def write_run(report: RunReport, store: Store, reports: Reports) -> None:
@@ -95,7 +93,7 @@ def write_run(report: RunReport, store: Store, reports: Reports) -> None:
 
             write(reports.benchfmt, run_benchfmt(report, store.measurements(report.id)))
     if reports.has_table:
-        show_run(report, writer.console())
+        show_sheet(run_sheet(report), writer.console(), all_sections=reports.all_details)
 
 
 @dataclass(frozen=True)

@@ -71,11 +71,13 @@ class Build(Record):
 class MeasuredServer(Record):
     """A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
 
-    `config` holds the settings of the server except those of the case.
+    `config` holds the settings of the server except those of the case. `subject` is the first line of the commit's
+    message, empty where it is not known.
     """
 
     name: str
     commit: str | None
+    subject: str = ""
     version: str
     build: str
     build_id: str

@@ -1,17 +1,16 @@
 """The results of a comparison or a run, for a terminal, a pull request, a browser and another program."""
 
 from zerolap.report.benchfmt import comparison_benchfmt as comparison_benchfmt, run_benchfmt as run_benchfmt
-from zerolap.report.case_sentences import case_sentences as case_sentences
 from zerolap.report.commit_shares import shares_markdown as shares_markdown, show_shares as show_shares
-from zerolap.report.comparison_markdown import comparison_markdown as comparison_markdown
-from zerolap.report.comparison_terminal import show_comparison as show_comparison, show_run as show_run
 from zerolap.report.csv_tables import csv_cell as csv_cell, sheet_csv as sheet_csv
 from zerolap.report.document import (
     check_json as check_json,
     comparison_json as comparison_json,
+    comparison_markdown as comparison_markdown,
     document_json as document_json,
     profile_json as profile_json,
     run_json as run_json,
+    run_markdown as run_markdown,
 )
 from zerolap.report.emulated_snapshot_picture import count_pictures as count_pictures
 from zerolap.report.gate import gate_sentence as gate_sentence
@@ -34,8 +33,6 @@ from zerolap.report.opportunity_document import (
 )
 from zerolap.report.opportunity_terminal import show_opportunities as show_opportunities
 from zerolap.report.profile_terminal import show_profile as show_profile
-from zerolap.report.reading import Word as Word, failed_check as failed_check
-from zerolap.report.run_markdown import run_markdown as run_markdown
 from zerolap.report.sheet_markdown import sheet_markdown as sheet_markdown
 from zerolap.report.snapshot_verdict_rows import snapshot_gate_sentence as snapshot_gate_sentence
 from zerolap.report.sweep_document import (
@@ -55,9 +52,4 @@ from zerolap.report.version_table_document import (
     version_table_markdown as version_table_markdown,
 )
 from zerolap.report.version_table_terminal import show_version_table as show_version_table
-from zerolap.report.written_reading import (
-    case_statements as case_statements,
-    cases_in_order as cases_in_order,
-    reading_of as reading_of,
-)
 from zerolap.sheets import plain as plain

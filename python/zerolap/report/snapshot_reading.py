@@ -15,9 +15,8 @@ from zerolap.records import (
     SnapshotRepetition,
     SnapshotReport,
 )
-from zerolap.report.reading import failed_check, word_counts
 from zerolap.report.snapshot_trace_reading import snapshot_trace_reading
-from zerolap.sheets import COMMIT_DIGITS, NO_VALUE, count, counted, listing, one_line, share
+from zerolap.sheets import COMMIT_DIGITS, NO_VALUE, count, counted, failed_check, listing, one_line, share, word_counts
 
 EVENTS: Final = {
     "bgsave": "BGSAVE",

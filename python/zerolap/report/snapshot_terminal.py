@@ -6,7 +6,6 @@ from rich.console import Console
 
 from zerolap.byte_counts import shown_bytes
 from zerolap.records import SnapshotPoint, SnapshotReport, SnapshotTraceReading
-from zerolap.report.comparison_terminal import SIGNS
 from zerolap.report.lines import Lines, TextColumn
 from zerolap.report.snapshot_reading import (
     DURING,
@@ -23,6 +22,7 @@ from zerolap.report.snapshot_reading import (
 )
 from zerolap.report.snapshot_trace_reading import snapshot_trace_reading
 from zerolap.report.snapshot_verdict_rows import VerdictRow, verdict_rows
+from zerolap.report.terminal import OUTCOMES as SIGNS
 from zerolap.report.terminal_traced import show_traced_table
 from zerolap.sheets import ARROW, duration, one_line
 

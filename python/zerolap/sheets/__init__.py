@@ -1,6 +1,30 @@
 """Documents as they are shown, made once: each figure, its unit, its rounding and its sentence."""
 
 from zerolap.sheets.bisect_sheet import bisect_sheet as bisect_sheet
+from zerolap.sheets.case_rows import CaseRow as CaseRow, cases_of as cases_of, rows_of as rows_of
+from zerolap.sheets.case_sentences import case_sentences as case_sentences
+from zerolap.sheets.case_words import (
+    CaseAnswer as CaseAnswer,
+    answers as answers,
+    in_order as in_order,
+    skipped_line as skipped_line,
+    statement as statement,
+    trials as trials,
+)
+from zerolap.sheets.change_reasons import Reason as Reason, reasons_of as reasons_of
+from zerolap.sheets.change_sheet import (
+    changed_cases as changed_cases,
+    comparison_document as comparison_document,
+    pull_request_sheet as pull_request_sheet,
+    reason_section as reason_section,
+)
+from zerolap.sheets.comparison_reading import (
+    case_statements as case_statements,
+    reading_of as reading_of,
+    with_reading as with_reading,
+)
+from zerolap.sheets.comparison_sheet import comparison_sheet as comparison_sheet
+from zerolap.sheets.detail import COMMENT as COMMENT, DOCUMENT as DOCUMENT
 from zerolap.sheets.format import (
     ARROW as ARROW,
     COMMIT_DIGITS as COMMIT_DIGITS,
@@ -24,6 +48,39 @@ from zerolap.sheets.format import (
     share as share,
     shortened as shortened,
 )
+from zerolap.sheets.headline import Headline as Headline, headline_of as headline_of
+from zerolap.sheets.lengths import Lengths as Lengths
+from zerolap.sheets.measured_change import (
+    GITHUB as GITHUB,
+    Acknowledgement as Acknowledgement,
+    BranchRegression as BranchRegression,
+    Building as Building,
+    Cancelled as Cancelled,
+    ChangedLines as ChangedLines,
+    CommitRange as CommitRange,
+    Done as Done,
+    Failed as Failed,
+    FalseAlarms as FalseAlarms,
+    PlatformOutcome as PlatformOutcome,
+    PlatformState as PlatformState,
+    PullRequestState as PullRequestState,
+    Running as Running,
+    Superseded as Superseded,
+    Unaffected as Unaffected,
+    Waiting as Waiting,
+    changed_lines as changed_lines,
+    in_order_of_names as in_order_of_names,
+)
+from zerolap.sheets.outcome_words import (
+    CHANGED as CHANGED,
+    PLURALS as PLURALS,
+    UNCHANGED as UNCHANGED,
+    WORDS as WORDS,
+    Word as Word,
+    failed_check as failed_check,
+    word_counts as word_counts,
+)
+from zerolap.sheets.run_sheet import run_sheet as run_sheet
 from zerolap.sheets.sheet import (
     Cell as Cell,
     Column as Column,
@@ -35,6 +92,8 @@ from zerolap.sheets.sheet import (
     Stack as Stack,
     Stacks as Stacks,
     Table as Table,
+    WebLink as WebLink,
     as_name as as_name,
     name as name,
 )
+from zerolap.sheets.traced_section import traced_of_comparison as traced_of_comparison, traced_of_run as traced_of_run

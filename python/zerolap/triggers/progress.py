@@ -11,7 +11,8 @@ import structlog
 from zerolap.build import changes_between
 from zerolap.lab import read_comparison
 from zerolap.records import Comparison, UnreadableRecord, UsageError
-from zerolap.report.pull_request import (
+from zerolap.report.pull_request import FalseAlarmRecord
+from zerolap.sheets import (
     Acknowledgement,
     Building,
     Cancelled,
@@ -19,7 +20,6 @@ from zerolap.report.pull_request import (
     CommitRange,
     Done,
     Failed,
-    FalseAlarmRecord,
     PlatformOutcome,
     PlatformState,
     PullRequestState,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from zerolap.build import changes_between
 from zerolap.records import Comparison, UsageError
 from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
-from zerolap.report.pull_request.outcome import (
+from zerolap.sheets import (
     GITHUB,
     ChangedLines,
     CommitRange,

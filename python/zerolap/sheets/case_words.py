@@ -1,33 +1,26 @@
 """The words and the order of all reports on a comparison: headline, order of cases, sentences."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from zerolap.records import Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
-from zerolap.sheets import (
+from zerolap.sheets.format import (
     ARROW,
     change as written_change,
     count,
     counted,
     duration,
     interval,
-    listing,
     metric_label,
     one_line,
     per_side,
     percent,
     probability,
 )
+from zerolap.sheets.outcome_words import CHANGED, UNCHANGED, WORDS, Word, word_counts
+from zerolap.sheets.sheet import as_name
 
-Word: TypeAlias = Literal["regression", "improvement", "unsure", "failed", "invalid", "same", "identical"]
-
-# In the order in which cases are shown.
-WORDS: tuple[Word, ...] = ("regression", "improvement", "unsure", "failed", "invalid", "same", "identical")
-PLURALS: dict[Word, str] = {"regression": "regressions", "improvement": "improvements"}
-CHANGED: tuple[Word, ...] = ("regression", "improvement")
-UNCHANGED: tuple[Word, ...] = ("same", "identical")
 AS_BUILT_COST = "as_built_cpu_ns_per_op"
 ANSWERS: tuple[Answer, ...] = ("work", "time")
 NOT_MEASURED = "not measured"
@@ -39,11 +32,11 @@ STATES: dict[str, str] = {
     "failed": "failed: this is what was recorded until then",
 }
 FINDING_LABELS = {
-    "moved": "moved cost: ",
-    "diffuse": "diffuse: ",
-    "cause": "cause: ",
-    "identity": "code: ",
-    "limits": "limits: ",
+    "moved": "moved cost",
+    "diffuse": "diffuse",
+    "cause": "cause",
+    "identity": "code",
+    "limits": "limits",
 }
 """What is written before a finding, by its kind; culprits are listed by number."""
 
@@ -162,28 +155,9 @@ def place_of(case: CaseResult, *, time_asked: bool = False) -> tuple[int, int, f
     return first, WORDS.index(word(case)), -max(changes, default=0.0)
 
 
-def in_order(cases: list[CaseResult]) -> list[CaseResult]:
+def in_order(cases: Sequence[CaseResult]) -> list[CaseResult]:
     """Return the cases by `place_of`."""
     return sorted(cases, key=place_of)
-
-
-def headline(comparison: Comparison) -> str:
-    """Return the outcome in a line: `1 regression, 11 same`.
-
-    A change of work beside an unchanged time is named too: `12 same in time (1 regression in work only)`.
-    """
-    nothing = "no result yet" if comparison.state == "running" else "no case was measured"
-    counts = word_counts(word(case) for case in comparison.cases)
-    beside = word_counts(changed for case in comparison.cases if (changed := _changed_work_beside(case)) is not None)
-    if not beside:
-        return counts or nothing
-    in_time = " in time" if all(case.deciding == case.time_deciding for case in comparison.cases) else ""
-    return f"{counts}{in_time} ({beside} in work only)"
-
-
-def _changed_work_beside(case: CaseResult) -> Word | None:
-    """Return how the work of a case changed whose verdict is no change; None where it does not."""
-    return case.work if case.work in CHANGED and word(case) in UNCHANGED else None
 
 
 def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
@@ -204,12 +178,6 @@ def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
         counts = word_counts(decided or [given.word for _, given in answered[answer]])
         lines.append((answer, counts + (f", {missing:,} {NOT_MEASURED}" if missing else "")))
     return lines
-
-
-def word_counts(words: Iterable[Word]) -> str:
-    """Return how many there are of each word: `1 regression, 11 same`."""
-    counts = Counter(words)
-    return listing(counted(counts[word], word, PLURALS.get(word, word)) for word in WORDS if counts[word])
 
 
 def skipped_line(skipped: Sequence[Skipped]) -> str | None:
@@ -279,12 +247,6 @@ def ranked(case: CaseResult, kind: str) -> list[Finding]:
     return sorted((finding for finding in case.findings if finding.kind == kind), key=lambda finding: finding.rank)
 
 
-def failed_check(name: str, value: float | str | None, limit: str) -> str:
-    """Write a check that does not hold: `hit_rate is 0.12, expected >= 0.99`."""
-    seen = "unknown" if value is None else count(value) if isinstance(value, float | int) else value
-    return one_line(f"{name} is {seen}, expected {limit}")
-
-
 def failed_on(case: CaseResult) -> str | None:
     """Write which sides make a case invalid, `on the head only`; None where it is not due to a side."""
     if not case.failed_sides:
@@ -320,7 +282,7 @@ def callers(finding: Finding) -> str:
     """Return who calls a culprit, each with its calls per request."""
     return one_line(
         ", ".join(
-            f"{caller.function} {per_side(caller.calls_per_op)}{' (in this change)' if caller.in_diff else ''}"
+            f"{as_name(caller.function)} {per_side(caller.calls_per_op)}{' (in this change)' if caller.in_diff else ''}"
             for caller in finding.callers
         )
     )
