@@ -10,7 +10,6 @@ from zerolap.sheets.case_words import (
     answers,
     callers,
     culprit_figures,
-    failed_on,
     has_changed,
     is_plain,
     location,
@@ -44,7 +43,7 @@ SMALLER_PARTS: Final = "smaller parts are left out"
 
 
 def case_section(case: CaseResult) -> Section:
-    """Return what is known of a case beyond its row; folded if it neither changed nor failed."""
+    """Return what is known of a case beyond its row; all its figures, and all on its reasons, are folded."""
     figures, further = _figures(case)
     reasons = ranked(case, "culprit")
     is_told = has_changed(case) or bool(others(case)) or bool(ranked(case, "cause"))
@@ -52,7 +51,6 @@ def case_section(case: CaseResult) -> Section:
         key=case.case,
         title=as_name(case.case),
         mark=word(case),
-        is_folded=not (has_changed(case) or case.verdict == "invalid" or _has_contradiction(case)),
         sentences=[
             *(Sentence(text=text) for text in short_case_sentences(case)),
             *_trouble(case),
@@ -74,12 +72,15 @@ def is_worth_a_section(case: CaseResult) -> bool:
     return not is_plain(case) or case.failure is not None
 
 
+def is_merely_undecided(case: CaseResult) -> bool:
+    """Return whether no more is to be said of a case than that it is open, and by how much."""
+    has_changed_figure = any(verdict.verdict in CHANGED for verdict in others(case))
+    return not (has_changed(case) or case.verdict == "invalid" or has_changed_figure or case.findings)
+
+
 def _trouble(case: CaseResult) -> Iterator[Sentence]:
-    """Yield what made a case invalid beside the sentence on it: sides, checks, the end of its log line by line."""
+    """Yield what is known of a failure beside the sentence on it: checks, the end of its log line by line."""
     if case.failure is None:
-        sides = failed_on(case)
-        if sides is not None:
-            yield Sentence(text=sides)
         return
     happened, *log = log_sentences(case.failure)
     if case.verdict != "invalid":
@@ -105,10 +106,6 @@ def _others(case: CaseResult) -> Iterator[Sentence]:
     for kind, label in FINDING_LABELS.items():
         for finding in ranked(case, kind):
             yield Sentence(label=label, text=finding.text)
-
-
-def _has_contradiction(case: CaseResult) -> bool:
-    return any(verdict.verdict in CHANGED for verdict in others(case))
 
 
 def _figures(case: CaseResult) -> tuple[Table, Table]:
@@ -159,9 +156,9 @@ def _reason_table(reasons: Sequence[Finding], number: int) -> Table:
         Column(key="function", heading="because of"),
         Column(key="calls", heading="calls per request", is_number=True, rank=1),
         Column(key="instructions", heading="instructions", is_number=True),
-        Column(key="sampled", heading="sampled ns", is_number=True, rank=2),
-        Column(key="share", heading="share of the change", is_number=True, rank=3),
-        Column(key="place", heading="in", rank=4),
+        Column(key="sampled", heading="sampled ns", is_number=True, rank=3),
+        Column(key="share", heading="share of the change", is_number=True, rank=4),
+        Column(key="place", heading="in", rank=2),
     ]
     present = [place for place, column in enumerate(columns) if place == 0 or any(row[place].text for row in rows)]
     return Table(

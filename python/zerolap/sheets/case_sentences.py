@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from zerolap.records import METRICS, CaseResult, Finding, PerSide, Verdict, WildStarts
-from zerolap.sheets.case_words import CaseAnswer, answers, ranked, unconfirmed
+from zerolap.sheets.case_words import CaseAnswer, answers, failed_on, ranked, unconfirmed
 from zerolap.sheets.format import count, metric_label, percent, plain
 from zerolap.sheets.outcome_words import CHANGED, failed_check
 from zerolap.sheets.phrases import phrase_of
@@ -259,8 +259,10 @@ def _open(decided: Verdict) -> str:
     slow = None if decided.wild_starts is None else _slow_starts(decided, decided.wild_starts)
     if slow is not None:
         return slow
-    if not math.isfinite(decided.detectable) or decided.verdict != "unsure":
-        return "Its figures contradict each other, or are too few to decide."
+    if decided.verdict != "unsure":
+        return "It is left open, as other figures speak against it."
+    if not math.isfinite(decided.detectable):
+        return "Its figures are too few to decide."
     able = f"a change of {percent(decided.detectable)} or more would have been detected"
     return f"With {decided.samples} starts of each server, {able}."
 
@@ -305,8 +307,9 @@ def _invalid(case: CaseResult) -> str:
     if case.failure is not None:
         message = plain(case.failure.partition("\n")[0], LONGEST_REASON)
         return f"{subject} could not be measured{' ' + sides if sides else ''}: {message}"
-    checks = "; ".join(failed_check(check.check, check.value, check.limit) for check in failed)
-    reason = f": {plain(checks, LONGEST_REASON)}" if checks else ""
+    checks = plain("; ".join(failed_check(check.check, check.value, check.limit) for check in failed), LONGEST_REASON)
+    where = failed_on(case)
+    reason = "" if not checks else f": {checks}" if where is None else f", as {where} {checks}"
     return f"{subject} was measured, but its figures cannot be used{reason}. It has no verdict."
 
 

@@ -58,9 +58,12 @@ def changed_table(
     *,
     names_platform: bool,
     most_rows: int,
-    lengths: Lengths,
+    lengths: Lengths | None,
 ) -> Table:
-    """Return the cases that changed or are not decided; `most_rows` of them."""
+    """Return the cases that changed or are not decided; `most_rows` of them.
+
+    `lengths` are those of names and of why a case failed; without, names are whole, and why it failed is left out.
+    """
     notable = [row for row in rows if not row.is_unchanged]
     return Table(
         key="changed",
@@ -112,17 +115,22 @@ def group_table(cases: Sequence[CaseRows], most_groups: int, lengths: Lengths) -
     )
 
 
-def _row(row: CaseRow, columns: AnswerColumns, lengths: Lengths, *, names_platform: bool) -> list[Cell]:
-    accepted = "(acknowledged)" if row.acknowledgement is not None else ""
-    where = [name(lengths.plain(row.platform))] if names_platform else []
-    cells = columns.cells(row.case)
+def _row(row: CaseRow, columns: AnswerColumns, lengths: Lengths | None, *, names_platform: bool) -> list[Cell]:
+    case, platform, cells = row.case.case, row.platform, columns.cells(row.case)
+    if lengths is not None:
+        case, platform = lengths.plain(case), lengths.plain(platform)
     if row.word in ("failed", "invalid"):
-        why = Cell(text=f"{row.word}: {_why_invalid(row.case, lengths)}", mark=row.word)
-        cells = [why, *cells[1:]]
+        why = "" if lengths is None else f": {_why_invalid(row.case, lengths)}"
+        cells = [Cell(text=f"{row.word}{why}", mark=row.word), *cells[1:]]
     elif row.word == "unsure" and not any(cell.text for cell in cells):
         cells = [Cell(text="unsure", mark="unsure"), *cells[1:]]
-    case = name(lengths.plain(row.case.case)).model_copy(update={"detail": accepted})
-    return [case, *where, *cells, Cell(text=_detectable(row.case))]
+    accepted = "(acknowledged)" if row.acknowledgement is not None else ""
+    return [
+        name(case).model_copy(update={"detail": accepted}),
+        *([name(platform)] if names_platform else []),
+        *cells,
+        Cell(text=_detectable(row.case)),
+    ]
 
 
 def _why_invalid(case: CaseResult, lengths: Lengths) -> str:
@@ -145,8 +153,8 @@ def _answer_cell(answered: CaseAnswer | None, usual: str | None) -> Cell:
     decided, mark = answered.decided, answered.word
     if decided is None or answered.word == "identical":
         return Cell(text=answered.word, mark=mark)
-    named = "" if decided.metric == usual else f" {metric_heading(decided.metric)}"
-    return Cell(text=f"{change(decided.change)}{named}", detail=interval(decided.low, decided.high), mark=mark)
+    named = "" if decided.metric == usual else f"{metric_heading(decided.metric)} "
+    return Cell(text=change(decided.change), detail=f"{named}{interval(decided.low, decided.high)}", mark=mark)
 
 
 def _answer_of_all(cases: Sequence[CaseResult], answer: Answer) -> Cell:

@@ -1,22 +1,23 @@
 """A comparison as it is shown."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from zerolap.records import CaseResult, Comparison
 from zerolap.sheets.case_rows import CaseRow, rows_of
-from zerolap.sheets.case_section import case_section, is_worth_a_section
+from zerolap.sheets.case_section import case_section, is_merely_undecided, is_worth_a_section
 from zerolap.sheets.case_sentences import by_chance
 from zerolap.sheets.case_table import AnswerColumns, all_cases_table, changed_table, unchanged_row
 from zerolap.sheets.case_words import answers, effort, in_order, state_line
 from zerolap.sheets.environment import build_text, closing_facts, repeating, server_text, settings_text, skipped_section
 from zerolap.sheets.headline import Headline, headline_of, headline_of_rows
-from zerolap.sheets.lengths import Lengths
 from zerolap.sheets.measured_change import Done, PlatformOutcome
 from zerolap.sheets.outcome_words import CHANGED
-from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, opened, with_names
+from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, folded, opened, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
 
-WHOLE: Final = Lengths(name=1_000, sentence=1_000)
+MOST_UNDECIDED: Final = 3
+"""How many cases that are merely not decided are shown with their figures; those of the others are folded."""
 
 
 def comparison_sheet(comparison: Comparison) -> Sheet:
@@ -42,7 +43,7 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
         sections=[
             *skipped_section(comparison.skipped),
             *([Section(tables=[_table(rows, columns)])] if rows else []),
-            *(case_section(case) for case in cases if is_worth_a_section(case)),
+            *_case_sections(cases),
             *(opened(section) for case in cases if (section := traced_of_comparison(case)) is not None),
             Section(title="all cases", is_folded=True, tables=[all_cases_table(cases, columns)]),
             how_to_repeat(comparison),
@@ -74,9 +75,17 @@ def how_to_repeat(comparison: Comparison) -> Section:
     )
 
 
+def _case_sections(cases: list[CaseResult]) -> Iterator[Section]:
+    undecided = 0
+    for case in filter(is_worth_a_section, cases):
+        undecided += is_merely_undecided(case)
+        is_one_of_many = is_merely_undecided(case) and undecided > MOST_UNDECIDED
+        yield folded(case_section(case)) if is_one_of_many else case_section(case)
+
+
 def _table(rows: list[CaseRow], columns: AnswerColumns) -> Table:
     """Return a row for each case that changed or is not decided, and one for all others."""
-    table = changed_table(rows, columns, names_platform=False, most_rows=len(rows), lengths=WHOLE)
+    table = changed_table(rows, columns, names_platform=False, most_rows=len(rows), lengths=None)
     unchanged = [row.case for row in rows if row.is_unchanged]
     if not unchanged:
         return table

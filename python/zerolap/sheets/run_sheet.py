@@ -7,7 +7,7 @@ from zerolap.records import METRICS, RUN_TABLE, FunctionCost, RunCase, RunReport
 from zerolap.sheets.case_section import log_sentences
 from zerolap.sheets.case_words import trials
 from zerolap.sheets.environment import build_text, closing_facts, repeating, server_text, skipped_section
-from zerolap.sheets.format import count, counted, metric_heading, share
+from zerolap.sheets.format import count, counted, metric_heading, metric_label, share
 from zerolap.sheets.outcome_words import failed_check
 from zerolap.sheets.sheet import Cell, Column, Fact, Section, Sentence, Sheet, Table, as_name, name, opened, with_names
 from zerolap.sheets.traced_section import traced_of_run
@@ -29,7 +29,7 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
     Only so many cases have more than their figures, those first that were not measured.
     """
     ordered = sorted(report.cases, key=lambda case: _word(case) == "measured")
-    sections = [_section(case) for case in ordered if _is_worth_a_section(case)]
+    sections = [section for case in ordered if (section := _section(case)).has_content]
     traced = [opened(section) for case in ordered if (section := traced_of_run(case)) is not None]
     return Sheet(
         kind="run",
@@ -47,7 +47,7 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
             repeating(report, [Fact(label="server", text=build_text(report.server))]),
         ],
         notes=[with_names(note, {case.case for case in ordered}) for note in report.notes],
-        closing=closing_facts(report, "all functions that were recorded"),
+        closing=closing_facts(report, "all functions and figures"),
     )
 
 
@@ -72,45 +72,65 @@ def _headline(report: RunReport) -> str:
 
 
 def _table(cases: Sequence[RunCase]) -> Table:
-    """Return the figures that users know; those of plugins are what was asked for. All others are in the document."""
+    """Return the figures that users know; those of plugins are what was asked for."""
     metrics = [metric for metric in RUN_TABLE if any(metric in case.metrics for case in cases)]
     metrics += dict.fromkeys(metric for case in cases for metric in case.metrics if metric not in METRICS)
+    are_all_measured = all(_word(case) == "measured" for case in cases)
     return Table(
         key="figures",
         columns=[
             Column(key="case", heading="case"),
+            *([] if are_all_measured else [Column(key="outcome", heading="outcome")]),
             *(
                 Column(key=metric, heading=metric_heading(metric), is_number=True, rank=place)
                 for place, metric in enumerate(metrics)
             ),
         ],
-        rows=[[_name(case), *(Cell(text=_figure(case, metric)) for metric in metrics)] for case in cases],
+        rows=[
+            [
+                name(case.case),
+                *([] if are_all_measured else [_outcome(case)]),
+                *(Cell(text=_figure(case, metric)) for metric in metrics),
+            ]
+            for case in cases
+        ],
     )
 
 
-def _name(case: RunCase) -> Cell:
+def _outcome(case: RunCase) -> Cell:
     word = _word(case)
-    return name(case.case, mark=None if word == "measured" else word)
+    return Cell() if word == "measured" else Cell(text=word, mark=word)
 
 
 def _figure(case: RunCase, metric: str) -> str:
     return count(case.metrics[metric]) if metric in case.metrics else ""
 
 
-def _is_worth_a_section(case: RunCase) -> bool:
-    return bool(case.functions or case.limits) or _word(case) != "measured"
-
-
 def _section(case: RunCase) -> Section:
+    """Return what there is beyond a case's row: functions, limits, trouble; folded, the other functions and figures."""
     word = _word(case)
     shown, further = case.functions[:MOST_FUNCTIONS], case.functions[MOST_FUNCTIONS:]
+    others = {metric: value for metric, value in case.metrics.items() if metric in METRICS and metric not in RUN_TABLE}
+    is_told = bool(case.functions or case.limits) or word != "measured"
     return Section(
         key=case.case,
         title=as_name(case.case),
         mark=None if word == "measured" else word,
+        is_folded=not is_told,
         sentences=[*_trouble(case), *(Sentence(label="limits", text=limit) for limit in case.limits)],
         tables=[_functions(shown)] if shown else [],
-        sections=[Section(title="further functions", is_folded=True, tables=[_functions(further)])] if further else [],
+        sections=[
+            *([Section(title="further functions", is_folded=True, tables=[_functions(further)])] if further else []),
+            *([Section(title="further figures", is_folded=True, tables=[_figures(others)])] if others else []),
+        ],
+    )
+
+
+def _figures(metrics: Mapping[str, float]) -> Table:
+    return Table(
+        key="further figures",
+        columns=[Column(key="figure", heading="figure"), Column(key="value", heading="value", is_number=True)],
+        rows=[[Cell(text=metric_label(metric)), Cell(text=count(value))] for metric, value in metrics.items()],
     )
 
 
