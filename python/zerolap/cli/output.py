@@ -155,14 +155,17 @@ def write_version_table(table: VersionTable, *, json: str | None, markdown: str 
 
 def write_bisect(report: BisectReport, *, json: str | None, markdown: str | None, quiet: bool) -> None:
     """Write the outcome of a bisection: the documents that are requested, and the lines for a terminal."""
-    from zerolap.report import bisect_json, bisect_markdown, show_bisect
+    from zerolap.report import document_json, sheet_markdown, show_sheet
+    from zerolap.sheets import bisect_sheet
+
+    sheet = bisect_sheet(report)
 
     if json is not None:
-        write(json, bisect_json(report))
+        write(json, document_json(report))
     if markdown is not None:
-        write(markdown, bisect_markdown(report))
+        write(markdown, sheet_markdown(sheet))
     if not quiet and "-" not in (json, markdown):
-        show_bisect(report, writer.console())
+        show_sheet(sheet, writer.console())
 
 
 def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:

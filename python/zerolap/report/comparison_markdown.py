@@ -1,7 +1,6 @@
 """A comparison as Markdown, for files and comments."""
 
 from zerolap.records import Answer, CaseResult, Comparison, Finding
-from zerolap.report.format import ARROW
 from zerolap.report.markdown import (
     REASONS,
     AnswerColumns,
@@ -43,6 +42,7 @@ from zerolap.report.reading import (
 )
 from zerolap.report.traced_markdown import traced_markdown
 from zerolap.report.traced_reading import traced_of_comparison
+from zerolap.sheets import ARROW
 
 EXPLAINED_CASES = 12
 TRACED_CASES = 4

@@ -19,9 +19,9 @@ from zerolap.report.emulated_snapshot_reading import (
     emulated_warnings,
     shown_columns,
 )
-from zerolap.report.format import duration, one_line
-from zerolap.report.lines import Column, Lines
+from zerolap.report.lines import Lines, TextColumn
 from zerolap.report.markdown import bullets, code, prose, table
+from zerolap.sheets import duration, one_line
 
 PAGE_STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
@@ -95,11 +95,11 @@ def show_emulated_snapshot(report: EmulatedSnapshotReport, console: Console) -> 
     lines.line((emulated_headline(report), "bold"))
     lines.line((emulated_subject(report), "dim"))
     lines.blank()
-    columns = [Column("data", [shown_bytes(point.size_bytes) for point in report.points])]
+    columns = [TextColumn("data", [shown_bytes(point.size_bytes) for point in report.points])]
     if len(report.sides) > 1:
-        columns.append(Column("side", [one_line(point.side) for point in report.points]))
+        columns.append(TextColumn("side", [one_line(point.side) for point in report.points]))
     columns += [
-        Column(
+        TextColumn(
             column.header,
             [emulated_figure(point, column) for point in report.points],
             right=True,

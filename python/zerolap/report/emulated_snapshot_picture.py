@@ -9,7 +9,7 @@ from typing import Final, Literal
 from zerolap.byte_counts import MIB, shown_bytes
 from zerolap.records import CountPicture, EmulatedSnapshotReport
 from zerolap.report.emulated_snapshot_reading import FORK, LONGEST, MILLION
-from zerolap.report.format import count, one_line
+from zerolap.sheets import count, one_line
 
 WIDTH: Final = 720
 LEFT, RIGHT, TOP, BOTTOM = 76, 76, 56, 256

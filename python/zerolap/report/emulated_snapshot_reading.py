@@ -6,8 +6,8 @@ from typing import Final
 
 from zerolap.byte_counts import MIB, shown_bytes
 from zerolap.records import EmulatedPoint, EmulatedReading, EmulatedSide, EmulatedSnapshotReport, ReadingTable
-from zerolap.report.format import NO_VALUE, count, counted, one_line, rough_percent, share
 from zerolap.report.snapshot_reading import described_server
+from zerolap.sheets import NO_VALUE, count, counted, one_line, rough_percent, share
 
 MILLION: Final = 1e6
 NOT_TIME: Final = "M instr. are millions of instructions; an emulated machine measures no time"

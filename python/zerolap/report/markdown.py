@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from zerolap.records import Answer, CaseResult, Comparison, MeasuredServer, RunReport, Settings, Validity
-from zerolap.report.format import change, interval, metric_label, one_line, percent, shortened
 from zerolap.report.reading import (
     ANSWERS,
     CHANGED,
@@ -24,6 +23,7 @@ from zerolap.report.reading import (
     is_missing,
     usual_metric,
 )
+from zerolap.sheets import change, interval, metric_label, one_line, percent, shortened
 
 LONGEST_FENCE = 20
 """GitHub's parser takes a longer run of backticks, from 81 on, for text."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from zerolap.records import Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
-from zerolap.report.format import (
+from zerolap.sheets import (
     ARROW,
     change as written_change,
     count,

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from zerolap.records import METRICS, RUN_TABLE, FunctionCost, MeasuredServer, RunCase, RunReport
-from zerolap.report.format import COMMIT_DIGITS, count, metric_label, share
 from zerolap.report.markdown import (
     REASONS,
     build_facts,
@@ -21,6 +20,7 @@ from zerolap.report.reading import skipped_line
 from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
 from zerolap.report.traced_markdown import traced_markdown
 from zerolap.report.traced_reading import traced_of_run
+from zerolap.sheets import COMMIT_DIGITS, count, metric_label, share
 
 # GitHub takes 65,536 characters a comment.
 LONGEST = 60_000

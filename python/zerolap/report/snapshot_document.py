@@ -2,7 +2,6 @@
 
 from zerolap.byte_counts import shown_bytes
 from zerolap.records import SnapshotReport, SnapshotTraceReading
-from zerolap.report.format import ARROW
 from zerolap.report.html import page_html
 from zerolap.report.markdown import bullets, code, folded, prose, sentence_with_names, table
 from zerolap.report.snapshot_reading import (
@@ -22,6 +21,7 @@ from zerolap.report.snapshot_reading import (
 from zerolap.report.snapshot_trace_reading import snapshot_trace_reading
 from zerolap.report.snapshot_verdict_rows import verdict_rows
 from zerolap.report.traced_markdown import LONGEST_NAME, LONGEST_STACK, traced_table
+from zerolap.sheets import ARROW
 
 
 def snapshot_html(report: SnapshotReport) -> str:

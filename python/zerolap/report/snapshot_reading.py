@@ -15,9 +15,9 @@ from zerolap.records import (
     SnapshotRepetition,
     SnapshotReport,
 )
-from zerolap.report.format import COMMIT_DIGITS, NO_VALUE, count, counted, listing, one_line, share
 from zerolap.report.reading import failed_check, word_counts
 from zerolap.report.snapshot_trace_reading import snapshot_trace_reading
+from zerolap.sheets import COMMIT_DIGITS, NO_VALUE, count, counted, listing, one_line, share
 
 EVENTS: Final = {
     "bgsave": "BGSAVE",

@@ -6,8 +6,8 @@ from rich.console import Console
 
 from zerolap.byte_counts import shown_bytes
 from zerolap.records import SnapshotPoint, SnapshotReport, SnapshotTraceReading
-from zerolap.report.format import ARROW, duration, one_line
-from zerolap.report.lines import Column, Lines
+from zerolap.report.comparison_terminal import SIGNS
+from zerolap.report.lines import Lines, TextColumn
 from zerolap.report.snapshot_reading import (
     DURING,
     FIGURE_COLUMNS,
@@ -23,8 +23,8 @@ from zerolap.report.snapshot_reading import (
 )
 from zerolap.report.snapshot_trace_reading import snapshot_trace_reading
 from zerolap.report.snapshot_verdict_rows import VerdictRow, verdict_rows
-from zerolap.report.terminal import SIGNS
 from zerolap.report.terminal_traced import show_traced_table
+from zerolap.sheets import ARROW, duration, one_line
 
 
 def show_snapshot(report: SnapshotReport, console: Console) -> None:
@@ -71,39 +71,43 @@ def _show_trace(lines: Lines, reading: SnapshotTraceReading) -> None:
         lines.line(("note: ", "bold"), note, indent=2)
 
 
-def _verdicts(rows: Sequence[VerdictRow]) -> list[Column]:
+def _verdicts(rows: Sequence[VerdictRow]) -> list[TextColumn]:
     marks = [(f"{SIGNS[row.word][0]} {row.word}", SIGNS[row.word][1]) for row in rows]
     return [
-        Column("data", [row.data for row in rows]),
-        Column("load", [row.load for row in rows]),
-        Column("metric", [row.metric for row in rows]),
-        Column("values", [row.values for row in rows], right=True, dispensable=1),
-        Column("change", [row.change for row in rows], right=True),
-        Column("interval", [row.interval for row in rows], right=True, dispensable=2),
-        Column("verdict", marks),
+        TextColumn("data", [row.data for row in rows]),
+        TextColumn("load", [row.load for row in rows]),
+        TextColumn("metric", [row.metric for row in rows]),
+        TextColumn("values", [row.values for row in rows], right=True, dispensable=1),
+        TextColumn("change", [row.change for row in rows], right=True),
+        TextColumn("interval", [row.interval for row in rows], right=True, dispensable=2),
+        TextColumn("verdict", marks),
     ]
 
 
-def _places(points: Sequence[SnapshotPoint], *, resident: bool) -> list[Column]:
-    columns = [Column("data", [shown_bytes(point.size_bytes) for point in points])]
+def _places(points: Sequence[SnapshotPoint], *, resident: bool) -> list[TextColumn]:
+    columns = [TextColumn("data", [shown_bytes(point.size_bytes) for point in points])]
     if any(point.side for point in points):
-        columns.insert(0, Column("server", [one_line(point.side) for point in points]))
+        columns.insert(0, TextColumn("server", [one_line(point.side) for point in points]))
     if resident:
-        columns.append(Column("resident GiB", [measured_size(point) for point in points], right=True, dispensable=5))
-    return [*columns, Column("load", [point.load for point in points])]
+        columns.append(
+            TextColumn("resident GiB", [measured_size(point) for point in points], right=True, dispensable=5)
+        )
+    return [*columns, TextColumn("load", [point.load for point in points])]
 
 
-def _figures(points: Sequence[SnapshotPoint]) -> list[Column]:
+def _figures(points: Sequence[SnapshotPoint]) -> list[TextColumn]:
     return [
-        Column(column.header, [figure(point, column) for point in points], right=True, dispensable=column.dispensable)
+        TextColumn(
+            column.header, [figure(point, column) for point in points], right=True, dispensable=column.dispensable
+        )
         for column in FIGURE_COLUMNS
         if any(column.metric in point.metrics for point in points)
     ]
 
 
-def _latencies(points: Sequence[SnapshotPoint]) -> list[Column]:
+def _latencies(points: Sequence[SnapshotPoint]) -> list[TextColumn]:
     return [
-        Column(
+        TextColumn(
             header,
             [f"{latency(point, OUTSIDE, metric)} {ARROW} {latency(point, DURING, metric)}" for point in points],
             right=True,

@@ -5,8 +5,8 @@ from typing import Final
 
 from zerolap.byte_counts import shown_bytes
 from zerolap.records import ChildStep, ParentCall, ReadingTable, SnapshotTrace, SnapshotTraceReading, TraceStack
-from zerolap.report.format import ELLIPSIS, NO_VALUE, count, counted, listing, one_line, share
 from zerolap.report.traced_reading import CALLED_BY
+from zerolap.sheets import ELLIPSIS, NO_VALUE, count, counted, listing, one_line, share
 
 SHOWN_CALLS: Final = 12
 SHOWN_STEPS: Final = 24

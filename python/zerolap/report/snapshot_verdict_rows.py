@@ -7,7 +7,7 @@ from typing import Final
 
 from zerolap.byte_counts import shown_bytes
 from zerolap.records import FailOn, SnapshotReport, SnapshotVerdicts, Verdict, VerdictWord
-from zerolap.report.format import ARROW, change as written_change, count, interval, listing, one_line
+from zerolap.sheets import ARROW, change as written_change, count, interval, listing, one_line
 
 MIB: Final = 1 << 20
 MOST_NAMES: Final = 5

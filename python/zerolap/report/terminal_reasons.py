@@ -1,7 +1,6 @@
 """Why a case changed, is invalid or failed, on a terminal."""
 
 from zerolap.records import Answer, CaseResult, Finding, Validity
-from zerolap.report.format import one_line
 from zerolap.report.lines import Lines, Part
 from zerolap.report.reading import (
     FINDING_LABELS,
@@ -20,6 +19,7 @@ from zerolap.report.reading import (
     unconfirmed,
     word,
 )
+from zerolap.sheets import one_line
 
 LOG_LINES = 20
 IN_DIFF: Part = ("  in this change", "bold cyan")

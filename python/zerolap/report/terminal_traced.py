@@ -1,9 +1,9 @@
 """What was traced of a case, on a terminal."""
 
 from zerolap.records import ReadingTable
-from zerolap.report.format import one_line
-from zerolap.report.lines import Column, Lines
+from zerolap.report.lines import Lines, TextColumn
 from zerolap.report.traced_reading import TracedReading, TracedTable
+from zerolap.sheets import one_line
 
 
 def show_traced(lines: Lines, case: str, reading: TracedReading | None) -> None:
@@ -30,5 +30,5 @@ def show_traced_table(lines: Lines, table: TracedTable | ReadingTable) -> None:
         indent = "  " if place == 0 else ""
         cells = [indent + one_line(row[place]) for row in table.rows]
         is_number = place >= max(table.names, 1)
-        columns.append(Column(indent + header, cells, right=is_number, dispensable=max(0, place - 2)))
+        columns.append(TextColumn(indent + header, cells, right=is_number, dispensable=max(0, place - 2)))
     lines.table(columns)

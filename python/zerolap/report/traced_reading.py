@@ -15,7 +15,7 @@ from zerolap.records import (
     TracedStacks,
     TracedThread,
 )
-from zerolap.report.format import ARROW, ELLIPSIS, count, counted, share
+from zerolap.sheets import ARROW, ELLIPSIS, count, counted, share
 
 SHOWN_CALLS: Final = 10
 SHOWN_THREADS: Final = 6

@@ -162,6 +162,14 @@ export interface CaseResult {
   traced: TracedSides | null;
 }
 
+/** A cell of a table; `link` is the address of a page of the lab, relative to its root. */
+export interface Cell {
+  text: string;
+  is_name: boolean;
+  mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+  link: string | null;
+}
+
 /** The changed source files that are compiled into a server, and those of them that no measured case executes. */
 export interface ChangedFiles {
   compiled: Array<string>;
@@ -256,6 +264,20 @@ export interface ChildStep {
   calls: number;
   at_ns: number;
   ns: number;
+}
+
+/**
+ * A column of a table.
+ *
+ * `rank` is by which columns are left out where there is little room: the highest goes first, 0 always stays.
+ */
+export interface Column {
+  key: string;
+  heading: string;
+  unit: string;
+  is_number: boolean;
+  rank: number;
+  has_name: boolean;
 }
 
 /** What another build brings for a command: the mean over its cases, 0 for those that did not change. */
@@ -524,10 +546,10 @@ export interface Estimate {
   high: number;
 }
 
-/** A fact of a platform, such as its governor. */
+/** A fact beside its label, such as the base of a comparison; names in it stand in backticks. */
 export interface Fact {
-  name: string;
-  value: string;
+  label: string;
+  text: string;
 }
 
 /** A fact that became another; `before` or `after` is null where there was no such fact. */
@@ -1344,11 +1366,17 @@ export interface PlatformChange {
  */
 export interface PlatformDetails {
   platform: ListedPlatform;
-  facts: Array<Fact>;
+  facts: Array<PlatformFact>;
   changes: Array<PlatformChange>;
   false_alarm_counts: Array<FalseAlarmCount>;
   false_alarms: Array<ReportedFalseAlarm>;
   spreads: Array<StartSpread>;
+}
+
+/** A fact of a platform, such as its governor. */
+export interface PlatformFact {
+  name: string;
+  value: string;
 }
 
 /** All platforms, that whose facts changed last first. */
@@ -1634,6 +1662,33 @@ export interface SampledLines {
   left_out: number;
 }
 
+/**
+ * A part of a sheet, in the order in which it is read.
+ *
+ * `title` is a sentence, `remark` stands beside it. What `is_folded` is opened by the reader: a terminal shows it
+ * where everything is asked for. `key` is the name of what the section is about, such as a case.
+ */
+export interface Section {
+  key: string;
+  title: string;
+  remark: string;
+  mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+  is_folded: boolean;
+  facts: Array<Fact>;
+  sentences: Array<Sentence>;
+  tables: Array<Table>;
+  stacks: Array<Stacks>;
+  sections: Array<Section>;
+  notes: Array<string>;
+}
+
+/** A sentence, after a word that says what it is, such as `accepted`. */
+export interface Sentence {
+  text: string;
+  label: string;
+  mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+}
+
 /** A case with the metrics and the histories (by number) that it has series in. */
 export interface SeriesCase {
   case: string;
@@ -1702,6 +1757,23 @@ export interface Settings {
   equivalence_level: number | null;
   regression_rule: string | null;
   look_shares: Record<string, Record<string, number>> | null;
+}
+
+/** A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it. */
+export interface Sheet {
+  key: string;
+  title: string;
+  remark: string;
+  mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+  is_folded: boolean;
+  facts: Array<Fact>;
+  sentences: Array<Sentence>;
+  tables: Array<Table>;
+  stacks: Array<Stacks>;
+  sections: Array<Section>;
+  notes: Array<string>;
+  kind: string;
+  closing: Array<Fact>;
 }
 
 /**
@@ -1897,6 +1969,13 @@ export interface SourceText {
   text: string | null;
 }
 
+/** A stack: its share, what it is a stack of, and its functions, from the innermost to the outermost. */
+export interface Stack {
+  share: string;
+  label: string;
+  frames: Array<string>;
+}
+
 /** A function in a stack, with the file that defines it and its binary. */
 export interface StackFrame {
   function: string;
@@ -1994,6 +2073,12 @@ export interface StackTree {
   nodes: StackNodes;
 }
 
+/** Stacks below a heading. */
+export interface Stacks {
+  heading: string;
+  stacks: Array<Stack>;
+}
+
 /**
  * How much starts of one build differ in a metric: the standard deviation as a share, over `spreads` cases.
  *
@@ -2041,6 +2126,15 @@ export interface Summary {
 export interface SweepList {
   sweeps: Array<ListedSweep>;
   next_before: number | null;
+}
+
+/** A table; `left_out` is how many rows are not in it. */
+export interface Table {
+  key: string;
+  heading: string;
+  columns: Array<Column>;
+  rows: Array<Array<Cell>>;
+  left_out: number;
 }
 
 /** How often and how long the main thread was off its processor; `queue_ns` is when it could have run. */
