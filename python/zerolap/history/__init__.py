@@ -3,7 +3,6 @@
 from zerolap.history.asked import TIME as TIME, WORK as WORK, Asked as Asked
 from zerolap.history.build_shares import BuildSplit as BuildSplit
 from zerolap.history.command_usage import (
-    CaseWeights as CaseWeights,
     case_weights as case_weights,
     usage_weights as usage_weights,
 )
