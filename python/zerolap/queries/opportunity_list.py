@@ -110,7 +110,8 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
         raise UsageError(f"the store holds no results of {wanted}")
     version = counted_version(store, wanted, side=parameters.side, everywhere=parameters.everywhere)
     try:
-        document, waiting = opportunities_in_time(version, _weights(parameters, version), store, EXAMINING_SECONDS)
+        weights, functions = _weights(parameters, version), sources.functions_of_build
+        document, waiting = opportunities_in_time(version, weights, store, functions, EXAMINING_SECONDS)
     except PluginFault as fault:
         raise UsageError(fault.message, hint=fault.hint) from fault
     return OpportunityList(
