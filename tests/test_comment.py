@@ -284,7 +284,7 @@ def test_the_comment_has_a_table_of_what_changed_its_reasons_and_all_else_folded
     assert f"1. It runs twice per request. → [`src/t_stream.c:2210`]({lines})\n" in seen
     assert (
         "- `x86`: done; false alarms: 0 of 360 timed cases of identical work since `2026-08-01` → "
-        f"[`report`]({LAB}/x86), [`JSON`]({LAB}/x86.json)"
+        f"[report]({LAB}/x86), [JSON]({LAB}/x86.json)"
     ) in seen
     assert "set-1B" not in text
     assert "| `stream` | 11 | 9 | [0.0, 0.0] % | [+0.10, +0.10] % |" in folded

@@ -44,7 +44,8 @@ def content_markdown(section: Section) -> str:
     return "\n\n".join(_content(section, 4))
 
 
-def _section(section: Section, level: int) -> list[str]:
+def section_markdown(section: Section, level: int = 4) -> list[str]:
+    """Return the blocks of a section, below a heading of that level; one that is folded is opened by the reader."""
     title = sentence_with_names(section.title)
     if section.mark in OUTCOMES:
         title += f": {section.mark}"
@@ -63,7 +64,7 @@ def _content(section: Section, level: int) -> list[str]:
         blocks += [f"**{prose(shown.heading)}**"] if shown.heading else []
         blocks.append(markdown_table(shown))
     blocks += [block for stacks in section.stacks for block in _stacks(stacks)]
-    blocks += [block for inner in section.sections for block in _section(inner, level)]
+    blocks += [block for inner in section.sections for block in section_markdown(inner, level)]
     return blocks + [f"Note: {sentence_with_names(note)}" for note in section.notes]
 
 
@@ -76,7 +77,7 @@ def _sentence(sentence: Sentence) -> str:
     if sentence.mark in EMPHASIZED:
         text = f"**{text}**"
     if sentence.links:
-        links = (link(code(target.text, LONGEST_NAME), target.address) for target in sentence.links)
+        links = (link(sentence_with_names(target.text), target.address) for target in sentence.links)
         text = f"{text} {ARROW} {listing(links)}"
     return f"{sentence_with_names(sentence.label)}: {text}" if sentence.label else text
 

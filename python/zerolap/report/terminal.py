@@ -44,7 +44,8 @@ def show_sheet(sheet: Sheet, console: Console, *, all_sections: bool = False) ->
         _show_facts(lines, sheet.closing, 0)
 
 
-def _show_section(lines: Lines, section: Section, indent: int, *, all_sections: bool) -> None:
+def show_section(lines: Lines, section: Section, indent: int = 0, *, all_sections: bool = False) -> None:
+    """Write a section below an empty line; nothing of what is folded but with `all_sections`."""
     if section.is_folded and not all_sections:
         return
     lines.blank()
@@ -67,7 +68,7 @@ def _show_content(lines: Lines, section: Section, indent: int, *, all_sections: 
     for stacks in section.stacks:
         _show_stacks(lines, stacks, indent)
     for inner in section.sections:
-        _show_section(lines, inner, indent, all_sections=all_sections)
+        show_section(lines, inner, indent, all_sections=all_sections)
     if section.notes and indent == 0:
         lines.blank()
     for note in section.notes:
@@ -83,7 +84,7 @@ def _show_facts(lines: Lines, facts: Sequence[Fact], indent: int) -> None:
 
 def _show_sentence(lines: Lines, sentence: Sentence, indent: int, number: str = "") -> None:
     label: list[Part] = [(f"{_without_ticks(sentence.label)}: ", "bold")] if sentence.label else []
-    links = f" {ARROW} {listing(one_line(link.text) for link in sentence.links)}" if sentence.links else ""
+    links = f" {ARROW} {listing(_without_ticks(link.text) for link in sentence.links)}" if sentence.links else ""
     lines.line(number, *label, _marked(sentence.text, sentence.mark), links, indent=indent)
 
 

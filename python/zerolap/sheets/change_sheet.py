@@ -152,7 +152,7 @@ def _reason(reason: Reason, commits: CommitRange | None, detail: Detail, *, name
     if commits is not None:
         links += [_lines_link(lines, commits, detail) for lines in reason.places[: detail.places]]
         if reason.file is not None and detail.places:
-            links.append(WebLink(text=detail.plain(reason.file), address=commits.file_url(reason.file)))
+            links.append(WebLink(text=detail.named(reason.file), address=commits.file_url(reason.file)))
     further = counted(reason.further_cases, "further case", "further cases")
     return Sentence(
         label=detail.named(reason.row.case.case) if names_case else "",
@@ -164,7 +164,7 @@ def _reason(reason: Reason, commits: CommitRange | None, detail: Detail, *, name
 def _lines_link(lines: ChangedLines, commits: CommitRange, detail: Detail) -> WebLink:
     first, last = lines.first_line, lines.last_line
     numbers = f"{first}-{last}" if last > first else f"{min(first, last)}"
-    return WebLink(text=detail.plain(f"{lines.file}:{numbers}"), address=commits.lines_url(lines))
+    return WebLink(text=detail.named(f"{lines.file}:{numbers}"), address=commits.lines_url(lines))
 
 
 def _acknowledgements(acknowledgements: Sequence[Acknowledgement], detail: Detail) -> Iterator[Sentence]:
@@ -199,7 +199,7 @@ def _compared(state: PullRequestState, detail: Detail) -> Sentence:
     base, head = state.commits.base[:COMMIT_DIGITS], state.commits.head[:COMMIT_DIGITS]
     label = f" for the label {detail.named(state.label)}" if state.label else ""
     return Sentence(
-        text=f"Compared{label}", links=[WebLink(text=f"{base}...{head}", address=state.commits.compare_url)]
+        text=f"Compared{label}", links=[WebLink(text=as_name(f"{base}...{head}"), address=state.commits.compare_url)]
     )
 
 

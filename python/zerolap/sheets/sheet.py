@@ -78,7 +78,7 @@ class Table(Record):
 
 
 class WebLink(Record):
-    """An address outside of the lab, such as that of changed lines; `text` is a name."""
+    """An address outside of the lab, such as that of changed lines; names in its text stand in backticks."""
 
     text: str
     address: str

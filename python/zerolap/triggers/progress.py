@@ -9,9 +9,8 @@ from typing import Final
 import structlog
 
 from zerolap.build import changes_between
-from zerolap.lab import read_comparison
+from zerolap.documents import read_comparison
 from zerolap.records import Comparison, UnreadableRecord, UsageError
-from zerolap.report.pull_request import FalseAlarmRecord
 from zerolap.sheets import (
     Acknowledgement,
     Building,
@@ -30,6 +29,7 @@ from zerolap.sheets import (
     changed_lines,
 )
 from zerolap.store import AttemptState, JobKind, RequestInShort, Store, StoredTrigger, TriggerState
+from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import (

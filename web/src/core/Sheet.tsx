@@ -4,23 +4,48 @@ import type { ComponentChildren } from "preact";
 import { Fold, Notes, Sentence } from "./cases/facts.tsx";
 import { OUTCOMES, type Outcome, OutcomeMark } from "./cases/OutcomeMark.tsx";
 import { withArrows } from "./numbers.ts";
-import type { Cell, Column, Fact, Section, Sheet as SheetRecord, Stacks, Table } from "./records.ts";
-import { WideTable } from "./snapshot/WideTable.tsx";
+import type {
+  Cell,
+  Column,
+  Fact,
+  Section,
+  Sheet as SheetRecord,
+  Sentence as SheetSentence,
+  Stacks,
+  Table,
+} from "./records.ts";
+import { WideTable } from "./WideTable.tsx";
 import "./sheet.css";
 
+interface Properties {
+  sheet: SheetRecord;
+  /** The charts of the document, which stand above its tables. */
+  children?: ComponentChildren;
+}
+
 /** A sheet below its title as the heading of the page. */
-export function Sheet({ sheet }: { sheet: SheetRecord }) {
+export function Sheet({ sheet, children }: Properties) {
   return (
     <>
       <h1>
         <Sentence text={sheet.title} />
+        {sheet.continuation !== "" && (
+          <>
+            {"; "}
+            <Sentence text={sheet.continuation} />
+          </>
+        )}
       </h1>
       {sheet.remark !== "" && (
         <p class="quiet">
           <Sentence text={sheet.remark} />
         </p>
       )}
-      <SheetContent section={sheet} level={2} />
+      <Facts facts={sheet.facts} />
+      <Sentences section={sheet} />
+      <Notes notes={sheet.notes} />
+      {children}
+      <Figures section={sheet} level={2} />
       <Facts facts={sheet.closing} />
     </>
   );
@@ -31,16 +56,17 @@ export function SheetContent({ section, level }: { section: Section; level: numb
   return (
     <>
       <Facts facts={section.facts} />
-      {section.sentences.length > 0 && (
-        <ul class="sentences">
-          {section.sentences.map(({ label, text, mark }) => (
-            <li key={label + text} class={mark ?? ""}>
-              {label !== "" && <b>{label}: </b>}
-              <Sentence text={text} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <Sentences section={section} />
+      <Figures section={section} level={level} />
+      <Notes notes={section.notes} />
+    </>
+  );
+}
+
+/** The tables, stacks and sections in a section. */
+function Figures({ section, level }: { section: Section; level: number }) {
+  return (
+    <>
       {section.tables.map((table) => (
         <SheetTable key={table.key + table.heading} table={table} level={level} />
       ))}
@@ -50,8 +76,40 @@ export function SheetContent({ section, level }: { section: Section; level: numb
       {section.sections.map((inner) => (
         <SheetSection key={inner.key + inner.title} section={inner} level={level} />
       ))}
-      <Notes notes={section.notes} />
     </>
+  );
+}
+
+function Sentences({ section }: { section: Section }) {
+  if (section.sentences.length === 0) {
+    return null;
+  }
+  const List = section.is_ranked ? "ol" : "ul";
+  return (
+    <List>
+      {section.sentences.map((sentence) => (
+        <ListedSentence key={sentence.label + sentence.text} sentence={sentence} />
+      ))}
+    </List>
+  );
+}
+
+function ListedSentence({ sentence: { label, text, mark, links } }: { sentence: SheetSentence }) {
+  return (
+    <li class={mark ?? ""}>
+      {label !== "" && (
+        <b>
+          <Sentence text={label} />:{" "}
+        </b>
+      )}
+      <Sentence text={text} />
+      {links.map((link) => (
+        <a key={link.address} href={link.address}>
+          {" "}
+          <Sentence text={link.text} />
+        </a>
+      ))}
+    </li>
   );
 }
 
@@ -104,19 +162,30 @@ export function SheetTable({ table, level = 3 }: { table: Table; level?: number 
         </table>
       </WideTable>
       {table.left_out > 0 && <p class="quiet">{table.left_out.toLocaleString("en")} more are not listed.</p>}
+      {table.remark !== "" && (
+        <p class="quiet">
+          <Sentence text={table.remark} />
+        </p>
+      )}
     </>
   );
 }
 
-function titleOf(column: Column): string {
-  return column.unit === "" ? column.heading : `${column.heading}, ${column.unit}`;
+function titleOf({ heading, detail, unit }: Column): string {
+  const whole = detail === "" ? heading : `${heading}: ${detail}`;
+  return unit === "" ? whole : `${whole}, ${unit}`;
 }
 
 function SheetCell({ cell, column }: { cell: Cell | undefined; column: Column }) {
   if (cell === undefined) {
     return <td />;
   }
-  const shown = <Marked mark={cell.mark} text={cell.text} isName={cell.is_name} />;
+  const shown = (
+    <>
+      <Marked mark={cell.mark} text={cell.text} isName={cell.is_name} />
+      {cell.detail !== "" && <span class="quiet"> {cell.detail}</span>}
+    </>
+  );
   const content = cell.link === null ? shown : <a href={cell.link}>{shown}</a>;
   return cell.is_name ? (
     <th scope="row">{content}</th>

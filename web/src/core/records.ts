@@ -162,9 +162,14 @@ export interface CaseResult {
   traced: TracedSides | null;
 }
 
-/** A cell of a table; `link` is the address of a page of the lab, relative to its root. */
+/**
+ * A cell of a table; `link` is the address of a page of the lab, relative to its root.
+ *
+ * `detail` stands behind the text, such as the interval of a change; it is left out where there is little room.
+ */
 export interface Cell {
   text: string;
+  detail: string;
   is_name: boolean;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
   link: string | null;
@@ -270,10 +275,12 @@ export interface ChildStep {
  * A column of a table.
  *
  * `rank` is by which columns are left out where there is little room: the highest goes first, 0 always stays.
+ * `detail` of the heading is left out before.
  */
 export interface Column {
   key: string;
   heading: string;
+  detail: string;
   unit: string;
   is_number: boolean;
   rank: number;
@@ -417,18 +424,6 @@ export interface CostlyFunction {
 }
 
 /**
- * A picture of a count over sizes of data: SVG, light or dark as its reader has chosen.
- *
- * `description` has the figures that it shows.
- */
-export interface CountPicture {
-  name: "fork" | "wait";
-  title: string;
-  description: string;
-  svg: string;
-}
-
-/**
  * The pictures of a case, null without any.
  *
  * `frames` are the functions that its stacks refer to, `sources` the lines of source code that its lines refer to.
@@ -457,12 +452,12 @@ export interface DrawnSlice {
 /**
  * A sweep of snapshots with its reading; of each point, the first repetition alone has a series.
  *
- * `seed` is that of the settings as text, as it has 64 bits. `pictures` are those of a sweep in emulated machines.
+ * `seed` is that of the settings as text, as it has 64 bits.
  */
 export interface DrawnSweep {
   report: SnapshotReport | EmulatedSnapshotReport;
   seed: string;
-  pictures: Array<CountPicture>;
+  sheet: Sheet;
 }
 
 /**
@@ -476,20 +471,6 @@ export interface EmulatedPoint {
   keys: number;
   runs: Array<Record<string, number>>;
   is_repeated: boolean | null;
-}
-
-/**
- * How the counts are read: the headline, what was measured, what follows, what to bear in mind, and the table.
- *
- * `units` explains those of the table. Earlier versions wrote neither.
- */
-export interface EmulatedReading {
-  headline: string;
-  subject: string;
-  sentences: Array<string>;
-  warnings: Array<string>;
-  table: ReadingTable | null;
-  units: string;
 }
 
 /** How the machines were emulated; counts depend on the versions of emulator and server, and on the seed. */
@@ -536,7 +517,7 @@ export interface EmulatedSnapshotReport {
   points: Array<EmulatedPoint>;
   failed: Array<FailedSize>;
   notes: Array<string>;
-  reading: EmulatedReading | null;
+  reading: SweepReading | null;
 }
 
 /** A value with the bounds that it is expected in. */
@@ -546,7 +527,7 @@ export interface Estimate {
   high: number;
 }
 
-/** A fact beside its label, such as the base of a comparison; names in it stand in backticks. */
+/** A fact beside its label, such as the base of a comparison; names in both stand in backticks. */
 export interface Fact {
   label: string;
   text: string;
@@ -1108,11 +1089,13 @@ export interface MeasuredCaseRow {
 /**
  * A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
  *
- * `config` holds the settings of the server except those of the case.
+ * `config` holds the settings of the server except those of the case. `subject` is the first line of the commit's
+ * message, empty where it is not known.
  */
 export interface MeasuredServer {
   name: string;
   commit: string | null;
+  subject: string;
   version: string;
   build: string;
   build_id: string;
@@ -1508,14 +1491,6 @@ export interface Reading {
   sentences: Record<string, Array<string>>;
 }
 
-/** A table of a reading, as all reports show it: the first `names` columns are names. */
-export interface ReadingTable {
-  heading: string;
-  columns: Array<string>;
-  rows: Array<Array<string>>;
-  names: number;
-}
-
 /**
  * Reports, the newest first; `next_before` is where older ones begin, null where there are none.
  *
@@ -1666,7 +1641,8 @@ export interface SampledLines {
  * A part of a sheet, in the order in which it is read.
  *
  * `title` is a sentence, `remark` stands beside it. What `is_folded` is opened by the reader: a terminal shows it
- * where everything is asked for. `key` is the name of what the section is about, such as a case.
+ * where everything is asked for. `key` is the name of what the section is about, such as a case. `is_ranked` is
+ * whether its sentences are in the order of their importance, which numbers show.
  */
 export interface Section {
   key: string;
@@ -1674,6 +1650,7 @@ export interface Section {
   remark: string;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
   is_folded: boolean;
+  is_ranked: boolean;
   facts: Array<Fact>;
   sentences: Array<Sentence>;
   tables: Array<Table>;
@@ -1682,11 +1659,12 @@ export interface Section {
   notes: Array<string>;
 }
 
-/** A sentence, after a word that says what it is, such as `accepted`. */
+/** A sentence, after a word that says what it is, such as `accepted`; names in both stand in backticks. */
 export interface Sentence {
   text: string;
   label: string;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+  links: Array<WebLink>;
 }
 
 /** A case with the metrics and the histories (by number) that it has series in. */
@@ -1759,13 +1737,18 @@ export interface Settings {
   look_shares: Record<string, Record<string, number>> | null;
 }
 
-/** A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it. */
+/**
+ * A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it.
+ *
+ * The title goes on with `continuation`, which is less important.
+ */
 export interface Sheet {
   key: string;
   title: string;
   remark: string;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
   is_folded: boolean;
+  is_ranked: boolean;
   facts: Array<Fact>;
   sentences: Array<Sentence>;
   tables: Array<Table>;
@@ -1773,6 +1756,7 @@ export interface Sheet {
   sections: Array<Section>;
   notes: Array<string>;
   kind: string;
+  continuation: string;
   closing: Array<Fact>;
 }
 
@@ -1815,15 +1799,6 @@ export interface SnapshotPoint {
   repetitions: Array<SnapshotRepetition>;
 }
 
-/** How a sweep is read: its headline, what was measured, what follows from it, and what to bear in mind. */
-export interface SnapshotReading {
-  headline: string;
-  subject: string;
-  sentences: Array<string>;
-  warnings: Array<string>;
-  traces: Array<SnapshotTraceReading>;
-}
-
 /**
  * One event under load: its metrics, by names with units, and the series of latencies around it.
  *
@@ -1863,7 +1838,7 @@ export interface SnapshotReport {
   traces: Array<SnapshotTrace>;
   failed: Array<FailedSize>;
   notes: Array<string>;
-  reading: SnapshotReading | null;
+  reading: SweepReading | null;
 }
 
 /**
@@ -1938,16 +1913,6 @@ export interface SnapshotTrace {
   child_calls: Array<ChildCall>;
   findings: Array<ForkFinding>;
   no_stacks: string | null;
-}
-
-/** How a trace is read; foreign names are on one line, without what would steer a terminal. */
-export interface SnapshotTraceReading {
-  title: string;
-  headline: string;
-  findings: Array<string>;
-  tables: Array<ReadingTable>;
-  stacks: Array<TraceStack>;
-  notes: Array<string>;
 }
 
 /**
@@ -2128,13 +2093,26 @@ export interface SweepList {
   next_before: number | null;
 }
 
-/** A table; `left_out` is how many rows are not in it. */
+/**
+ * How a sweep is read: its headline, what was measured, what follows from it, and what to bear in mind.
+ *
+ * Earlier versions wrote further fields, which are ignored.
+ */
+export interface SweepReading {
+  headline: string;
+  subject: string;
+  sentences: Array<string>;
+  warnings: Array<string>;
+}
+
+/** A table; `left_out` is how many rows are not in it, `remark` stands below it. */
 export interface Table {
   key: string;
   heading: string;
   columns: Array<Column>;
   rows: Array<Array<Cell>>;
   left_out: number;
+  remark: string;
 }
 
 /** How often and how long the main thread was off its processor; `queue_ns` is when it could have run. */
@@ -2143,13 +2121,6 @@ export interface TimeOff {
   times: number;
   ns: number;
   queue_ns: number;
-}
-
-/** A stack as it is read: what it is of, how frequent it is there, and its functions from the leaf to the root. */
-export interface TraceStack {
-  call: string;
-  share: string;
-  frames: string;
 }
 
 /**
@@ -2408,6 +2379,12 @@ export interface VersionMap {
   versions_left_out: number;
   series_left_out: number;
   accepted: Array<ListedChange>;
+}
+
+/** An address outside of the lab, such as that of changed lines; names in its text stand in backticks. */
+export interface WebLink {
+  text: string;
+  address: string;
 }
 
 /** A case that was looked at, its part of all weights, and what all opportunities together would bring for it. */

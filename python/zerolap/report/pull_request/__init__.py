@@ -8,7 +8,6 @@ from zerolap.report.pull_request.check_run import (
     unmeasured_output as unmeasured_output,
 )
 from zerolap.report.pull_request.comment import MOST_BYTES as MOST_BYTES, body_markdown as body_markdown
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord as FalseAlarmRecord
 from zerolap.report.pull_request.notices import (
     closed_notice as closed_notice,
     closing_text as closing_text,
@@ -17,8 +16,4 @@ from zerolap.report.pull_request.notices import (
     opened_notice as opened_notice,
     slack_closed as slack_closed,
     slack_opened as slack_opened,
-)
-from zerolap.report.pull_request.stored_comparisons import (
-    PullRequestPlace as PullRequestPlace,
-    state_of_comparisons as state_of_comparisons,
 )

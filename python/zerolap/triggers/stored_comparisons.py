@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from zerolap.build import changes_between
 from zerolap.records import Comparison, UsageError
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.sheets import (
     GITHUB,
     ChangedLines,
@@ -19,6 +18,7 @@ from zerolap.sheets import (
     changed_lines,
 )
 from zerolap.store import Store
+from zerolap.triggers.false_alarms import FalseAlarmRecord
 
 UNFINISHED: dict[str, PlatformState] = {
     "running": Failed("it has not finished"),
