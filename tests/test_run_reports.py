@@ -162,7 +162,12 @@ def test_markdown_says_what_was_measured_and_how_to_repeat_it() -> None:
     assert text.index("`set-ex`: failed") < text.index("#### `get-100B`")
     assert "#### `get-10B`" not in text
     folded = text[text.index("<details>") :]
-    for fact in ("`zerolap run --server ./src/redis-server`", f"seed: {2**64 - 1}", "flags `-O2 -g`", "run: `r-4f1a`"):
+    for fact in (
+        "`zerolap run --server ./src/redis-server`",
+        f"seed: `{2**64 - 1}`",
+        "flags `-O2 -g`",
+        "run: `r-4f1a`",
+    ):
         assert fact in folded
 
 

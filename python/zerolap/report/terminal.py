@@ -26,6 +26,7 @@ STYLES: Final[dict[Mark, str]] = {
     "strong": "bold",
     "quiet": "dim",
 }
+SIGNS_AND_DIGITS: Final = tuple("+-0123456789")
 STEP: Final = 2
 """By how much the content of a section is indented below its title."""
 
@@ -134,16 +135,27 @@ def _cells(cells: Sequence[Cell], *, has_details: bool) -> list[Part]:
 
 
 def _detailed(texts: Sequence[str], details: Sequence[str]) -> list[str]:
-    """Return texts with their details: those that have one begin with a number, which is aligned."""
+    """Return texts with their details; figures are aligned at their ends, and so are their details."""
     pairs = list(zip(texts, details, strict=True))
-    numbers = max(len(text.partition(" ")[0]) for text, detail in pairs if detail)
-    aligned = [" " * (numbers - len(text.partition(" ")[0])) + text if detail else text for text, detail in pairs]
-    width = max(len(text) for text, detail in zip(aligned, details, strict=True) if detail)
-    longest = max(map(len, details))
+    figures = [(text, detail) for text, detail in pairs if _is_figure(text, detail)]
+    number = max((len(text.partition(" ")[0]) for text, _ in figures), default=0)
+    width = max((len(_at_end(text, number)) for text, _ in figures), default=0)
+    longest = max((len(detail) for _, detail in figures), default=0)
     return [
-        f"{text.ljust(width)}  {detail.rjust(longest)}" if detail else text
-        for text, detail in zip(aligned, details, strict=True)
+        f"{_at_end(text, number).ljust(width)}  {detail.rjust(longest)}"
+        if _is_figure(text, detail)
+        else f"{text}  {detail}".rstrip()
+        for text, detail in pairs
     ]
+
+
+def _is_figure(text: str, detail: str) -> bool:
+    return detail != "" and text.startswith(SIGNS_AND_DIGITS)
+
+
+def _at_end(text: str, width: int) -> str:
+    """Return a text whose first word ends at this width."""
+    return " " * (width - len(text.partition(" ")[0])) + text
 
 
 def _indented(column: TextColumn, space: str) -> TextColumn:

@@ -115,14 +115,15 @@ def _figures(case: CaseResult) -> tuple[Table, Table]:
     """
     deciding = [answered.decided for answered in answers(case) if answered.decided is not None]
     beside = others(case)
-    words: set[str] = {verdict.verdict for verdict in deciding} & set(CHANGED) or {case.verdict}
+    changed: set[str] = {verdict.verdict for verdict in deciding if verdict.verdict in CHANGED}
+    words: set[str] = changed or {case.verdict}
     agreeing = [verdict for verdict in beside if verdict.verdict in words]
     contradicting = [verdict for verdict in beside if verdict.verdict in CHANGED and verdict.verdict not in words]
     known = {metric: place for place, metric in enumerate(FIRST_AGREEING)}
     agreeing.sort(key=lambda verdict: known.get(verdict.metric, len(known)))
     shown = [*deciding, *agreeing[:MOST_AGREEING], *contradicting]
     left_out = len(agreeing) - MOST_AGREEING
-    remark = f"{counted(left_out, 'more figure agrees', 'more figures agree')}" if left_out > 0 else ""
+    remark = counted(left_out, "more figure agrees", "more figures agree") if left_out > 0 else ""
     everything = [verdict for verdict in case.verdicts if verdict.verdict != "identical"]
     has_more = len(everything) > len(shown) or left_out > 0
     return _figure_table(shown, remark), _figure_table(everything if has_more else [], is_full=True)

@@ -10,7 +10,7 @@ from zerolap.sheets.case_rows import CaseRow, CaseRows
 from zerolap.sheets.case_words import ANSWERS, CaseAnswer, answer_of, answers, failed_on, is_missing, usual_metric
 from zerolap.sheets.format import change, counted, interval, listing, metric_heading, metric_label, percent
 from zerolap.sheets.lengths import Lengths
-from zerolap.sheets.outcome_words import failed_check, word_counts
+from zerolap.sheets.outcome_words import WORDS, failed_check
 from zerolap.sheets.sheet import Cell, Column, Table, name
 
 NOT_MEASURED: Final[dict[Answer, str]] = {"work": "not counted", "time": "not timed"}
@@ -158,17 +158,17 @@ def _answer_cell(answered: CaseAnswer | None, usual: str | None) -> Cell:
 
 
 def _answer_of_all(cases: Sequence[CaseResult], answer: Answer) -> Cell:
-    answered = [given for case in cases if (given := answer_of(case, answer)) is not None]
+    """Return what the work or the time of all these cases came to, and of how many it is known."""
+    words = [given.word for case in cases if (given := answer_of(case, answer)) is not None]
     missing = sum(is_missing(case, answer) for case in cases)
-    not_needed = len(cases) - len(answered) - missing
-    words = [given.word for given in answered]
-    parts = [words[0] if len(set(words)) == 1 else word_counts(words)] if words else []
+    if not words:
+        return Cell(text=NOT_MEASURED[answer] if missing else "not needed", mark="quiet")
+    word = min(words, key=WORDS.index)
+    identical = words.count("identical")
+    parts = [f"{identical:,} identical"] if 0 < identical < len(words) else []
     parts += [f"{missing:,} {NOT_MEASURED[answer]}"] if missing else []
-    if not parts:
-        return Cell(text="not needed", mark="quiet")
-    of_some = f"{len(answered):,} {'timed' if answer == 'time' else 'counted'}" if not_needed and words else ""
-    text = listing([*parts, *([of_some] if of_some else [])])
-    return Cell(text=text, mark=words[0] if words and not missing and len(set(words)) == 1 else "quiet")
+    parts += [f"{len(words):,} timed"] if answer == "time" and not missing and len(words) < len(cases) else []
+    return Cell(text=word, detail=listing(parts), mark=word)
 
 
 def _range(cases: Sequence[CaseRows], answer: Answer) -> str:

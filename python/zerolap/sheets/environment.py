@@ -18,7 +18,7 @@ def server_text(server: MeasuredServer) -> str:
     parts += [as_name(server.commit[:COMMIT_DIGITS])] if server.commit else []
     parts += [server.version.replace("`", "'")] if server.version else []
     parts += [as_name(f"{key}={value}") for key, value in server.config.items()]
-    return " ".join(parts) + (f"  {as_name(server.subject)}" if server.subject else "")
+    return " ".join(parts) + (f": {as_name(server.subject)}" if server.subject else "")
 
 
 def build_text(server: MeasuredServer) -> str:
@@ -48,7 +48,7 @@ def repeating(document: Comparison | RunReport, facts: Sequence[Fact]) -> Sectio
         is_folded=True,
         facts=[
             Fact(label="command", text=as_name(document.command_line)),
-            Fact(label="seed", text=str(document.settings.seed)),
+            Fact(label="seed", text=as_name(str(document.settings.seed))),
             *facts,
             Fact(
                 label="platform",
