@@ -1,6 +1,7 @@
 """Measures how large the project is and how long its checks take: `python -m benches.house [FIGURE...]`.
 
-It writes `.bench/house.json`. `test_seconds` and `ci_seconds` run `make test` and `.ci/run`, which takes long, and are measured by their names alone.
+It writes `.bench/house.json`. `test_seconds` and `ci_seconds` run `make test` and `.ci/run`, which takes long, and are
+measured by their names alone.
 """
 
 import json
