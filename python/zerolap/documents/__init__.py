@@ -17,9 +17,8 @@ from zerolap.documents.conclusions import (
     metrics_judged as metrics_judged,
     worth_sampling as worth_sampling,
 )
-from zerolap.documents.identity import (
-    has_io_threads as has_io_threads,
-)
+from zerolap.documents.false_alarms import FalseAlarmRecord as FalseAlarmRecord
+from zerolap.documents.identity import has_io_threads as has_io_threads
 from zerolap.documents.picture_data import (
     latency_points as latency_points,
     off_cpu_ns_per_op as off_cpu_ns_per_op,
@@ -33,9 +32,7 @@ from zerolap.documents.results import (
     TimedTrials as TimedTrials,
     Trials as Trials,
 )
-from zerolap.documents.run_document import (
-    run_of as run_of,
-)
+from zerolap.documents.run_document import run_of as run_of
 from zerolap.documents.side_profiles import (
     TIMER_COST as TIMER_COST,
     call_counts as call_counts,
@@ -49,9 +46,5 @@ from zerolap.documents.stored_documents import (
     read_run as read_run,
     recorded_results as recorded_results,
 )
-from zerolap.documents.string_place_verdicts import (
-    string_place_findings as string_place_findings,
-)
-from zerolap.documents.unmeasured import (
-    not_measured as not_measured,
-)
+from zerolap.documents.string_place_verdicts import string_place_findings as string_place_findings
+from zerolap.documents.unmeasured import not_measured as not_measured
