@@ -89,9 +89,7 @@ from zerolap.records.comparison import (
     TimeWord as TimeWord,
 )
 from zerolap.records.emulated_snapshot import (
-    CountPicture as CountPicture,
     EmulatedPoint as EmulatedPoint,
-    EmulatedReading as EmulatedReading,
     EmulatedSettings as EmulatedSettings,
     EmulatedSide as EmulatedSide,
     EmulatedSnapshotReport as EmulatedSnapshotReport,
@@ -224,7 +222,6 @@ from zerolap.records.profile import (
     ProfiledThread as ProfiledThread,
     SourceLine as SourceLine,
 )
-from zerolap.records.reading_table import ReadingTable as ReadingTable
 from zerolap.records.request import (
     PRIORITIES as PRIORITIES,
     Priority as Priority,
@@ -260,13 +257,13 @@ from zerolap.records.snapshot import (
     SnapshotEvent as SnapshotEvent,
     SnapshotLoad as SnapshotLoad,
     SnapshotPoint as SnapshotPoint,
-    SnapshotReading as SnapshotReading,
     SnapshotRepetition as SnapshotRepetition,
     SnapshotReport as SnapshotReport,
     SnapshotSettings as SnapshotSettings,
     SnapshotSide as SnapshotSide,
     SnapshotStart as SnapshotStart,
     SnapshotVerdicts as SnapshotVerdicts,
+    SweepReading as SweepReading,
 )
 from zerolap.records.snapshot_trace import (
     MOST_CALL_STACKS as MOST_CALL_STACKS,
@@ -285,10 +282,8 @@ from zerolap.records.snapshot_trace import (
     PageFaultKind as PageFaultKind,
     ParentCall as ParentCall,
     SnapshotTrace as SnapshotTrace,
-    SnapshotTraceReading as SnapshotTraceReading,
     TimeOff as TimeOff,
     TimeOffReason as TimeOffReason,
-    TraceStack as TraceStack,
 )
 from zerolap.records.source_function import SourceFunction as SourceFunction
 from zerolap.records.spread import Spread as Spread, StartRatio as StartRatio

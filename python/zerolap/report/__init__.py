@@ -13,7 +13,6 @@ from zerolap.report.document import (
     profile_json as profile_json,
     run_json as run_json,
 )
-from zerolap.report.emulated_snapshot_picture import count_pictures as count_pictures
 from zerolap.report.gate import gate_sentence as gate_sentence
 from zerolap.report.history_benchfmt import history_benchfmt as history_benchfmt
 from zerolap.report.history_document import (
@@ -27,6 +26,7 @@ from zerolap.report.html import (
     comparison_html as comparison_html,
     content_security_policy as content_security_policy,
     run_html as run_html,
+    sheet_html as sheet_html,
 )
 from zerolap.report.opportunity_document import (
     opportunities_json as opportunities_json,
@@ -34,20 +34,8 @@ from zerolap.report.opportunity_document import (
 )
 from zerolap.report.opportunity_terminal import show_opportunities as show_opportunities
 from zerolap.report.profile_terminal import show_profile as show_profile
-from zerolap.report.reading import Word as Word, failed_check as failed_check
 from zerolap.report.run_markdown import run_markdown as run_markdown
 from zerolap.report.sheet_markdown import sheet_markdown as sheet_markdown
-from zerolap.report.snapshot_verdict_rows import snapshot_gate_sentence as snapshot_gate_sentence
-from zerolap.report.sweep_document import (
-    show_sweep as show_sweep,
-    sweep_headline as sweep_headline,
-    sweep_html as sweep_html,
-    sweep_json as sweep_json,
-    sweep_kernel as sweep_kernel,
-    sweep_markdown as sweep_markdown,
-    sweep_servers as sweep_servers,
-    with_sweep_reading as with_sweep_reading,
-)
 from zerolap.report.terminal import show_sheet as show_sheet
 from zerolap.report.terminal_check import show_check as show_check
 from zerolap.report.version_table_document import (

@@ -21,7 +21,8 @@ def sheet_markdown(sheet: Sheet) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _section(section: Section, level: int) -> list[str]:
+def section_markdown(section: Section, level: int = 4) -> list[str]:
+    """Return the blocks of a section, below a heading of that level; one that is folded is opened by the reader."""
     title = sentence_with_names(section.title)
     if section.mark in ("regression", "improvement", "unsure", "failed", "invalid", "same", "identical"):
         title += f": {section.mark}"
@@ -39,7 +40,7 @@ def _content(section: Section, level: int) -> list[str]:
         blocks += [f"**{prose(shown.heading)}**"] if shown.heading else []
         blocks.append(markdown_table(shown))
     blocks += [block for stacks in section.stacks for block in _stacks(stacks)]
-    blocks += [block for inner in section.sections for block in _section(inner, level)]
+    blocks += [block for inner in section.sections for block in section_markdown(inner, level)]
     return blocks + [f"Note: {sentence_with_names(note)}" for note in section.notes]
 
 
@@ -65,7 +66,7 @@ def markdown_table(shown: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = code(cell.text, LONGEST_NAME) if cell.is_name else prose(cell.text)
+    text = code(cell.text, LONGEST_NAME) if cell.is_name else prose(cell.text, at_start=False)
     return f"**{text}**" if cell.mark in EMPHASIZED and text else text
 
 
