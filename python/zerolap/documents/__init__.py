@@ -13,7 +13,6 @@ from zerolap.documents.comparison_document import (
 )
 from zerolap.documents.conclusions import (
     CaseExplainer as CaseExplainer,
-    blocks_are_undecided as blocks_are_undecided,
     metrics_judged as metrics_judged,
     worth_sampling as worth_sampling,
 )

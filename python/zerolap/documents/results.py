@@ -6,7 +6,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from zerolap.documents.identity import Identity, compare_executed, timed_nevertheless, why_unknown
-from zerolap.judge import ALL_LOOKS, AS_BUILT, LOOKS, Batching, Starts, StartsLookedAt, TimedPair, unequal_batching
+from zerolap.judge import (
+    ALL_LOOKS,
+    AS_BUILT,
+    COSTS,
+    CPU_TIME,
+    ELAPSED,
+    LOOKS,
+    Batching,
+    MeasuredCase,
+    Starts,
+    StartsLookedAt,
+    TimedPair,
+    unequal_batching,
+)
 from zerolap.records import (
     ANCHOR,
     BASE,
@@ -196,6 +209,17 @@ class TimedTrials(Trials):
     def starts(self, pairs: Sequence[TimedPair]) -> Starts:
         """Return starts of this case as they are judged."""
         return Starts(pairs, self.circumstances, self.has_fixed_layouts)
+
+    def of_metric(self, metric: str) -> "TimedTrials | None":
+        """Return the trials from which a metric is judged: costs where all sides had the same load.
+
+        None where there are too few.
+        """
+        trials = self.of_cost if metric in COSTS else self
+        if not trials.usable or len(trials.pairs) < FEWEST_STARTS:
+            return None
+        is_unequal = metric in COSTS and trials.per_second is None and trials.left_batching is not None
+        return None if is_unequal else trials
 
     def looked_at(self, number: int) -> StartsLookedAt:
         """Return the first so many starts."""
@@ -501,6 +525,26 @@ class CaseResults:
     def is_identical(self) -> bool:
         """Whether both sides are known to execute the same."""
         return self.identity is not None and self.identity.is_identical
+
+    @property
+    def judged(self) -> MeasuredCase:
+        """What verdicts are made from: what is usable of both sides."""
+        by_engine = {"counted": self.counted, **self.other}
+        usable = {engine: trials.whole for engine, trials in by_engine.items() if trials is not None and trials.usable}
+        blocks = {engine: (whole[BASE], whole[HEAD]) for engine, whole in usable.items()}
+        timed = self.timed
+        if timed is None:
+            return MeasuredCase(blocks, self.is_identical)
+        served, of_cost = timed.of_metric(ELAPSED), timed.of_metric(CPU_TIME)
+        as_built = None if timed.as_built is None else timed.as_built.of_metric(CPU_TIME)
+        return MeasuredCase(
+            blocks,
+            self.is_identical,
+            at_full_speed=None if served is None else timed.starts(served.pairs),
+            of_cost=None if of_cost is None else timed.starts(of_cost.pairs),
+            batched=timed.starts(timed.pairs) if timed.paced is not None and timed.usable else None,
+            as_built=None if as_built is None else as_built.starts(as_built.pairs),
+        )
 
     @property
     def timing_was_cut_short(self) -> bool:

@@ -5,10 +5,21 @@ import gc
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from zerolap.cases import QUICK_SCALE
-from zerolap.documents import Results, TimedTrials, Trials, blocks_are_undecided, metrics_judged, worth_sampling
+from zerolap.documents import Results, TimedTrials, Trials, metrics_judged, worth_sampling
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
-from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, Bank, changed_in_time, timed_looks, undecided_in_time
+from zerolap.judge import (
+    LOOKS,
+    MAX_BLOCKS,
+    MIN_BLOCKS,
+    Bank,
+    blocks_are_undecided,
+    changed_in_time,
+    timed_looks,
+    undecided_in_time,
+)
 from zerolap.records import (
+    BASE,
+    HEAD,
     TRACED,
     Activity,
     Amounts,
@@ -175,7 +186,8 @@ class Planner:
     def _is_undecided(self, engine: str, trials: Trials) -> bool:
         key = (engine, trials.case.name, trials.blocks)
         if key not in self._blocks_go_on:
-            self._blocks_go_on[key] = blocks_are_undecided(engine, trials, self.resolved)
+            blocks, cases = (trials.whole[BASE], trials.whole[HEAD]), len(self.resolved.cases)
+            self._blocks_go_on[key] = blocks_are_undecided(engine, blocks, self.resolved.settings, cases)
         return self._blocks_go_on[key]
 
     def _timing(self, results: Results) -> list[TrialsJob]:
