@@ -13,7 +13,6 @@ from zerolap.documents.comparison_document import (
 )
 from zerolap.documents.conclusions import (
     CaseExplainer as CaseExplainer,
-    metrics_judged as metrics_judged,
     worth_sampling as worth_sampling,
 )
 from zerolap.documents.false_alarms import FalseAlarmRecord as FalseAlarmRecord

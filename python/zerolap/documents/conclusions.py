@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
-from zerolap.documents.results import CaseResults, Results, TimedTrials
+from zerolap.documents.results import CaseResults, Results, TimedTrials, Trials
 from zerolap.documents.string_place_verdicts import without_string_places
 from zerolap.documents.unmeasured import failed_sides, failure_text
 from zerolap.judge import (
@@ -24,10 +24,6 @@ from zerolap.judge import (
 )
 from zerolap.records import (
     ANCHOR,
-    CONTROL,
-    COUNTER_METRICS,
-    METRICS,
-    TRACED_METRICS,
     Case,
     CaseResult,
     Changes,
@@ -90,7 +86,8 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
     """
     resolved = results.resolved
     if resolved.kind == "run":
-        return [case for case in resolved.cases if _may_be_sampled(results.of_case(case))]
+        counted, timed = results.counted, results.timed
+        return [case for case in resolved.cases if _may_be_sampled(counted.get(case.name), timed.get(case.name))]
     answered = answer_cases(results, bank)
     wanted = {
         case.measured.case.name
@@ -102,8 +99,7 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
     return [case for case in resolved.cases if case.name in wanted]
 
 
-def _may_be_sampled(measured: CaseResults) -> bool:
-    counted, timed = measured.counted, measured.timed
+def _may_be_sampled(counted: Trials | None, timed: TimedTrials | None) -> bool:
     return (counted is None or not counted.speaks_against_case) and (timed is None or timed.failure is None)
 
 
@@ -160,15 +156,6 @@ def start_ratios_of(results: Results, cases: Sequence[CaseResult]) -> list[Start
         for block, pair in pairs
         if of_slices in pair.changes
     ]
-
-
-def metrics_judged(results: Results) -> int:
-    """Return how many metrics a case is judged by: those of the processor's counters only where these are there."""
-    measurements = (one for trials in results.timed.values() for side in trials.measurements.values() for one in side)
-    has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
-    judged = METRICS.keys() - {CONTROL, AS_BUILT_COST} - TRACED_METRICS
-    own = len(judged - (frozenset() if has_counters else COUNTER_METRICS))
-    return own + len(results.resolved.settings.plugin_metrics)
 
 
 def _answered(measured: CaseResults, verdicts: list[Verdict], results: Results) -> AnsweredCase:
@@ -259,25 +246,3 @@ def _failure(measured: CaseResults) -> TrialFailed | None:
     if measured.counted is None:
         return next((trials.failure for trials in others if trials.failure is not None), None)
     return None
-
-
-def placement_notes(results: Results) -> list[str]:
-    """Return the note on times that hold for the two programs as they are, and not for their sources."""
-    failures = {
-        measurement.placement.failure
-        for trials in results.timed.values()
-        for side in trials.measurements.values()
-        for measurement in side
-        if measurement.placement is not None and measurement.placement.seed is None
-    }
-    as_built = [
-        f"`{name}`: the programs as they were built were not timed: "
-        + (str(trials.as_built.failure) if trials.as_built.failure is not None else "other processes disturbed them")
-        for name, trials in results.timed.items()
-        if trials.as_built is not None and not trials.as_built.usable
-    ]
-    return as_built + [
-        "times hold for these two programs, not for their sources: where their functions lie is part of the"
-        f" difference, as they cannot be linked again in another order ({failure})"
-        for failure in sorted(failures)
-    ]

@@ -9,6 +9,7 @@ from zerolap.documents.identity import Identity, compare_executed, timed_neverth
 from zerolap.judge import (
     ALL_LOOKS,
     AS_BUILT,
+    AS_BUILT_COST,
     COSTS,
     CPU_TIME,
     ELAPSED,
@@ -24,7 +25,11 @@ from zerolap.records import (
     ANCHOR,
     BASE,
     CHECKS_OF_TIMING,
+    CONTROL,
+    COUNTER_METRICS,
     HEAD,
+    METRICS,
+    TRACED_METRICS,
     Amounts,
     Build,
     BuildDone,
@@ -321,7 +326,7 @@ class Results:
         self._other_ns = 0
         self.blobs = blobs
         self._identities: dict[str, Identity] = {}
-        self._identical: tuple[int, frozenset[str], frozenset[str]] = (-1, frozenset(), frozenset())
+        self._identical = _IdenticalCases(-1)
 
     def add(self, job: TrialsJob | BuildJob, event: Event) -> None:
         """Take in an event; one that was taken in before changes nothing."""
@@ -434,35 +439,46 @@ class Results:
         return compared if reason is None else Identity(outcome="unknown", reason=reason)
 
     @property
+    def identical(self) -> frozenset[str]:
+        """The cases of which both sides are known to execute the same."""
+        return self._identical_cases().all
+
+    @property
     def not_to_be_timed(self) -> frozenset[str]:
         """The cases that are not worth any time, as both sides execute the same as far as it was counted.
 
         All are timed where a sample of such cases showed that their time changed nevertheless.
         """
-        return self._identical_cases()[0]
+        return self._identical_cases().untimed
 
     @property
     def sample_of_identical(self) -> frozenset[str]:
-        """The cases that are timed only to check that what executes the same takes the same time."""
-        return self._identical_cases()[1]
-
-    def _identical_cases(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the cases whose work is identical: those that are not to be timed, and the sample that is.
+        """The cases that are timed only to check that what executes the same takes the same time.
 
         Of a build that is compared with itself none is a sample: its cases are timed like all others.
         """
-        version, untimed, sample = self._identical
-        if version != self.version:
+        return self._identical_cases().sample
+
+    def _identical_cases(self) -> "_IdenticalCases":
+        if self._identical.version != self.version:
             identities = {case.name: self.identity(case) for case in self.resolved.cases}
-            identical = {
+            identical = frozenset(
                 name for name, identity in identities.items() if identity is not None and identity.is_identical
-            }
+            )
             timed = timed_nevertheless(identical, self.resolved) if identical else frozenset()
-            untimed = frozenset(identical - timed)
             is_one_build = len({server.spec.digest for server in self.resolved.servers.values()}) == 1
             sample = frozenset() if is_one_build else timed
-            self._identical = (self.version, untimed, sample)
-        return untimed, sample
+            self._identical = _IdenticalCases(self.version, identical, identical - timed, sample)
+        return self._identical
+
+    @property
+    def metrics_judged(self) -> int:
+        """How many metrics a case is judged by: those of the processor's counters only where these are there."""
+        measurements = (one for trials in self.timed.values() for side in trials.measurements.values() for one in side)
+        has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
+        judged = METRICS.keys() - {CONTROL, AS_BUILT_COST} - TRACED_METRICS
+        own = len(judged - (frozenset() if has_counters else COUNTER_METRICS))
+        return own + len(self.resolved.settings.plugin_metrics)
 
     def reported(self) -> list["CaseResults"]:
         """Return what was measured of the cases of which there is something to report, in the order of the request.
@@ -504,6 +520,16 @@ class Results:
     def machine_seconds(self) -> float:
         """The machine time of all trials."""
         return self.counted_seconds + self.other_seconds
+
+
+@dataclass(frozen=True)
+class _IdenticalCases:
+    """The cases that execute the same on both sides by a version of results: all, those not to be timed, the sample."""
+
+    version: int
+    all: frozenset[str] = frozenset()
+    untimed: frozenset[str] = frozenset()
+    sample: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,28 @@ def untimed_notes(results: Results, state: DocumentState) -> list[str]:
     return notes + [f"no timed verdict for {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
 
 
+def placement_notes(results: Results) -> list[str]:
+    """Return the note on times that hold for the two programs as they are, and not for their sources."""
+    failures = {
+        measurement.placement.failure
+        for trials in results.timed.values()
+        for side in trials.measurements.values()
+        for measurement in side
+        if measurement.placement is not None and measurement.placement.seed is None
+    }
+    as_built = [
+        f"`{name}`: the programs as they were built were not timed: "
+        + (str(trials.as_built.failure) if trials.as_built.failure is not None else "other processes disturbed them")
+        for name, trials in results.timed.items()
+        if trials.as_built is not None and not trials.as_built.usable
+    ]
+    return as_built + [
+        "times hold for these two programs, not for their sources: where their functions lie is part of the"
+        f" difference, as they cannot be linked again in another order ({failure})"
+        for failure in sorted(failures)
+    ]
+
+
 def _why_untimed(measured: CaseResults, settings: Settings) -> str | None:
     """Return what kept a case from being timed; none where it was, or was not to be."""
     if measured.timed is None:

@@ -21,9 +21,12 @@ from zerolap.judge.block_verdicts import (
 from zerolap.judge.case_answers import (
     CHANGED as CHANGED,
     COST_AT_FULL_SPEED as COST_AT_FULL_SPEED,
+    CPU_TIME as CPU_TIME,
+    DECIDING_TIMES as DECIDING_TIMES,
     CaseAnswers as CaseAnswers,
     case_answers as case_answers,
     case_validity as case_validity,
+    deciding_time as deciding_time,
     time_answer as time_answer,
 )
 from zerolap.judge.cases import (
@@ -52,11 +55,6 @@ from zerolap.judge.change_points import (
 )
 from zerolap.judge.commit_events import commit_events as commit_events, history_changes as history_changes
 from zerolap.judge.counted_bisection import CountedBisection as CountedBisection
-from zerolap.judge.deciding_time import (
-    CPU_TIME as CPU_TIME,
-    DECIDING_TIMES as DECIDING_TIMES,
-    deciding_time as deciding_time,
-)
 from zerolap.judge.faults import faults_of as faults_of
 from zerolap.judge.ledger import (
     EVENT as EVENT,

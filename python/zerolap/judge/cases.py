@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_more
-from zerolap.judge.case_answers import COST_AT_FULL_SPEED
-from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
+from zerolap.judge.case_answers import COST_AT_FULL_SPEED, CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.looks import LOOKS
 from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, is_certain_change, judge_timed, wants_more_starts
 from zerolap.judge.verdict_rule import UnadjustedVerdict, adjusted
