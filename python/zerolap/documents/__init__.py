@@ -1,5 +1,6 @@
 """What trials come to, and what is stored of it: comparisons and runs with their verdicts, notes and pictures."""
 
+from zerolap.documents.case_trials import CaseResults as CaseResults, TimedTrials as TimedTrials, Trials as Trials
 from zerolap.documents.case_weights import (
     CaseWeights as CaseWeights,
     equal_weights as equal_weights,
@@ -24,12 +25,7 @@ from zerolap.documents.picture_data import (
     read_pictures as read_pictures,
     read_run_pictures as read_run_pictures,
 )
-from zerolap.documents.results import (
-    CaseResults as CaseResults,
-    Results as Results,
-    TimedTrials as TimedTrials,
-    Trials as Trials,
-)
+from zerolap.documents.results import Results as Results
 from zerolap.documents.run_document import run_of as run_of
 from zerolap.documents.side_profiles import (
     TIMER_COST as TIMER_COST,

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
-from zerolap.documents.results import CaseResults, Results, TimedTrials, Trials
+from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
+from zerolap.documents.results import Results
 from zerolap.documents.string_place_verdicts import without_string_places
 from zerolap.documents.unmeasured import failed_sides, failure_text
 from zerolap.judge import (

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.documents.case_trials import Trials
 from zerolap.documents.conclusions import CaseExplainer
 from zerolap.documents.identity import why_partly_counted
-from zerolap.documents.results import Results, Trials
+from zerolap.documents.results import Results
 from zerolap.records import BASE, HEAD, CallGraph, ChangedFiles, Changes, FileChange, UnknownChanges, is_compiled
 from zerolap.store import BlobDamaged, Blobs
 

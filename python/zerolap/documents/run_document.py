@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from zerolap.documents.case_trials import CaseResults, Trials
 from zerolap.documents.comparison_document import described_servers
-from zerolap.documents.results import CaseResults, Results, Trials
+from zerolap.documents.results import Results
 from zerolap.documents.side_profiles import merged_graph, sampled_side
 from zerolap.documents.traced_sides import mean_metrics, traced_side
 from zerolap.documents.unmeasured import failure_text, not_measured

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from zerolap.documents.results import FEWEST_STARTS, CaseResults, Results, Trials
+from zerolap.documents.case_trials import FEWEST_STARTS, CaseResults, Trials
+from zerolap.documents.results import Results
 from zerolap.records import BASE, CHECKS_OF_SERVER, HEAD, Check, DocumentState, Settings, Side, TrialFailed
 
 BUDGET_USED_UP = "the budget was used up before it was decided"

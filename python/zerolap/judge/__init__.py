@@ -36,7 +36,7 @@ from zerolap.judge.cases import (
     ELAPSED as ELAPSED,
     JUDGED_TIMES as JUDGED_TIMES,
     Bank as Bank,
-    MeasuredCase as MeasuredCase,
+    JudgedCase as JudgedCase,
     Starts as Starts,
     StartsLookedAt as StartsLookedAt,
     blocks_are_undecided as blocks_are_undecided,

@@ -73,7 +73,7 @@ class StartsLookedAt:
 
 
 @dataclass(frozen=True)
-class MeasuredCase:
+class JudgedCase:
     """What is judged of a case: the blocks of each engine on the base and on the head, and its starts, where usable.
 
     `of_cost` are the starts in which all sides had the same load, `batched` those at full speed where these are others,
@@ -92,7 +92,7 @@ class MeasuredCase:
         return self.of_cost if metric in COSTS else self.at_full_speed
 
 
-def judge_cases(cases: Mapping[str, MeasuredCase], settings: Settings, bank: Bank) -> dict[str, list[Verdict]]:
+def judge_cases(cases: Mapping[str, JudgedCase], settings: Settings, bank: Bank) -> dict[str, list[Verdict]]:
     """Return the verdicts on cases, by name, with q over cases and metrics.
 
     All cases and the bank show how much starts vary. The verdict on the programs as they were built stands by itself:
@@ -120,7 +120,7 @@ def blocks_are_undecided(engine: str, blocks: Blocks, settings: Settings, cases:
     return wants_more(judged, len(blocks[0]), cases * len(judged), settings.q)
 
 
-def _judge_work(case: MeasuredCase, settings: Settings) -> list[UnadjustedVerdict]:
+def _judge_work(case: JudgedCase, settings: Settings) -> list[UnadjustedVerdict]:
     """Return what is concluded on each counted metric; one block is enough where both sides are identical."""
     if "counted" not in case.blocks:
         return []
@@ -133,7 +133,7 @@ def _judge_work(case: MeasuredCase, settings: Settings) -> list[UnadjustedVerdic
     return [of_metric for of_metric in judged if of_metric is not None]
 
 
-def _judge_plugins(case: MeasuredCase, settings: Settings) -> list[UnadjustedVerdict]:
+def _judge_plugins(case: JudgedCase, settings: Settings) -> list[UnadjustedVerdict]:
     engines = [engine for engine in settings.plugin_engines if engine in case.blocks]
     return [judged for engine in engines for judged in _judge_blocks(engine, case.blocks[engine], settings)]
 
@@ -148,9 +148,7 @@ def _judge_blocks(engine: str, blocks: Blocks, settings: Settings) -> list[Unadj
     return [of_metric for of_metric in judged if of_metric is not None]
 
 
-def _judge_times(
-    cases: Mapping[str, MeasuredCase], settings: Settings, bank: Bank
-) -> dict[str, list[UnadjustedVerdict]]:
+def _judge_times(cases: Mapping[str, JudgedCase], settings: Settings, bank: Bank) -> dict[str, list[UnadjustedVerdict]]:
     """Return what is concluded on the timed metrics, by case.
 
     The cost at full speed is a metric of its own where that at an equal rate decides.
