@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
 from zerolap.documents.identity import Identity, compare_executed, timed_nevertheless, why_unknown
-from zerolap.judge import (
-    AS_BUILT_COST,
-)
+from zerolap.judge import AS_BUILT_COST
 from zerolap.records import (
     BASE,
     CONTROL,

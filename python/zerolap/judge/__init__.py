@@ -13,7 +13,6 @@ from zerolap.judge.block_verdicts import (
     after_change as after_change,
     is_rare_change as is_rare_change,
     judge_blocks as judge_blocks,
-    judge_identical as judge_identical,
     log_change as log_change,
     unequal_count as unequal_count,
     wants_more as wants_more,
@@ -22,7 +21,6 @@ from zerolap.judge.case_answers import (
     CHANGED as CHANGED,
     COST_AT_FULL_SPEED as COST_AT_FULL_SPEED,
     CPU_TIME as CPU_TIME,
-    DECIDING_TIMES as DECIDING_TIMES,
     CaseAnswers as CaseAnswers,
     case_answers as case_answers,
     case_validity as case_validity,
@@ -42,7 +40,6 @@ from zerolap.judge.cases import (
     blocks_are_undecided as blocks_are_undecided,
     changed_in_time as changed_in_time,
     judge_cases as judge_cases,
-    judge_time as judge_time,
     undecided_in_time as undecided_in_time,
 )
 from zerolap.judge.change_points import (
