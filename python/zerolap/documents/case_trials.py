@@ -83,9 +83,14 @@ class Trials:
         return self.failure is not None or self.refusal is not None or self.cut_short or not self.is_valid
 
     @property
+    def all(self) -> list[Measurement]:
+        """The measurements of all sides."""
+        return [measurement for of_side in self.measurements.values() for measurement in of_side]
+
+    @property
     def has_begun(self) -> bool:
         """Whether there is anything to report."""
-        return bool(self.jobs_done or any(self.measurements.values()))
+        return bool(self.jobs_done or self.all)
 
     @property
     def blocks(self) -> int:
@@ -114,8 +119,7 @@ class Trials:
     @property
     def windows(self) -> Windows | None:
         """The windows that the first counted trial chose."""
-        first = next((measurement for side in self.measurements.values() for measurement in side), None)
-        return None if first is None else first.amounts.windows
+        return self.all[0].amounts.windows if self.all else None
 
     def _keep(self, side: Side, block: int, measurement: Measurement) -> None:
         self._whole_blocks = None
@@ -186,8 +190,7 @@ class TimedTrials(Trials):
     @property
     def is_placed(self) -> bool:
         """Whether each start had the functions of all programs in an order of its own."""
-        every = [measurement for side in self.measurements.values() for measurement in side]
-        return all(one.placement is not None and one.placement.seed is not None for one in every)
+        return all(one.placement is not None and one.placement.seed is not None for one in self.all)
 
     @property
     def has_fixed_layouts(self) -> bool:
@@ -223,7 +226,7 @@ class TimedTrials(Trials):
     @property
     def alone(self) -> bool:
         """Whether memory does not hold all sides at once."""
-        return any(measurement.amounts.alone for side in self.measurements.values() for measurement in side)
+        return any(measurement.amounts.alone for measurement in self.all)
 
     @property
     def next_block(self) -> int:

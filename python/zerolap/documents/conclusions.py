@@ -29,7 +29,6 @@ from zerolap.records import (
     CaseResult,
     Changes,
     Finding,
-    Measurement,
     SourceFunction,
     Spread,
     StartRatio,
@@ -218,16 +217,12 @@ def _has_counts(measured: CaseResults) -> bool:
 def _validity(measured: CaseResults) -> Validity:
     """Return the checks of all engines; what the machine did to timed trials costs their verdicts and no more."""
     counted, timed = measured.counted, measured.timed
-    measurements: list[Measurement] = []
+    disturbed = timed.disturbance() if timed is not None else []
     # What a plugin cannot measure takes nothing from what was counted and timed.
     alone = measured.other.values() if counted is None and timed is None else ()
-    for trials in [*filter(None, [counted]), *alone]:
-        measurements += [measurement for side in trials.measurements.values() for measurement in side]
-    disturbed = timed.disturbance() if timed is not None else []
-    if timed is not None and not disturbed:
-        for trials in {id(timed): timed, id(timed.of_cost): timed.of_cost}.values():
-            measurements += [one for side in trials.measurements.values() for one in side]
-    validity = case_validity(measurements)
+    undisturbed = (timed, timed.paced) if timed is not None and not disturbed else ()
+    chosen = [trials for trials in (counted, *alone, *undisturbed) if trials is not None]
+    validity = case_validity([measurement for trials in chosen for measurement in trials.all])
     if timed is not None:
         validity = Validity.of([*validity.checks, *timed.checks(), *(disturbed if counted is None else [])])
     return validity.model_copy(update={"valid": False}) if _failure(measured) is not None else validity

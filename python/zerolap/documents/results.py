@@ -198,8 +198,8 @@ class Results:
     @property
     def metrics_judged(self) -> int:
         """How many metrics a case is judged by: those of the processor's counters only where these are there."""
-        measurements = (one for trials in self.timed.values() for side in trials.measurements.values() for one in side)
-        has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
+        measurements = (measurement for trials in self.timed.values() for measurement in trials.all)
+        has_counters = any(not COUNTER_METRICS.isdisjoint(measurement.metrics) for measurement in measurements)
         judged = METRICS.keys() - {CONTROL, AS_BUILT_COST} - TRACED_METRICS
         own = len(judged - (frozenset() if has_counters else COUNTER_METRICS))
         return own + len(self.resolved.settings.plugin_metrics)

@@ -63,7 +63,7 @@ def not_measured(measured: CaseResults, *, is_alone: bool = False, is_disturbed:
     elif sampled is not None and sampled.cut_short:
         sentences.append("No stacks: the budget was used up.")
     elif sampled is not None and not sampled.usable:
-        failed = [check for side in sampled.measurements.values() for one in side for check in one.validity.failed]
+        failed = [check for measurement in sampled.all for check in measurement.validity.failed]
         sentences.append(f"No stacks: {_held_against(failed)}.")
     others = _why_not_by_others(measured, is_alone=is_alone)
     return sentences + [f"not measured by `{engine}`: {reason}" for engine, reason in others.items()]
@@ -92,8 +92,7 @@ def placement_notes(results: Results) -> list[str]:
     failures = {
         measurement.placement.failure
         for trials in results.timed.values()
-        for side in trials.measurements.values()
-        for measurement in side
+        for measurement in trials.all
         if measurement.placement is not None and measurement.placement.seed is None
     }
     as_built = [
@@ -138,8 +137,7 @@ def _why_not_by_others(measured: CaseResults, *, is_alone: bool) -> dict[str, st
         if trials.failure is not None:
             reasons[engine] = trials.failure.message
         elif not trials.is_valid:
-            every = [one for side in trials.measurements.values() for one in side]
-            failed = [check for one in every for check in one.validity.failed]
+            failed = [check for measurement in trials.all for check in measurement.validity.failed]
             reasons[engine] = ", ".join(f"{check.check} {check.value}, limit {check.limit}" for check in failed)
     return reasons
 

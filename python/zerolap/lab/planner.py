@@ -127,7 +127,7 @@ class Planner:
             }
             return "timing", expected, sum(starts.values())
         by_case = {"counted": results.counted, "sampled": results.sampled}.get(engine, results.other.get(engine, {}))
-        done = {name: sum(map(len, by_case[name].measurements.values())) if name in by_case else 0 for name in names}
+        done = {name: len(by_case[name].all) if name in by_case else 0 for name in names}
         if engine == "counted":
             least = self._first_blocks * sides
             over = results.identical | {name for name, trials in by_case.items() if trials.is_over}
