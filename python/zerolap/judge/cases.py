@@ -41,8 +41,6 @@ STARTS_OF_ONE_LAYOUT = LOOKS[1]
 
 Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
 """How much starts differ on this platform, by metric and circumstances."""
-
-
 Blocks: TypeAlias = tuple[Sequence[Measurement], Sequence[Measurement]]
 """The measurements of the base and of the head in the blocks that were carried out on both."""
 
