@@ -60,7 +60,6 @@ from zerolap.sheets.measured_change import (
     CommitRange as CommitRange,
     Done as Done,
     Failed as Failed,
-    FalseAlarms as FalseAlarms,
     PlatformOutcome as PlatformOutcome,
     PlatformState as PlatformState,
     PullRequestState as PullRequestState,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from zerolap.records import Comparison, MeasuredServer
+from zerolap.records import Comparison, FalseAlarms, MeasuredServer
 from zerolap.sheets.case_rows import CaseRow, cases_of, rows_of
 from zerolap.sheets.case_section import case_section, is_worth_a_section
 from zerolap.sheets.case_table import AnswerColumns, all_cases_table, changed_table, group_table
@@ -18,7 +18,6 @@ from zerolap.sheets.measured_change import (
     Acknowledgement,
     ChangedLines,
     CommitRange,
-    FalseAlarms,
     PlatformOutcome,
     PullRequestState,
     in_order_of_names,
