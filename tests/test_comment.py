@@ -624,6 +624,18 @@ def test_no_hostile_text_acts_in_a_comment(hostile: HostileText, reader: str) ->
 
 @HOSTILE
 @pytest.mark.parametrize("reader", READERS)
+def test_no_hostile_text_acts_in_the_markdown_of_a_comparison(hostile: HostileText, reader: str) -> None:
+    text = comparison_markdown(hostile_comparison(hostile.text))
+    page, harmless = READERS[reader](text), READERS[reader](comparison_markdown(hostile_comparison("word")))
+    assert set(page.tags) <= OURS | {"h6"}
+    assert (page.acts, page.links, page.comments) == ([], [], [])
+    for tag in ("table", "tr", "th", "td", "details", "summary"):
+        assert page.tags.count(tag) == harmless.tags.count(tag), tag
+    assert not any(line.lstrip().startswith("/") for line in text.splitlines())
+
+
+@HOSTILE
+@pytest.mark.parametrize("reader", READERS)
 def test_no_hostile_text_acts_in_an_issue(hostile: HostileText, reader: str) -> None:
     regression = BranchRegression(
         replace(COMMITS, repository=hostile.text),

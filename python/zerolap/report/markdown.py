@@ -8,6 +8,7 @@ name is shown as a code span; of a sentence, every word that is not plainly a wo
 
 import re
 from collections.abc import Container, Iterable, Sequence
+from html import escape
 from urllib.parse import quote
 
 from zerolap.sheets import one_line, shortened
@@ -81,6 +82,28 @@ def sentence_with_names(text: str, longest: int | None = None, *, at_start: bool
     return shown
 
 
+def summary(text: str) -> str:
+    """Return a sentence with names as HTML, for where Markdown is not read: the summary of what is folded.
+
+    What is no plain word is code, as in `sentence_with_names`.
+    """
+    line = one_line(text)
+    parts = line.split("`") if line.count("`") % 2 == 0 else [line.replace("`", "'")]
+    shown = [
+        _html_code(part) if number % 2 else " ".join(map(_html_word, part.split(" ")))
+        for number, part in enumerate(parts)
+    ]
+    return "".join(shown)
+
+
+def _html_word(word: str) -> str:
+    return _html_code(word) if "`" in _word(word) else escape(word)
+
+
+def _html_code(name: str) -> str:
+    return f"<code>{escape(name)}</code>" if name else ""
+
+
 def link(shown: str, target: str) -> str:
     """Return a link; `shown` is Markdown already, `target` an address whose foreign parts are percent-encoded."""
     return f"[{shown}]({link_target(target)})"
@@ -127,9 +150,9 @@ def numbered(lines: Iterable[str]) -> str:
     return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
 
 
-def folded(summary: str, content: str) -> str:
-    """Return content of which only the summary is visible until a reader opens it."""
-    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"
+def folded(shown: str, content: str) -> str:
+    """Return content of which only a summary, which is HTML, is visible until a reader opens it."""
+    return f"<details><summary>{shown}</summary>\n\n{content}\n\n</details>"
 
 
 # How foreign text is written.

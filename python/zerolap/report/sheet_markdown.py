@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from zerolap.report.markdown import bullets, code, folded, link, numbered, prose, sentence_with_names, table
+from zerolap.report.markdown import bullets, code, folded, link, numbered, prose, sentence_with_names, summary, table
 from zerolap.sheets import ARROW, Cell, Fact, Section, Sentence, Sheet, Stacks, Table, listing
 
 MOST_BYTES: Final = 60_000
@@ -46,10 +46,9 @@ def content_markdown(section: Section) -> str:
 
 def section_markdown(section: Section, level: int = 4) -> list[str]:
     """Return the blocks of a section, below a heading of that level; one that is folded is opened by the reader."""
-    title = sentence_with_names(section.title)
-    if section.mark in OUTCOMES:
-        title += f": {section.mark}"
-    heading = f"{title} {sentence_with_names(section.remark)}".strip()
+    write = summary if section.is_folded else sentence_with_names
+    title = write(section.title) + (f": {section.mark}" if section.mark in OUTCOMES else "")
+    heading = f"{title} {write(section.remark)}".strip()
     content = _content(section, level + 1)
     if section.is_folded:
         return [folded(heading, "\n\n".join(content))]
