@@ -2487,7 +2487,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "others same",
     "less_is_better": true,
     "unit": "instructions",
-    "label": "instructions per request that comes alone",
+    "label": "instructions per request, sent one at a time",
     "heading": "instructions/request alone"
   },
   "instructions_per_tick": {
@@ -2537,7 +2537,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "never",
     "less_is_better": true,
     "unit": "ns",
-    "label": "CPU ns per request of the programs as built",
+    "label": "CPU ns per request, code where the build put it",
     "heading": "as built CPU ns/request"
   },
   "elapsed_ns_per_op": {
@@ -2547,7 +2547,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "for same",
     "less_is_better": true,
     "unit": "ns",
-    "label": "elapsed ns per request",
+    "label": "ns per request until all replies came",
     "heading": "elapsed ns/request"
   },
   "main_thread_ns_per_op": {
@@ -2647,7 +2647,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "never",
     "less_is_better": true,
     "unit": "us",
-    "label": "us per call, by the server",
+    "label": "us per call, as the server counts",
     "heading": "µs/call"
   },
   "ops_per_sec": {
