@@ -29,7 +29,7 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
     Only so many cases have more than their figures, those first that were not measured.
     """
     ordered = sorted(report.cases, key=lambda case: _word(case) == "measured")
-    sections = [section for case in ordered if (section := _section(case)).has_content]
+    sections = [of_case for case in ordered if (of_case := _section(case)).has_content]
     traced = [opened(section) for case in ordered if (section := traced_of_run(case)) is not None]
     return Sheet(
         kind="run",
