@@ -4,7 +4,6 @@ from zerolap.sheets.bisect_sheet import bisect_sheet as bisect_sheet
 from zerolap.sheets.case_rows import CaseRow as CaseRow, cases_of as cases_of, rows_of as rows_of
 from zerolap.sheets.case_sentences import case_sentences as case_sentences
 from zerolap.sheets.case_words import (
-    CaseAnswer as CaseAnswer,
     answers as answers,
     in_order as in_order,
     skipped_line as skipped_line,
@@ -72,12 +71,10 @@ from zerolap.sheets.measured_change import (
 )
 from zerolap.sheets.outcome_words import (
     CHANGED as CHANGED,
-    PLURALS as PLURALS,
     UNCHANGED as UNCHANGED,
     WORDS as WORDS,
     Word as Word,
     failed_check as failed_check,
-    word_counts as word_counts,
 )
 from zerolap.sheets.run_sheet import run_sheet as run_sheet
 from zerolap.sheets.sheet import (
@@ -91,7 +88,6 @@ from zerolap.sheets.sheet import (
     Stack as Stack,
     Stacks as Stacks,
     Table as Table,
-    WebLink as WebLink,
     as_name as as_name,
     name as name,
 )
@@ -103,4 +99,3 @@ from zerolap.sheets.sweep_sheet import (
     sweep_sheet as sweep_sheet,
     with_sweep_reading as with_sweep_reading,
 )
-from zerolap.sheets.traced_section import traced_of_comparison as traced_of_comparison, traced_of_run as traced_of_run
