@@ -331,10 +331,12 @@ def test_an_undecided_sample_of_identical_code_is_not_among_the_answers() -> Non
     changed = of_both("both", a_work("regression", 0.168), a_time("regression", 0.05))
     sample = of_both("identical-code", a_work("identical", 0.0), a_time("unsure", 0.01))
     settings = {**SETTINGS, "engines": ["counted", "timed"]}
-    answers = with_reading(a_comparison([changed, sample], settings=settings)).reading.answers
-    assert answers == ["work: 1 regression, 1 identical", "time: 1 regression"]
+    reading = with_reading(a_comparison([changed, sample], settings=settings)).reading
+    assert reading is not None
+    assert reading.answers == ["work: 1 regression, 1 identical", "time: 1 regression"]
     assert "1 case unchanged, identical" in shown(a_comparison([changed, sample], settings=settings), 120)
     alone = with_reading(a_comparison([sample], settings=settings)).reading
+    assert alone is not None
     assert alone.answers == ["work: 1 identical", "time: 1 unsure"]
 
 
@@ -381,6 +383,25 @@ def test_a_change_of_time_in_one_layout_of_each_side_is_not_called_counted() -> 
         assert "counted" not in text.partition("How to repeat it")[0].replace("1 case, counted", "")
     confirmed = a_comparison([case])
     assert "not confirmed" not in shown(confirmed) + comparison_markdown(confirmed)
+
+
+def test_what_stands_beside_a_verdict_is_in_the_reading() -> None:
+    slower = a_time("regression", 0.2)
+    cases = [
+        a_case("counted", "regression"),
+        {**of_both("undecided", a_work("regression", 0.1), a_time("unsure", 0.01)), "confirmed": False},
+        {**of_both("one-layout", a_work("same", 0.0), slower), "confirmed": False},
+        of_both("confirmed", a_work("same", 0.0), slower),
+        a_case("failing", "invalid", validity=INVALID, failed_sides=["head"]),
+    ]
+    reading = with_reading(a_comparison(cases)).reading
+    assert reading is not None
+    assert reading.remarks == {
+        "counted": "counted only",
+        "undecided": "counted only",
+        "one-layout": "one layout",
+        "failing": "on the head only",
+    }
 
 
 def test_markdown_has_work_and_time_in_columns_of_their_own() -> None:

@@ -234,6 +234,12 @@ def unconfirmed(case: CaseResult) -> Answer | None:
     return "time" if case.time in CHANGED else "work"
 
 
+def remark(case: CaseResult) -> str | None:
+    """Return what stands beside a verdict: what a change that is not confirmed rests on, or the sides that fail."""
+    rests_on = unconfirmed(case)
+    return failed_on(case) if rests_on is None else {"work": "counted only", "time": "one layout"}[rests_on]
+
+
 def sentence(verdict: Verdict) -> str:
     """Write a verdict in a line: metric, values, change, interval, q."""
     certainty = "" if verdict.q is None else f", q {probability(verdict.q)}"

@@ -2,7 +2,7 @@
 
 from zerolap.records import CaseResult, Comparison, Reading
 from zerolap.sheets.case_sentences import case_sentences
-from zerolap.sheets.case_words import answer_lines, answers, effort, in_order, state_line, statement
+from zerolap.sheets.case_words import answer_lines, answers, effort, in_order, remark, state_line, statement
 from zerolap.sheets.comparison_sheet import headline_of_comparison
 
 
@@ -18,7 +18,7 @@ def with_reading(comparison: Comparison) -> Comparison:
 
 
 def reading_of(comparison: Comparison) -> Reading:
-    """Return how a comparison is read, without what is of single cases."""
+    """Return how a comparison is read, without the sentences on single cases."""
     return Reading(
         headline=headline_of_comparison(comparison).plain,
         answers=[f"{answer}: {counts}" for answer, counts in answer_lines(comparison)],
@@ -26,6 +26,7 @@ def reading_of(comparison: Comparison) -> Reading:
         state=state_line(comparison),
         order=[],
         statements={},
+        remarks={case.case: text for case in comparison.cases if (text := remark(case)) is not None},
     )
 
 

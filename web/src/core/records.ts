@@ -1479,7 +1479,8 @@ export interface ProfiledSide {
  * `answers` are the outcomes by work and time where both were measured, `effort` is how much was measured, `state`
  * states why a comparison is not complete. `order` has the names of the cases, those with a change first;
  * `statements` are sentences on the work and the time of each, `sentences` state what happened to it and how sure
- * that is, for a reader who does not know these words.
+ * that is, for a reader who does not know these words. `remarks` stand beside the verdicts of some cases: what a
+ * change that is not confirmed rests on, or the sides that fail.
  */
 export interface Reading {
   headline: string;
@@ -1489,6 +1490,7 @@ export interface Reading {
   order: Array<string>;
   statements: Record<string, Array<string>>;
   sentences: Record<string, Array<string>>;
+  remarks: Record<string, string>;
 }
 
 /**
