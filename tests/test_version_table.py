@@ -26,8 +26,8 @@ from zerolap.history import (
     usage_weights,
     version_table,
 )
-from zerolap.history.version_changes import LogChange
 from zerolap.host import fingerprint
+from zerolap.judge import LogChange
 from zerolap.records import (
     Build,
     Case,

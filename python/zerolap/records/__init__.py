@@ -122,7 +122,9 @@ from zerolap.records.finding import (
     PerSide as PerSide,
 )
 from zerolap.records.history import (
+    FLAT as FLAT,
     SHORT_COMMIT as SHORT_COMMIT,
+    BoundedChange as BoundedChange,
     History as History,
     HistoryChange as HistoryChange,
     HistoryCommit as HistoryCommit,
@@ -130,6 +132,7 @@ from zerolap.records.history import (
     HistoryPoint as HistoryPoint,
     HistorySeries as HistorySeries,
     PlatformEvent as PlatformEvent,
+    VersionPoint as VersionPoint,
 )
 from zerolap.records.imported_series import ImportedPoint as ImportedPoint, ImportedSeries as ImportedSeries
 from zerolap.records.job import (
@@ -313,7 +316,6 @@ from zerolap.records.verdict import (
     WildStarts as WildStarts,
 )
 from zerolap.records.version_table import (
-    BoundedChange as BoundedChange,
     BuildDifference as BuildDifference,
     TableCause as TableCause,
     TableCell as TableCell,

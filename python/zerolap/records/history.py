@@ -1,6 +1,7 @@
 """A history: how the metrics of cases went over the commits of a range, and where they changed."""
 
-from typing import Final, Literal
+from collections.abc import Container
+from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -10,6 +11,8 @@ from zerolap.records.platform import Platform
 HISTORY_SCHEMA: Final = "zerolap.history/1"
 SHORT_COMMIT: Final = 12
 """Digits of a commit in the ids of changes."""
+FLAT: Final = 0.0002
+"""A smaller change of work is that of counting itself."""
 
 
 class HistoryCommit(Record):
@@ -32,6 +35,10 @@ class HistoryCommit(Record):
     def name(self) -> str:
         """The first tag, that of a pre-release where there is no other, or the beginning of the commit's id."""
         return self.tags[0] if self.tags else self.pre_release or self.commit[:SHORT_COMMIT]
+
+    def is_named(self, name: str) -> bool:
+        """Whether it is meant by a tag or by the beginning of its id."""
+        return name in (*self.tags, self.name) or self.commit.startswith(name)
 
 
 class HistoryPoint(Record):
@@ -59,6 +66,38 @@ class HistoryPoint(Record):
         """Whether the step from the point before is known: where it is not, a history goes on at the level before."""
         values_differ = None not in (before.value, self.value) and before.value != self.value
         return self.same_code or self.level != before.level or not values_differ
+
+
+class VersionPoint(NamedTuple):
+    """A point of a series at a release or one of its ends, with half the width of its interval.
+
+    Changes between points of one `segment` are known; `code` is equal for points between which the case executes the
+    same.
+    """
+
+    position: int
+    level: float
+    half_width: float
+    segment: int
+    code: int
+
+
+class BoundedChange(Record):
+    """A relative change of a metric, with bounds by 95 %."""
+
+    change: float
+    low: float
+    high: float
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the change is not larger than those of counting itself."""
+        return abs(self.change) <= FLAT
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether something changed, beyond the bounds and what counting itself makes."""
+        return not self.low <= 0.0 <= self.high and not self.is_flat
 
 
 class HistoryChange(Record):
@@ -129,6 +168,20 @@ class HistorySeries(Record):
     is_imported: bool = False
     source: str = ""
     labels: dict[str, str] = {}
+
+    def version_points(self, positions: Container[int]) -> list[VersionPoint]:
+        """Return the points at positions, and both ends."""
+        versions: list[VersionPoint] = []
+        segment, code, before = 0, 0, None
+        for point in self.points:
+            if before is not None:
+                segment += not point.is_joined_to(before)
+                code += not point.same_code
+            if before is None or point is self.points[-1] or point.position in positions:
+                half_width = (point.high - point.low) / 2
+                versions.append(VersionPoint(point.position, point.level, half_width, segment, code))
+            before = point
+        return versions
 
     @property
     def open_regressions(self) -> list[HistoryChange]:

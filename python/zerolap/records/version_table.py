@@ -5,6 +5,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from zerolap.records.base import Record
+from zerolap.records.history import BoundedChange
 from zerolap.records.platform import Platform
 
 VERSION_TABLE_SCHEMA: Final = "zerolap.version-table/1"
@@ -17,14 +18,6 @@ class TableVersion(Record):
     commit: str
     time: str
     failure: str | None = None
-
-
-class BoundedChange(Record):
-    """A relative change of a metric, with bounds by 95 %."""
-
-    change: float
-    low: float
-    high: float
 
 
 class TableChange(Record):

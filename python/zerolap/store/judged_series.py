@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, insert, select
 
-from zerolap.records import History, HistoryChange, HistoryCommit, HistoryPoint, HistorySeries
+from zerolap.records import History, HistoryChange, HistoryCommit, HistoryPoint, HistorySeries, VersionPoint
 from zerolap.store.database import insert_new
 from zerolap.store.kept_series import (
     OF_CHANGE,
@@ -16,7 +16,6 @@ from zerolap.store.kept_series import (
     KeptChange,
     KeptPoints,
     KeptSeries,
-    KeptVersion,
     change_in,
     points_in,
     series_in,
@@ -236,18 +235,13 @@ def insert_series(connection: Connection, number: int, commits: Sequence[History
         connection.execute(insert(kept_change), rows)
 
 
-def _versions(series: HistorySeries, commits: Sequence[HistoryCommit]) -> list[KeptVersion]:
+def _versions(series: HistorySeries, commits: Sequence[HistoryCommit]) -> list[VersionPoint]:
     """Return the points of a series at releases and at both ends."""
-    versions, segment, code, before = [], 0, 0, None
-    for point in series.points:
-        if before is not None:
-            segment += not point.is_joined_to(before)
-            code += not point.same_code
-        if before is None or point is series.points[-1] or commits[point.position].tags:
-            half_width = (point.high - point.low) / 2
-            versions.append((point.position, round(point.level, DIGITS), round(half_width, DIGITS), segment, code))
-        before = point
-    return versions
+    releases = {position for position, commit in enumerate(commits) if commit.tags}
+    return [
+        point._replace(level=round(point.level, DIGITS), half_width=round(point.half_width, DIGITS))
+        for point in series.version_points(releases)
+    ]
 
 
 def _points_json(points: Sequence[HistoryPoint]) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, and_, delete, false, func, or_, select
 
-from zerolap.records import History, PlatformEvent, read_stored
+from zerolap.records import History, PlatformEvent, VersionPoint, read_stored
 from zerolap.store.database import Database
 from zerolap.store.judged_series import JudgedSeries, claimed_number, insert_commits, insert_series, staying_series
 from zerolap.store.kept_series import (
@@ -202,7 +202,7 @@ class KeptHistories:
                     row.group,
                     texts_in(row.commands),
                     row.engine,
-                    json.loads(row.versions),
+                    [VersionPoint(*version) for version in json.loads(row.versions)],
                 )
                 for row in connection.execute(statement)
             ]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement
 
-from zerolap.records import HistoryCommit, HistoryLedger, read_stored
+from zerolap.records import HistoryCommit, HistoryLedger, VersionPoint, read_stored
 from zerolap.store.tables import kept_change, kept_commit, kept_series
 
 
@@ -26,33 +26,17 @@ class KeptHistory:
     created: str
 
 
-@dataclass(frozen=True)
-class KeptCommit:
+class KeptCommit(HistoryCommit):
     """A commit of a kept history.
 
-    `node` is equal for commits of the same program, null where it is not built. `measured` counts the series with a
-    point there, `changed` those of them that execute something else than at the point before.
+    `measured` counts the series with a point there, `changed` those of them that execute something else than at the
+    point before.
     """
 
     history: int
     position: int
-    commit: str
-    time: str
-    subject: str
-    tags: tuple[str, ...]
-    pre_release: str
-    node: int | None
-    failure: str | None
     measured: int
     changed: int
-
-    @property
-    def name(self) -> str:
-        """The first tag, that of a pre-release where there is no other, or the beginning of the commit's id."""
-        named = HistoryCommit(
-            commit=self.commit, time=self.time, subject="", tags=self.tags, pre_release=self.pre_release
-        )
-        return named.name
 
 
 @dataclass(frozen=True)
@@ -124,13 +108,6 @@ class KeptPoints:
     by_string_places: Collection[int] = ()
 
 
-KeptVersion = tuple[int, float, float, int, int]
-"""A point of a series at a release or one of its ends: position, level, half the width of its interval, segment, code.
-
-Changes between points of one segment are known; code is equal for points between which the case executes the same.
-"""
-
-
 @dataclass(frozen=True)
 class VersionedSeries:
     """A series at releases and at both of its ends."""
@@ -139,7 +116,7 @@ class VersionedSeries:
     group: str
     commands: tuple[str, ...]
     engine: str
-    versions: Sequence[KeptVersion]
+    versions: Sequence[VersionPoint]
 
 
 @dataclass(frozen=True)
@@ -180,7 +157,7 @@ class SeriesFilter:
     groups: Collection[str] = ()
 
 
-OF_COMMIT: Final = tuple(kept_commit.c[field.name] for field in fields(KeptCommit))
+OF_COMMIT: Final = tuple(kept_commit.c[name] for name in KeptCommit.model_fields)
 """The columns that `commit_in` reads."""
 OF_SERIES: Final = tuple(kept_series.c[field.name] for field in fields(KeptSeries))
 """The columns that `series_in` reads."""
@@ -192,16 +169,14 @@ def _places(columns: Sequence[ColumnElement[Any]], *names: str) -> list[int]:
     return [[column.key for column in columns].index(name) for name in names]
 
 
-[TAGS] = _places(OF_COMMIT, "tags")
 [COMMANDS, LABELS, LEDGER] = _places(OF_SERIES, "commands", "labels", "ledger")
 [REASONS] = _places(OF_CHANGE, "reasons")
 
 
 def commit_in(row: Sequence[Any]) -> KeptCommit:
     """Return the commit in a row of `OF_COMMIT`."""
-    columns = list(row)
-    columns[TAGS] = texts_in(columns[TAGS])
-    return KeptCommit(*columns)
+    columns = dict(zip(KeptCommit.model_fields, row, strict=True))
+    return KeptCommit(**{**columns, "tags": texts_in(columns["tags"])})
 
 
 def series_in(row: Sequence[Any]) -> KeptSeries:

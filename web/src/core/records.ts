@@ -1042,7 +1042,7 @@ export interface ListedTrigger {
  * A command or case by columns, with an entry for each version.
  *
  * `changes` are the relative changes up to the version with their 95 % bounds `lows` and `highs`, null where it is
- * not measured; each is the geometric mean over `measured` of the `cases`.
+ * not measured; each is the geometric mean over `measured` of the `cases`. What counting itself makes is 0.
  */
 export interface MapRow {
   name: string;

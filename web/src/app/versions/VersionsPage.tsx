@@ -73,8 +73,7 @@ function Shown({ map, number, parameters }: ShownProperties) {
   }));
   const cell = (row: MapRow, column: MapVersion & { index: number }) => {
     const { index } = column;
-    const base = isStep ? measuredBefore(row, index) : map.since;
-    const from = base === null ? undefined : map.versions[base];
+    const from = map.versions[isStep ? index - 1 : map.since];
     const [step, low, high] = [row.changes[index], row.lows[index], row.highs[index]];
     return typeof step !== "number" ||
       typeof low !== "number" ||
@@ -165,16 +164,6 @@ function lines(map: VersionMap, text: string): Line[] {
   ];
 }
 
-/** The version before that has a cell or begins the row. */
-function measuredBefore(row: MapRow, index: number): number | null {
-  for (let before = index - 1; before >= 0; before--) {
-    if ((row.measured[before] ?? 0) > 0 || before === 0) {
-      return before;
-    }
-  }
-  return null;
-}
-
 interface Cell {
   change: number;
   low: number;
@@ -194,12 +183,14 @@ function shownCell(of: Cell, { map, number, row, from, to }: CellContext) {
   const isAll = row === map.total || row.name === map.total?.name;
   const direction = map.better === "more" ? -1 : 1;
   const isCertain = of.low > 0 || of.high < 0 || of.change === 0;
-  const words = `${change(of.change)} ${interval(of.low, of.high)} % in ${row.name} from ${from.name} to ${to.name}`;
+  // Without a sign, as in the other reports.
+  const amount = of.change === 0 ? "0 %" : change(of.change);
+  const words = `${amount} ${interval(of.low, of.high)} % in ${row.name} from ${from.name} to ${to.name}`;
   const cases = of.cases > 1 ? `, mean of ${counted(of.cases, "case", "cases")}` : "";
   return {
     // What may be zero has no colour.
     value: isCertain ? of.change * direction : null,
-    text: change(of.change),
+    text: amount,
     title: `${words}${cases}${isCertain ? "" : "; the interval includes zero"}`,
     ...(isAll || from.commit === to.commit
       ? {}
