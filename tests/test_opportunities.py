@@ -11,7 +11,7 @@ from call_graphs import call_graph
 from command_line import Zerolap
 from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
 
-from zerolap.explain import CaseEvidence, WeightedWork, command_weights, costly_functions, gain, ranked_opportunities
+from zerolap.explain import CaseEvidence, WeightedWork, costly_functions, gain, ranked_opportunities
 from zerolap.explain.categories import category_of
 from zerolap.opportunities import counted_version, version_opportunities
 from zerolap.plugins import PluginFault
@@ -22,13 +22,14 @@ from zerolap.records import (
     CallGraph,
     Case,
     CaseOpportunity,
+    CaseWeights,
     CountedWork,
     Estimate,
     FunctionWork,
     Opportunities,
-    OpportunityWeights,
     RemovedCost,
     ServerSpec,
+    StatedWeights,
     TrialDone,
     TrialsJob,
     UsageError,
@@ -36,7 +37,7 @@ from zerolap.records import (
 from zerolap.report.opportunity_reading import throughput
 from zerolap.store import Store
 
-EQUAL = OpportunityWeights(kind="equal")
+EQUAL = StatedWeights(kind="equal")
 
 
 def an_opportunity(
@@ -150,11 +151,6 @@ def test_throughput_grows_by_what_is_left(share: float, grows: float) -> None:
     assert gain(share) == pytest.approx(grows)
 
 
-def test_each_command_weighs_the_same_however_many_cases_it_has() -> None:
-    weights = command_weights({"lrange-10": ("LRANGE",), "lrange-100": ("LRANGE",), "get": ("GET",)})
-    assert weights == {"lrange-10": 0.5, "lrange-100": 0.5, "get": 1.0}
-
-
 def test_functions_have_their_part_of_all_cases_and_the_number_of_cases_where_it_shows() -> None:
     def function(own: float) -> FunctionWork:
         return FunctionWork(
@@ -243,7 +239,7 @@ def record_counted(store: Store, result: str, case: Case, graph: CallGraph) -> N
 
 def found(store: Store, by_case: Mapping[str, float], **options: Any) -> Opportunities:
     version = counted_version(store, None, **options)
-    return version_opportunities(version, (EQUAL, by_case), store, "zerolap opportunities")
+    return version_opportunities(version, CaseWeights(EQUAL, by_case), store, "zerolap opportunities")
 
 
 def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,7 +387,7 @@ def test_what_was_measured_in_another_way_is_left_out(differing: str, either_sto
     record_counted(store, later.id, case, counted_graph(3.0))
     version = counted_version(store, later.id, everywhere=True)
     assert ([(graph.case, graph.result) for graph in version.graphs], version.left_out) == ([(case.name, later.id)], 1)
-    document = version_opportunities(version, (EQUAL, {case.name: 1.0}), store, "zerolap opportunities")
+    document = version_opportunities(version, CaseWeights(EQUAL, {case.name: 1.0}), store, "zerolap opportunities")
     assert document.limits[0].startswith("Left out: 1 further case of the same build")
 
 

@@ -48,7 +48,7 @@ def table(
     weights: Annotated[
         str,
         typer.Option(
-            help="Weights of the cases: equal, priority, a file with INFO commandstats, or tcp://HOST:PORT.",
+            help="Weights of the cases: equal, command, priority, a file with INFO commandstats, or tcp://HOST:PORT.",
             metavar="WEIGHTS",
         ),
     ] = "equal",
@@ -84,13 +84,13 @@ def table(
         BuildSplit,
         Shown,
         TableQuestion,
-        case_weights,
         history_of,
         of_built_commits,
         table_positions,
         version_table,
     )
     from zerolap.lab import Lab
+    from zerolap.server import case_weights
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown)

@@ -1,19 +1,14 @@
 """`zerolap opportunities`: what to optimise next, over all cases."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from zerolap import writer
 from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
-
-if TYPE_CHECKING:
-    from zerolap.opportunities import CountedVersion
-    from zerolap.records import OpportunityWeights
-    from zerolap.server import ServerLogin
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
@@ -48,8 +43,6 @@ Examples:
     redis-cli INFO commandstats > usage.txt; zerolap opportunities --weights usage.txt --markdown -
 """
 
-BY_COMMAND = "command"
-
 
 @app.command(help=HELP)
 def opportunities(
@@ -67,7 +60,7 @@ def opportunities(
             help="Weights of the cases: command, equal, priority, a file with INFO commandstats, or tcp://HOST:PORT.",
             metavar="WEIGHTS",
         ),
-    ] = BY_COMMAND,
+    ] = "command",
     password_file: options.PasswordFile = None,
     username: options.Username = None,
     check_arguments: Annotated[
@@ -86,13 +79,14 @@ def opportunities(
     """Find opportunities, and write them."""
     from zerolap.cli.output import write_opportunities
     from zerolap.opportunities import counted_version, version_opportunities
+    from zerolap.server import case_weights
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown)
     login = options.login(password_file, username)
     with Store.open_to_read(store) as results, _progress(quiet=quiet) as listen:
         version = counted_version(results, identity, side=side, everywhere=everywhere)
-        stated = _weights(weights, version, login)
+        stated = case_weights(weights, list(version.cases.values()), login)
         words = options.command_line(context)
         if check_arguments:
             from zerolap.lab import Lab, checked_opportunities
@@ -102,24 +96,6 @@ def opportunities(
         else:
             document = version_opportunities(version, stated, results, words, listen)
     write_opportunities(document, limit, json=json, markdown=markdown, quiet=quiet)
-
-
-def _weights(
-    text: str, version: "CountedVersion", login: "ServerLogin | None"
-) -> "tuple[OpportunityWeights, Mapping[str, float]]":
-    """Return the weights that a user asks for, stated and by case; raises as `case_weights` does."""
-    from zerolap.explain import command_weights
-    from zerolap.records import OpportunityWeights
-
-    if text == BY_COMMAND:
-        commands = {name: tuple(case.verbs) for name, case in version.cases.items()}
-        return OpportunityWeights(kind="command"), command_weights(commands)
-    # Histories take a while to import.
-    from zerolap.history import case_weights
-
-    given = case_weights(text, list(version.cases.values()), login)
-    stated = OpportunityWeights(kind=given.stated.kind, source=given.stated.source, covered=given.stated.covered)
-    return stated, given.by_case
 
 
 @contextmanager

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from zerolap.history.command_usage import CaseWeights
 from zerolap.judge import COUNTED, LogChange, change_between, mean_change, version_positions
 from zerolap.records import (
     BuildDifference,
     Case,
+    CaseWeights,
     History,
     HistorySeries,
     TableCause,

@@ -186,7 +186,6 @@ from zerolap.records.opportunity import (
     Opportunities as Opportunities,
     Opportunity as Opportunity,
     OpportunityCase as OpportunityCase,
-    OpportunityWeights as OpportunityWeights,
     RemovedCost as RemovedCost,
     WeighedCase as WeighedCase,
     WeighedCategory as WeighedCategory,
@@ -324,6 +323,10 @@ from zerolap.records.version_table import (
     TableRow as TableRow,
     TableTotal as TableTotal,
     TableVersion as TableVersion,
-    TableWeights as TableWeights,
     VersionTable as VersionTable,
+)
+from zerolap.records.weights import (
+    CaseWeights as CaseWeights,
+    StatedWeights as StatedWeights,
+    Weighting as Weighting,
 )

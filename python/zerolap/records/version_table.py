@@ -7,6 +7,7 @@ from pydantic import Field
 from zerolap.records.base import Record
 from zerolap.records.history import BoundedChange
 from zerolap.records.platform import Platform
+from zerolap.records.weights import StatedWeights
 
 VERSION_TABLE_SCHEMA: Final = "zerolap.version-table/1"
 
@@ -86,18 +87,6 @@ class TableCommand(Record):
     totals: tuple[TableTotal, ...]
 
 
-class TableWeights(Record):
-    """What the cases are weighted by.
-
-    `usage` is the time that a server of the user spent in each command; `source` is where that was read from, `covered`
-    the part of the time that is in commands of these cases.
-    """
-
-    kind: Literal["equal", "priority", "usage"]
-    source: str = ""
-    covered: float | None = None
-
-
 class BuildDifference(Record):
     """Two neighbouring versions that are built differently.
 
@@ -129,7 +118,7 @@ class VersionTable(Record):
     config: dict[str, str]
     platform: Platform
     metric: str
-    weights: TableWeights
+    weights: StatedWeights
     since: int
     versions: tuple[TableVersion, ...]
     rows: tuple[TableRow, ...]

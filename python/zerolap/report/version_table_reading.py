@@ -26,6 +26,7 @@ from zerolap.report.format import (
     one_line,
     rough_percent,
     share,
+    weighting,
 )
 from zerolap.report.history_reading import change_text
 
@@ -129,20 +130,12 @@ def table_headline(table: VersionTable) -> str:
     if not whole.is_certain:
         amount = f"no certain change of {label}"
     bounds = "" if abs(whole.high - whole.low) <= 4 * FLAT else f" {interval(whole.low, whole.high)}"
-    return f"since {begin}: {amount}{bounds} over {_cases(table)} ({_weighting(table)}){_parts(total.since)}"
+    return f"since {begin}: {amount}{bounds} over {_cases(table)} ({weighting(table.weights)}){_parts(total.since)}"
 
 
 def _cases(table: VersionTable) -> str:
     measured, all_cases = table.totals[table.since].since_cases, counted(table.weighted_cases, "case", "cases")
     return all_cases if measured == table.weighted_cases else f"{measured:,} of {all_cases}"
-
-
-def _weighting(table: VersionTable) -> str:
-    weights = table.weights
-    if weights.kind != "usage":
-        return "weighted by priority" if weights.kind == "priority" else "weighted equally"
-    covered = "" if weights.covered is None else f", {share(weights.covered)} of whose time is in these commands"
-    return f"weighted by {one_line(weights.source)}{covered}"
 
 
 def _parts(total: TableChange) -> str:

@@ -913,7 +913,7 @@ export interface ListedOpportunities {
   server: MeasuredServer;
   platform: Platform;
   results: Array<string>;
-  weights: OpportunityWeights;
+  weights: StatedWeights;
   cases: Array<WeighedCase>;
   detectors: Array<string>;
   saved_share: number;
@@ -1227,18 +1227,6 @@ export interface OpportunityList {
   sampled: Record<string, string>;
   weightings: Array<"command" | "equal" | "priority">;
   document: ListedOpportunities | null;
-}
-
-/**
- * What the cases are weighted by.
- *
- * `command` gives each command the same weight, however many cases it has. `usage` is the time that a server of the
- * user spent in each command; `source` is where that was read from, `covered` the part of it in these commands.
- */
-export interface OpportunityWeights {
-  kind: "command" | "equal" | "priority" | "usage";
-  source: string;
-  covered: number | null;
 }
 
 /** How many cases have an outcome. */
@@ -2005,6 +1993,18 @@ export interface StartSpread {
   spreads: number;
   standard_deviation: number;
   degrees: number;
+}
+
+/**
+ * What the cases are weighted by.
+ *
+ * `command` gives each command the same weight, however many cases it has. `usage` is the time that a server of the
+ * user spent in each command; `source` is where that was read from, `covered` the part of it in these commands.
+ */
+export interface StatedWeights {
+  kind: "command" | "equal" | "priority" | "usage";
+  source: string;
+  covered: number | null;
 }
 
 /**
