@@ -25,7 +25,6 @@ from zerolap.judge import (
 )
 from zerolap.lab import Lab, Options, compare, comparison_request, read_comparison
 from zerolap.records import (
-    BisectCommit,
     BisectCulprit,
     BisectMeasurement,
     BisectOutcome,
@@ -33,6 +32,7 @@ from zerolap.records import (
     BuildFailed,
     Case,
     CaseResult,
+    RangeCommit,
     RequestedServer,
     now,
 )
@@ -364,7 +364,7 @@ class RangeSearch:
             low=low,
             high=high,
             commits=tuple(
-                BisectCommit(
+                RangeCommit(
                     commit=commit.revision.commit,
                     time=commit.revision.time,
                     subject=commit.revision.subject,

@@ -10,14 +10,12 @@ from zerolap.judge import COUNTED, LogChange, change_between, mean_change, versi
 from zerolap.queries.kept_changes import (
     MOST_HISTORIES,
     ListedChange,
-    ListedHistory,
     listed_changes,
-    listed_history,
     unknown_history,
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import METRICS, Record, UsageError
-from zerolap.store import KeptCommit, KeptHistory, SeriesFilter, Store, VersionedSeries
+from zerolap.records import METRICS, KeptCommit, KeptHistory, ListedCommit, Record, UsageError
+from zerolap.store import SeriesFilter, Store, VersionedSeries
 
 MOST_SERIES: Final = 5_000
 DIGITS: Final = 6
@@ -39,14 +37,6 @@ class VersionParameters(Parameters):
         Literal["since", "before"], Field(description="Compare with the release `since`, or with the one before.")
     ] = "since"
     rows: Annotated[Literal["command", "case"], Field(description="A row for each command or case.")] = "command"
-
-
-class MapVersion(Record):
-    """A column: a release, or the first or last commit of the range."""
-
-    name: str
-    commit: str
-    time: str
 
 
 class MapRow(Record):
@@ -73,12 +63,12 @@ class VersionMap(Record):
     history and metric: the cells contain them.
     """
 
-    histories: tuple[ListedHistory, ...]
-    history: ListedHistory | None = None
+    histories: tuple[KeptHistory, ...]
+    history: KeptHistory | None = None
     metrics: tuple[str, ...] = ()
     metric: str
     better: str | None = None
-    versions: tuple[MapVersion, ...] = ()
+    versions: tuple[ListedCommit, ...] = ()
     since: int = 0
     rows: tuple[MapRow, ...] = ()
     total: MapRow | None = None
@@ -102,7 +92,7 @@ def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
         for history in store.kept_histories.histories(MOST_HISTORIES)
         if with_releases.get(history.number, 0) >= 2 or history.number == parameters.history
     ]
-    listed = tuple(listed_history(history) for history in histories)
+    listed = tuple(histories)
     history = _history(histories, parameters.history)
     if history is None:
         return VersionMap(histories=listed, metric=parameters.metric)
@@ -115,11 +105,11 @@ def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
     named = METRICS.get(parameters.metric)
     return VersionMap(
         histories=listed,
-        history=listed_history(history),
+        history=history,
         metrics=tuple(store.kept_histories.metrics(history.number)),
         metric=parameters.metric,
         better=None if named is None else "less" if named.less_is_better else "more",
-        versions=tuple(MapVersion(name=one.name, commit=one.commit, time=one.time) for one in commits),
+        versions=tuple(one.listed for one in commits),
         since=since,
         rows=tuple(_rows_of(changed, parameters.rows)),
         total=_row("all", changed) if changed else None,

@@ -16,7 +16,6 @@ from zerolap.records.amounts import Amounts as Amounts, Windows as Windows
 from zerolap.records.argument_check import ArgumentCheck as ArgumentCheck
 from zerolap.records.base import FirstFault as FirstFault, Record as Record, read_stored as read_stored
 from zerolap.records.bisect_report import (
-    BisectCommit as BisectCommit,
     BisectCulprit as BisectCulprit,
     BisectMeasurement as BisectMeasurement,
     BisectOutcome as BisectOutcome,
@@ -131,7 +130,11 @@ from zerolap.records.history import (
     HistoryLedger as HistoryLedger,
     HistoryPoint as HistoryPoint,
     HistorySeries as HistorySeries,
+    ListedCommit as ListedCommit,
     PlatformEvent as PlatformEvent,
+    RangeCommit as RangeCommit,
+    ReportedChange as ReportedChange,
+    SeriesName as SeriesName,
     VersionPoint as VersionPoint,
 )
 from zerolap.records.imported_series import ImportedPoint as ImportedPoint, ImportedSeries as ImportedSeries
@@ -146,6 +149,13 @@ from zerolap.records.job import (
     read_job as read_job,
     read_stored_given_job as read_stored_given_job,
     read_stored_job as read_stored_job,
+)
+from zerolap.records.kept_history import (
+    ChangedGroup as ChangedGroup,
+    KeptChange as KeptChange,
+    KeptCommit as KeptCommit,
+    KeptHistory as KeptHistory,
+    KeptSeries as KeptSeries,
 )
 from zerolap.records.kernel import Kernel as Kernel, KernelPatch as KernelPatch
 from zerolap.records.keys import (

@@ -15,12 +15,20 @@ FLAT: Final = 0.0002
 """A smaller change of work is that of counting itself."""
 
 
-class HistoryCommit(Record):
-    """A commit of the range, in order.
+class ListedCommit(Record):
+    """A commit in short; `name` is its first tag, or the beginning of its id."""
+
+    commit: str
+    name: str
+    time: str
+    subject: str
+
+
+class RangeCommit(Record):
+    """A commit of a range.
 
     `tags` are those of releases, `pre_release` is the tag of a release candidate or milestone, such as `7.2-rc1`.
-    `node` is equal for commits whose programs are the same, and null where the commit is not built. `failure` is why
-    it could not be built or measured.
+    `failure` is why it could not be built or measured.
     """
 
     commit: str
@@ -28,7 +36,6 @@ class HistoryCommit(Record):
     subject: str
     tags: tuple[str, ...] = ()
     pre_release: str = ""
-    node: int | None = None
     failure: str | None = None
 
     @property
@@ -36,9 +43,20 @@ class HistoryCommit(Record):
         """The first tag, that of a pre-release where there is no other, or the beginning of the commit's id."""
         return self.tags[0] if self.tags else self.pre_release or self.commit[:SHORT_COMMIT]
 
+    @property
+    def listed(self) -> ListedCommit:
+        """The commit in short."""
+        return ListedCommit(commit=self.commit, name=self.name, time=self.time, subject=self.subject)
+
     def is_named(self, name: str) -> bool:
         """Whether it is meant by a tag or by the beginning of its id."""
         return name in (*self.tags, self.name) or self.commit.startswith(name)
+
+
+class HistoryCommit(RangeCommit):
+    """A commit of a history; `node` is equal for those whose programs are the same, null where it is not built."""
+
+    node: int | None = None
 
 
 class HistoryPoint(Record):
@@ -100,29 +118,36 @@ class BoundedChange(Record):
         return not self.low <= 0.0 <= self.high and not self.is_flat
 
 
-class HistoryChange(Record):
+class ReportedChange(Record):
     """A step of a series, or a drift: many steps of the same direction, each too small to be reported.
 
-    It lies after the commit `after` and up to `position`, which are next to each other where all commits between are
-    measured. `change` is relative, with bounds by 95 %. `p` is the probability of such a step by chance anywhere in
-    the series, null for work, which is exact. `confirmed`: a fresh comparison of both ends has shown it too, or it is a
+    `change` is relative, with bounds by 95 %. `confirmed`: a fresh comparison of both ends has shown it too, or it is a
     change of work. `accepted` is the reason why its team accepts it. `reasons` are sentences, the first one first.
     `is_opposed`: it is less work, and no gain, as other counts of the case lose by it; the first reason states which.
     """
 
     id: str
     kind: Literal["step", "drift"]
-    after: int
-    position: int
     change: float
     low: float
     high: float
-    p: float | None = None
     confirmed: bool = True
     comparison: str | None = None
     reasons: tuple[str, ...] = ()
     accepted: str | None = None
     is_opposed: bool = False
+
+
+class HistoryChange(ReportedChange):
+    """A change by the positions of its commits.
+
+    It lies after the commit `after` and up to `position`, which are next to each other where all commits between are
+    measured. `p` is the probability of such a step by chance anywhere in the series, null for work, which is exact.
+    """
+
+    after: int
+    position: int
+    p: float | None = None
 
 
 class HistoryLedger(Record):
@@ -149,11 +174,10 @@ class HistoryLedger(Record):
         return (1.0 + self.unreported) / (1.0 + self.by_string_places) - 1.0
 
 
-class HistorySeries(Record):
-    """The history of a metric of a case.
+class SeriesName(Record):
+    """What a series is of. `better` is which values of the metric are better, null where that is not known.
 
-    `is_imported`: others have measured it; `source` is the name that it was imported under, `labels` tell it from other
-    series of its case and metric. `better` is which values are better, null where that is not known.
+    `source` is the name that a series of others was imported under.
     """
 
     case: str
@@ -161,12 +185,20 @@ class HistorySeries(Record):
     metric: str
     engine: str
     topology: str
+    source: str = ""
+    better: Literal["less", "more"] | None = "less"
+
+
+class HistorySeries(SeriesName):
+    """The history of a metric of a case.
+
+    `is_imported`: others have measured it; `labels` tell it from other series of its case and metric.
+    """
+
     points: tuple[HistoryPoint, ...]
     changes: tuple[HistoryChange, ...] = ()
     ledger: HistoryLedger | None = None
-    better: Literal["less", "more"] | None = "less"
     is_imported: bool = False
-    source: str = ""
     labels: dict[str, str] = {}
 
     def version_points(self, positions: Container[int]) -> list[VersionPoint]:

@@ -26,12 +26,7 @@ from zerolap.store.history_records import (
     UncountedCase as UncountedCase,
 )
 from zerolap.store.kept_series import (
-    GroupChange as GroupChange,
-    KeptChange as KeptChange,
-    KeptCommit as KeptCommit,
-    KeptHistory as KeptHistory,
     KeptPoints as KeptPoints,
-    KeptSeries as KeptSeries,
     NamedSeries as NamedSeries,
     SeriesFilter as SeriesFilter,
     VersionedSeries as VersionedSeries,

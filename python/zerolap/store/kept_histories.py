@@ -6,19 +6,24 @@ from typing import Any, Final
 
 from sqlalchemy import Select, and_, delete, false, func, or_, select
 
-from zerolap.records import History, PlatformEvent, VersionPoint, read_stored
+from zerolap.records import (
+    ChangedGroup,
+    History,
+    KeptChange,
+    KeptCommit,
+    KeptHistory,
+    KeptSeries,
+    PlatformEvent,
+    VersionPoint,
+    read_stored,
+)
 from zerolap.store.database import Database
 from zerolap.store.judged_series import JudgedSeries, claimed_number, insert_commits, insert_series, staying_series
 from zerolap.store.kept_series import (
     OF_CHANGE,
     OF_COMMIT,
     OF_SERIES,
-    GroupChange,
-    KeptChange,
-    KeptCommit,
-    KeptHistory,
     KeptPoints,
-    KeptSeries,
     NamedSeries,
     SeriesFilter,
     VersionedSeries,
@@ -99,12 +104,15 @@ class KeptHistories:
 
     # Commits.
 
-    def group_changes(self, history: int, position: int) -> list[GroupChange]:
+    def group_changes(self, history: int, position: int) -> list[ChangedGroup]:
         """Return what a commit did to each group of cases, by group and metric."""
         is_meant = (kept_commit.c.history == history, kept_commit.c.position == position)
         with self._database.reading() as connection:
             groups = connection.execute(select(kept_commit.c.groups).where(*is_meant)).scalar()
-            return [GroupChange(*group) for group in json.loads(groups or "[]")]
+            return [
+                ChangedGroup(**dict(zip(ChangedGroup.model_fields, group, strict=True)))
+                for group in json.loads(groups or "[]")
+            ]
 
     def order(self, history: int) -> list[tuple[str, str]]:
         """Return the id and the time of each commit of a history, in its order."""

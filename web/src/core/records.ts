@@ -192,11 +192,11 @@ export interface ChangedGroup {
  * `is_release` where a tag of a release names it.
  */
 export interface ChartCommit {
-  place: number;
   commit: string;
   name: string;
   time: string;
   subject: string;
+  place: number;
   is_release: boolean;
 }
 
@@ -208,19 +208,18 @@ export interface ChartCommit {
  * `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
  * the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
  * those of the metric itself at that commit, null for time. `base_place` is the place of the commit that changes are
- * since, which need not be shown. `better` is which values are better, null where that is not known. The ledger
- * begins at the commit that `ledger_since` names.
+ * since, which need not be shown. The ledger begins at the commit that `ledger_since` names.
  */
 export interface ChartLine {
-  history: number;
   case: string;
   group: string;
   metric: string;
   engine: string;
   topology: string;
   source: string;
+  better: "less" | "more" | null;
+  history: number;
   labels: Record<string, string>;
-  better: string | null;
   point_count: number;
   base_place: number;
   commits: Array<number>;
@@ -284,7 +283,7 @@ export interface CommitChanges {
  * `drifts` are those that it is in, or that begin after it.
  */
 export interface CommitInHistory {
-  history: ListedHistory;
+  history: KeptHistory;
   after: ListedCommit | null;
   failure: string | null;
   is_built: boolean;
@@ -298,7 +297,7 @@ export interface CommitInHistory {
 
 /** The newest commits of a history, in its order; `earlier` is how many it has before them. */
 export interface CommitStrip {
-  history: ListedHistory;
+  history: KeptHistory;
   commits: Array<StripCommit>;
   earlier: number;
 }
@@ -772,6 +771,18 @@ export interface JobFailure {
   is_cut: boolean;
 }
 
+/** A kept history; `created` is when it was judged (ISO 8601), `platform` a fingerprint. */
+export interface KeptHistory {
+  number: number;
+  repository: string;
+  range: string;
+  variant: string;
+  config: Record<string, string>;
+  platform: string;
+  platform_name: string;
+  created: string;
+}
+
 /**
  * A kernel that was built of a source, patches and a configuration; `digest` names all that went in.
  *
@@ -849,36 +860,35 @@ export interface LinedSide {
 /**
  * A change of a series with what it is of.
  *
- * It lies after the commit `after` and up to `commit`, in `commit_count` commits. `better` is which values of the
- * metric are better, null where that is not known. `confirmed` is false for a step of time that no fresh comparison
- * has shown yet. `is_opposed`: it is less work, and no gain, as other counts of the case lose by it.
+ * It lies after the commit `after` and up to `commit`, in `commit_count` commits. `confirmed` is false for a step of
+ * time that no fresh comparison has shown yet.
  */
 export interface ListedChange {
-  history: number;
   case: string;
   group: string;
   metric: string;
   engine: string;
   topology: string;
   source: string;
-  platform_name: string;
-  variant: string;
+  better: "less" | "more" | null;
   id: string;
-  kind: string;
-  after: ListedCommit | null;
-  commit: ListedCommit | null;
-  commit_count: number;
+  kind: "step" | "drift";
   change: number;
   low: number;
   high: number;
-  better: string | null;
-  is_worse: boolean;
-  is_opposed: boolean;
-  is_open: boolean;
   confirmed: boolean;
-  accepted: string | null;
   comparison: string | null;
   reasons: Array<string>;
+  accepted: string | null;
+  is_opposed: boolean;
+  history: number;
+  platform_name: string;
+  variant: string;
+  after: ListedCommit | null;
+  commit: ListedCommit | null;
+  commit_count: number;
+  is_worse: boolean;
+  is_open: boolean;
 }
 
 /** A commit in short; `name` is its first tag, or the beginning of its id. */
@@ -887,18 +897,6 @@ export interface ListedCommit {
   name: string;
   time: string;
   subject: string;
-}
-
-/** A kept history; `created` is when it was judged, `platform` a fingerprint. */
-export interface ListedHistory {
-  number: number;
-  repository: string;
-  range: string;
-  variant: string;
-  config: Record<string, string>;
-  platform: string;
-  platform_name: string;
-  created: string;
 }
 
 /**
@@ -1052,13 +1050,6 @@ export interface MapRow {
   lows: Array<number | null>;
   highs: Array<number | null>;
   measured: Array<number>;
-}
-
-/** A column: a release, or the first or last commit of the range. */
-export interface MapVersion {
-  name: string;
-  commit: string;
-  time: string;
 }
 
 /**
@@ -1639,7 +1630,7 @@ export interface SeriesCase {
  * histories of which times are shown.
  */
 export interface SeriesChart {
-  histories: Array<ListedHistory>;
+  histories: Array<KeptHistory>;
   commits: Array<ChartCommit>;
   total: number;
   lines: Array<ChartLine>;
@@ -1650,7 +1641,7 @@ export interface SeriesChart {
 
 /** All series by cases; `metrics` are those of any, the one with most series first. */
 export interface SeriesList {
-  histories: Array<ListedHistory>;
+  histories: Array<KeptHistory>;
   cases: Array<SeriesCase>;
   metrics: Array<string>;
 }
@@ -2302,12 +2293,12 @@ export interface Verdict {
  * history and metric: the cells contain them.
  */
 export interface VersionMap {
-  histories: Array<ListedHistory>;
-  history: ListedHistory | null;
+  histories: Array<KeptHistory>;
+  history: KeptHistory | null;
   metrics: Array<string>;
   metric: string;
   better: string | null;
-  versions: Array<MapVersion>;
+  versions: Array<ListedCommit>;
   since: number;
   rows: Array<MapRow>;
   total: MapRow | null;

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { HeatMap } from "../../core/charts/HeatMap.tsx";
 import { change, counted, interval, metricLabel } from "../../core/numbers.ts";
-import type { MapRow, MapVersion, VersionMap } from "../../core/records.ts";
+import type { MapRow, ListedCommit, VersionMap } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
 import { ChangeTable } from "../changes/ChangeTable.tsx";
@@ -71,7 +71,7 @@ function Shown({ map, number, parameters }: ShownProperties) {
     label: version.name.slice(0, 12),
     title: `${version.name}, ${version.time.slice(0, 10)}`,
   }));
-  const cell = (row: MapRow, column: MapVersion & { index: number }) => {
+  const cell = (row: MapRow, column: ListedCommit & { index: number }) => {
     const { index } = column;
     const from = map.versions[isStep ? index - 1 : map.since];
     const [step, low, high] = [row.changes[index], row.lows[index], row.highs[index]];
@@ -175,8 +175,8 @@ interface CellContext {
   map: VersionMap;
   number: number;
   row: MapRow;
-  from: MapVersion;
-  to: MapVersion;
+  from: ListedCommit;
+  to: ListedCommit;
 }
 
 function shownCell(of: Cell, { map, number, row, from, to }: CellContext) {
