@@ -117,6 +117,7 @@ from zerolap.records.finding import (
     Caller as Caller,
     Carrier as Carrier,
     Finding as Finding,
+    NamedLines as NamedLines,
     Part as Part,
     PerSide as PerSide,
 )
@@ -163,6 +164,13 @@ from zerolap.records.keys import (
     KeyRange as KeyRange,
     Keys as Keys,
     LoadRange as LoadRange,
+)
+from zerolap.records.known_platform import (
+    FalseAlarm as FalseAlarm,
+    FalseAlarmCounts as FalseAlarmCounts,
+    ListedPlatform as ListedPlatform,
+    PlatformResult as PlatformResult,
+    StartSpread as StartSpread,
 )
 from zerolap.records.measurement import (
     Check as Check,

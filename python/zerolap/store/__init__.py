@@ -34,10 +34,7 @@ from zerolap.store.kept_series import (
 from zerolap.store.kept_sweep import KeptSweep as KeptSweep
 from zerolap.store.measured_values import TrialSeries as TrialSeries
 from zerolap.store.platform_records import (
-    DecidedCase as DecidedCase,
-    FalseAlarmCounts as FalseAlarmCounts,
     PlatformState as PlatformState,
-    StoredPlatform as StoredPlatform,
 )
 from zerolap.store.recorded_requests import (
     INTERRUPTED_STATES as INTERRUPTED_STATES,
