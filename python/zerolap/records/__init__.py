@@ -121,6 +121,12 @@ from zerolap.records.finding import (
     Part as Part,
     PerSide as PerSide,
 )
+from zerolap.records.fleet_job import (
+    AttemptState as AttemptState,
+    FleetJob as FleetJob,
+    JobFailure as JobFailure,
+    JobKind as JobKind,
+)
 from zerolap.records.history import (
     FLAT as FLAT,
     SHORT_COMMIT as SHORT_COMMIT,
@@ -190,7 +196,7 @@ from zerolap.records.metric import (
     MetricRule as MetricRule,
     with_rules_of_plugins as with_rules_of_plugins,
 )
-from zerolap.records.moments import now as now
+from zerolap.records.moments import moment_text as moment_text, now as now
 from zerolap.records.opportunity import (
     Calibration as Calibration,
     CaseOpportunity as CaseOpportunity,
@@ -237,7 +243,9 @@ from zerolap.records.profile import (
 from zerolap.records.reading_table import ReadingTable as ReadingTable
 from zerolap.records.request import (
     PRIORITIES as PRIORITIES,
+    REPORT_PATHS as REPORT_PATHS,
     Priority as Priority,
+    ReportPath as ReportPath,
     Request as Request,
     RequestedServer as RequestedServer,
     RequestState as RequestState,

@@ -1,6 +1,5 @@
 """Requests, results and blobs: what was asked, measured and concluded, kept so that a crash leaves it readable."""
 
-from zerolap.store.attempt_records import AttemptInShort as AttemptInShort
 from zerolap.store.blobs import COMPRESSION_LEVEL as COMPRESSION_LEVEL, Blobs as Blobs, open_blobs as open_blobs
 from zerolap.store.default_directory import DEFAULT_DIRECTORY as DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow as StoredRow
@@ -8,9 +7,7 @@ from zerolap.store.fleet import (
     AdmittedAgent as AdmittedAgent,
     Artifact as Artifact,
     Attempt as Attempt,
-    AttemptState as AttemptState,
     FleetPlatform as FleetPlatform,
-    JobKind as JobKind,
     KnownAgent as KnownAgent,
     Outcome as Outcome,
 )

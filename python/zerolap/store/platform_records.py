@@ -258,7 +258,7 @@ class PlatformRecords:
     def cases_by_metrics(
         self, comparisons: Collection[str], metrics: Collection[str]
     ) -> list[tuple[str, PlatformResult]]:
-        """Return the cases of comparisons, by name, with their verdicts on these metrics, whatever their own rest on."""
+        """Return the cases of comparisons with their verdicts on these metrics, whatever their own rest on."""
         statement = (
             select(
                 case_result.c.case,

@@ -98,6 +98,7 @@ export interface Carrier {
 /**
  * A case of the same two builds, or builds of the same two commits, on both platforms.
  *
+ * The results are those of the same metric on both platforms, one that the verdict of either rests on, or of none.
  * `agreement` is whether both verdicts are the same; those on identical code are the same as `same`. `invalid`: one
  * is no verdict on a change, such as that of a case which was invalid there. Those that differ are first.
  */
@@ -543,20 +544,34 @@ export interface FailedSize {
 }
 
 /**
- * How many cases were timed in which nothing can have changed, and for how many a change was reported.
+ * A change of time that was reported for a case in which nothing can have changed.
  *
- * `same_build`: both sides were one build; otherwise the builds differ, and their executed code was identical. A
- * confirmed alarm was reported as certain. `low` and `high` bound the share of alarms with 95 %.
+ * `change`, `low` and `high` are shares. `same_build` is whether both sides were one build, otherwise their executed
+ * code was identical.
  */
+export interface FalseAlarm {
+  comparison: string;
+  created: string;
+  case: string;
+  verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
+  metric: string | null;
+  change: number | null;
+  low: number | null;
+  high: number | null;
+  confirmed: boolean;
+  same_build: boolean;
+}
+
+/** Counts of false alarms; `low` and `high` bound the share of alarms with 95 %. */
 export interface FalseAlarmCount {
   same_build: boolean;
   comparisons: number;
   timed: number;
   alarms: number;
   confirmed_alarms: number;
+  since: string;
   low: number;
   high: number;
-  since: string;
 }
 
 /**
@@ -630,9 +645,9 @@ export interface FleetHealth {
 /**
  * A try of an agent at a job.
  *
- * `subject` is the case or the source, `path` leads to the page of the `request`. `publications` is how often the job
- * was given to the bus, `starts` how often an agent has begun it, `since` when it was taken or, before that,
- * recorded.
+ * `subject` is the case that is measured or the source that is built, empty for load and where it cannot be read.
+ * `path` leads to the page of the `request`. `publications` is how often the job was given to the bus, `starts` how
+ * often an agent has begun it, `since` when it was taken or, before that, recorded.
  */
 export interface FleetJob {
   attempt: string;
@@ -1161,7 +1176,7 @@ export interface MetricRule {
   less_is_better: boolean;
 }
 
-/** The lines of a function that a finding of a case names. */
+/** The lines of a function that a finding of a case names, and what it states. */
 export interface NamedLines {
   case: string;
   function: string;
@@ -1326,7 +1341,7 @@ export interface PlatformDetails {
   facts: Array<Fact>;
   changes: Array<PlatformChange>;
   false_alarm_counts: Array<FalseAlarmCount>;
-  false_alarms: Array<ReportedFalseAlarm>;
+  false_alarms: Array<FalseAlarm>;
   spreads: Array<StartSpread>;
 }
 
@@ -1355,8 +1370,7 @@ export interface PlatformPair {
 /**
  * The verdict on a case on a platform: a metric with its verdict, its values and the change as a share.
  *
- * It is that of the same metric on both platforms: one that the verdict of either rests on. `metric` is null where
- * both have no such metric in common.
+ * `metric` is null where the verdict rests on none.
  */
 export interface PlatformResult {
   comparison: string;
@@ -1476,20 +1490,6 @@ export interface ReportList {
   reports: Array<ListedReport>;
   next_before: number | null;
   platforms: Array<string>;
-}
-
-/** A change that was reported where nothing can have changed; `change`, `low` and `high` are shares. */
-export interface ReportedFalseAlarm {
-  comparison: string;
-  created: string;
-  case: string;
-  verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
-  metric: string | null;
-  change: number | null;
-  low: number | null;
-  high: number | null;
-  confirmed: boolean;
-  same_build: boolean;
 }
 
 /**
