@@ -28,11 +28,8 @@ LOOKED_AT: Final = 2_000
 """Of the newest attempts, in which the last one of an agent is looked for: a lab has millions of them."""
 MOST_LOG_BYTES: Final = 64 << 10
 _IN_SHORT: Final = (
-    *(
-        attempt.c[name]
-        for name in ("number", "id", "request_id", "job_id", "platform", "state", "agent", "publications")
-    ),
-    *(attempt.c[name] for name in ("starts", "created", "claimed", "ended", "reason")),
+    *(attempt.c[name] for name in ("number", "id", "request_id", "job_id", "platform", "state", "agent")),
+    *(attempt.c[name] for name in ("publications", "starts", "created", "claimed", "ended", "reason")),
     *(job.c.kind, job.c.case, job.c.engine),
     request.c.kind.label("request_kind"),
 )
@@ -126,7 +123,8 @@ class AttemptRecords:
 
     def _read(self, statement: Select[Any]) -> list[FleetJob]:
         with self._database.reading() as connection:
-            return self._jobs(connection.execute(statement).all())
+            rows = connection.execute(statement).all()
+        return self._jobs(rows)
 
     def _jobs(self, rows: Sequence[Row[Any]]) -> list[FleetJob]:
         builds = [row.job_id for row in rows if row.kind == "build"]
