@@ -16,6 +16,7 @@ from sqlalchemy.exc import DataError
 from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.build import pack_build
+from zerolap.documents import read_comparison
 from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet import intake
@@ -26,7 +27,7 @@ from zerolap.fleet.in_process import InProcess, _Queued
 from zerolap.fleet.messages import Answer, Claim, GiveUp, Heartbeat, Hello, OfferedJob, Report
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.host import fingerprint
-from zerolap.lab import Lab, Plan, SubmissionOptions, read_comparison
+from zerolap.lab import Lab, Plan, SubmissionOptions
 from zerolap.records import (
     Abilities,
     Block,
@@ -923,7 +924,7 @@ def test_a_loss_is_noticed_though_the_bus_has_what_agents_hold(fleet: SimulatedF
         try:
             await fleet.until(lambda: {one.state for one in attempts.values()} == {"claimed", "ready"} and waiting())
             queues.times_lost += 1
-            await fleet.until(lambda: conductor._losses._queues == str(queues.times_lost))
+            await fleet.until(lambda: conductor._publisher._losses._queues == str(queues.times_lost))
             [lost] = waiting()
             queues._waiting.clear()
             await fleet.until(lambda: attempts[lost.id].publications == 2)
@@ -966,8 +967,9 @@ def test_a_job_fails_that_agents_were_given_again_and_again(fleet: SimulatedFlee
 def test_a_job_that_agents_do_not_keep_waits_for_one_that_does(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zerolap.fleet.conductor.MANY_PUBLICATIONS", 2)
-    monkeypatch.setattr("zerolap.fleet.conductor.SELDOM_SECONDS", 0.5)
+    monkeypatch.setattr("zerolap.fleet.publisher.MANY_PUBLICATIONS", 2)
+    monkeypatch.setattr("zerolap.fleet.request_planning.MANY_PUBLICATIONS", 2)
+    monkeypatch.setattr("zerolap.fleet.publisher.SELDOM_SECONDS", 0.5)
     fleet.agents = 0
     request = fleet.submit(made_up_cases(1))
 

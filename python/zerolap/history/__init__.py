@@ -1,5 +1,6 @@
 """Histories: how the metrics of cases went over the commits of a range, measured where that is missing."""
 
+from zerolap.history.absolute_values import with_absolute_values as with_absolute_values
 from zerolap.history.asked import TIME as TIME, WORK as WORK, Asked as Asked
 from zerolap.history.build_shares import BuildSplit as BuildSplit
 from zerolap.history.fill_range import Filling as Filling, FillOptions as FillOptions, FillOutcome as FillOutcome

@@ -107,7 +107,8 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
     version = counted_version(store, wanted, side=parameters.side, everywhere=parameters.everywhere)
     weights = named_weights(parameters.weights, list(version.cases.values()))
     try:
-        document, waiting = opportunities_in_time(version, weights, store, EXAMINING_SECONDS)
+        functions = sources.functions_of_build
+        document, waiting = opportunities_in_time(version, weights, store, functions, EXAMINING_SECONDS)
     except PluginFault as fault:
         raise UsageError(fault.message, hint=fault.hint) from fault
     return OpportunityList(

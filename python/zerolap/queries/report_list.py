@@ -7,7 +7,7 @@ from pydantic import Field
 
 from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import REPORT_PATHS, Record, ReportPath, RequestState
-from zerolap.report import Word
+from zerolap.sheets import Word
 from zerolap.store import ListedRequest, RequestFilter, StoredRow
 
 MOST_LISTED: Final = 200

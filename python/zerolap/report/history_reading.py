@@ -4,7 +4,7 @@ import math
 from typing import Final
 
 from zerolap.records import FLAT, BoundedChange, History, HistoryChange, HistorySeries
-from zerolap.report.format import change, counted, duration, listing, metric_label, one_line
+from zerolap.sheets import change, counted, duration, listing, metric_label, one_line
 
 NO_CHANGES: Final = "no changes"
 

@@ -17,7 +17,8 @@ from zerolap.records import (
     TableVersion,
     VersionTable,
 )
-from zerolap.report.format import (
+from zerolap.report.history_reading import change_text
+from zerolap.sheets import (
     change,
     counted,
     interval,
@@ -28,7 +29,6 @@ from zerolap.report.format import (
     share,
     weighting,
 )
-from zerolap.report.history_reading import change_text
 
 MOST_LISTED: Final = 5
 """Of the cases that lost most, and of those that gained most."""
