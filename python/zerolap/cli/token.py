@@ -8,12 +8,13 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.api import TokenScope
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["token"])
+app = Verb(help=VERBS["token"])
 
 TOKENS_SCHEMA = "zerolap.tokens/1"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -21,7 +22,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the token.", show_default=False)]
 
 
-@app.command(no_args_is_help=True)
+@app.own()
 def add(
     name: Name,
     scope: Annotated[
@@ -61,12 +62,13 @@ def add(
     writer.show(token)
 
 
-@app.command("list")
+@app.own("list")
 def list_tokens(json: options.Json = None, store: options.StoreLocation = None) -> None:
     """List the tokens, with their actors, scopes and last uses.
 
     Example: zerolap token list --json -
     """
+    from zerolap.cli.output import write_document
     from zerolap.store import Store
 
     with Store.open(store) as results:
@@ -81,18 +83,13 @@ def list_tokens(json: options.Json = None, store: options.StoreLocation = None) 
         }
         for token in tokens
     ]
-    if json is not None:
-        import json as encoder
-
-        from zerolap.cli.output import write
-
-        write(json, encoder.dumps({"schema": TOKENS_SCHEMA, "tokens": listed}, indent=2))
-        if json == "-":
-            return
+    write_document(json, {"schema": TOKENS_SCHEMA, "tokens": listed})
+    if json == "-":
+        return
     _show(listed)
 
 
-@app.command(no_args_is_help=True)
+@app.own()
 def remove(name: Name, store: options.StoreLocation = None) -> None:
     """Remove a token, which is refused from now on, also by a zerolap serve that is running.
 
