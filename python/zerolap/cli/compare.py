@@ -133,5 +133,5 @@ def compare(
             raise typer.Exit(answered(request, results, submission, reports, fail_on))
         with place.lab(results, measuring, quiet=reports.quiet) as lab:
             comparison = compare_servers(request, lab)
-        write_comparison(comparison, results, reports)
+        write_comparison(comparison, results, reports, fail_on)
     raise typer.Exit(exit_code(comparison, fail_on))

@@ -25,6 +25,7 @@ Examples:
     zerolap explain
     zerolap explain latest --markdown -
     zerolap explain c-1f2e3d4c --html report.html
+    zerolap explain latest --junit tests.xml --sarif regressions.sarif --fail-on regression
 """
 
 
@@ -35,6 +36,7 @@ def explain(
     ] = None,
     *,
     reports: Annotated[options.Reports, Without("csv")],
+    fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
 ) -> None:
     """Show a stored comparison, run or sweep, or list the newest."""
@@ -56,7 +58,12 @@ def explain(
         elif identity.startswith("r-"):
             write_run(_run(results, identity), results, reports)
         else:
-            write_comparison(_comparison(results, identity), results, reports, reasons=None)
+            comparison = _comparison(results, identity)
+            write_comparison(comparison, results, reports, fail_on, reasons=None)
+            if fail_on is not options.FailOn.NEVER:
+                from zerolap.cli.exit_code import exit_code
+
+                raise typer.Exit(exit_code(comparison, fail_on))
 
 
 def _comparison(results: "Store", identity: str) -> "Comparison":

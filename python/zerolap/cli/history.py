@@ -91,7 +91,7 @@ def show(
     retry: Annotated[
         bool, typer.Option("--retry", help="Try again what failed or was invalid before.", rich_help_panel="How")
     ] = False,
-    reports: Annotated[options.Reports, Without("html")],
+    reports: Annotated[options.Reports, Without("html", "junit", "sarif")],
     place: options.LabOptions,
 ) -> None:
     """Measure what is missing, and write the history."""

@@ -151,7 +151,7 @@ def imported(
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the series of this import.")] = False,
     *,
-    reports: Annotated[options.Reports, Without("html")],
+    reports: Annotated[options.Reports, Without("html", "junit", "sarif")],
     store: options.StoreLocation = None,
 ) -> None:
     """List imports, show one, or remove one."""

@@ -365,6 +365,22 @@ class Reports:
             metavar="FILE|-",
         ),
     ] = None
+    junit: Annotated[
+        str | None,
+        typer.Option(
+            "--junit",
+            help="Write a JUnit file, in which CI systems show a test for each case; - is standard output.",
+            metavar="FILE|-",
+        ),
+    ] = None
+    sarif: Annotated[
+        str | None,
+        typer.Option(
+            "--sarif",
+            help="Write regressions as SARIF, which code scanning shows at the changed lines; - is standard output.",
+            metavar="FILE|-",
+        ),
+    ] = None
     csv: Annotated[str | None, typer.Option("--csv", help="Write all points as CSV.", metavar="FILE|-")] = None
     quiet: Annotated[bool, typer.Option("--quiet", help="Print neither progress nor the table.")] = False
 

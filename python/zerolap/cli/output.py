@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zerolap import report, writer
-from zerolap.cli.options import Reports
+from zerolap.cli.options import FailOn, Reports
 from zerolap.records import (
     BisectReport,
     CaseProfile,
@@ -32,11 +32,16 @@ Written = Mapping[str, Callable[[], str]]
 
 
 def write_comparison(
-    comparison: Comparison, store: Store, reports: Reports, reasons: int | None = SHOWN_REASONS
+    comparison: Comparison,
+    store: Store,
+    reports: Reports,
+    fail_on: FailOn = FailOn.NEVER,
+    reasons: int | None = SHOWN_REASONS,
 ) -> None:
     """Write the reports and the table of a comparison, whose pictures and trials the store holds.
 
-    `reasons` limits the culprits in the table, None shows all.
+    `fail_on` is when a case counts as failed for JUnit and SARIF; `reasons` limits the culprits in the table, None
+    shows all.
     """
 
     def html() -> str:
@@ -44,11 +49,21 @@ def write_comparison(
 
         return report.comparison_html(comparison, read_pictures(comparison, store))
 
+    def sarif() -> str:
+        from zerolap.build import changes_between
+        from zerolap.report.pull_request import changed_lines, comparison_sarif
+
+        servers = store.request(comparison.id).request.servers
+        changes = changes_between(servers["base"].source, servers["head"].source, store.blobs)
+        return comparison_sarif(comparison, changed_lines(changes), fail_on.value)
+
     written: Written = {
         "json": partial(report.comparison_json, comparison),
         "markdown": partial(report.comparison_markdown, comparison),
         "html": html,
         "benchfmt": lambda: report.comparison_benchfmt(comparison, store.measurements(comparison.id)),
+        "junit": partial(report.comparison_junit, comparison, fail_on.value),
+        "sarif": sarif,
     }
     _write(
         "a comparison", reports, written, partial(report.show_comparison, comparison, reasons=reasons), comparison.id
@@ -68,6 +83,7 @@ def write_run(run: RunReport, store: Store, reports: Reports) -> None:
         "markdown": partial(report.run_markdown, run),
         "html": html,
         "benchfmt": lambda: report.run_benchfmt(run, store.measurements(run.id)),
+        "junit": partial(report.run_junit, run),
     }
     _write("a run", reports, written, partial(report.show_run, run), run.id)
 

@@ -29,7 +29,7 @@ def resume(
         str, typer.Argument(metavar="ID", show_default=False, autocompletion=completion.unfinished_results)
     ],
     *,
-    reports: Annotated[options.Reports, Without("csv")],
+    reports: Annotated[options.Reports, Without("csv", "sarif")],
     fail_on: options.FailWhen = options.FailOn.NEVER,
     measuring: Annotated[options.MeasuringOptions, Only("trial_limit")],
     place: options.LabOptions,
@@ -46,7 +46,7 @@ def resume(
         with place.lab(results, measuring, quiet=reports.quiet) as lab:
             document = resume_request(identity, lab)
         if isinstance(document, Comparison):
-            write_comparison(document, results, reports)
+            write_comparison(document, results, reports, fail_on)
             code = exit_code(document, fail_on)
         else:
             write_run(document, results, reports)

@@ -99,7 +99,7 @@ def _written(request: Request, store: Store, reports: Reports, fail_on: FailOn) 
         write_run(report, store, reports)
         return run_exit_code(report)
     comparison = read_comparison(store, request.id)
-    write_comparison(comparison, store, reports)
+    write_comparison(comparison, store, reports, fail_on)
     return exit_code(comparison, fail_on)
 
 

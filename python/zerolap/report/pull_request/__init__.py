@@ -37,6 +37,7 @@ from zerolap.report.pull_request.outcome import (
     Waiting as Waiting,
     changed_lines as changed_lines,
 )
+from zerolap.report.pull_request.sarif import comparison_sarif as comparison_sarif
 from zerolap.report.pull_request.stored_comparisons import (
     PullRequestPlace as PullRequestPlace,
     state_of_comparisons as state_of_comparisons,
