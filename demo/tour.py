@@ -119,10 +119,12 @@ def of_pages(page: Page, address: str) -> Iterator[str]:
     page.wait_for_selector("main a[href*='/series']")
     series = page.locator("main a[href*='/series']").first.get_attribute("href")
     yield "overview"
+    page.goto(f"{address}/stacks")
+    merged = page.get_by_text("the newest results on made-up-x86").get_attribute("href")
     for name, path in {
         "series": series or "/series",
         "versions": "/versions",
-        "stacks": "/stacks",
+        "stacks": merged or "/stacks",
         "opportunities": "/opportunities",
         "fleet": "/fleet",
     }.items():

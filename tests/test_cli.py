@@ -95,7 +95,10 @@ def test_the_options_of_a_comparison_are_in_panels(zerolap: Zerolap) -> None:
 
 
 def test_without_arguments(zerolap: Zerolap) -> None:
-    assert "zerolap compare" in zerolap().out + zerolap().err
+    for words in ([], ["fleet"]):
+        ended = zerolap(*words)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.removesuffix("\n") == zerolap(*words, "--help").out.removesuffix("\n")
     assert "BASE" in zerolap("compare").out + zerolap("compare").err
 
 

@@ -118,7 +118,7 @@ def commands(group: Any, context: Any) -> Iterator[str]:
 
 def _table(heading: str, rows: Iterable[tuple[str, str]], width: int = NAMES_WIDTH) -> str:
     """Return a heading with two columns below it, the second one filled."""
-    lines = [typer.style(heading, bold=True)]
+    lines = [heading]
     for name, text in rows:
         begin = f"  {name}".ljust(width)
         if len(f"  {name} ") > width:
