@@ -205,8 +205,8 @@ def export(
 ) -> None:
     """Write the series of a history into a server."""
     from zerolap.errors import UsageError
-    from zerolap.exchange import PublicNames, TimeSeriesServer, source_of, with_absolute_values
-    from zerolap.history import Shown, history_of
+    from zerolap.exchange import METRICS_OF_MEMTIER, PublicNames, TimeSeriesServer, source_of
+    from zerolap.history import Shown, history_of, with_absolute_values
     from zerolap.lab import Lab
     from zerolap.store import Store
 
@@ -215,7 +215,8 @@ def export(
     organization, repository = _project(asked, project)
     with Store.open_known(store) as results:
         asked = commits.built(asked, results)
-        document = with_absolute_values(history_of(asked, Lab(results), Shown()), asked, results)
+        history = history_of(asked, Lab(results), Shown())
+        document = with_absolute_values(history, asked, list(METRICS_OF_MEMTIER), results)
     names = PublicNames(
         organization=organization,
         repository=repository,

@@ -79,6 +79,7 @@ def opportunities(
     place: options.LabOptions,
 ) -> None:
     """Find opportunities, and write them."""
+    from zerolap.build import functions_of_build
     from zerolap.cli.output import write_opportunities
     from zerolap.cli.repeated_command import command_line
     from zerolap.opportunities import counted_version, version_opportunities
@@ -95,7 +96,7 @@ def opportunities(
             lab = Lab(results, sandbox=options.sandbox_policy(place.unsafe_no_sandbox))
             document = checked_opportunities(version, stated, lab, words, limit, listen)
         else:
-            document = version_opportunities(version, stated, results, words, listen)
+            document = version_opportunities(version, stated, results, functions_of_build, words, listen)
     write_opportunities(document, limit, reports)
 
 

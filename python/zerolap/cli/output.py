@@ -23,6 +23,7 @@ from zerolap.records import (
     UsageError,
     VersionTable,
 )
+from zerolap.sheets import Sheet, bisect_sheet, sweep_sheet, with_sweep_reading
 from zerolap.store import Store
 
 SHOWN_REASONS = 3
@@ -45,7 +46,7 @@ def write_comparison(
     """
 
     def html() -> str:
-        from zerolap.lab import read_pictures
+        from zerolap.documents import read_pictures
 
         return report.comparison_html(comparison, read_pictures(comparison, store))
 
@@ -74,7 +75,7 @@ def write_run(run: RunReport, store: Store, reports: Reports) -> None:
     """Write the reports and the table of a run, as `write_comparison` does."""
 
     def html() -> str:
-        from zerolap.lab import read_run_pictures
+        from zerolap.documents import read_run_pictures
 
         return report.run_html(run, read_run_pictures(run, store))
 
@@ -90,12 +91,9 @@ def write_run(run: RunReport, store: Store, reports: Reports) -> None:
 
 def write_sweep(sweep: SweepReport, reports: Reports) -> None:
     """Write the reports and the table of a sweep of snapshots."""
-    written: Written = {
-        "json": partial(report.sweep_json, sweep),
-        "html": partial(report.sweep_html, sweep),
-        "markdown": partial(report.sweep_markdown, sweep),
-    }
-    _write("a sweep of snapshots", reports, written, partial(report.show_sweep, sweep), sweep.id)
+    document, sheet = with_sweep_reading(sweep), sweep_sheet(sweep)
+    written: Written = {**_of_sheet(document, sheet), "html": partial(report.sheet_html, document, sheet)}
+    _write("a sweep of snapshots", reports, written, partial(report.show_sheet, sheet), sweep.id)
 
 
 def write_history(history: History, reports: Reports, nothing: str = report.NO_CHANGES) -> None:
@@ -129,11 +127,8 @@ def write_version_table(table: VersionTable, reports: Reports) -> None:
 
 def write_bisect(search: BisectReport, reports: Reports) -> None:
     """Write the reports and the lines of a search for a commit."""
-    written: Written = {
-        "json": partial(report.bisect_json, search),
-        "markdown": partial(report.bisect_markdown, search),
-    }
-    _write("a search", reports, written, partial(report.show_bisect, search))
+    sheet = bisect_sheet(search)
+    _write("a search", reports, _of_sheet(search, sheet), partial(report.show_sheet, sheet))
 
 
 def write_check(check: CheckReport, reports: Reports) -> None:
@@ -159,6 +154,11 @@ def write_opportunities(document: Opportunities, limit: int, reports: Reports) -
         "markdown": partial(report.opportunities_markdown, document, limit),
     }
     _write("opportunities", reports, written, partial(report.show_opportunities, document, limit=limit))
+
+
+def _of_sheet(document: Any, sheet: Sheet) -> Written:
+    """Return how the reports are made that every document with a sheet has."""
+    return {"json": partial(report.document_json, document), "markdown": partial(report.sheet_markdown, sheet)}
 
 
 def _write(

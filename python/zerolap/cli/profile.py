@@ -154,7 +154,8 @@ def _measured(
     """Sample the request's case; return the id of the run and the name of the case. Raises if there are no stacks."""
     from zerolap.errors import EnvironmentMissing, TrialFailed
     from zerolap.lab import run
-    from zerolap.report import failed_check, plain
+    from zerolap.report import plain
+    from zerolap.sheets import failed_check
 
     with place.lab(results, measuring, quiet=quiet) as lab:
         report = run(request, lab)
@@ -246,7 +247,7 @@ def _refuse_measuring(context: typer.Context) -> None:
 
 def _write_html(target: str, results: "Store", identity: str) -> None:
     from zerolap.cli.output import write_comparison, write_run
-    from zerolap.lab import read_comparison, read_run
+    from zerolap.documents import read_comparison, read_run
 
     reports = options.Reports(html=target, quiet=True)
     if identity.startswith("r-"):

@@ -8,8 +8,9 @@ from zerolap import writer
 from zerolap.cli.exit_code import exit_code, run_exit_code
 from zerolap.cli.options import FailOn, PlatformOptions, Reports
 from zerolap.cli.output import write_comparison, write_run
+from zerolap.documents import read_comparison, read_run
 from zerolap.errors import UsageError, ZerolapError
-from zerolap.lab import SubmissionOptions, on_platforms, read_comparison, read_run
+from zerolap.lab import SubmissionOptions, on_platforms
 from zerolap.records import PRIORITIES, Request
 from zerolap.store import Store
 

@@ -6,9 +6,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from zerolap.records import CaseResult, Comparison, FailOn, RunCase, RunReport, Skipped
 from zerolap.report.case_sentences import case_sentences
-from zerolap.report.format import one_line
-from zerolap.report.reading import failed_check
 from zerolap.report.run_reading import run_word
+from zerolap.sheets import failed_check, one_line
 
 NAME: Final = "zerolap"
 LONGEST_MESSAGE: Final = 300
