@@ -107,9 +107,9 @@ def of_demo(page: Page) -> Iterator[str]:
     page.set_content(document("comment", MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(comment)))
     yield "comment"
     page.goto((DEMO / "report.html").as_uri())
-    page.wait_for_selector("table")
+    page.wait_for_selector("h1")
     yield "report"
-    show(page, page.locator("text=Flame graph").first)
+    show(page, page.get_by_role("heading", name="Where the CPU time goes").first)
     yield "flame-graph"
 
 
@@ -187,7 +187,9 @@ def save(page: Page, name: str, wanted: set[str]) -> None:
     """Write what a page shows as a PNG with a palette."""
     if wanted and name not in wanted:
         return
-    screenshot = base64.b64encode(page.screenshot()).decode()
+    height = min(HEIGHT, page.evaluate("document.body.getBoundingClientRect().height"))
+    clip: Any = {"x": 0, "y": 0, "width": WIDTH, "height": height}
+    screenshot = base64.b64encode(page.screenshot(clip=clip)).decode()
     picture = page.context.new_page()
     read = picture.evaluate(PALETTE, screenshot)
     picture.close()
