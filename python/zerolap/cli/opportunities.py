@@ -1,7 +1,8 @@
 """`zerolap opportunities`: what to optimise next, over all cases."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -14,7 +15,7 @@ from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.opportunities import CountedVersion
-    from zerolap.records import OpportunityWeights
+    from zerolap.records import OpportunityWeights, SourceFunction
     from zerolap.server import ServerLogin
 
 app = Verb()
@@ -79,7 +80,6 @@ def opportunities(
     place: options.LabOptions,
 ) -> None:
     """Find opportunities, and write them."""
-    from zerolap.build import functions_of_build
     from zerolap.cli.output import write_opportunities
     from zerolap.cli.repeated_command import command_line
     from zerolap.opportunities import counted_version, version_opportunities
@@ -96,8 +96,15 @@ def opportunities(
             lab = Lab(results, sandbox=options.sandbox_policy(place.unsafe_no_sandbox))
             document = checked_opportunities(version, stated, lab, words, limit, listen)
         else:
-            document = version_opportunities(version, stated, results, functions_of_build, words, listen)
+            document = version_opportunities(version, stated, results, _functions_of_build, words, listen)
     write_opportunities(document, limit, reports)
+
+
+def _functions_of_build(builds: "Path", digest: str) -> "Sequence[SourceFunction] | None":
+    # It takes a while to import, and is not needed for what was looked through before.
+    from zerolap.build import functions_of_build
+
+    return functions_of_build(builds, digest)
 
 
 def _weights(

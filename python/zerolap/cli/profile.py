@@ -1,7 +1,7 @@
 """`zerolap profile`: one look at where a case spends its time or waits, and the stacks as files for other programs."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zerolap.queries import ExportFormat
-    from zerolap.records import Case, DrawnSide, Request
+    from zerolap.records import Case, Request
     from zerolap.store import StackEngine, Store
 
 MEASURING = ("repo", "cases_directory", "topology", "config", "variant", "trial_limit", "seed", "unsafe_no_sandbox")
@@ -61,9 +61,7 @@ def profile(
             help="Show stored stacks of this comparison or run; `latest` is the newest that has some.", metavar="ID"
         ),
     ] = None,
-    side: Annotated[
-        str, typer.Option(help="With --stored: side of a comparison, base or head.", metavar="SIDE")
-    ] = "head",
+    side: Annotated[Literal["base", "head"], typer.Option(help="With --stored: side of a comparison.")] = "head",
     thread: Annotated[
         str | None,
         typer.Option(help="Only the samples of this thread; source lines are of all threads.", metavar="NAME"),
@@ -114,7 +112,8 @@ def profile(
 
     exports = _exports(output or [], format_name)
     options.check_targets([*reports.targets.values(), *exports])
-    of_side = _side(side, is_stored=stored is not None)
+    if side == "base" and stored is None:
+        raise UsageError("`--side base` is for stored comparisons", hint="add --stored ID")
     engine: StackEngine = "traced" if off_cpu else "sampled"
     if off_cpu and lines:
         raise UsageError("`--off-cpu` has no source lines", hint="leave --lines out")
@@ -133,7 +132,7 @@ def profile(
         find = partial(_stored, stored, words or [], engine)
     with Store.open(place.store) if stored is None else Store.open_to_read(place.store) as results:
         identity, case = find(results)
-        stacks = read_case_stacks(QuerySources(results), identity, case, of_side, engine)
+        stacks = read_case_stacks(QuerySources(results), identity, case, side, engine)
         if thread is not None:
             stacks = stacks.of_thread(thread)
         shown = stacks.profile(top, lines or [])
@@ -209,18 +208,6 @@ def _case(name: str, cases: options.CaseOptions) -> "Case":
         more = ", ..." if len(chosen) > MOST_NAMED else ""
         raise UsageError(f"`{name}` selects {len(chosen)} cases", hint=f"name one: {names}{more}")
     return chosen[0]
-
-
-def _side(name: str, *, is_stored: bool) -> "DrawnSide":
-    from zerolap.errors import UsageError
-
-    if name == "head":
-        return "head"
-    if name != "base":
-        raise UsageError(f"`--side {name}` is not valid", hint="write base or head")
-    if not is_stored:
-        raise UsageError("`--side base` is for stored comparisons", hint="add --stored ID")
-    return "base"
 
 
 def _exports(targets: "Sequence[str]", format_name: str | None) -> "dict[str, ExportFormat]":

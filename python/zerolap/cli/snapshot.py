@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
@@ -14,7 +14,7 @@ from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.lab import Factor
-    from zerolap.records import SnapshotEvent, SnapshotLoad
+    from zerolap.records import SnapshotLoad
 
 MOST_REPETITIONS = 100
 SMALLEST_SIZE = 1 << 20
@@ -61,7 +61,7 @@ def snapshot(
         ),
     ] = None,
     event: Annotated[
-        str,
+        Literal["bgsave", "bgrewriteaof", "replica", "none"],
         typer.Option(help="What makes the server fork: bgsave, bgrewriteaof, replica, or none.", metavar="NAME"),
     ] = "bgsave",
     load: Annotated[
@@ -156,7 +156,7 @@ def snapshot(
         base=None if base is None else servers.requested(base),
         factors=[_factor(words) for words in vary or []],
         min_effect=_min_effect(min_effect),
-        event=_event(event),
+        event=event,
         sizes_bytes=None if sizes is None else _sizes(sizes),
         loads=_loads(load),
         rate_per_second=rate,
@@ -220,17 +220,6 @@ def _sizes(text: str) -> list[int]:
     if not sizes:
         raise UsageError(f"`--sizes {text}` names no size", hint="write 256MiB,512MiB,1GiB")
     return sizes
-
-
-def _event(name: str) -> "SnapshotEvent":
-    from zerolap.errors import UsageError
-    from zerolap.records import SnapshotEvent
-
-    for known in get_args(SnapshotEvent):
-        if name == known:
-            event: SnapshotEvent = known
-            return event
-    raise UsageError(f"`--event {name}` is not valid", hint=f"write one of {', '.join(get_args(SnapshotEvent))}")
 
 
 def _loads(text: str) -> "list[SnapshotLoad]":

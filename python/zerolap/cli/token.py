@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -10,9 +10,6 @@ from zerolap import writer
 from zerolap.cli import options
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
-
-if TYPE_CHECKING:
-    from zerolap.api import TokenScope
 
 app = Verb(help=VERBS["token"])
 
@@ -26,7 +23,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the token.", 
 def add(
     name: Name,
     scope: Annotated[
-        str,
+        Literal["read", "submit", "admin"],
         typer.Option(
             help="What it permits: read; submit, which may also ask for comparisons and end them; admin, which may also"
             " end those of others and ask for the priority release.",
@@ -55,7 +52,7 @@ def add(
     digest = token_digest(token)
     assert digest is not None
     with Store.open(store) as results:
-        new = ApiToken(name, digest, actor or name, INCLUDED[_checked_scope(scope)])
+        new = ApiToken(name, digest, actor or name, INCLUDED[scope])
         if not results.triggers.add_token(new):
             raise UsageError(f"there is a token {name} already", hint=f"zerolap token remove {name}, or another name")
     writer.note(f"the token {name} is shown only now; keep it secret")
@@ -102,17 +99,6 @@ def remove(name: Name, store: options.StoreLocation = None) -> None:
         if not results.triggers.remove_token(name):
             raise UsageError(f"there is no token {name}", hint="zerolap token list shows all")
     writer.show(f"the token {name} is removed")
-
-
-def _checked_scope(text: str) -> "TokenScope":
-    """Return a scope; raises `UsageError` for an unknown one."""
-    from zerolap.api import INCLUDED
-    from zerolap.errors import UsageError
-
-    for scope in INCLUDED:
-        if scope == text:
-            return scope
-    raise UsageError(f"`--scope {text}` is not valid", hint=f"write one of {', '.join(INCLUDED)}")
 
 
 def _show(listed: list[dict[str, str | None]]) -> None:
