@@ -1,8 +1,7 @@
 """Options that belong together are the fields of a dataclass: a verb that has them takes one parameter of that class.
 
-A field is an option as typer declares it, `Annotated[type, typer.Option(...)]` with a default, and the `PANEL` of the
-class is the part of the help that its options are in. A verb that has only some of them says so:
-`Annotated[Group, Only("json", "quiet")]`; the others have their defaults.
+A field is declared by `option` or `flag`, and the `PANEL` of the class is the part of the help that its options are in.
+A verb that has only some of them says so: `Annotated[Group, Only("json", "quiet")]`; the others have their defaults.
 """
 
 import copy
@@ -12,7 +11,23 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from typer.models import ParameterInfo
+import typer
+
+PARAMETER = "parameter"
+
+
+def option(
+    text: str, metavar: str, *, name: str | None = None, default: Any = None, complete: Any = None, **limits: Any
+) -> Any:
+    """Return a field of a group that is an option with a value; its name is that of the field, unless one is given."""
+    names = [] if name is None else [name]
+    information = typer.Option(*names, help=text, metavar=metavar, autocompletion=complete, **limits)
+    return dataclasses.field(default=default, metadata={PARAMETER: information})
+
+
+def flag(text: str) -> Any:
+    """Return a field of a group that is true where its option is given."""
+    return dataclasses.field(default=False, metadata={PARAMETER: typer.Option(help=text, is_flag=True)})
 
 
 class Only:
@@ -69,13 +84,12 @@ def _options_of(group: Any, choices: list[Only | Without]) -> Iterator[inspect.P
         names = [name for name in names if (name in choice.names) == isinstance(choice, Only)]
     for field in dataclasses.fields(group):
         if field.name in names:
-            kind, information = get_args(hints[field.name])
-            if isinstance(information, ParameterInfo) and information.rich_help_panel is None:
-                information = copy.copy(information)
+            annotation = hints[field.name]
+            if PARAMETER in field.metadata:
+                information = copy.copy(field.metadata[PARAMETER])
                 information.rich_help_panel = getattr(group, "PANEL", None)
-            yield inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=field.default,
-                annotation=Annotated[kind, information],
-            )
+                if annotation is bool:
+                    information.param_decls = (f"--{field.name.replace('_', '-')}",)
+                annotation = Annotated[annotation, information]
+            kind = inspect.Parameter.KEYWORD_ONLY
+            yield inspect.Parameter(field.name, kind, default=field.default, annotation=annotation)

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import typer
 
 from zerolap import writer
 from zerolap.cli import completion
+from zerolap.cli.option_groups import flag, option
 from zerolap.cli.option_values import ENGINES, engine_names, min_effects, seconds, server_settings, variant
 from zerolap.errors import UsageError
 
@@ -33,6 +34,8 @@ OF_RANGES = ("counted", "timed")
 Json = Annotated[
     str | None, typer.Option("--json", help="Write the JSON document; - is standard output.", metavar="FILE|-")
 ]
+Words: TypeAlias = list[str] | None
+Text: TypeAlias = str | None
 
 
 @dataclass(frozen=True)
@@ -42,43 +45,26 @@ class CaseOptions:
     PANEL: ClassVar = "What"
 
     cases: Annotated[
-        list[str] | None,
+        Words,
         typer.Argument(
             metavar="CASE", help="Names or globs of cases; by default all.", autocompletion=completion.cases_or_verbs
         ),
     ] = None
-    cases_directory: Annotated[
-        Path | None,
-        typer.Option(
-            "--cases",
-            help="Case files, or the name of a suite such as geo, instead of the core suite.",
-            metavar="DIR|FILE|SUITE",
-            autocompletion=completion.suites,
-        ),
-    ] = None
-    command: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--command",
-            help="Only cases with this command, such as XADD or 'XINFO STREAM'.",
-            metavar="NAME",
-            autocompletion=completion.case_commands,
-        ),
-    ] = None
-    group: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--group", help="Only cases of this group.", metavar="NAME", autocompletion=completion.case_groups
-        ),
-    ] = None
-    topology: Annotated[
-        str | None,
-        typer.Option(
-            help="Topology of the servers, instead of those of the cases: replicas-1, cluster-3, tls.",
-            metavar="NAME",
-            autocompletion=completion.topologies,
-        ),
-    ] = None
+    cases_directory: Path | None = option(
+        "Case files, or the name of a suite such as geo, instead of the core suite.",
+        "DIR|FILE|SUITE",
+        name="--cases",
+        complete=completion.suites,
+    )
+    command: Words = option(
+        "Only cases with this command, such as XADD or 'XINFO STREAM'.", "NAME", complete=completion.case_commands
+    )
+    group: Words = option("Only cases of this group.", "NAME", complete=completion.case_groups)
+    topology: Text = option(
+        "Topology of the servers, instead of those of the cases: replicas-1, cluster-3, tls.",
+        "NAME",
+        complete=completion.topologies,
+    )
 
     def selected(self, names: Sequence[str] | None = None) -> "list[Case]":
         """Return the cases, those of `names` where they are given; raises `UsageError` and `CaseFileError`."""
@@ -88,33 +74,23 @@ class CaseOptions:
         return deployed(chosen, self.topology, self.cases_directory)
 
 
-Config = Annotated[
-    list[str] | None, typer.Option("--config", help="Server setting for all sides.", metavar="KEY=VALUE")
-]
-VariantWords = Annotated[
-    str | None,
-    typer.Option(
-        "--variant",
-        help="Compiler, flags and allocator for builds, such as clang,-O2,-flto,libc,frame-pointers.",
-        metavar="WORDS",
-    ),
-]
-
-
 @dataclass(frozen=True)
-class ServerOptions:
-    """Where servers come from, and how they are built and started."""
+class BuildOptions:
+    """How servers are built and started."""
 
     PANEL: ClassVar = "What"
 
-    repo: Annotated[
-        Path | None,
-        typer.Option(
-            help="Git repository of the revisions; by default the one of the working directory.", metavar="DIR"
-        ),
-    ] = None
-    config: Config = None
-    variant: VariantWords = None
+    config: Words = option("Server setting for all sides.", "KEY=VALUE")
+    variant: Text = option(
+        "Compiler, flags and allocator for builds, such as clang,-O2,-flto,libc,frame-pointers.", "WORDS"
+    )
+
+
+@dataclass(frozen=True)
+class ServerOptions(BuildOptions):
+    """Where servers come from, and how they are built and started."""
+
+    repo: Path | None = option("Git repository of the revisions; by default the one of the working directory.", "DIR")
 
     def requested(
         self, server: str, config: list[str] | None = None, variant_words: str | None = None
@@ -132,34 +108,19 @@ class ServerOptions:
 
 
 @dataclass(frozen=True)
-class RangeOptions:
+class RangeOptions(BuildOptions):
     """The repository whose commits a range names, how they are built, and the platform that measured them."""
 
-    PANEL: ClassVar = "What"
-
-    repo: Annotated[
-        Path, typer.Option("--repo", help="Git repository of the commits; by default the directory.", metavar="DIR")
-    ] = Path(".")
-    shown: Annotated[
-        str | None,
-        typer.Option(
-            "--range",
-            help="Commits to show: A..B, tags:A..B, tags:A,B,C or dates:FROM..TO; by default those of HEAD that are"
-            " measured.",
-            autocompletion=completion.revisions,
-            metavar="RANGE",
-        ),
-    ] = None
-    config: Config = None
-    variant: VariantWords = None
-    platform: Annotated[
-        str | None,
-        typer.Option(
-            "--platform",
-            help="A platform of a fleet, or another machine whose results the store has; by default this machine.",
-            metavar="NAME",
-        ),
-    ] = None
+    repo: Path = option("Git repository of the commits.", "DIR", default=Path("."))
+    shown: Text = option(
+        "Commits to show: A..B, tags:A..B, tags:A,B,C or dates:FROM..TO; by default those of HEAD that are measured.",
+        "RANGE",
+        name="--range",
+        complete=completion.revisions,
+    )
+    platform: Text = option(
+        "A platform of a fleet, or another machine whose results the store has; by default this machine.", "NAME"
+    )
 
     def asked(self, cases: "Sequence[Case]", text: str | None = None, *, takes_releases: bool = True) -> "Asked":
         """Return the range, or that of `text`, with the cases; raises `UsageError` where it names no commits.
@@ -209,54 +170,28 @@ class MeasuringOptions:
 
     PANEL: ClassVar = "How"
 
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="Engines, separated by commas: counted, timed, sampled, traced, or a plugin's; of one server also"
-            " loaded.",
-            metavar="NAMES",
-            autocompletion=completion.list_of(*ENGINES),
-        ),
-    ] = None
-    budget: Annotated[
-        str | None, typer.Option(help="Time to spend on trials, builds excluded: 90s, 8m, 1h.", metavar="TIME")
-    ] = None
-    wait: Annotated[
-        str | None,
-        typer.Option(
-            help="Wait for a quiet machine before cases are timed, at most this long: 90s, 5m.", metavar="TIME"
-        ),
-    ] = None
-    trial_limit: Annotated[
-        str | None,
-        typer.Option(
-            help="Longest time of a trial, the loading of its data included: 90s, 20m. Default: 10m; with --quick 2m.",
-            metavar="TIME",
-        ),
-    ] = None
-    min_effect: Annotated[str, typer.Option(help="Smallest relevant change, by engine.", metavar="ENGINE=SIZE")] = (
-        "counted=0.5%,timed=2%"
+    engine: Text = option(
+        "Engines, separated by commas: counted, timed, sampled, traced, or a plugin's; of one server also loaded.",
+        "NAMES",
+        complete=completion.list_of(*ENGINES),
     )
-    quick: Annotated[bool, typer.Option("--quick", help="Only count, with smaller data sets and fewer requests.")] = (
-        False
+    budget: Text = option("Time to spend on trials, builds excluded: 90s, 8m, 1h.", "TIME")
+    wait: Text = option("Wait for a quiet machine before cases are timed, at most this long: 90s, 5m.", "TIME")
+    trial_limit: Text = option(
+        "Longest time of a trial, the loading of its data included: 90s, 20m. Default: 10m; with --quick 2m.", "TIME"
     )
-    count_build: Annotated[
-        bool,
-        typer.Option(
-            "--count-build",
-            help="Count the calls of inlined functions too, in a second build without inlining; costs are those of the"
-            " server's own build. Not for programs that are already built.",
-        ),
-    ] = False
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            help="Seed of all random choices, which repeats them exactly; by default another one each time.",
-            min=0,
-            max=LARGEST_SEED,
-            metavar="N",
-        ),
-    ] = None
+    min_effect: str = option("Smallest relevant change, by engine.", "ENGINE=SIZE", default="counted=0.5%,timed=2%")
+    quick: bool = flag("Only count, with smaller data sets and fewer requests.")
+    count_build: bool = flag(
+        "Count the calls of inlined functions too, in a second build without inlining; costs are those of the server's"
+        " own build. Not for programs that are already built."
+    )
+    seed: int | None = option(
+        "Seed of all random choices, which repeats them exactly; by default another one each time.",
+        "N",
+        min=0,
+        max=LARGEST_SEED,
+    )
 
     def engines(self, *, judging: bool = False) -> list[str] | None:
         """Return the engines that are named, none if the lab is to choose; raises `UsageError`."""
@@ -282,11 +217,11 @@ class MeasuringOptions:
 
     def check(self, platform: str | None = None) -> None:
         """Raise `UsageError` for times that are none, and for those of this machine where agents measure."""
-        for option, text in (("--wait", self.wait), ("--trial-limit", self.trial_limit)):
-            seconds(text, option)
+        for name, text in (("--wait", self.wait), ("--trial-limit", self.trial_limit)):
+            seconds(text, name)
             if text is not None and platform is not None:
-                hint = f"leave {option} or --platform out"
-                raise UsageError(f"`{option}` is for this machine, not for agents", hint=hint)
+                hint = f"leave {name} or --platform out"
+                raise UsageError(f"`{name}` is for this machine, not for agents", hint=hint)
 
     @property
     def wait_seconds(self) -> float:
@@ -307,26 +242,16 @@ class PlatformOptions:
 
     PANEL: ClassVar = "On a lab"
 
-    platform: Annotated[
-        str | None,
-        typer.Option(
-            "--platform",
-            help="Submit to zerolap serve, which measures on these platforms, separated by commas, or on all; by"
-            " default this command measures.",
-            metavar="NAMES",
-        ),
-    ] = None
-    priority: Annotated[str, typer.Option(help="Priority of the request: release, pull, backfill.", metavar="NAME")] = (
-        DEFAULT_PRIORITY
+    platform: Text = option(
+        "Submit to zerolap serve, which measures on these platforms, separated by commas, or on all; by default this"
+        " command measures.",
+        "NAMES",
     )
-    topic: Annotated[
-        str,
-        typer.Option(
-            help="Topic of the request, such as pr-123; ends unfinished ones of that topic and platform.",
-            metavar="NAME",
-        ),
-    ] = ""
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Submit, print id and platform, and exit.")] = False
+    priority: str = option("Priority of the request: release, pull, backfill.", "NAME", default=DEFAULT_PRIORITY)
+    topic: str = option(
+        "Topic of the request, such as pr-123; ends unfinished ones of that topic and platform.", "NAME", default=""
+    )
+    no_wait: bool = flag("Submit, print id and platform, and exit.")
 
     def __post_init__(self) -> None:
         """Raise `UsageError` for an unknown priority, and for options that need `--platform` without it."""
@@ -337,10 +262,10 @@ class PlatformOptions:
             "--topic": bool(self.topic),
             "--priority": self.priority != DEFAULT_PRIORITY,
         }
-        for option, is_given in given.items():
+        for name, is_given in given.items():
             if is_given and self.platform is None:
                 raise UsageError(
-                    f"`{option}` applies to submitted requests, and needs --platform",
+                    f"`{name}` applies to submitted requests, and needs --platform",
                     hint="add --platform all, or leave it out",
                 )
 
@@ -351,38 +276,20 @@ class Reports:
 
     PANEL: ClassVar = "Reports"
 
-    json: Json = None
-    html: Annotated[str | None, typer.Option("--html", help="Write a one-file HTML report.", metavar="FILE")] = None
-    markdown: Annotated[
-        str | None,
-        typer.Option("--markdown", help="Write Markdown for a pull request; - is standard output.", metavar="FILE|-"),
-    ] = None
-    benchfmt: Annotated[
-        str | None,
-        typer.Option(
-            "--benchfmt",
-            help="Write what was measured for benchstat, in Go's benchmark format; - is standard output.",
-            metavar="FILE|-",
-        ),
-    ] = None
-    junit: Annotated[
-        str | None,
-        typer.Option(
-            "--junit",
-            help="Write a JUnit file, in which CI systems show a test for each case; - is standard output.",
-            metavar="FILE|-",
-        ),
-    ] = None
-    sarif: Annotated[
-        str | None,
-        typer.Option(
-            "--sarif",
-            help="Write regressions as SARIF, which code scanning shows at the changed lines; - is standard output.",
-            metavar="FILE|-",
-        ),
-    ] = None
-    csv: Annotated[str | None, typer.Option("--csv", help="Write all points as CSV.", metavar="FILE|-")] = None
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print neither progress nor the table.")] = False
+    json: Text = option("Write the JSON document; - is standard output.", "FILE|-")
+    html: Text = option("Write a one-file HTML report.", "FILE")
+    markdown: Text = option("Write Markdown for a pull request; - is standard output.", "FILE|-")
+    benchfmt: Text = option(
+        "Write what was measured for benchstat, in Go's benchmark format; - is standard output.", "FILE|-"
+    )
+    junit: Text = option(
+        "Write a JUnit file, in which CI systems show a test for each case; - is standard output.", "FILE|-"
+    )
+    sarif: Text = option(
+        "Write regressions as SARIF, which code scanning shows at the changed lines; - is standard output.", "FILE|-"
+    )
+    csv: Text = option("Write all points as CSV; - is standard output.", "FILE|-")
+    quiet: bool = flag("Print neither progress nor the table.")
 
     def __post_init__(self) -> None:
         """Raise `UsageError` if a report cannot be written to its target, before hours are spent on measuring."""
@@ -480,13 +387,8 @@ class LoginOptions:
 
     PANEL: ClassVar = "What"
 
-    password_file: Annotated[
-        Path | None,
-        typer.Option(help="File whose first line is the password of the running server.", metavar="FILE"),
-    ] = None
-    username: Annotated[
-        str | None, typer.Option(help="User of the running server; by default its default user.", metavar="NAME")
-    ] = None
+    password_file: Path | None = option("File whose first line is the password of the running server.", "FILE")
+    username: Text = option("User of the running server; by default its default user.", "NAME")
 
     @property
     def login(self) -> "ServerLogin | None":
@@ -537,25 +439,15 @@ class KeptOptions:
 
     PANEL: ClassVar = "What is kept"
 
-    keep: Annotated[
-        str | None,
-        typer.Option(help="Keep results and judged histories of the last days; by default all.", metavar="90d"),
-    ] = None
-    keep_newest: Annotated[
-        int | None,
-        typer.Option(
-            help="Keep this many newest results of each topic and platform, such as a branch, whatever their age, and"
-            " this many judged histories of each range.",
-            metavar="N",
-        ),
-    ] = None
-    keep_bytes: Annotated[
-        str | None,
-        typer.Option(
-            help="Keep the newest results whose files (graphs, timelines, stacks, sources) fit into this, compressed.",
-            metavar="200GiB",
-        ),
-    ] = None
+    keep: Text = option("Keep results and judged histories of the last days; by default all.", "90d")
+    keep_newest: int | None = option(
+        "Keep this many newest results of each topic and platform, such as a branch, whatever their age, and this many"
+        " judged histories of each range.",
+        "N",
+    )
+    keep_bytes: Text = option(
+        "Keep the newest results whose files (graphs, timelines, stacks, sources) fit into this, compressed.", "200GiB"
+    )
 
     @property
     def retention(self) -> "Retention":
