@@ -27,7 +27,7 @@ def option(
 
 def flag(text: str) -> Any:
     """Return a field of a group that is true where its option is given."""
-    return dataclasses.field(default=False, metadata={PARAMETER: typer.Option(help=text, is_flag=True)})
+    return dataclasses.field(default=False, metadata={PARAMETER: typer.Option(help=text)})
 
 
 class Only:
