@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, MetaData, Table, text
 
 from zerolap import __version__
-from zerolap.cli.options import without_password
+from zerolap.cli.repeated_command import without_password
 from zerolap.records import (
     STANDALONE,
     Abilities,
