@@ -14,6 +14,7 @@ from command_line import Zerolap
 from demonstrated_lab import Demonstration
 from engine_place import CHECK_CASES
 from postgresql_server import PostgresqlServer, programs, server_user
+from quick_stores import make_stores_quick
 from simulated_fleet import SimulatedFleet
 from toy_server import ToySource, compile_toy
 from waiting import PATIENCE_SECONDS
@@ -37,6 +38,8 @@ for name in ("CLICOLOR_FORCE", "FORCE_COLOR", "GITHUB_ACTIONS", "LANGUAGE", "PY_
 os.environ["LC_ALL"] = "C.UTF-8"
 for name in ("NO_PROXY", "no_proxy"):
     os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1", "localhost")))
+
+make_stores_quick()
 
 
 def pytest_collection_finish() -> None:
