@@ -28,6 +28,8 @@ from zerolap.store import Store
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytest_plugins = ["longest_first"]
+
 # Modules and tests are many objects that stay: collections while they are made, and each full collection later, would
 # cost more than most tests.
 gc.disable()
