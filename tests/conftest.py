@@ -160,9 +160,10 @@ def client() -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
     """A browser; it ends with the module, as its event loop keeps other tests from running theirs."""
-    chromium = shutil.which("chromium")
+    # Without windows, a page takes a third of the time.
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if chromium is None:
-        pytest.skip("no chromium: apt-get install chromium")
+        pytest.skip("no chromium: apt-get install chromium-headless-shell")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -189,6 +190,6 @@ def either_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sto
     location = str(tmp_path / "store")
     if request.param == "postgresql":
         server: PostgresqlServer = request.getfixturevalue("postgresql")
-        location = f"{server.url(server.new_database())}&blobs={tmp_path / 'blobs'}"
+        location = f"{server.url(server.new_store())}&blobs={tmp_path / 'blobs'}"
     with Store.open(location) as opened:
         yield opened

@@ -16,15 +16,16 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from zerolap.store import sqlite
 
 BUSY_SECONDS = 60.0
+SQLITE_SET_UP = sqlite._set_up
+"""How a connection to SQLite is set up for users."""
 
 
 def make_stores_quick() -> None:
     """Have all stores that this process opens, and those that it forks, made and written to without waiting."""
-    set_up = sqlite._set_up
     created = sqlite.SqliteDatabase.open
 
     def set_up_without_flushing(connection: DBAPIConnection, entry: ConnectionPoolEntry) -> None:
-        set_up(connection, entry)
+        SQLITE_SET_UP(connection, entry)
         cursor = connection.cursor()
         cursor.execute("PRAGMA synchronous = OFF")
         cursor.close()

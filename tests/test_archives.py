@@ -319,7 +319,7 @@ def test_a_tree_that_is_too_large_cannot_travel(
     compiler: None, tmp_path: Path, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limits, reason in ((TarLimits(1 << 20, 3), "more than 3 files"), (TarLimits(1, 999), "more than 0 MiB")):
-        monkeypatch.setattr(archive_module, "LIMITS", limits)
+        monkeypatch.setattr(archive_module, "ARCHIVE_LIMITS", limits)
         with pytest.raises(UsageError, match=reason):
             pack_source(tree_source("tree", SOURCE), blobs)
 
@@ -338,7 +338,7 @@ def test_a_revision_with_endless_files_is_not_written_anywhere(
     with pytest.raises(UsageError, match=r"`bomb` cannot be exported from git: .* more than 1 MiB"):
         pack_source(revision_source("bomb", toy.path, bomb), blobs)
     for limits, reason in ((TarLimits(1 << 20, 3), "more than 3 files"), (TarLimits(1, 999), "more than 0 MiB")):
-        monkeypatch.setattr(archive_module, "LIMITS", limits)
+        monkeypatch.setattr(archive_module, "ARCHIVE_LIMITS", limits)
         with pytest.raises(UsageError, match=reason):
             pack_source(revision_source("first", toy.path, toy.first), blobs)
 

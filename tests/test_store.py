@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from postgresql_server import PostgresqlServer
 from pydantic import ValidationError
+from quick_stores import SQLITE_SET_UP
 from sqlalchemy import Connection, MetaData, Table, inspect, text
 
 from zerolap import __version__
@@ -81,6 +82,7 @@ from zerolap.store import (
     Store,
     database as migrations,
     recorded_requests as requests,
+    sqlite,
 )
 from zerolap.store.blobs import FileContainer, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
@@ -303,7 +305,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     if request.param == "sqlite":
         return Database(str(tmp_path / "store"), "sqlite")
     server: PostgresqlServer = request.getfixturevalue("postgresql")
-    return Database(f"{server.url(server.new_database())}&blobs={tmp_path / 'store' / 'blobs'}", "postgresql")
+    return Database(f"{server.url(server.new_store())}&blobs={tmp_path / 'store' / 'blobs'}", "postgresql")
 
 
 @pytest.fixture
@@ -1266,8 +1268,9 @@ def test_locations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Store.open("postgresql://host:port/name")
 
 
-def test_sqlite_is_set_up_for_crashes(file_store: Store) -> None:
-    with file_store._database.reading() as connection:
+def test_sqlite_is_set_up_for_crashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "_set_up", SQLITE_SET_UP)
+    with Store.open(str(tmp_path)) as store, store._database.reading() as connection:
         pragmas = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "foreign_keys", "synchronous", "busy_timeout")
