@@ -3,7 +3,6 @@
 A new store is a copy of an empty one, and nothing is flushed to the disk: the kernel keeps what a killed process wrote.
 """
 
-import functools
 import os
 import tempfile
 import threading
@@ -23,6 +22,10 @@ SQLITE_SET_UP = sqlite._set_up
 def make_stores_quick() -> None:
     """Have all stores that this process opens, and those that it forks, made and written to without waiting."""
     created = sqlite.SqliteDatabase.open
+    with tempfile.TemporaryDirectory() as directory:
+        made = Path(directory, "store")
+        created(made, BUSY_SECONDS).close()
+        empty_store = made.read_bytes()
 
     def set_up_without_flushing(connection: DBAPIConnection, entry: ConnectionPoolEntry) -> None:
         SQLITE_SET_UP(connection, entry)
@@ -34,17 +37,13 @@ def make_stores_quick() -> None:
         # What cannot be put there is refused as it is elsewhere.
         with suppress(OSError):
             if not path.exists():
-                _put_new(path, _empty_store())
+                _put_new(path, empty_store)
         return created(path, busy_seconds)
 
-    @functools.cache
-    def _empty_store() -> bytes:
-        with tempfile.TemporaryDirectory() as directory:
-            path = Path(directory, "store")
-            created(path, BUSY_SECONDS).close()
-            return path.read_bytes()
+    def not_flushed(_: int) -> None:
+        pass
 
-    _empty_store()
+    os.fsync = not_flushed  # type: ignore[assignment]
     sqlite._set_up = set_up_without_flushing
     sqlite.SqliteDatabase.open = opened  # type: ignore[method-assign]
 
