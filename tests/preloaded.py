@@ -1,7 +1,8 @@
 """The program with its modules imported: each call is a fork of this process, which saves the second that imports take.
 
 `python preloaded.py SOCKET` listens on a Unix socket until its standard input is closed. A call is a connection with
-three descriptors: a file with the call as JSON, standard output and standard error. It is answered by the exit code.
+three descriptors: a file with the call as JSON, standard output and standard error. It is answered by a line with the
+number of the process, and one with its exit code.
 """
 
 import atexit
@@ -17,24 +18,32 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
 from quick_stores import make_stores_quick
 
-LONGEST_CODE = 16
 
+def call(
+    arguments: Sequence[str],
+    directory: Path,
+    environment: Mapping[str, str],
+    on_start: Callable[[int], object] = lambda _process: None,
+) -> tuple[int, str, str]:
+    """Run the program to its end, and return its exit code, standard output and standard error.
 
-def call(arguments: Sequence[str], directory: Path, environment: Mapping[str, str]) -> tuple[int, str, str]:
-    """Run the program to its end, and return its exit code, standard output and standard error."""
+    `on_start` is called with the number of its process.
+    """
     with tempfile.TemporaryFile("w+") as asked, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         json.dump({"arguments": list(arguments), "directory": str(directory), "environment": dict(environment)}, asked)
         asked.flush()
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(_listening()))
             socket.send_fds(connection, [b"c"], [file.fileno() for file in (asked, out, err)])
-            code = int(connection.recv(LONGEST_CODE))
+            with connection.makefile() as answers:
+                on_start(int(answers.readline()))
+                code = int(answers.readline())
         texts = []
         for file in (out, err):
             file.seek(0)
@@ -98,6 +107,7 @@ class _Calls:
                     return descriptors
                 for descriptor in descriptors:
                     os.close(descriptor)
+                connection.sendall(f"{program}\n".encode())
                 self._running[os.pidfd_open(program)] = program, connection
 
     def _close(self, connection: socket.socket) -> None:
@@ -112,7 +122,7 @@ class _Calls:
         os.close(ended)
         _, status = os.waitpid(program, 0)
         with connection:
-            connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
+            connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
 def _become_program(descriptors: Sequence[int]) -> None:
