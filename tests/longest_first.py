@@ -1,6 +1,6 @@
 """The order of tests: files that take long begin first, so that at the end no process works on one while others idle.
 
-`scripts/pytest --record-seconds` records anew what each file takes.
+`scripts/pytest --record-seconds` records anew what each file takes without its slow tests.
 """
 
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 RECORD = Path(__file__).with_name("seconds_of_files.json")
+SECONDS_OF_A_SLOW_TEST = 8
 
 
 class Recorder:
@@ -20,7 +21,8 @@ class Recorder:
         self._seconds: Counter[str] = Counter()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._seconds[Path(report.location[0]).name] += report.duration  # type: ignore[assignment]
+        if "slow" not in report.keywords:
+            self._seconds[Path(report.location[0]).name] += report.duration  # type: ignore[assignment]
 
     def pytest_sessionfinish(self) -> None:
         lines = [f'"{file}": {round(seconds)}' for file, seconds in sorted(self._seconds.items())]
@@ -36,8 +38,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Recorder())
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    seconds: dict[str, int] = json.loads(RECORD.read_text())
-    longest = max(seconds.values())
+    """Sort what is left to be run."""
+    recorded: dict[str, int] = json.loads(RECORD.read_text())
     # A new file may be the longest.
-    items.sort(key=lambda item: -seconds.get(item.path.name, longest))
+    seconds = {item.path.name: recorded.get(item.path.name, max(recorded.values())) for item in items}
+    for item in items:
+        if item.get_closest_marker("slow") is not None:
+            seconds[item.path.name] += SECONDS_OF_A_SLOW_TEST
+    items.sort(key=lambda item: -seconds[item.path.name])
