@@ -444,7 +444,7 @@ class TestOverview:
 
 
 def test_histories_are_kept_in_postgresql_too(postgresql: PostgresqlServer, tmp_path: Path) -> None:
-    with Store.open(f"{postgresql.url(postgresql.new_database())}&blobs={tmp_path / 'blobs'}") as store:
+    with Store.open(f"{postgresql.url(postgresql.new_store())}&blobs={tmp_path / 'blobs'}") as store:
         keep_two_platforms(store)
         keep(store, MadeUp((SLOWER_ZADD,), cases={"sorted-set": ("ZADD",)}))
         assert len(store.kept_histories.histories(MANY)) == 2
