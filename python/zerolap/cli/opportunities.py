@@ -1,7 +1,8 @@
 """`zerolap opportunities`: what to optimise next, over all cases."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -12,7 +13,7 @@ from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.opportunities import CountedVersion
-    from zerolap.records import OpportunityWeights
+    from zerolap.records import OpportunityWeights, SourceFunction
     from zerolap.server import ServerLogin
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
@@ -84,7 +85,6 @@ def opportunities(
     quiet: options.Quiet = False,
 ) -> None:
     """Find opportunities, and write them."""
-    from zerolap.build import functions_of_build
     from zerolap.cli.output import write_opportunities
     from zerolap.opportunities import counted_version, version_opportunities
     from zerolap.store import Store
@@ -101,8 +101,15 @@ def opportunities(
             lab = Lab(results, sandbox=options.sandbox_policy(unsafe_no_sandbox))
             document = checked_opportunities(version, stated, lab, words, limit, listen)
         else:
-            document = version_opportunities(version, stated, results, functions_of_build, words, listen)
+            document = version_opportunities(version, stated, results, _functions_of_build, words, listen)
     write_opportunities(document, limit, json=json, markdown=markdown, quiet=quiet)
+
+
+def _functions_of_build(builds: Path, digest: str) -> "Sequence[SourceFunction] | None":
+    # To import what reads a build takes a while, and answers from what is kept need none.
+    from zerolap.build import functions_of_build
+
+    return functions_of_build(builds, digest)
 
 
 def _weights(
