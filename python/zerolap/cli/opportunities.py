@@ -106,7 +106,9 @@ def opportunities(
 
 
 def _functions_of_build(builds: Path, digest: str) -> "Sequence[SourceFunction] | None":
-    # To import what reads a build takes a while, and answers from what is kept need none.
+    if not (builds / digest).is_dir():
+        return None
+    # To import what reads a build takes a while.
     from zerolap.build import functions_of_build
 
     return functions_of_build(builds, digest)
