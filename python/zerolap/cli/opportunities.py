@@ -1,8 +1,9 @@
 """`zerolap opportunities`: what to optimise next, over all cases."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -12,7 +13,11 @@ from zerolap.cli.option_groups import Only
 from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
+if TYPE_CHECKING:
+    from zerolap.records import Case, CaseWeights, SourceFunction
+
 app = Verb()
+BY_COMMAND: Final = "command"
 
 HELP = f"""{VERBS["opportunities"]}
 
@@ -58,7 +63,7 @@ def opportunities(
             help="Weights of the cases: command, equal, priority, a file with INFO commandstats, or tcp://HOST:PORT.",
             metavar="WEIGHTS",
         ),
-    ] = "command",
+    ] = BY_COMMAND,
     check_arguments: Annotated[
         bool,
         typer.Option(
@@ -72,16 +77,14 @@ def opportunities(
     place: options.LabOptions,
 ) -> None:
     """Find opportunities, and write them."""
-    from zerolap.build import functions_of_build
     from zerolap.cli.output import write_opportunities
     from zerolap.cli.repeated_command import command_line
     from zerolap.opportunities import counted_version, version_opportunities
-    from zerolap.server import case_weights
     from zerolap.store import Store
 
     with Store.open_to_read(place.store) as results, _progress(quiet=reports.quiet) as listen:
         version = counted_version(results, identity, side=side, everywhere=everywhere)
-        stated = case_weights(weights, list(version.cases.values()), login.login)
+        stated = _weights(weights, list(version.cases.values()), login)
         words = command_line(context)
         if check_arguments:
             from zerolap.lab import Lab, checked_opportunities
@@ -89,8 +92,29 @@ def opportunities(
             lab = Lab(results, sandbox=options.sandbox_policy(place.unsafe_no_sandbox))
             document = checked_opportunities(version, stated, lab, words, limit, listen)
         else:
-            document = version_opportunities(version, stated, results, functions_of_build, words, listen)
+            document = version_opportunities(version, stated, results, _functions_of_build, words, listen)
     write_opportunities(document, limit, reports)
+
+
+def _functions_of_build(builds: Path, digest: str) -> "Sequence[SourceFunction] | None":
+    if not (builds / digest).is_dir():
+        return None
+    # To import what reads a build takes a while.
+    from zerolap.build import functions_of_build
+
+    return functions_of_build(builds, digest)
+
+
+def _weights(text: str, cases: "Sequence[Case]", login: options.LoginOptions) -> "CaseWeights":
+    """Return the weights that a user asks for; raises as `case_weights` does."""
+    if text == BY_COMMAND:
+        from zerolap.cases import named_weights
+
+        return named_weights(BY_COMMAND, cases)
+    # What asks servers takes a while to import.
+    from zerolap.server import case_weights
+
+    return case_weights(text, cases, login.login)
 
 
 @contextmanager
