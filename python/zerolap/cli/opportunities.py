@@ -101,7 +101,9 @@ def opportunities(
 
 
 def _functions_of_build(builds: "Path", digest: str) -> "Sequence[SourceFunction] | None":
-    # It takes a while to import, and is not needed for what was looked through before.
+    # It takes a while to import, and is needed only where the build is here and was not looked through before.
+    if not (builds / digest).is_dir():
+        return None
     from zerolap.build import functions_of_build
 
     return functions_of_build(builds, digest)
