@@ -32,7 +32,7 @@ class CommitShares:
         names = self.cases.cases or []
         text, names = (base, [*filter(None, [head]), *names]) if ".." in base else (f"{base}..{head or ''}", names)
         servers = self.servers
-        of_range = options.RangeOptions(servers.repo or Path(), config=servers.config, variant=servers.variant)
+        of_range = options.RangeOptions(repo=servers.repo or Path(), config=servers.config, variant=servers.variant)
         asked = of_range.asked(self.cases.selected(names), text)
         with Store.open(self.place.store) as results:
             with self.place.lab(results, self.measuring, quiet=self.reports.quiet) as lab:
