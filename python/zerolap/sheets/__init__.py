@@ -6,11 +6,12 @@ from zerolap.sheets.case_sentences import case_sentences as case_sentences
 from zerolap.sheets.case_words import (
     answers as answers,
     in_order as in_order,
+    ranked as ranked,
     skipped_line as skipped_line,
     statement as statement,
     trials as trials,
 )
-from zerolap.sheets.change_reasons import Reason as Reason, reasons_of as reasons_of
+from zerolap.sheets.change_reasons import Reason as Reason, places_of as places_of, reasons_of as reasons_of
 from zerolap.sheets.change_sheet import (
     changed_cases as changed_cases,
     comparison_document as comparison_document,
@@ -46,6 +47,7 @@ from zerolap.sheets.format import (
     rough_percent as rough_percent,
     share as share,
     shortened as shortened,
+    weighting as weighting,
 )
 from zerolap.sheets.headline import Headline as Headline, headline_of as headline_of
 from zerolap.sheets.lengths import Lengths as Lengths
@@ -76,7 +78,7 @@ from zerolap.sheets.outcome_words import (
     Word as Word,
     failed_check as failed_check,
 )
-from zerolap.sheets.run_sheet import run_sheet as run_sheet
+from zerolap.sheets.run_sheet import run_sheet as run_sheet, run_word as run_word
 from zerolap.sheets.sheet import (
     Cell as Cell,
     Column as Column,

@@ -28,7 +28,7 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
 
     Only so many cases have more than their figures, those first that were not measured.
     """
-    ordered = sorted(report.cases, key=lambda case: _word(case) == "measured")
+    ordered = sorted(report.cases, key=lambda case: run_word(case) == "measured")
     sections = [of_case for case in ordered if (of_case := _section(case)).has_content]
     traced = [opened(section) for case in ordered if (section := traced_of_run(case)) is not None]
     return Sheet(
@@ -56,7 +56,7 @@ def _left_out(report: RunReport, number: int) -> list[Section]:
     return [Section(sentences=[Sentence(text=text)])] if number else []
 
 
-def _word(case: RunCase) -> RunWord:
+def run_word(case: RunCase) -> RunWord:
     """Return what became of a case: `failed` where it was not measured at all, `invalid` where a check failed."""
     if case.failure is not None:
         return "failed"
@@ -64,7 +64,7 @@ def _word(case: RunCase) -> RunWord:
 
 
 def _headline(report: RunReport) -> str:
-    measured = sum(_word(case) == "measured" for case in report.cases)
+    measured = sum(run_word(case) == "measured" for case in report.cases)
     if not measured:
         return "no case was measured"
     of_all = counted(len(report.cases), "case", "cases")
@@ -75,7 +75,7 @@ def _table(cases: Sequence[RunCase]) -> Table:
     """Return the figures that users know; those of plugins are what was asked for."""
     metrics = [metric for metric in RUN_TABLE if any(metric in case.metrics for case in cases)]
     metrics += dict.fromkeys(metric for case in cases for metric in case.metrics if metric not in METRICS)
-    are_all_measured = all(_word(case) == "measured" for case in cases)
+    are_all_measured = all(run_word(case) == "measured" for case in cases)
     return Table(
         key="figures",
         columns=[
@@ -98,7 +98,7 @@ def _table(cases: Sequence[RunCase]) -> Table:
 
 
 def _outcome(case: RunCase) -> Cell:
-    word = _word(case)
+    word = run_word(case)
     return Cell() if word == "measured" else Cell(text=word, mark=word)
 
 
@@ -108,7 +108,7 @@ def _figure(case: RunCase, metric: str) -> str:
 
 def _section(case: RunCase) -> Section:
     """Return what there is beyond a case's row: functions, limits, trouble; folded, the other functions and figures."""
-    word = _word(case)
+    word = run_word(case)
     shown, further = case.functions[:MOST_FUNCTIONS], case.functions[MOST_FUNCTIONS:]
     others = {metric: value for metric, value in case.metrics.items() if metric in METRICS and metric not in RUN_TABLE}
     is_told = bool(case.functions or case.limits) or word != "measured"

@@ -17,3 +17,4 @@ from zerolap.report.pull_request.notices import (
     slack_closed as slack_closed,
     slack_opened as slack_opened,
 )
+from zerolap.report.pull_request.sarif import comparison_sarif as comparison_sarif
