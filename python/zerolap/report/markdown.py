@@ -72,6 +72,11 @@ def prose(text: str, longest: int | None = None, names: Container[str] = ()) -> 
     return _prose_of_line(line, at_start=True, names=names)
 
 
+def cell_prose(text: str) -> str:
+    """Return a sentence with foreign parts for a cell of a table, in which no list or heading begins."""
+    return _prose_of_line(one_line(text), at_start=False)
+
+
 def sentence_with_names(text: str, longest: int | None = None) -> str:
     """Return a finding's sentence: what stands in backticks as code, the rest as `prose` does."""
     line = one_line(text)

@@ -112,16 +112,20 @@ function titleOf(column: Column): string {
   return column.unit === "" ? column.heading : `${column.heading}, ${column.unit}`;
 }
 
-function SheetCell({ cell, column }: { cell: Cell | undefined; column: Column }) {
+export function SheetCell({ cell, column }: { cell: Cell | undefined; column: Column }) {
   if (cell === undefined) {
     return <td />;
   }
   const shown = <Marked mark={cell.mark} text={cell.text} isName={cell.is_name} />;
   const content = cell.link === null ? shown : <a href={cell.link}>{shown}</a>;
+  const names = [column.is_number && "number", column.is_code && "code", cell.is_part && "part"];
+  const className = names.filter(Boolean).join(" ");
   return cell.is_name ? (
-    <th scope="row">{content}</th>
+    <th scope="row" class={className}>
+      {content}
+    </th>
   ) : (
-    <td class={column.is_number ? "number" : ""}>{content}</td>
+    <td class={className}>{content}</td>
   );
 }
 
