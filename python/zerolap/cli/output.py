@@ -5,7 +5,6 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from zerolap import writer
@@ -17,11 +16,13 @@ from zerolap.records import (
     EnvironmentMissing,
     History,
     Opportunities,
+    Record,
     RunReport,
     SweepReport,
     VersionTable,
 )
-from zerolap.report import NO_CHANGES, comparison_json, run_json, show_comparison, show_run
+from zerolap.report import comparison_json, run_json, show_comparison, show_run
+from zerolap.sheets import NO_CHANGES, Sheet
 from zerolap.store import Store
 
 SHOWN_REASONS = 3
@@ -115,53 +116,45 @@ class HistoryReports:
 
 def write_history(history: History, reports: HistoryReports) -> None:
     """Write all requested reports on a history, and the table."""
-    from zerolap.report import history_benchfmt, history_csv, history_json, history_markdown, show_history
+    from zerolap.report import history_benchfmt, history_csv
+    from zerolap.sheets import history_sheet
 
-    for target, written in (
-        (reports.json, history_json),
-        (reports.markdown, partial(history_markdown, nothing=reports.nothing)),
-        (reports.csv, history_csv),
-        (reports.benchfmt, history_benchfmt),
-    ):
+    for target, written in ((reports.csv, history_csv), (reports.benchfmt, history_benchfmt)):
         if target is not None:
             write(target, written(history))
-    if not reports.quiet and "-" not in (reports.json, reports.markdown, reports.csv, reports.benchfmt):
-        show_history(history, writer.console(), reports.nothing)
+    is_quiet = reports.quiet or "-" in (reports.csv, reports.benchfmt)
+    sheet = history_sheet(history, reports.nothing)
+    write_sheet(history, sheet, json=reports.json, markdown=reports.markdown, quiet=is_quiet)
 
 
 def write_shares(history: History, reports: HistoryReports) -> None:
     """Write the share of each commit in the changes of a range: the document, and the table."""
-    from zerolap.report import history_json, shares_markdown, show_shares
+    from zerolap.sheets import commit_shares_sheet
 
-    if reports.json is not None:
-        write(reports.json, history_json(history))
-    if reports.markdown is not None:
-        write(reports.markdown, shares_markdown(history))
-    if not reports.quiet and "-" not in (reports.json, reports.markdown):
-        show_shares(history, writer.console())
+    sheet = commit_shares_sheet(history)
+    write_sheet(history, sheet, json=reports.json, markdown=reports.markdown, quiet=reports.quiet)
 
 
 def write_version_table(table: VersionTable, *, json: str | None, markdown: str | None, quiet: bool) -> None:
     """Write the requested reports on the versions of a history, and the table."""
-    from zerolap.report import show_version_table, version_table_json, version_table_markdown
+    from zerolap.sheets import version_table_sheet
 
-    if json is not None:
-        write(json, version_table_json(table))
-    if markdown is not None:
-        write(markdown, version_table_markdown(table))
-    if not quiet and "-" not in (json, markdown):
-        show_version_table(table, writer.console())
+    write_sheet(table, version_table_sheet(table), json=json, markdown=markdown, quiet=quiet)
 
 
 def write_bisect(report: BisectReport, *, json: str | None, markdown: str | None, quiet: bool) -> None:
     """Write the outcome of a bisection: the documents that are requested, and the lines for a terminal."""
-    from zerolap.report import document_json, sheet_markdown, show_sheet
     from zerolap.sheets import bisect_sheet
 
-    sheet = bisect_sheet(report)
+    write_sheet(report, bisect_sheet(report), json=json, markdown=markdown, quiet=quiet)
+
+
+def write_sheet(document: Record, sheet: Sheet, *, json: str | None, markdown: str | None, quiet: bool) -> None:
+    """Write a document as JSON and its sheet as Markdown if requested; on standard output unless another is there."""
+    from zerolap.report import document_json, sheet_markdown, show_sheet
 
     if json is not None:
-        write(json, document_json(report))
+        write(json, document_json(document))
     if markdown is not None:
         write(markdown, sheet_markdown(sheet))
     if not quiet and "-" not in (json, markdown):

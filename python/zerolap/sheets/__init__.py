@@ -1,6 +1,7 @@
 """Documents as they are shown, made once: each figure, its unit, its rounding and its sentence."""
 
 from zerolap.sheets.bisect_sheet import bisect_sheet as bisect_sheet
+from zerolap.sheets.commit_shares_sheet import commit_shares_sheet as commit_shares_sheet
 from zerolap.sheets.format import (
     ARROW as ARROW,
     COMMIT_DIGITS as COMMIT_DIGITS,
@@ -24,6 +25,7 @@ from zerolap.sheets.format import (
     share as share,
     shortened as shortened,
 )
+from zerolap.sheets.history_sheet import NO_CHANGES as NO_CHANGES, history_sheet as history_sheet
 from zerolap.sheets.sheet import (
     Cell as Cell,
     Column as Column,
@@ -38,3 +40,4 @@ from zerolap.sheets.sheet import (
     as_name as as_name,
     name as name,
 )
+from zerolap.sheets.version_table_sheet import version_table_sheet as version_table_sheet
