@@ -33,7 +33,7 @@ from zerolap.records import (
     TrialsJob,
     UsageError,
 )
-from zerolap.report.opportunity_reading import throughput
+from zerolap.sheets import saving_of_case
 from zerolap.store import Store
 
 EQUAL = OpportunityWeights(kind="equal")
@@ -140,9 +140,13 @@ def test_more_uncounted_work_than_counted_is_still_a_part_of_the_request() -> No
     assert ranked.saved_share == pytest.approx(5590 / 5900)
     (case,) = of_calls.cases
     assert (case.instructions_per_op, case.uncounted_instructions_per_op.expected) == (900.0, 5000.0)
-    assert throughput(case) == "85 % less work, 0 % fewer counted instructions, up to +556 % throughput"
+    assert saving_of_case(case) == (
+        "85 % less work: 5,000 (1,500 to 15,000) instructions, 0 of them of the 900 that are counted; "
+        "up to +556 % throughput (+167 % to +1,667 %)"
+    )
     # All of the instructions that this opportunity saves are counted.
-    assert throughput(of_write.cases[0]) == "66 % fewer instructions, up to +11 % throughput"
+    assert saving_of_case(of_write.cases[0]).startswith("66 % fewer instructions: 590 (")
+    assert "up to +11 % throughput (" in saving_of_case(of_write.cases[0])
 
 
 @pytest.mark.parametrize(("share", "grows"), [(0.0, 0.0), (0.5, 1.0), (-0.1, 0.0), (2.0, 19.0)])
@@ -442,7 +446,7 @@ def test_the_verb_writes_a_table_a_document_and_markdown(zerolap: Zerolap) -> No
     for part in (
         "1. addReplyDouble",
         "in 2 of 2 cases, most in hset",
-        "costly-formatting, high confidence",
+        "`costly-formatting`, high confidence",
         "xCommand > ",
     ):
         assert part in shown.out

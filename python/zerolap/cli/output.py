@@ -163,12 +163,9 @@ def write_sheet(document: Record, sheet: Sheet, *, json: str | None, markdown: s
 
 def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
     """Write the document of a check if requested, and the table unless the document is written to standard output."""
-    from zerolap.report import check_json, show_check
+    from zerolap.sheets import check_sheet
 
-    if json is not None:
-        write(json, check_json(report))
-    if not quiet and json != "-":
-        show_check(report, writer.console())
+    write_sheet(report, check_sheet(report), json=json, markdown=None, quiet=quiet)
 
 
 def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], *, json: str | None, quiet: bool) -> None:
@@ -176,29 +173,22 @@ def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], *, json: s
 
     The table is left out if `quiet`, or where another is written to standard output.
     """
-    from zerolap.report import profile_json, show_profile
+    from zerolap.sheets import profile_sheet
 
     with _writing(profile.id, "profile --stored"):
         for target, content in exports.items():
             write_bytes(target, content)
-        if json is not None:
-            write(json, profile_json(profile))
-    if not quiet and "-" not in (json, *exports):
-        show_profile(profile, writer.console())
+        is_quiet = quiet or "-" in exports
+        write_sheet(profile, profile_sheet(profile), json=json, markdown=None, quiet=is_quiet)
 
 
 def write_opportunities(
     document: Opportunities, limit: int, *, json: str | None, markdown: str | None, quiet: bool
 ) -> None:
     """Write what could be optimised: the documents that are requested, and the lines for a terminal."""
-    from zerolap.report import opportunities_json, opportunities_markdown, show_opportunities
+    from zerolap.sheets import opportunities_sheet
 
-    if json is not None:
-        write(json, opportunities_json(document))
-    if markdown is not None:
-        write(markdown, opportunities_markdown(document, limit))
-    if not quiet and "-" not in (json, markdown):
-        show_opportunities(document, writer.console(), limit)
+    write_sheet(document, opportunities_sheet(document, limit), json=json, markdown=markdown, quiet=quiet)
 
 
 def write_sweep(report: SweepReport, reports: Reports) -> None:

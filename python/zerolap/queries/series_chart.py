@@ -20,6 +20,7 @@ from zerolap.queries.kept_changes import (
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import HistoryLedger, Record, UsageError
+from zerolap.sheets import platform_event
 from zerolap.store import KeptCommit, KeptHistory, KeptPoints, KeptSeries, SeriesFilter, Store
 
 MOST_LINES: Final = 24
@@ -107,13 +108,14 @@ class ChartLine(Record):
 
 
 class PlatformStep(Record):
-    """A step in the times of one build in nearly all cases: the platform changed, between two times (ISO 8601)."""
+    """A step in the times of one build in nearly all cases, also in words: the platform changed."""
 
     history: int
     before: str
     since: str
     change: float
     facts_changed: bool
+    text: str
 
 
 class SeriesChart(Record):
@@ -430,6 +432,7 @@ def _platform_steps(store: Store, histories: Collection[int]) -> Iterable[Platfo
                 since=event.since,
                 change=event.change,
                 facts_changed=event.facts_changed,
+                text=platform_event(event),
             )
 
 

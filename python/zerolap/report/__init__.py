@@ -6,14 +6,11 @@ from zerolap.report.comparison_markdown import comparison_markdown as comparison
 from zerolap.report.comparison_terminal import show_comparison as show_comparison, show_run as show_run
 from zerolap.report.csv_tables import csv_cell as csv_cell, sheet_csv as sheet_csv
 from zerolap.report.document import (
-    check_json as check_json,
     comparison_json as comparison_json,
     document_json as document_json,
-    profile_json as profile_json,
     run_json as run_json,
 )
 from zerolap.report.emulated_snapshot_picture import count_pictures as count_pictures
-from zerolap.report.gate import gate_sentence as gate_sentence
 from zerolap.report.history_benchfmt import history_benchfmt as history_benchfmt
 from zerolap.report.history_csv import history_csv as history_csv
 from zerolap.report.html import (
@@ -21,12 +18,6 @@ from zerolap.report.html import (
     content_security_policy as content_security_policy,
     run_html as run_html,
 )
-from zerolap.report.opportunity_document import (
-    opportunities_json as opportunities_json,
-    opportunities_markdown as opportunities_markdown,
-)
-from zerolap.report.opportunity_terminal import show_opportunities as show_opportunities
-from zerolap.report.profile_terminal import show_profile as show_profile
 from zerolap.report.reading import Word as Word, failed_check as failed_check
 from zerolap.report.run_markdown import run_markdown as run_markdown
 from zerolap.report.sheet_markdown import sheet_markdown as sheet_markdown
@@ -42,7 +33,6 @@ from zerolap.report.sweep_document import (
     with_sweep_reading as with_sweep_reading,
 )
 from zerolap.report.terminal import show_sheet as show_sheet
-from zerolap.report.terminal_check import show_check as show_check
 from zerolap.report.written_reading import (
     case_statements as case_statements,
     cases_in_order as cases_in_order,

@@ -1,6 +1,7 @@
 """Documents as they are shown, made once: each figure, its unit, its rounding and its sentence."""
 
 from zerolap.sheets.bisect_sheet import bisect_sheet as bisect_sheet
+from zerolap.sheets.check_sheet import check_sheet as check_sheet
 from zerolap.sheets.commit_shares_sheet import commit_shares_sheet as commit_shares_sheet
 from zerolap.sheets.format import (
     ARROW as ARROW,
@@ -25,7 +26,19 @@ from zerolap.sheets.format import (
     share as share,
     shortened as shortened,
 )
-from zerolap.sheets.history_sheet import NO_CHANGES as NO_CHANGES, history_sheet as history_sheet
+from zerolap.sheets.gate import gate_sentence as gate_sentence
+from zerolap.sheets.history_sheet import (
+    NO_CHANGES as NO_CHANGES,
+    history_sheet as history_sheet,
+    platform_event as platform_event,
+)
+from zerolap.sheets.opportunities_sheet import (
+    calibration_text as calibration_text,
+    opportunities_overview as opportunities_overview,
+    opportunities_sheet as opportunities_sheet,
+    saving_of_case as saving_of_case,
+)
+from zerolap.sheets.profile_sheet import profile_sheet as profile_sheet
 from zerolap.sheets.sheet import (
     Cell as Cell,
     Column as Column,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.records import History, HistoryChange, HistorySeries, PlatformEvent
-from zerolap.sheets.format import change, counted, duration, interval, listing, metric_label
+from zerolap.sheets.format import change, counted, duration, interval, listing, metric_label, moment
 from zerolap.sheets.sheet import Cell, Column, Mark, Section, Sentence, Sheet, Table, as_name, name
 
 NO_CHANGES: Final = "no changes"
@@ -63,10 +63,10 @@ def failed_commits(history: History) -> list[Sentence]:
 def platform_event(event: PlatformEvent) -> str:
     """Write that the platform has changed, and how that shows."""
     state = "; another state of the machine was recorded then" if event.facts_changed else ""
-    return (
-        f"the same build takes {change(event.change)} in {counted(event.series, 'case', 'cases')} at once "
-        f"between {event.before} and {event.since}: the platform changed, no commit is the reason{state}"
+    where = (
+        f"in {counted(event.series, 'case', 'cases')} at once between {moment(event.before)} and {moment(event.since)}"
     )
+    return f"the same build takes {change(event.change)} {where}: the platform changed, no commit is the reason{state}"
 
 
 @dataclass(frozen=True)
