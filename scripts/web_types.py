@@ -15,8 +15,7 @@ from pydantic.json_schema import models_json_schema
 from zerolap.api.signing_in import SignedIn
 from zerolap.queries import QUERIES
 from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport, SnapshotReport
-from zerolap.report.reading import WORDS
-from zerolap.sheets import Sheet
+from zerolap.sheets import WORDS, Sheet
 
 Schema: TypeAlias = dict[str, Any]
 

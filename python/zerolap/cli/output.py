@@ -64,7 +64,7 @@ def write_comparison(
 
             write(reports.markdown, comparison_markdown(comparison))
         if reports.html is not None:
-            from zerolap.lab import read_pictures
+            from zerolap.documents import read_pictures
             from zerolap.report import comparison_html
 
             write(reports.html, comparison_html(comparison, read_pictures(comparison, store)))
@@ -87,7 +87,7 @@ def write_run(report: RunReport, store: Store, reports: Reports) -> None:
 
             write(reports.markdown, run_markdown(report))
         if reports.html is not None:
-            from zerolap.lab import read_run_pictures
+            from zerolap.documents import read_run_pictures
             from zerolap.report import run_html
 
             write(reports.html, run_html(report, read_run_pictures(report, store)))
@@ -173,13 +173,16 @@ def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], *, json: s
 
     The table is left out if `quiet`, or where another is written to standard output.
     """
+    from zerolap.report import document_json
     from zerolap.sheets import profile_sheet
 
     with _writing(profile.id, "profile --stored"):
         for target, content in exports.items():
             write_bytes(target, content)
-        is_quiet = quiet or "-" in exports
-        write_sheet(profile, profile_sheet(profile), json=json, markdown=None, quiet=is_quiet)
+        if json is not None:
+            write(json, document_json(profile))
+    is_quiet = quiet or "-" in (json, *exports)
+    write_sheet(profile, profile_sheet(profile), json=None, markdown=None, quiet=is_quiet)
 
 
 def write_opportunities(
@@ -193,17 +196,20 @@ def write_opportunities(
 
 def write_sweep(report: SweepReport, reports: Reports) -> None:
     """Write the requested documents of a sweep, as `write_comparison` does; none of them is benchfmt."""
-    from zerolap.report import show_sweep, sweep_html, sweep_json, sweep_markdown
+    from zerolap.report import document_json, sheet_html, sheet_markdown, show_sheet
+    from zerolap.sheets import sweep_sheet, with_sweep_reading
+
+    document, sheet = with_sweep_reading(report), sweep_sheet(report)
 
     with _writing(report.id):
         if reports.json is not None:
-            write(reports.json, sweep_json(report))
+            write(reports.json, document_json(document))
         if reports.html is not None:
-            write(reports.html, sweep_html(report))
+            write(reports.html, sheet_html(document, sheet))
         if reports.markdown is not None:
-            write(reports.markdown, sweep_markdown(report))
+            write(reports.markdown, sheet_markdown(sheet))
     if reports.has_table:
-        show_sweep(report, writer.console())
+        show_sheet(sheet, writer.console())
 
 
 @contextlib.contextmanager

@@ -10,28 +10,16 @@ from zerolap.report.document import (
     document_json as document_json,
     run_json as run_json,
 )
-from zerolap.report.emulated_snapshot_picture import count_pictures as count_pictures
 from zerolap.report.history_benchfmt import history_benchfmt as history_benchfmt
 from zerolap.report.history_csv import history_csv as history_csv
 from zerolap.report.html import (
     comparison_html as comparison_html,
     content_security_policy as content_security_policy,
     run_html as run_html,
+    sheet_html as sheet_html,
 )
-from zerolap.report.reading import Word as Word, failed_check as failed_check
 from zerolap.report.run_markdown import run_markdown as run_markdown
 from zerolap.report.sheet_markdown import sheet_markdown as sheet_markdown
-from zerolap.report.snapshot_verdict_rows import snapshot_gate_sentence as snapshot_gate_sentence
-from zerolap.report.sweep_document import (
-    show_sweep as show_sweep,
-    sweep_headline as sweep_headline,
-    sweep_html as sweep_html,
-    sweep_json as sweep_json,
-    sweep_kernel as sweep_kernel,
-    sweep_markdown as sweep_markdown,
-    sweep_servers as sweep_servers,
-    with_sweep_reading as with_sweep_reading,
-)
 from zerolap.report.terminal import show_sheet as show_sheet
 from zerolap.report.written_reading import (
     case_statements as case_statements,

@@ -9,7 +9,6 @@ from zerolap.report.lines import Lines, Part, TextColumn
 from zerolap.report.reading import (
     ANSWERS,
     CaseAnswer,
-    Word,
     answer_lines,
     answer_of,
     effort,
@@ -21,13 +20,14 @@ from zerolap.report.reading import (
     word,
 )
 from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
+from zerolap.report.terminal import OUTCOMES as SIGNS, show_section
 from zerolap.report.terminal_reasons import show_failed_checks, show_failure, show_reasons
 from zerolap.report.terminal_skipped import show_skipped
-from zerolap.report.terminal_traced import show_traced
-from zerolap.report.traced_reading import traced_of_comparison, traced_of_run
 from zerolap.sheets import (
     ARROW,
     COMMIT_DIGITS,
+    Section,
+    Word,
     change,
     count,
     interval,
@@ -35,22 +35,14 @@ from zerolap.sheets import (
     one_line,
     probability,
     share,
+    traced_of_comparison,
+    traced_of_run,
 )
 
 REASONS = 5
 UNMEASURED: dict[Answer, str] = {"work": "not counted", "time": "not timed"}
 INTERVAL = 1
 """How dispensable an interval is: the last that goes where width is scarce."""
-
-SIGNS: dict[Word, tuple[str, str]] = {
-    "regression": ("!", "bold red"),
-    "improvement": ("+", "bold green"),
-    "unsure": ("?", "yellow"),
-    "failed": ("x", "bold magenta"),
-    "invalid": ("x", "magenta"),
-    "same": ("=", "dim"),
-    "identical": ("=", "dim"),
-}
 
 
 def show_comparison(comparison: Comparison, console: Console, reasons: int | None = REASONS) -> None:
@@ -75,7 +67,7 @@ def show_comparison(comparison: Comparison, console: Console, reasons: int | Non
         _show_table(lines, cases)
     for case in cases:
         show_reasons(lines, case, _verdict(case), reasons)
-        show_traced(lines, case.case, traced_of_comparison(case))
+        show_traced(lines, traced_of_comparison(case))
     if comparison.notes:
         lines.blank()
     for note in comparison.notes:
@@ -97,13 +89,19 @@ def show_run(report: RunReport, console: Console) -> None:
         _show_run_table(lines, report.cases)
     for case in report.cases:
         _show_functions(lines, case)
-        show_traced(lines, case.case, traced_of_run(case))
+        show_traced(lines, traced_of_run(case))
     if report.notes:
         lines.blank()
     for note in report.notes:
         lines.line(("note: ", "bold"), one_line(note))
     lines.blank()
     lines.line((report.id, "bold"), (f"  seed {report.settings.seed}", "dim"))
+
+
+def show_traced(lines: Lines, traced: Section | None) -> None:
+    """Write what was traced of a case; nothing where nothing was."""
+    if traced is not None:
+        show_section(lines, traced, all_sections=True)
 
 
 def _build(build: MeasuredServer) -> list[Part]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from zerolap.report.markdown import bullets, cell_prose, code, folded, prose, sentence_with_names, table
+from zerolap.report.markdown import bullets, code, folded, prose, sentence_with_names, table
 from zerolap.sheets import Cell, Fact, Section, Sentence, Sheet, Stacks, Table
 
 LONGEST_STACK: Final = 400
@@ -23,7 +23,8 @@ def sheet_markdown(sheet: Sheet) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _section(section: Section, level: int) -> list[str]:
+def section_markdown(section: Section, level: int = 4) -> list[str]:
+    """Return the blocks of a section, below a heading of that level; one that is folded is opened by the reader."""
     title = sentence_with_names(section.title)
     if section.mark in ("regression", "improvement", "unsure", "failed", "invalid", "same", "identical"):
         title += f": {section.mark}"
@@ -41,7 +42,7 @@ def _content(section: Section, level: int) -> list[str]:
         blocks += [f"**{prose(shown.heading)}**"] if shown.heading else []
         blocks.append(markdown_table(shown))
     blocks += [block for stacks in section.stacks for block in _stacks(stacks)]
-    blocks += [block for inner in section.sections for block in _section(inner, level)]
+    blocks += [block for inner in section.sections for block in section_markdown(inner, level)]
     return blocks + [f"Note: {sentence_with_names(note)}" for note in section.notes]
 
 
@@ -71,7 +72,7 @@ def markdown_table(shown: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = code(cell.text, LONGEST_NAME) if cell.is_name else cell_prose(cell.text)
+    text = code(cell.text, LONGEST_NAME) if cell.is_name else prose(cell.text, at_start=False)
     text = f"**{text}**" if cell.mark in EMPHASIZED and text else text
     return f"{PART}{text}" if cell.is_part else text
 

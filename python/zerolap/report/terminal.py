@@ -43,7 +43,8 @@ def show_sheet(sheet: Sheet, console: Console, *, all_sections: bool = False) ->
         _show_facts(lines, sheet.closing, 0)
 
 
-def _show_section(lines: Lines, section: Section, indent: int, *, all_sections: bool) -> None:
+def show_section(lines: Lines, section: Section, indent: int = 0, *, all_sections: bool = False) -> None:
+    """Write a section below an empty line; nothing of what is folded but with `all_sections`."""
     if section.is_folded and not all_sections:
         return
     lines.blank()
@@ -66,7 +67,7 @@ def _show_content(lines: Lines, section: Section, indent: int, *, all_sections: 
     for stacks in section.stacks:
         _show_stacks(lines, stacks, indent)
     for inner in section.sections:
-        _show_section(lines, inner, indent, all_sections=all_sections)
+        show_section(lines, inner, indent, all_sections=all_sections)
     if section.notes and indent == 0:
         lines.blank()
     for note in section.notes:

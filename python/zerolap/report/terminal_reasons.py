@@ -7,7 +7,6 @@ from zerolap.report.reading import (
     answers,
     callers,
     culprit_figures,
-    failed_check,
     failed_on,
     has_changed,
     is_plain,
@@ -19,7 +18,7 @@ from zerolap.report.reading import (
     unconfirmed,
     word,
 )
-from zerolap.sheets import one_line
+from zerolap.sheets import failed_check, one_line
 
 LOG_LINES = 20
 IN_DIFF: Part = ("  in this change", "bold cyan")

@@ -38,6 +38,15 @@ from zerolap.sheets.opportunities_sheet import (
     opportunities_sheet as opportunities_sheet,
     saving_of_case as saving_of_case,
 )
+from zerolap.sheets.outcome_words import (
+    CHANGED as CHANGED,
+    PLURALS as PLURALS,
+    UNCHANGED as UNCHANGED,
+    WORDS as WORDS,
+    Word as Word,
+    failed_check as failed_check,
+    word_counts as word_counts,
+)
 from zerolap.sheets.profile_sheet import profile_sheet as profile_sheet
 from zerolap.sheets.sheet import (
     Cell as Cell,
@@ -53,4 +62,13 @@ from zerolap.sheets.sheet import (
     as_name as as_name,
     name as name,
 )
+from zerolap.sheets.snapshot_sheet import snapshot_gate_sentence as snapshot_gate_sentence
+from zerolap.sheets.sweep_sheet import (
+    sweep_headline as sweep_headline,
+    sweep_kernel as sweep_kernel,
+    sweep_servers as sweep_servers,
+    sweep_sheet as sweep_sheet,
+    with_sweep_reading as with_sweep_reading,
+)
+from zerolap.sheets.traced_section import traced_of_comparison as traced_of_comparison, traced_of_run as traced_of_run
 from zerolap.sheets.version_table_sheet import version_table_sheet as version_table_sheet

@@ -24,7 +24,7 @@ def bisect_sheet(report: BisectReport) -> Sheet:
             *([Section(sentences=[Sentence(label="skipped", text=text) for text in skipped])] if skipped else []),
         ],
         notes=list(report.notes),
-        closing=[Fact(label="command", text=f"`{report.command_line}`")],
+        closing=[Fact(label="command", text=report.command_line)],
     )
 
 

@@ -4,12 +4,27 @@ import type { ComponentChildren } from "preact";
 import { Fold, Notes, Sentence } from "./cases/facts.tsx";
 import { OUTCOMES, type Outcome, OutcomeMark } from "./cases/OutcomeMark.tsx";
 import { withArrows } from "./numbers.ts";
-import type { Cell, Column, Fact, Section, Sheet as SheetRecord, Stacks, Table } from "./records.ts";
-import { WideTable } from "./snapshot/WideTable.tsx";
+import type {
+  Cell,
+  Column,
+  Fact,
+  Section,
+  Sheet as SheetRecord,
+  Sentence as SheetSentence,
+  Stacks,
+  Table,
+} from "./records.ts";
+import { WideTable } from "./WideTable.tsx";
 import "./sheet.css";
 
+interface Properties {
+  sheet: SheetRecord;
+  /** The charts of the document, which stand above its tables. */
+  children?: ComponentChildren;
+}
+
 /** A sheet below its title as the heading of the page. */
-export function Sheet({ sheet }: { sheet: SheetRecord }) {
+export function Sheet({ sheet, children }: Properties) {
   return (
     <>
       <h1>
@@ -20,7 +35,11 @@ export function Sheet({ sheet }: { sheet: SheetRecord }) {
           <Sentence text={sheet.remark} />
         </p>
       )}
-      <SheetContent section={sheet} level={2} />
+      <Facts facts={sheet.facts} />
+      <Sentences sentences={sheet.sentences} />
+      <Notes notes={sheet.notes} />
+      {children}
+      <Figures section={sheet} level={2} />
       <Facts facts={sheet.closing} />
     </>
   );
@@ -31,16 +50,17 @@ export function SheetContent({ section, level }: { section: Section; level: numb
   return (
     <>
       <Facts facts={section.facts} />
-      {section.sentences.length > 0 && (
-        <ul class="sentences">
-          {section.sentences.map(({ label, text, mark }) => (
-            <li key={label + text} class={mark ?? ""}>
-              {label !== "" && <b>{label}: </b>}
-              <Sentence text={text} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <Sentences sentences={section.sentences} />
+      <Figures section={section} level={level} />
+      <Notes notes={section.notes} />
+    </>
+  );
+}
+
+/** The tables, stacks and sections in a section. */
+function Figures({ section, level }: { section: Section; level: number }) {
+  return (
+    <>
       {section.tables.map((table) => (
         <SheetTable key={table.key + table.heading} table={table} level={level} label={section.title} />
       ))}
@@ -50,8 +70,23 @@ export function SheetContent({ section, level }: { section: Section; level: numb
       {section.sections.map((inner) => (
         <SheetSection key={inner.key + inner.title} section={inner} level={level} />
       ))}
-      <Notes notes={section.notes} />
     </>
+  );
+}
+
+function Sentences({ sentences }: { sentences: SheetSentence[] }) {
+  if (sentences.length === 0) {
+    return null;
+  }
+  return (
+    <ul>
+      {sentences.map(({ label, text, mark }) => (
+        <li key={label + text} class={mark ?? ""}>
+          {label !== "" && <b>{label}: </b>}
+          <Sentence text={text} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

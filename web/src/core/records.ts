@@ -423,18 +423,6 @@ export interface CostlyFunction {
 }
 
 /**
- * A picture of a count over sizes of data: SVG, light or dark as its reader has chosen.
- *
- * `description` has the figures that it shows.
- */
-export interface CountPicture {
-  name: "fork" | "wait";
-  title: string;
-  description: string;
-  svg: string;
-}
-
-/**
  * The pictures of a case, null without any.
  *
  * `frames` are the functions that its stacks refer to, `sources` the lines of source code that its lines refer to.
@@ -463,12 +451,12 @@ export interface DrawnSlice {
 /**
  * A sweep of snapshots with its reading; of each point, the first repetition alone has a series.
  *
- * `seed` is that of the settings as text, as it has 64 bits. `pictures` are those of a sweep in emulated machines.
+ * `seed` is that of the settings as text, as it has 64 bits.
  */
 export interface DrawnSweep {
   report: SnapshotReport | EmulatedSnapshotReport;
   seed: string;
-  pictures: Array<CountPicture>;
+  sheet: Sheet;
 }
 
 /**
@@ -482,20 +470,6 @@ export interface EmulatedPoint {
   keys: number;
   runs: Array<Record<string, number>>;
   is_repeated: boolean | null;
-}
-
-/**
- * How the counts are read: the headline, what was measured, what follows, what to bear in mind, and the table.
- *
- * `units` explains those of the table. Earlier versions wrote neither.
- */
-export interface EmulatedReading {
-  headline: string;
-  subject: string;
-  sentences: Array<string>;
-  warnings: Array<string>;
-  table: ReadingTable | null;
-  units: string;
 }
 
 /** How the machines were emulated; counts depend on the versions of emulator and server, and on the seed. */
@@ -542,7 +516,7 @@ export interface EmulatedSnapshotReport {
   points: Array<EmulatedPoint>;
   failed: Array<FailedSize>;
   notes: Array<string>;
-  reading: EmulatedReading | null;
+  reading: SweepReading | null;
 }
 
 /** A value with the bounds that it is expected in. */
@@ -1512,14 +1486,6 @@ export interface Reading {
   sentences: Record<string, Array<string>>;
 }
 
-/** A table of a reading, as all reports show it: the first `names` columns are names. */
-export interface ReadingTable {
-  heading: string;
-  columns: Array<string>;
-  rows: Array<Array<string>>;
-  names: number;
-}
-
 /**
  * Reports, the newest first; `next_before` is where older ones begin, null where there are none.
  *
@@ -1819,15 +1785,6 @@ export interface SnapshotPoint {
   repetitions: Array<SnapshotRepetition>;
 }
 
-/** How a sweep is read: its headline, what was measured, what follows from it, and what to bear in mind. */
-export interface SnapshotReading {
-  headline: string;
-  subject: string;
-  sentences: Array<string>;
-  warnings: Array<string>;
-  traces: Array<SnapshotTraceReading>;
-}
-
 /**
  * One event under load: its metrics, by names with units, and the series of latencies around it.
  *
@@ -1867,7 +1824,7 @@ export interface SnapshotReport {
   traces: Array<SnapshotTrace>;
   failed: Array<FailedSize>;
   notes: Array<string>;
-  reading: SnapshotReading | null;
+  reading: SweepReading | null;
 }
 
 /**
@@ -1942,16 +1899,6 @@ export interface SnapshotTrace {
   child_calls: Array<ChildCall>;
   findings: Array<ForkFinding>;
   no_stacks: string | null;
-}
-
-/** How a trace is read; foreign names are on one line, without what would steer a terminal. */
-export interface SnapshotTraceReading {
-  title: string;
-  headline: string;
-  findings: Array<string>;
-  tables: Array<ReadingTable>;
-  stacks: Array<TraceStack>;
-  notes: Array<string>;
 }
 
 /**
@@ -2132,6 +2079,18 @@ export interface SweepList {
   next_before: number | null;
 }
 
+/**
+ * How a sweep is read: its headline, what was measured, what follows from it, and what to bear in mind.
+ *
+ * Earlier versions wrote further fields, which are ignored.
+ */
+export interface SweepReading {
+  headline: string;
+  subject: string;
+  sentences: Array<string>;
+  warnings: Array<string>;
+}
+
 /** A table; `left_out` is how many rows are not in it. */
 export interface Table {
   key: string;
@@ -2147,13 +2106,6 @@ export interface TimeOff {
   times: number;
   ns: number;
   queue_ns: number;
-}
-
-/** A stack as it is read: what it is of, how frequent it is there, and its functions from the leaf to the root. */
-export interface TraceStack {
-  call: string;
-  share: string;
-  frames: string;
 }
 
 /**

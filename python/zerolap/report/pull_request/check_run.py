@@ -21,8 +21,8 @@ from zerolap.report.pull_request.outcome import (
 )
 from zerolap.report.pull_request.rows import Row, cases_of, rows_of
 from zerolap.report.pull_request.writing import plain_writing
-from zerolap.report.reading import CHANGED, answers, statement
-from zerolap.sheets import counted, plain
+from zerolap.report.reading import answers, statement
+from zerolap.sheets import CHANGED, counted, plain
 
 Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "action_required"]
 AnnotationLevel: TypeAlias = Literal["notice", "warning"]

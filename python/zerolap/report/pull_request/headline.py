@@ -21,8 +21,8 @@ from zerolap.report.pull_request.outcome import (
 )
 from zerolap.report.pull_request.rows import CaseRows, Row, cases_of, rows_of
 from zerolap.report.pull_request.writing import Writing
-from zerolap.report.reading import CHANGED, CaseAnswer, is_missing
-from zerolap.sheets import COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
+from zerolap.report.reading import CaseAnswer, is_missing
+from zerolap.sheets import CHANGED, COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
 
 NAMED_PLATFORMS = 2
 """The most platforms that a sentence names; more are counted."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from zerolap.build import changes_between
 from zerolap.records import Comparison, UsageError
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
-from zerolap.report.pull_request.outcome import (
+from zerolap.report.pull_request import (
     GITHUB,
     ChangedLines,
     CommitRange,
@@ -19,6 +18,7 @@ from zerolap.report.pull_request.outcome import (
     changed_lines,
 )
 from zerolap.store import Store
+from zerolap.triggers.false_alarms import FalseAlarmRecord
 
 UNFINISHED: dict[str, PlatformState] = {
     "running": Failed("it has not finished"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from zerolap.records import Comparison, UnreadableRecord
-from zerolap.report.pull_request.outcome import FalseAlarms
+from zerolap.report.pull_request import FalseAlarms
 from zerolap.store import Store
 
 LOOKED_AT: Final = 500
