@@ -20,7 +20,7 @@ from zerolap.records import (
     Record,
     UsageError,
 )
-from zerolap.sheets import Sheet, calibration_text, opportunities_overview, saving_of_case
+from zerolap.sheets import Sheet, bounds_of_case, calibration_text, opportunities_overview, saving_of_case
 from zerolap.store import Store
 
 EXAMINING_SECONDS: Final = 2.0
@@ -62,9 +62,10 @@ class OpportunityParameters(Parameters):
 
 
 class ListedOpportunityCase(OpportunityCase):
-    """A case of an opportunity; `saving` is what it would save, in words."""
+    """A case of an opportunity; `saving` and `bounds` are what it would save, in words."""
 
     saving: str
+    bounds: str
 
 
 class ListedOpportunity(Opportunity):
@@ -197,7 +198,9 @@ def _listed(document: Opportunities, parameters: OpportunityParameters) -> Liste
 
 
 def _listed_cases(cases: Sequence[OpportunityCase]) -> list[ListedOpportunityCase]:
-    return [ListedOpportunityCase(**dict(case), saving=saving_of_case(case)) for case in cases]
+    return [
+        ListedOpportunityCase(**dict(case), saving=saving_of_case(case), bounds=bounds_of_case(case)) for case in cases
+    ]
 
 
 def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:

@@ -33,6 +33,7 @@ from zerolap.sheets.history_sheet import (
     platform_event as platform_event,
 )
 from zerolap.sheets.opportunities_sheet import (
+    bounds_of_case as bounds_of_case,
     calibration_text as calibration_text,
     opportunities_overview as opportunities_overview,
     opportunities_sheet as opportunities_sheet,

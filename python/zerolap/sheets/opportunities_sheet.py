@@ -5,7 +5,6 @@ from urllib.parse import urlencode
 
 from zerolap.records import (
     Calibration,
-    Estimate,
     Opportunities,
     Opportunity,
     OpportunityCase,
@@ -56,16 +55,21 @@ def opportunities_overview(document: Opportunities, limit: int, most_functions: 
 
 def saving_of_case(case: OpportunityCase) -> str:
     """Write what a case would save, and by how much it would get faster as far as instructions decide that."""
-    saved, uncounted = case.saved_instructions_per_op, case.uncounted_instructions_per_op.expected
+    saved, uncounted = case.saved_instructions_per_op.expected, case.uncounted_instructions_per_op.expected
     # What counted trials would show of the change is the counted part alone.
-    of_counted = saved.expected - uncounted
-    fewer = rough_percent(of_counted / case.instructions_per_op)
-    words = f"{fewer} fewer instructions: {_bounded(saved)} of {count(case.instructions_per_op)}"
-    if uncounted > 0:
-        less = f"{rough_percent(case.saved_share.expected)} less work: {_bounded(saved)} instructions"
-        words = f"{less}, {count(of_counted)} of them of the {count(case.instructions_per_op)} that are counted"
-    low, expected, high = (f"+{rough_percent(part)}" for part in (case.gain.low, case.gain.expected, case.gain.high))
-    return f"{words}; up to {expected} throughput ({low} to {high})"
+    fewer = rough_percent((saved - uncounted) / case.instructions_per_op)
+    less = f"{rough_percent(case.saved_share.expected)} less work, {fewer} fewer counted instructions"
+    words = f"{fewer} fewer instructions" if uncounted <= 0 else less
+    return f"{words}, up to +{rough_percent(case.gain.expected)} throughput"
+
+
+def bounds_of_case(case: OpportunityCase) -> str:
+    """Write the instructions that a case would save, and the bounds of that and of its throughput."""
+    saved, uncounted = case.saved_instructions_per_op, case.uncounted_instructions_per_op.expected
+    of_counted = f", {count(saved.expected - uncounted)} of them counted" if uncounted > 0 else ""
+    bounded = f"{count(saved.expected)} ({count(saved.low)} to {count(saved.high)})"
+    of_all = f"{bounded} instructions of {count(case.instructions_per_op)}{of_counted}"
+    return f"{of_all}; throughput {change(case.gain.low)} to {change(case.gain.high)}"
 
 
 def calibration_text(calibration: Calibration) -> str:
@@ -75,10 +79,6 @@ def calibration_text(calibration: Calibration) -> str:
     if calibration.uncounted_edits:
         return f"{_edits(calibration.uncounted_edits)}: what is saved is mostly not counted, and tests no prediction"
     return "no known edit tests what it predicts"
-
-
-def _bounded(saved: Estimate) -> str:
-    return f"{count(saved.expected)} ({count(saved.low)} to {count(saved.high)})"
 
 
 def _headline(document: Opportunities) -> str:

@@ -946,7 +946,7 @@ export interface ListedOpportunity {
   tested: string;
 }
 
-/** A case of an opportunity; `saving` is what it would save, in words. */
+/** A case of an opportunity; `saving` and `bounds` are what it would save, in words. */
 export interface ListedOpportunityCase {
   case: string;
   commands: Array<string>;
@@ -960,6 +960,7 @@ export interface ListedOpportunityCase {
   evidence: Record<string, number>;
   text: string;
   saving: string;
+  bounds: string;
 }
 
 /**

@@ -253,7 +253,9 @@ function CaseItem({ of, entry, result, sampled }: CaseProperties) {
         <b>{result === null ? name : <a href={caseUrl(result, name)}>{name}</a>}</b>{" "}
         <span class="quiet small">{entry.commands.join(", ")}</span>
       </p>
-      <p>{entry.saving}</p>
+      <p>
+        {entry.saving} <span class="quiet small">{entry.bounds}</span>
+      </p>
       <p>
         <code>{of.function}</code> <Sentence text={entry.text} />
       </p>
