@@ -45,7 +45,7 @@ def _name(variant: BuildVariant) -> str:
 def _row(variant: BuildVariant) -> list[Cell]:
     return [
         name(_name(variant)),
-        Cell(text=_faster(variant.gain), mark="strong"),
+        Cell(text=_faster(variant.gain)),
         Cell(text=f"{len(variant.commands):,}"),
         Cell(text=f"{len(variant.improvements):,}"),
         Cell(text=f"{len(variant.losses):,}"),
