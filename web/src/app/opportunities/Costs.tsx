@@ -1,7 +1,6 @@
 /** Where the instructions of a request go, the mean over all cases: by kind of work, and by function. */
 
 import { useState } from "preact/hooks";
-import { share } from "../../core/numbers.ts";
 import type {
   ListedOpportunities,
   OpportunityList,
@@ -26,7 +25,7 @@ export function Costs({ list, document, sheet }: Properties) {
       {sheet.sections.map((section) => {
         switch (section.key) {
           case "categories":
-            return <Categories key={section.key} title={section.title} categories={document.categories} />;
+            return <Categories key={section.key} section={section} categories={document.categories} />;
           case "functions":
             return <Functions key={section.key} section={section} list={list} document={document} />;
           case "cases":
@@ -39,33 +38,39 @@ export function Costs({ list, document, sheet }: Properties) {
   );
 }
 
-function Categories({ title, categories }: { title: string; categories: readonly WeighedCategory[] }) {
+/** The table of categories, with a bar beside each part. */
+function Categories({ section, categories }: { section: Section; categories: readonly WeighedCategory[] }) {
   const most = Math.max(...categories.map((of) => of.share), 0);
   return (
     <>
-      <h2>{title}</h2>
-      <table class="shares">
-        <caption class="sr">Parts of the instructions by kind of work</caption>
-        <thead class="sr">
-          <tr>
-            <th scope="col">work</th>
-            <th scope="col">of all</th>
-          </tr>
-        </thead>
-        <tbody>
-          {categories.map((of) => (
-            <tr key={of.category}>
-              <th scope="row">{of.category}</th>
-              <td class="number">
-                <span>{share(of.share)}</span>
-                <span class="share-bar" aria-hidden="true">
-                  <span style={{ width: `${most > 0 ? (100 * of.share) / most : 0}%` }} />
-                </span>
-              </td>
+      <h2>{section.title}</h2>
+      {section.tables.map(({ key, columns, rows }) => (
+        <table key={key} class="shares">
+          <caption class="sr">Parts of the instructions by kind of work</caption>
+          <thead class="sr">
+            <tr>
+              {columns.map((column) => (
+                <th key={column.key} scope="col">
+                  {column.heading}
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {categories.map((of, place) => (
+              <tr key={of.category}>
+                <th scope="row">{of.category}</th>
+                <td class="number">
+                  <span>{rows[place]?.[1]?.text}</span>
+                  <span class="share-bar" aria-hidden="true">
+                    <span style={{ width: `${most > 0 ? (100 * of.share) / most : 0}%` }} />
+                  </span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      ))}
     </>
   );
 }
