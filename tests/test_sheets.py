@@ -26,14 +26,15 @@ from zerolap.cases import load_cases
 from zerolap.opportunities import counted_version, version_opportunities
 from zerolap.queries import QuerySources, read_case_stacks
 from zerolap.records import (
+    CaseWeights,
     CheckedCase,
     CheckReport,
     Fault,
     History,
     MeasuredServer,
-    OpportunityWeights,
     Platform,
     Skipped,
+    StatedWeights,
 )
 from zerolap.report import csv_cell, sheet_csv, sheet_markdown, show_sheet
 from zerolap.sheets import (
@@ -93,7 +94,7 @@ def version_table(_: Store, directory: Path) -> Sheet:
 def opportunities(store: Store, _: Path) -> Sheet:
     stored_opportunities(store)
     version = counted_version(store, RUN.id)
-    weights = OpportunityWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs}
+    weights = CaseWeights(StatedWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs})
     return opportunities_sheet(version_opportunities(version, weights, store, functions_of_build, "zerolap"), 10)
 
 
