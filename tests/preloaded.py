@@ -74,9 +74,7 @@ def _import_all() -> None:
     import zerolap
 
     for module in pkgutil.walk_packages(zerolap.__path__, "zerolap."):
-        # Migrations are scripts, which their framework executes.
-        if not module.name.startswith("zerolap.store.migrations."):
-            importlib.import_module(module.name)
+        importlib.import_module(module.name)
     make_stores_quick()
     # Collections would write to the pages that forks share.
     gc.collect()
