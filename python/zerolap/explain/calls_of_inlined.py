@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from zerolap.explain.text import called_without_inlining
+from zerolap.explain.text import Sentences
 from zerolap.records import CallCounts, Finding, PerSide
 
 
@@ -20,5 +20,5 @@ def _with_calls(finding: Finding, base: CallCounts, head: CallCounts) -> Finding
     if before is None and after is None:
         return finding
     calls = PerSide(base=before, head=after)
-    text = f"{finding.text} {called_without_inlining(calls)}"
+    text = f"{finding.text} {Sentences().called_without_inlining(calls)}"
     return finding.model_copy(update={"calls_without_inlining_per_op": calls, "text": text})

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from zerolap.explain.text import joined
 from zerolap.records import METRICS, Finding, Verdict
 
 CHANGED = ("regression", "improvement")
@@ -53,10 +54,10 @@ def _text(work: Verdict, time: Verdict, by_metric: Mapping[str, Verdict]) -> str
     known = [verdict for metric in MOST_CYCLES if (verdict := by_metric.get(metric)) is not None]
     with_time = [verdict for verdict in known if _explains(verdict, time, by_metric.get("cycles_per_op"))]
     if with_time:
-        return f"{outcome}, with {'more' if time.change > 0 else 'fewer'} {_listing([*map(_figures, with_time)])}."
+        return f"{outcome}, with {'more' if time.change > 0 else 'fewer'} {joined([*map(_figures, with_time)])}."
     if same:
         unchanged = {verdict.metric for verdict in known if verdict.verdict == "same"}
-        return f"{outcome}{_at_the_same(unchanged)}. That points to {_listing(_possible_causes(unchanged), 'or')}."
+        return f"{outcome}{_at_the_same(unchanged)}. That points to {joined(_possible_causes(unchanged), 'or')}."
     return f"{outcome}. That points to caches, memory or locks as the larger part of the cost."
 
 
@@ -79,7 +80,7 @@ def _figures(verdict: Verdict) -> str:
 
 def _at_the_same(unchanged: set[str]) -> str:
     labels = [METRICS[metric].label.removesuffix(" per request") for metric in MOST_CYCLES if metric in unchanged]
-    return f" at the same {_listing(labels)} per request" if labels else ""
+    return f" at the same {joined(labels)} per request" if labels else ""
 
 
 def _possible_causes(unchanged: set[str]) -> list[str]:
@@ -88,10 +89,6 @@ def _possible_causes(unchanged: set[str]) -> list[str]:
     if "branch_misses_per_op" not in unchanged:
         causes.append("branch prediction")
     return [*causes, "locks and atomics", "page faults", "where the code was placed"]
-
-
-def _listing(parts: Sequence[str], last: str = "and") -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:

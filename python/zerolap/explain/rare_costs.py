@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from zerolap.explain import text
 from zerolap.explain.allocations import calls_allocator
 from zerolap.explain.stated_figures import StatedFigure
+from zerolap.explain.text import Sentences
 from zerolap.records import Caller, CallGraph, Finding, GraphEdge, PerSide
 
 MAX_FINDINGS = 5
@@ -48,7 +48,7 @@ def _explained(old: Mapping[_Pair, float], new: Mapping[_Pair, float]) -> list[F
                 calls_per_op=calls,
                 share_of_change=changed[caller, callee] / total,
                 callers=[Caller(function=caller[0], file=caller[1], calls_per_op=calls, in_diff=False)],
-                text=text.call_count(caller[0], callee[0], StatedFigure.of(calls)),
+                text=Sentences().call_count(caller[0], callee[0], StatedFigure.of(calls)),
             )
         )
     return findings
