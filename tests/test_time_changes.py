@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from zerolap.cases import core_suite
-from zerolap.history import Asked
+from zerolap.history import HistoryRange
 from zerolap.history.commit_times import CaseTimes, FreshContrast, missing_contrasts, read_times
 from zerolap.history.commit_work import CaseWork, WorkPoints
 from zerolap.history.nodes import Nodes
@@ -77,7 +77,7 @@ def test_times_with_other_settings_of_the_case_are_none_of_its_series(
     store: Any = SimpleNamespace(history=SimpleNamespace(contrasts=lambda *_: [recorded]))
     nodes = Nodes((0, 1), {"b-1": 0, "b-2": 1})
     machine = Platform(name="bench-1", fingerprint="p-1", cpu="a cpu", cores=2, kernel="6.1")
-    asked = Asked(Path("repository"), "A..B", (), [case], platform=machine)
+    asked = HistoryRange(Path("repository"), "A..B", (), [case], platform=machine)
     times = read_times(asked, nodes, {case.name: CaseWork(case, nodes, {})}, store, machine.fingerprint)
     assert len(times[case.name].contrasts.get(CPU, ())) == count
 

@@ -141,7 +141,15 @@ def show(
     from zerolap.cli.exit_code import filling_exit_code
     from zerolap.cli.output import HistoryReports, write_history
     from zerolap.errors import UsageError
-    from zerolap.history import Filling, FillOptions, Shown, history_of, keep_history, measurer_for, of_built_commits
+    from zerolap.history import (
+        Filling,
+        FillOptions,
+        HistoryHeader,
+        history_of,
+        keep_history,
+        measurer_for,
+        of_built_commits,
+    )
     from zerolap.lab import Lab
     from zerolap.store import Store
 
@@ -164,7 +172,7 @@ def show(
     trial_seconds = options.trial_seconds(trial_limit, None, quick=False)
     with Store.open_known(store) if measure is None else Store.open(store) as results:
         asked = options.on_platform(asked, platform, results)
-        summary, filled = Shown(line), None
+        summary, filled = HistoryHeader(line), None
         if measure is not None:
             with Bar(quiet=quiet) as bar:
                 policy = options.sandbox_policy(unsafe_no_sandbox)
@@ -172,7 +180,7 @@ def show(
                 wanted = FillOptions(engines, options.seconds(budget), line, retry=retry)
                 filled = Filling(asked, wanted, lab, measurer_for(asked, lab)).fill()
             notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
-            summary = Shown(line, filled.machine_seconds, notes)
+            summary = HistoryHeader(line, filled.machine_seconds, notes)
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
         document = beside_imported(history_of(asked, Lab(results), summary), of_others, results)

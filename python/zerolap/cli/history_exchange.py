@@ -10,7 +10,7 @@ from zerolap.cli import options
 
 if TYPE_CHECKING:
     from zerolap.exchange import CollectedPoints, PublicNames, TimeSeriesServer
-    from zerolap.history import Asked
+    from zerolap.history import HistoryRange
     from zerolap.records import History, ImportedSeries
     from zerolap.store import Store
 
@@ -238,7 +238,7 @@ def export(
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.errors import UsageError
     from zerolap.exchange import PublicNames, TimeSeriesServer, source_of, with_absolute_values
-    from zerolap.history import Shown, history_of, of_built_commits
+    from zerolap.history import HistoryHeader, history_of, of_built_commits
     from zerolap.lab import Lab
     from zerolap.store import Store
 
@@ -249,7 +249,7 @@ def export(
     with Store.open_known(store) as results:
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
-        document = with_absolute_values(history_of(asked, Lab(results), Shown()), asked, results)
+        document = with_absolute_values(history_of(asked, Lab(results), HistoryHeader()), asked, results)
     names = PublicNames(
         organization=organization,
         repository=repository,
@@ -370,7 +370,7 @@ def _no_source(source: str, results: "Store") -> Exception:
     return UsageError(f"nothing is imported as `{source}`", hint=hint)
 
 
-def _project(asked: "Asked", project: str | None) -> tuple[str, str]:
+def _project(asked: "HistoryRange", project: str | None) -> tuple[str, str]:
     """Return organization and repository of the labels; raises `UsageError`."""
     import re
 
@@ -384,7 +384,7 @@ def _project(asked: "Asked", project: str | None) -> tuple[str, str]:
     return match[1], match[2]
 
 
-def _branch_of(asked: "Asked") -> str:
+def _branch_of(asked: "HistoryRange") -> str:
     from zerolap.build import run_git
     from zerolap.errors import UsageError
 

@@ -82,7 +82,7 @@ def table(
         TIME,
         WORK,
         BuildSplit,
-        Shown,
+        HistoryHeader,
         TableQuestion,
         case_weights,
         history_of,
@@ -107,7 +107,7 @@ def table(
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
         lab = Lab(results, bar, policy, trial_seconds=trial_seconds)
-        history = history_of(asked, lab, Shown(question.command_line))
+        history = history_of(asked, lab, HistoryHeader(question.command_line))
         positions = table_positions(history, metric)
         if split_builds and platform is not None:
             raise UsageError("`--split-builds` measures on this machine", hint="leave --platform out")

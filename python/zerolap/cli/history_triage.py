@@ -116,7 +116,7 @@ def report(
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.exit_code import history_exit_code
     from zerolap.cli.output import HistoryReports, write_history
-    from zerolap.history import Shown, history_of, of_built_commits, open_changes
+    from zerolap.history import HistoryHeader, history_of, of_built_commits, open_changes
     from zerolap.lab import Lab
     from zerolap.store import Store
 
@@ -127,6 +127,6 @@ def report(
         asked = options.on_platform(asked, platform, results)
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
-        document = history_of(asked, Lab(results), Shown(options.command_line(context)))
+        document = history_of(asked, Lab(results), HistoryHeader(options.command_line(context)))
         write_history(open_changes(document), HistoryReports(json, markdown, None, quiet, nothing="nothing is open"))
     raise typer.Exit(history_exit_code(document, [case.name for case in asked.cases], fail_on))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zerolap.build import Variant
-    from zerolap.history import Asked
+    from zerolap.history import HistoryRange
     from zerolap.records import Case, Source
     from zerolap.sandbox import SandboxPolicy
     from zerolap.server import ServerLogin
@@ -487,7 +487,7 @@ def command_line(context: typer.Context) -> str:
     return shlex.join(word.encode(errors="surrogateescape").decode(errors="backslashreplace") for word in words)
 
 
-def on_platform(asked: "Asked", name: str | None, store: "Store") -> "Asked":
+def on_platform(asked: "HistoryRange", name: str | None, store: "Store") -> "HistoryRange":
     """Return what is asked of a platform's measurements instead of this machine's, if it is named.
 
     Raises `UsageError` for a name that the store does not know.
@@ -508,15 +508,15 @@ def history_range(
     config: dict[str, str],
     *,
     takes_releases: bool = True,
-) -> "Asked":
+) -> "HistoryRange":
     """Return what a history is asked about; raises `UsageError` for a range that names no commits.
 
     Without `takes_releases`, the text is `A..B`.
     """
     from zerolap.build import commits_of
-    from zerolap.history import Asked
+    from zerolap.history import HistoryRange
 
-    return Asked(
+    return HistoryRange(
         repository=repository.resolve(),
         text=text,
         commits=commits_of(repository, text, takes_releases=takes_releases),

@@ -8,12 +8,12 @@ from collections import defaultdict
 from statistics import median
 
 from zerolap.exchange.public_series import METRICS_OF_MEMTIER
-from zerolap.history import Asked
+from zerolap.history import HistoryRange
 from zerolap.records import METRICS, History, HistoryPoint, HistorySeries
 from zerolap.store import Store
 
 
-def with_absolute_values(history: History, asked: Asked, store: Store) -> History:
+def with_absolute_values(history: History, asked: HistoryRange, store: Store) -> History:
     """Return a history with series of throughput and latency: of each program the median over all of its starts.
 
     `history` is what `history_of` returns for what is asked.

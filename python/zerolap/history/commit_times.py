@@ -5,21 +5,20 @@ pull request or by hand.
 """
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from zerolap.history.asked import TIME, Asked
-from zerolap.history.commit_work import CaseWork
+from zerolap.history.commit_work import CaseWork, LogByPlaces, no_places
+from zerolap.history.history_range import INSTRUCTIONS, TIME, HistoryRange
 from zerolap.history.nodes import Nodes
 from zerolap.judge import Contrast, Level, Levels, levels_of
 from zerolap.records import Case
-from zerolap.store import CountedPoint, RecordedContrast, Store
+from zerolap.store import RecordedContrast, Store
 
-INSTRUCTIONS: Final = "instructions_per_op"
 STARTS: Final = 6
-"""Of a contrast: it may be unsure by itself, as the levels rest on all of them."""
+"""A contrast has so many starts: it may be unsure by itself, as the levels rest on all of them."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +45,15 @@ class CaseTimes:
     contrasts: Mapping[str, Sequence[Contrast]]
     fresh: Sequence[FreshContrast] = ()
     work: CaseWork | None = None
-    log_by_places: Callable[[tuple[CountedPoint, CountedPoint]], float] = lambda _: 0.0
+    log_by_places: LogByPlaces = no_places
 
     def work_change(self, after: int, position: int) -> float | None:
         """Return the logarithm of the change of counted work between two commits; none where it is unknown.
 
         It is that of the instructions, without what the places of strings account for.
         """
-        if self.work is None or INSTRUCTIONS not in self.work.points:
-            return None
-        step = self.work.step(INSTRUCTIONS, after, position)
-        points = self.work.points_of(INSTRUCTIONS, after, position)
-        if step is None or points is None:
-            return None if step is None else step[0]
-        return step[0] - self.log_by_places(points)
+        work = self.work
+        return None if work is None else work.change_of_work(INSTRUCTIONS, after, position, self.log_by_places)
 
     @cached_property
     def firsts(self) -> list[int]:
@@ -131,7 +125,12 @@ class MissingContrast:
 
 
 def read_times(
-    asked: Asked, nodes: Nodes, work: Mapping[str, CaseWork], store: Store, platform: str
+    asked: HistoryRange,
+    nodes: Nodes,
+    work: Mapping[str, CaseWork],
+    store: Store,
+    platform: str,
+    log_by_places: LogByPlaces = no_places,
 ) -> dict[str, CaseTimes]:
     """Return the timed contrasts of the cases of a range on a platform, by case."""
     by_case: dict[str, list[RecordedContrast]] = {}
@@ -154,7 +153,7 @@ def read_times(
                 of_metrics.setdefault(contrast.metric, []).append(measured)
                 if not contrast.is_of_history:
                     fresh.append(FreshContrast(base, head, contrast))
-        times[case.name] = CaseTimes(case, groups, of_metrics, fresh, work[case.name])
+        times[case.name] = CaseTimes(case, groups, of_metrics, fresh, work[case.name], log_by_places)
     return times
 
 

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from zerolap.history.asked import OF_FLEET, Asked
+from zerolap.history.history_range import OF_FLEET, HistoryRange
 from zerolap.host import fingerprint, read_processors
 from zerolap.lab import (
     Lab,
@@ -259,7 +259,7 @@ def _build_alone(request: Request, lab: Lab) -> str | None:
     return None
 
 
-def measurer_for(asked: Asked, lab: Lab) -> Measurer:
+def measurer_for(asked: HistoryRange, lab: Lab) -> Measurer:
     """Return what measures on the platform that is asked about; raises `UsageError` for a machine elsewhere."""
     if asked.builder:
         return FleetMeasurer(asked.platform.name, lab)

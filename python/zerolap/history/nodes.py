@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from zerolap.history.asked import Asked
+from zerolap.history.history_range import HistoryRange
 from zerolap.store import CommitBuild, Store
 
 
@@ -37,7 +37,7 @@ class Nodes:
         return [build for build, of_build in self.builds.items() if of_build == node]
 
 
-def read_nodes(asked: Asked, store: Store) -> Nodes:
+def read_nodes(asked: HistoryRange, store: Store) -> Nodes:
     """Return the nodes of a range by the builds that the store knows and that its platform can execute."""
     commits = [commit.revision.commit for commit in asked.commits]
     builds = store.history.builds(commits, asked.architectures)
@@ -94,7 +94,7 @@ def _root(joined: dict[str, str], name: str) -> str:
     return name
 
 
-def of_built_commits(asked: Asked, store: Store) -> Asked:
+def of_built_commits(asked: HistoryRange, store: Store) -> HistoryRange:
     """Return what is asked, of the commits from the first to the last that is built in the variant.
 
     Those between stay, also where they are not built: a step over them is of none of them alone.

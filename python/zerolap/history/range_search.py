@@ -10,9 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from zerolap.history.asked import OF_REQUESTS, TIME, Asked
 from zerolap.history.commit_work import CaseWork
-from zerolap.history.fill_range import COUNTED, INSTRUCTIONS, TIMED, Filling, FillOptions
+from zerolap.history.fill_range import COUNTED, TIMED, Filling, FillOptions
+from zerolap.history.history_range import INSTRUCTIONS, OF_REQUESTS, TIME, HistoryRange
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.judge import (
     BisectedCommit,
@@ -85,7 +85,7 @@ class _Located:
 class RangeSearch:
     """Searches one range for the commits that changed its only case, on this machine."""
 
-    def __init__(self, asked: Asked, options: SearchOptions, lab: Lab) -> None:
+    def __init__(self, asked: HistoryRange, options: SearchOptions, lab: Lab) -> None:
         self._asked = asked
         self._options = options
         self._lab = lab
@@ -190,11 +190,7 @@ class RangeSearch:
 
         It is without what the places of strings account for, which no commit owns.
         """
-        step = self._work.step(metric, 0, position) if metric in self._work.points else None
-        points = self._work.points_of(metric, 0, position)
-        if step is None or points is None:
-            return None if step is None else step[0]
-        return step[0] - self._reasons.log_by_string_places(points)
+        return self._work.change_of_work(metric, 0, position, self._reasons.log_by_string_places)
 
     # Time.
 

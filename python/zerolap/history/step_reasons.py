@@ -8,7 +8,7 @@ from typing import Final
 
 from zerolap import __version__
 from zerolap.build import BuiltServer
-from zerolap.history.asked import Asked
+from zerolap.history.history_range import HistoryRange
 from zerolap.judge import StringCosts
 from zerolap.lab import Explainer, Lab, with_builds
 from zerolap.records import OF_INSTRUCTIONS, CallGraph, Finding, ZerolapError
@@ -27,7 +27,7 @@ MOST_EXPLAINERS: Final = 64
 class WorkReasons:
     """Explains changes of counted work over a range, as far as the lab has its builds."""
 
-    asked: Asked
+    asked: HistoryRange
     lab: Lab
     _explainers: dict[tuple[str, str], Explainer] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from zerolap import _core
-from zerolap.history.asked import TIME
 from zerolap.history.commit_times import CaseTimes
+from zerolap.history.history_range import TIME
 from zerolap.judge import (
     EVENT,
     SeriesLevels,
