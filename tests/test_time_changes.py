@@ -137,7 +137,8 @@ def test_a_drift_of_time_names_commits_whose_work_changed_too() -> None:
     counted = counted_work([1000.0 * (1.004 if position >= dearer else 1.0) for position in range(12)])
     assert drift_of_time(replace(times, work=counted)) == [dearer]
     # Where strings lie in memory accounts for the count.
-    assert drift_of_time(replace(times, work=counted, log_by_places=lambda _: math.log(1.004))) == []
+    by_places = replace(counted, log_by_places=lambda _: math.log(1.004))
+    assert drift_of_time(replace(times, work=by_places)) == []
     counted = counted_work([1000.0 * (0.996 if position >= cheaper else 1.0) for position in range(12)])
     assert drift_of_time(replace(times, work=counted)) == []
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from zerolap.history.commit_work import CaseWork, LogByPlaces, no_places
-from zerolap.history.history_range import INSTRUCTIONS, TIME, HistoryRange
+from zerolap.history.commit_work import CaseWork
+from zerolap.history.history_range import TIME, HistoryRange
 from zerolap.history.nodes import Nodes
 from zerolap.judge import Contrast, Level, Levels, levels_of
 from zerolap.records import Case
@@ -35,9 +35,8 @@ class CaseTimes:
     """The timed contrasts of a case over a range.
 
     `groups` are numbers of commits that execute the same in this case, by position, none where the commit is not built
-    or the case invalid;
-    `contrasts` are by metric, between these groups; those that can confirm a change are in `fresh` too. `work` is what
-    was counted, if anything, and `log_by_places` what the places of strings account for between two counts.
+    or the case invalid. `contrasts` are by metric, between these groups; those that can confirm a change are in `fresh`
+    too. `work` is what was counted, if anything.
     """
 
     case: Case
@@ -45,15 +44,6 @@ class CaseTimes:
     contrasts: Mapping[str, Sequence[Contrast]]
     fresh: Sequence[FreshContrast] = ()
     work: CaseWork | None = None
-    log_by_places: LogByPlaces = no_places
-
-    def work_change(self, after: int, position: int) -> float | None:
-        """Return the logarithm of the change of counted work between two commits; none where it is unknown.
-
-        It is that of the instructions, without what the places of strings account for.
-        """
-        work = self.work
-        return None if work is None else work.change_of_work(INSTRUCTIONS, after, position, self.log_by_places)
 
     @cached_property
     def firsts(self) -> list[int]:
@@ -130,7 +120,6 @@ def read_times(
     work: Mapping[str, CaseWork],
     store: Store,
     platform: str,
-    log_by_places: LogByPlaces = no_places,
 ) -> dict[str, CaseTimes]:
     """Return the timed contrasts of the cases of a range on a platform, by case."""
     by_case: dict[str, list[RecordedContrast]] = {}
@@ -139,7 +128,7 @@ def read_times(
             by_case.setdefault(contrast.case, []).append(contrast)
     times = {}
     for case in asked.cases:
-        group_of_node = _groups(work[case.name])
+        group_of_node = work[case.name].groups
         invalid = work[case.name].invalid
         groups = tuple(None if node is None or node in invalid else group_of_node[node] for node in nodes.of_commits)
         of_metrics: dict[str, list[Contrast]] = {}
@@ -153,54 +142,8 @@ def read_times(
                 of_metrics.setdefault(contrast.metric, []).append(measured)
                 if not contrast.is_of_history:
                     fresh.append(FreshContrast(base, head, contrast))
-        times[case.name] = CaseTimes(case, groups, of_metrics, fresh, work[case.name], log_by_places)
+        times[case.name] = CaseTimes(case, groups, of_metrics, fresh, work[case.name])
     return times
-
-
-def _groups(work: CaseWork) -> dict[int, int]:
-    """Return the group of each node: nodes that the case executes the same on are one group.
-
-    Nodes that are not counted are groups of their own.
-    """
-    groups: dict[int, int] = {}
-    by_code: dict[tuple[str, str], int] = {}
-    points = work.points.get(INSTRUCTIONS)
-    previous: int | None = None
-    for node in (node for node in work.nodes.of_commits if node is not None):
-        if node in groups:
-            previous = node
-            continue
-        group = len(set(groups.values()))
-        of_node = {} if points is None else points.by_node.get(node, {})
-        keys = [(segment, point.executed_code) for segment, point in of_node.items() if point.executed_code]
-        for key in keys:
-            same = by_code.get(key)
-            if same is not None and _counts_agree(work, same, node):
-                group = groups[same]
-                break
-        if previous is not None and group not in groups.values():
-            step = _step_of_nodes(work, previous, node)
-            if step is not None and step[1]:
-                group = groups[previous]
-        groups[node] = group
-        for key in keys:
-            by_code.setdefault(key, node)
-        previous = node
-    for node in set(work.nodes.builds.values()) - set(groups):
-        groups[node] = len(set(groups.values()))
-    return groups
-
-
-def _counts_agree(work: CaseWork, first: int, second: int) -> bool:
-    step = _step_of_nodes(work, first, second)
-    return step is not None and step[1]
-
-
-def _step_of_nodes(work: CaseWork, first: int, second: int) -> tuple[float, bool] | None:
-    positions = work.nodes.first_positions
-    if first not in positions or second not in positions or INSTRUCTIONS not in work.points:
-        return None
-    return work.step(INSTRUCTIONS, positions[first], positions[second])
 
 
 def missing_contrasts(times: Mapping[str, CaseTimes], releases: Collection[int] = ()) -> Iterator[MissingContrast]:

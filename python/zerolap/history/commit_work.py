@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeAlias
 
 from zerolap.history.history_range import INSTRUCTIONS, WORK, HistoryRange
@@ -21,12 +22,9 @@ from zerolap.store import CountedPoint, Store, UncountedCase
 
 PointPair: TypeAlias = tuple[CountedPoint, CountedPoint]
 """The counts of two commits that can be compared."""
-LogByPlaces: TypeAlias = Callable[[PointPair], float]
-"""Returns what the places of strings account for of a change between two counts, as a logarithm."""
 
 
-def no_places(_points: PointPair) -> float:
-    """Return that the places of strings account for nothing."""
+def _no_places(_points: PointPair) -> float:
     return 0.0
 
 
@@ -81,6 +79,7 @@ class CaseWork:
     """The counted work of a case over a range.
 
     `points` are by metric, `newest` is the last one that was counted; `invalid` is by node why it has no valid count.
+    `log_by_places` returns what the places of strings account for of the change between two counts, as a logarithm.
     """
 
     case: Case
@@ -88,6 +87,39 @@ class CaseWork:
     points: Mapping[str, WorkPoints]
     newest: CountedPoint | None = None
     invalid: Mapping[int, str] = field(default_factory=dict)
+    log_by_places: Callable[[PointPair], float] = _no_places
+
+    @cached_property
+    def groups(self) -> dict[int, int]:
+        """The group of each node: nodes on which the case executes the same are one group.
+
+        Nodes that are not counted are groups of their own.
+        """
+        groups: dict[int, int] = {}
+        by_code: dict[tuple[str, str], int] = {}
+        points = self.points.get(INSTRUCTIONS, WorkPoints())
+        previous: list[int] = []
+        for node in (node for node in self.nodes.of_commits if node is not None):
+            if node not in groups:
+                of_node = points.by_node.get(node, {}).items()
+                codes = [(segment, point.executed_code) for segment, point in of_node if point.executed_code]
+                others = (*(by_code[code] for code in codes if code in by_code), *previous)
+                same = next((other for other in others if self._executes_same(other, node)), None)
+                groups[node] = len(set(groups.values())) if same is None else groups[same]
+                for code in codes:
+                    by_code.setdefault(code, node)
+            previous = [node]
+        for node in set(self.nodes.builds.values()) - set(groups):
+            groups[node] = len(set(groups.values()))
+        return groups
+
+    def _executes_same(self, first: int, second: int) -> bool:
+        """Whether the case is known to execute the same on two nodes of the range."""
+        if INSTRUCTIONS not in self.points:
+            return False
+        positions = self.nodes.first_positions
+        step = self.step(INSTRUCTIONS, positions[first], positions[second])
+        return step is not None and step[1]
 
     def lacks(self, node: int) -> bool:
         """Whether the case is yet to be counted of a node: what was counted and is invalid is so again."""
@@ -119,9 +151,7 @@ class CaseWork:
                 joined.append(position)
         return joined
 
-    def counted(
-        self, metric: str, accepted: Collection[int] = (), log_by_places: LogByPlaces = no_places
-    ) -> CountedSeries:
+    def counted(self, metric: str, accepted: Collection[int] = ()) -> CountedSeries:
         """Return the series of a metric; steps at `accepted` positions are marked so, as are those by string places."""
         values: dict[int, float] = {}
         steps: dict[tuple[int, int], WorkStep] = {}
@@ -138,7 +168,7 @@ class CaseWork:
             values[position] = _following(metric, values[after], change[0], counts)
             is_rare = self.is_rare(metric, *ends)
             step = WorkStep(*ends, *change, accepted=position in accepted, is_rare=is_rare)
-            steps[ends] = _with_places(step, 0.0 if counts is None or not step.is_event else log_by_places(counts))
+            steps[ends] = _with_places(step, 0.0 if counts is None or not step.is_event else self.log_by_places(counts))
         return CountedSeries(values, steps, points)
 
     def gaps(self, metric: str) -> list[tuple[int, int]]:
@@ -160,15 +190,13 @@ class CaseWork:
             raise ValueError(f"the commit at {position} is not built")
         return node
 
-    def change_of_work(
-        self, metric: str, after: int, position: int, log_by_places: LogByPlaces = no_places
-    ) -> float | None:
+    def change_of_work(self, metric: str, after: int, position: int) -> float | None:
         """Return the logarithm of a change between two commits without what the places of strings account for."""
         step = self.step(metric, after, position) if metric in self.points else None
         points = self.points_of(metric, after, position)
         if step is None or points is None:
             return None if step is None else step[0]
-        return step[0] - log_by_places(points)
+        return step[0] - self.log_by_places(points)
 
     def step(self, metric: str, after: int, position: int) -> tuple[float, bool] | None:
         """Return the logarithm of a change between two commits, and whether they execute the same; none if unknown."""
@@ -210,17 +238,24 @@ def _with_places(step: WorkStep, log_by_places: float) -> WorkStep:
     return replace(step, log_by_places=log_by_places, by_string_places=is_by_places)
 
 
-def read_work(asked: HistoryRange, nodes: Nodes, store: Store, platform: str) -> dict[str, CaseWork]:
+def read_work(
+    asked: HistoryRange,
+    nodes: Nodes,
+    store: Store,
+    platform: str,
+    log_by_places: Callable[[PointPair], float] = _no_places,
+) -> dict[str, CaseWork]:
     """Return the counted work of the cases of a range on a platform, by case."""
     points = store.history.counted_points(list(nodes.builds), platform, WORK)
     by_case: dict[str, list[CountedPoint]] = {}
     for point in points:
         by_case.setdefault(point.series.case, []).append(point)
     uncounted = store.history.uncounted_cases(list(nodes.builds), platform)
-    return {
+    works = {
         case.name: _case_work(asked, case, nodes, by_case.get(case.name, []), _invalid(asked, case, nodes, uncounted))
         for case in asked.cases
     }
+    return {name: replace(work, log_by_places=log_by_places) for name, work in works.items()}
 
 
 def _invalid(asked: HistoryRange, case: Case, nodes: Nodes, uncounted: Sequence[UncountedCase]) -> dict[int, str]:

@@ -31,18 +31,18 @@ class HistoryHeader:
 def history_of(asked: HistoryRange, lab: Lab, header: HistoryHeader) -> History:
     """Return the history of a range, as far as it is measured on this machine."""
     platform, store = asked.platform.fingerprint, lab.store
-    nodes = read_nodes(asked, store)
-    work = read_work(asked, nodes, store, platform)
+    accepted, failures = read_accepted(asked, store), failures_of(asked, store)
     reasons = WorkReasons(asked, lab)
-    times = read_times(asked, nodes, work, store, platform, reasons.log_by_string_places)
-    accepted = read_accepted(asked, store)
+    nodes = read_nodes(asked, store)
+    work = read_work(asked, nodes, store, platform, reasons.log_by_string_places)
+    uncounted = notes_of_uncounted(asked, work)
+    times = read_times(asked, nodes, work, store, platform)
     changes_of_time = time_changes(times, asked.releases, accepted.positions)
     of_work, of_time = WorkSeries(asked, accepted, reasons), TimeSeries(asked, accepted, reasons, changes_of_time)
     series = (
         *(series for case in asked.cases for series in of_work.of_case(work[case.name])),
         *(series for case in asked.cases for series in of_time.of_case(times[case.name])),
     )
-    failures = failures_of(asked, store)
     commits = tuple(
         HistoryCommit(
             commit=commit.revision.commit,
@@ -67,7 +67,7 @@ def history_of(asked: HistoryRange, lab: Lab, header: HistoryHeader) -> History:
         series=series,
         platform_events=tuple(platform_events(nodes, store, platform)),
         machine_seconds=header.machine_seconds,
-        notes=(*header.notes, *notes_of_uncounted(asked, work), *_notes_of_places(series, commits)),
+        notes=(*header.notes, *uncounted, *_notes_of_places(series, commits)),
     )
 
 

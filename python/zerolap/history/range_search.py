@@ -114,7 +114,7 @@ class RangeSearch:
 
     @property
     def _work(self) -> CaseWork:
-        return self._filling.work[self._case.name]
+        return replace(self._filling.work[self._case.name], log_by_places=self._reasons.log_by_string_places)
 
     @property
     def _failed(self) -> Collection[int]:
@@ -190,7 +190,7 @@ class RangeSearch:
 
         It is without what the places of strings account for, which no commit owns.
         """
-        return self._work.change_of_work(metric, 0, position, self._reasons.log_by_string_places)
+        return self._work.change_of_work(metric, 0, position)
 
     # Time.
 

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from zerolap import _core
 from zerolap.history.commit_times import CaseTimes
-from zerolap.history.history_range import TIME
+from zerolap.history.history_range import INSTRUCTIONS, TIME
 from zerolap.judge import (
     EVENT,
     SeriesLevels,
@@ -237,7 +237,7 @@ def _may_be_named(step: _Step, times: CaseTimes, direction: float, count: int) -
     """
     if direction * step.log_change <= 0.0:
         return False
-    work = times.work_change(step.after, step.position)
+    work = None if times.work is None else times.work.change_of_work(INSTRUCTIONS, step.after, step.position)
     return work is None or direction * work > EVENT or step.p * count <= CHANCE
 
 

@@ -29,9 +29,8 @@ class WorkSeries:
 
     def of_case(self, work: CaseWork) -> list[HistorySeries]:
         """Return the series of a case's work: its instructions, and what else changed."""
-        name, by_places = work.case.name, self.reasons.log_by_string_places
         metrics = [metric for metric in WORK if metric in work.points]
-        known = {metric: work.counted(metric, self.accepted.positions(name, metric), by_places) for metric in metrics}
+        known = {metric: work.counted(metric, self.accepted.positions(work.case.name, metric)) for metric in metrics}
         counted = {metric: series for metric, series in known.items() if series.values}
         return [
             self._series(work.case, metric, counted)
