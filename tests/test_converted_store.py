@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import Zerolap
 
-from zerolap.lab import read_comparison, read_run
+from zerolap.documents import read_comparison, read_run
 from zerolap.store import Store
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "convert_store.py"

@@ -25,9 +25,9 @@ from zerolap.build import resolve
 from zerolap.github import GitHub, Patience, TokenFile
 from zerolap.lab import Options, comparison_request, on_platforms
 from zerolap.records import Comparison, RequestedServer, RequestState
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.store import Store
 from zerolap.triggers import outbox
+from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.notifying import Notifier
 from zerolap.triggers.outbox import Outbox

@@ -14,20 +14,21 @@ from zerolap.api.error_page import HTML, error_page
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
 from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
 from zerolap.api.strangers import is_stranger
-from zerolap.lab import read_comparison, read_pictures, read_run, read_run_pictures
+from zerolap.documents import read_comparison, read_pictures, read_run, read_run_pictures
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.report import (
     comparison_html,
     comparison_json,
     comparison_markdown,
     content_security_policy,
+    document_json,
     run_html,
     run_json,
     run_markdown,
-    sweep_html,
-    sweep_json,
-    sweep_markdown,
+    sheet_html,
+    sheet_markdown,
 )
+from zerolap.sheets import sweep_sheet, with_sweep_reading
 from zerolap.store import BlobDamaged, Store
 
 Form: TypeAlias = Literal["html", "json", "md"]
@@ -192,11 +193,11 @@ def _snapshot(store: Store, identity: str, form: Form) -> _Made:
     _require_same(report.id, identity)
     match form:
         case "json":
-            text = sweep_json(report)
+            text = document_json(with_sweep_reading(report))
         case "md":
-            text = sweep_markdown(report)
+            text = sheet_markdown(sweep_sheet(report))
         case "html":
-            text = sweep_html(report)
+            text = sheet_html(with_sweep_reading(report), sweep_sheet(report))
     return _Made(text, is_done=True)
 
 

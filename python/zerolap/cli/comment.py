@@ -12,7 +12,8 @@ from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.github import GitHub, GivenToken
-    from zerolap.report.pull_request import PullRequestPlace, PullRequestState
+    from zerolap.report.pull_request import PullRequestState
+    from zerolap.triggers import PullRequestPlace
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
@@ -92,7 +93,7 @@ def comment(
     from zerolap.cli.logging import set_up_logs
     from zerolap.errors import UsageError
     from zerolap.github import GitHub
-    from zerolap.report.pull_request import PullRequestPlace
+    from zerolap.triggers import PullRequestPlace
 
     site = site_url.rstrip("/")
     if dry_run:
@@ -113,9 +114,9 @@ def comment(
 
 def _state(identities: list[str], place: "PullRequestPlace", store: str | None) -> "PullRequestState":
     """Return the state of a pull request from stored comparisons."""
-    from zerolap.lab import read_comparison
-    from zerolap.report.pull_request import state_of_comparisons
+    from zerolap.documents import read_comparison
     from zerolap.store import Store
+    from zerolap.triggers import state_of_comparisons
 
     with Store.open_to_read(store) as results:
         comparisons = [read_comparison(results, identity) for identity in dict.fromkeys(identities)]

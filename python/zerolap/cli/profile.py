@@ -172,7 +172,8 @@ def _measured(
     from zerolap.cli.bar import Bar
     from zerolap.errors import EnvironmentMissing, TrialFailed
     from zerolap.lab import Lab, run
-    from zerolap.report import failed_check, plain
+    from zerolap.report import plain
+    from zerolap.sheets import failed_check
 
     with Bar(quiet=quiet) as bar:
         report = run(request, Lab(results, bar, policy, trial_seconds=trial_seconds))
@@ -265,7 +266,7 @@ def _refuse_measuring(context: typer.Context) -> None:
 
 def _write_html(target: str, results: "Store", identity: str) -> None:
     from zerolap.cli.output import Reports, write_comparison, write_run
-    from zerolap.lab import read_comparison, read_run
+    from zerolap.documents import read_comparison, read_run
 
     reports = Reports(json=None, markdown=None, html=target, benchfmt=None, quiet=True)
     if identity.startswith("r-"):

@@ -23,10 +23,12 @@ from zerolap.records.bisect_report import (
     BisectReport as BisectReport,
 )
 from zerolap.records.build import (
+    DEFAULT_VARIANT as DEFAULT_VARIANT,
     Build as Build,
     BuildSpec as BuildSpec,
     MeasuredServer as MeasuredServer,
     digest_of as digest_of,
+    server_name as server_name,
     without_language as without_language,
 )
 from zerolap.records.call_counts import CallCounts as CallCounts, CalledFunction as CalledFunction
@@ -86,9 +88,7 @@ from zerolap.records.comparison import (
     TimeWord as TimeWord,
 )
 from zerolap.records.emulated_snapshot import (
-    CountPicture as CountPicture,
     EmulatedPoint as EmulatedPoint,
-    EmulatedReading as EmulatedReading,
     EmulatedSettings as EmulatedSettings,
     EmulatedSide as EmulatedSide,
     EmulatedSnapshotReport as EmulatedSnapshotReport,
@@ -151,7 +151,13 @@ from zerolap.records.keys import (
     Keys as Keys,
     LoadRange as LoadRange,
 )
+from zerolap.records.latencies import latencies_us as latencies_us, sum_of_histograms as sum_of_histograms
 from zerolap.records.measurement import (
+    CHECKS_OF_MACHINE as CHECKS_OF_MACHINE,
+    CHECKS_OF_SERVER as CHECKS_OF_SERVER,
+    CHECKS_OF_TIMING as CHECKS_OF_TIMING,
+    DISTURBANCES as DISTURBANCES,
+    LOAD_HOST as LOAD_HOST,
     Check as Check,
     Measurement as Measurement,
     Placement as Placement,
@@ -162,6 +168,7 @@ from zerolap.records.metric import (
     COUNTER_METRICS as COUNTER_METRICS,
     METRICS as METRICS,
     RUN_TABLE as RUN_TABLE,
+    TRACED as TRACED,
     TRACED_METRICS as TRACED_METRICS,
     Answer as Answer,
     Decides as Decides,
@@ -214,7 +221,6 @@ from zerolap.records.profile import (
     ProfiledThread as ProfiledThread,
     SourceLine as SourceLine,
 )
-from zerolap.records.reading_table import ReadingTable as ReadingTable
 from zerolap.records.request import (
     PRIORITIES as PRIORITIES,
     Priority as Priority,
@@ -237,6 +243,7 @@ from zerolap.records.revision import (
 from zerolap.records.run import FunctionCost as FunctionCost, RunCase as RunCase, RunReport as RunReport
 from zerolap.records.series import SeriesKey as SeriesKey
 from zerolap.records.server import ServerSpec as ServerSpec
+from zerolap.records.server_files import is_compiled as is_compiled, may_be_built as may_be_built
 from zerolap.records.skipped import Skipped as Skipped, SkipReason as SkipReason
 from zerolap.records.snapshot import (
     SNAPSHOT_RULES as SNAPSHOT_RULES,
@@ -249,13 +256,13 @@ from zerolap.records.snapshot import (
     SnapshotEvent as SnapshotEvent,
     SnapshotLoad as SnapshotLoad,
     SnapshotPoint as SnapshotPoint,
-    SnapshotReading as SnapshotReading,
     SnapshotRepetition as SnapshotRepetition,
     SnapshotReport as SnapshotReport,
     SnapshotSettings as SnapshotSettings,
     SnapshotSide as SnapshotSide,
     SnapshotStart as SnapshotStart,
     SnapshotVerdicts as SnapshotVerdicts,
+    SweepReading as SweepReading,
 )
 from zerolap.records.snapshot_trace import (
     MOST_CALL_STACKS as MOST_CALL_STACKS,
@@ -274,10 +281,8 @@ from zerolap.records.snapshot_trace import (
     PageFaultKind as PageFaultKind,
     ParentCall as ParentCall,
     SnapshotTrace as SnapshotTrace,
-    SnapshotTraceReading as SnapshotTraceReading,
     TimeOff as TimeOff,
     TimeOffReason as TimeOffReason,
-    TraceStack as TraceStack,
 )
 from zerolap.records.source_function import SourceFunction as SourceFunction
 from zerolap.records.spread import Spread as Spread, StartRatio as StartRatio

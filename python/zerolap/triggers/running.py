@@ -14,11 +14,11 @@ import structlog
 from zerolap.events import EventSink, LabEvent
 from zerolap.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.records import Comparison, EnvironmentMissing
-from zerolap.report.pull_request import FalseAlarmRecord
 from zerolap.sandbox import Cancellation
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.branch_histories import BranchHistories
 from zerolap.triggers.failed_subjects import FailedSubjects
+from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.notifying import Notifier, Push
 from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import ProgressReader

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.report.format import ARROW, COMMIT_DIGITS, counted
 from zerolap.report.markdown import AnswerColumns, bullets, code, link, numbered, sentence_with_names
 from zerolap.report.pull_request.change_reasons import Reason, reasons_of
 from zerolap.report.pull_request.comment_detail import DETAILS, Detail
@@ -20,6 +19,7 @@ from zerolap.report.pull_request.outcome import (
     in_order_of_names,
 )
 from zerolap.report.pull_request.rows import Row, rows_of
+from zerolap.sheets import ARROW, COMMIT_DIGITS, counted
 
 MOST_BYTES: Final = 6 * 1024
 DAY = slice(0, len("2026-11-20"))

@@ -1,0 +1,100 @@
+"""Two servers in, verdicts and reasons out."""
+
+from collections.abc import Mapping
+
+from zerolap.documents.conclusions import CaseExplainer, conclude, placement_notes, spreads_of, start_ratios_of
+from zerolap.documents.executed_files import changed_files, unexecuted_notes
+from zerolap.documents.results import Results
+from zerolap.documents.traced_sides import traced_sides
+from zerolap.documents.unmeasured import untimed_notes
+from zerolap.judge import JUDGED_TIMES, Bank, with_rules
+from zerolap.records import (
+    ANCHOR,
+    BASE,
+    HEAD,
+    TRACED,
+    CaseResult,
+    Comparison,
+    DocumentState,
+    EnvironmentMissing,
+    MeasuredServer,
+    Resolved,
+    Side,
+    Summary,
+)
+from zerolap.store import Store
+
+
+def comparison_of(results: Results, state: DocumentState, store: Store, explainer: CaseExplainer | None) -> Comparison:
+    """Judge what was measured of a comparison; cases are in the order of the request. No explainer, no reasons."""
+    resolved = results.resolved
+    concluded = conclude(results, read_bank(store, resolved.platform.fingerprint), explainer)
+    cases = [_with_traced(case, results, store) for case in concluded]
+    servers = described_servers(resolved, results, store)
+    words = [case.verdict for case in cases]
+    files = changed_files(results, explainer) if explainer is not None else None
+    of_anchor, of_files = _anchor_notes(resolved), unexecuted_notes(files)
+    return Comparison(
+        schema="zerolap.comparison/1",
+        id=resolved.id,
+        created=resolved.request.created,
+        command_line=resolved.request.exact_command_line,
+        state=state,
+        base=servers[BASE],
+        head=servers[HEAD],
+        platform=resolved.platform,
+        settings=with_rules(resolved.settings),
+        summary=Summary(
+            regression=words.count("regression"),
+            improvement=words.count("improvement"),
+            same=words.count("same"),
+            unsure=words.count("unsure"),
+            invalid=words.count("invalid"),
+            machine_seconds=results.machine_seconds,
+        ),
+        notes=[*resolved.notes, *of_anchor, *of_files, *placement_notes(results), *untimed_notes(results, state)],
+        changed_files=files,
+        cases=cases,
+        skipped=list(resolved.skipped),
+    )
+
+
+def _with_traced(case: CaseResult, results: Results, store: Store) -> CaseResult:
+    trials = results.other.get(TRACED, {}).get(case.case)
+    traced = traced_sides(trials, store.blobs) if case.validity.valid else None
+    return case if traced is None else case.model_copy(update={"traced": traced})
+
+
+def _anchor_notes(resolved: Resolved) -> list[str]:
+    anchor = resolved.servers.get(ANCHOR)
+    return [] if anchor is None else [f"timed beside {anchor.source.name}, the anchor of their history"]
+
+
+def read_bank(store: Store, platform: str) -> Bank:
+    """Return how much starts differ on the platform with that fingerprint, by metric and circumstances."""
+    circumstances = store.circumstances(platform)
+    return {(metric, one): store.spreads(platform, metric, one) for metric in JUDGED_TIMES for one in circumstances}
+
+
+def add_to_bank(results: Results, store: Store) -> None:
+    """Record how much starts differed."""
+    for circumstances, spreads in spreads_of(results).items():
+        store.record_spreads(results.resolved.id, spreads, circumstances)
+
+
+def record_start_ratios(results: Results, comparison: Comparison, store: Store) -> None:
+    """Record what each start says of the metrics on which a comparison has verdicts; its document is recorded."""
+    store.record_start_ratios(comparison.id, start_ratios_of(results, comparison.cases))
+
+
+def described_servers(resolved: Resolved, results: Results, store: Store) -> Mapping[Side, MeasuredServer]:
+    """Return the servers of a request as documents describe them; raises `EnvironmentMissing` for a build unknown."""
+    servers = {}
+    for side, server in resolved.servers.items():
+        build = results.builds.get(server.spec.digest) or store.build(server.spec.digest)
+        if build is None:
+            raise EnvironmentMissing(
+                f"the store does not know the build {server.spec.digest} of `{server.source.name}`"
+            )
+        servers[side] = MeasuredServer.of(build, server.source, server.config)
+    return servers
