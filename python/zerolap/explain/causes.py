@@ -1,9 +1,10 @@
-"""Finds possible causes where work and time did not change alike."""
+"""Finds possible causes where work and time did not change alike, or where some starts were slow."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from zerolap.explain.text import joined
-from zerolap.records import METRICS, Finding, Verdict
+from zerolap.records import METRICS, Finding, LopsidedReason, Verdict, WildStarts
 
 CHANGED = ("regression", "improvement")
 UNCHANGED = ("same", "identical")
@@ -18,6 +19,12 @@ MOST_CYCLES: Mapping[str, float] = {
 """What each of these costs at most, in cycles; misses as on processors of these years."""
 SMALLEST_PART = 0.1
 """Share of a change in cycles; a cause that cannot explain as much is not named."""
+OF_SLOW_STARTS: Final[Mapping[LopsidedReason, str]] = {
+    "mean": "whether time is the same on the average of all starts is open",
+    "sides": "so many on one side are more than chance",
+    "other cases": "one side has such starts in most other cases, more than by chance, and so may this one",
+}
+"""What slow starts mean for the verdict that they leave unsure."""
 
 
 def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
@@ -126,3 +133,28 @@ def _pace(time: Verdict) -> str:
 
 def _percent(verdict: Verdict) -> str:
     return f"{verdict.change:+.1%} [{verdict.low:+.1%}, {verdict.high:+.1%}]"
+
+
+def explain_slow_starts(verdicts: Sequence[Verdict]) -> Finding | None:
+    """Return the finding on starts far from the others; none where they leave all verdicts as they are."""
+    for verdict in verdicts:
+        if verdict.wild_starts is not None and verdict.wild_starts.reason is not None:
+            metric = METRICS.get(verdict.metric)
+            label = verdict.metric if metric is None else metric.label
+            return Finding(kind="cause", rank=0, text=f"{label}: {_slow_starts(verdict, verdict.wild_starts)}.")
+    return None
+
+
+def _slow_starts(verdict: Verdict, wild: WildStarts) -> str:
+    meaning = OF_SLOW_STARTS[wild.reason] if wild.reason is not None else ""
+    if not wild.base and not wild.head:
+        return f"none of {verdict.samples} starts lies far from the others; {meaning}"
+    sides = [
+        f"in {count} of {verdict.samples} starts the {side} took far longer than in the others"
+        for side, count in (("head", wild.head), ("base", wild.base))
+        if count
+    ]
+    return (
+        f"{' and '.join(sides)}, up to {wild.largest:.2f} times as long; the mean of all starts is "
+        f"{wild.mean_change:+.1%}, that of typical starts {verdict.change:+.1%}; {meaning}"
+    )

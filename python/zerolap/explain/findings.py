@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from zerolap.explain.blame import assign_blame
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.limits import TOO_MANY_FUNCTIONS, is_too_large, limits_of
+from zerolap.explain.explanation_limits import TOO_MANY_FUNCTIONS, is_too_large, limits_of
 from zerolap.explain.rare_costs import explain_allocations, explain_calls, makes_system_calls, reads_clock
 from zerolap.explain.roots import Root, find_roots, largest_roots
 from zerolap.explain.sides import FEWEST_CALLS, ComparedFunction, Evidence, Sides
@@ -12,7 +12,7 @@ from zerolap.explain.stated_figures import LEAST_NUMBER
 from zerolap.explain.statements import Statement, Story, story_of
 from zerolap.explain.suspects import find_suspects
 from zerolap.explain.text import PER_REQUEST, PER_TICK, Sentences
-from zerolap.records import Caller, Carrier, Finding, Part, PerSide
+from zerolap.records import CallCounts, Caller, Carrier, Finding, Part, PerSide
 
 ENOUGH_SHARE = 0.6
 MOVED_SHARE = 0.1
@@ -49,6 +49,24 @@ def explain_change(evidence: Evidence) -> list[Finding]:
     # Figures of findings are of a request. What a tick takes is in the text alone.
     findings = [_without_figures(finding) for finding in findings] if is_of_ticks else findings
     return [finding.model_copy(update={"rank": rank}) for rank, finding in enumerate(findings, 1)]
+
+
+def with_calls_of_inlined(findings: Sequence[Finding], base: CallCounts, head: CallCounts) -> list[Finding]:
+    """Return the findings, those on inlined functions with their calls in the count build of each side."""
+    return [_with_calls(finding, base, head) for finding in findings]
+
+
+def _with_calls(finding: Finding, base: CallCounts, head: CallCounts) -> Finding:
+    if finding.kind != "culprit" or finding.function is None or finding.file is None:
+        return finding
+    if finding.calls_per_op is not None or finding.carrier is not None:
+        return finding
+    before, after = (counts.calls_to(finding.function, finding.file) for counts in (base, head))
+    if before is None and after is None:
+        return finding
+    calls = PerSide(base=before, head=after)
+    text = f"{finding.text} {Sentences().called_without_inlining(calls)}"
+    return finding.model_copy(update={"calls_without_inlining_per_op": calls, "text": text})
 
 
 def _diffuse(roots: Sequence[Root], change: float, sentences: Sentences) -> list[Finding]:
