@@ -16,9 +16,9 @@ MOST_CYCLES: Mapping[str, float] = {
     "cache_misses_per_op": 500,
     "tlb_misses_per_op": 100,
 }
-"""What each of these costs at most, in cycles; misses as on processors of these years."""
+"""The cycles that each of these costs at most; for misses, on current processors."""
 SMALLEST_PART = 0.1
-"""Share of a change in cycles; a cause that cannot explain as much is not named."""
+"""A cause that cannot explain this share of a change in cycles is not named."""
 OF_SLOW_STARTS: Final[Mapping[LopsidedReason, str]] = {
     "mean": "whether time is the same on the average of all starts is open",
     "sides": "so many on one side are more than chance",

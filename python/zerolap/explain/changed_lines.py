@@ -12,14 +12,14 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
 NO_CODE = re.compile(r"[\s{}();]*|\s*(?://|/\*|\*).*|\s*(?:else|do|break;|return;)[\s{]*")
-"""Lines that state nothing: punctuation, comments, words alone."""
+"""Lines without code of their own: punctuation, comments, single keywords."""
 LONGEST_CODE = 72
 MOST_LINES = 400
-"""Of a place, that are looked at for what changed: what is larger was written anew."""
+"""No more lines of a place are examined: larger places were written anew."""
 MOST_PAIRED = 2
-"""Lines of a place, up to which what was added is what became of those that were removed."""
+"""In a place of at most so many lines, the added lines are taken as what became of the removed ones."""
 LineCosts = Mapping[tuple[str, int], float]
-"""Instructions by file and line."""
+"""The instructions of each line, by file and number."""
 
 
 @dataclass(frozen=True)

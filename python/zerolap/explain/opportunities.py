@@ -25,7 +25,7 @@ from zerolap.records import (
 NOTABLE: Final = 0.01
 """The part of a case's instructions from which on a function counts among its costs."""
 MOST_SAVED: Final = 0.95
-"""Of a request: no change leaves nothing of it."""
+"""The largest share of a request that can be saved: no change leaves nothing of it."""
 OF_CASE: Final = frozenset({"commands_per_op", CALLS, REPEATED})
 """Figures per request that all opportunities of a case at one place have alike."""
 CONFIDENCES: Final[tuple[Confidence, ...]] = ("high", "medium", "low")

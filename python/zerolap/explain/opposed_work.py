@@ -10,7 +10,7 @@ PRICED: Final[Mapping[str, str]] = {
     "allocations_per_op": "an allocation",
     "clock_readings_per_op": "a clock reading",
 }
-"""What is said of counts that are weighed as instructions."""
+"""The names of counts that are weighed as instructions, as sentences use them."""
 TICK: Final = "instructions_per_tick"
 ROUNDED: Final = 1_000
 """Larger numbers are written without decimals."""

@@ -12,10 +12,11 @@ SMALLEST_CALLS = 0.001
 CLOCK_FUNCTIONS = frozenset({"clock_gettime", "gettimeofday", "time"})
 
 Place = tuple[str, str | None]
-"""Name and file of a function."""
+"""The name and file of a function."""
 _Pair = tuple[Place, Place]
 MOST_WRAPPERS = 4
-"""Of an allocator around each other, such as that which asks for the size, and the one that must not fail."""
+"""An allocator has at most so many functions of the server around it, such as one that asks for the size, and one that
+must not fail."""
 
 
 def explain_allocations(base: CallGraph, head: CallGraph) -> list[Finding]:

@@ -69,7 +69,7 @@ def exchanged_handlers(
 ) -> dict[FunctionKey, FunctionKey]:
     """Return by new handler the old handler: both called as often by the same function, each executed on one side only.
 
-    Such a handler carries out a command in place of another, by an entry in a table, so that no line of a caller differs.
+    Such a handler carries out a command in place of another by an entry in a table: no line of a caller differs.
     `changed_names` returns the names in those lines of a function that differ: a caller whose own lines exchange the
     call is no table. Where several of a caller's callees could be meant, none is.
     """

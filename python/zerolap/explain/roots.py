@@ -18,8 +18,8 @@ from zerolap.explain.sides import ComparedFunction, Functions
 from zerolap.explain.suspects import MOSTLY, Suspect, joint
 
 LEADING_SHARE = 0.75
-"""Of all that a root consists of, without regard to sign: with so much in one part, the finding is on that part. In the
-clearest of cases, a call made twice, what it is called with and what takes the result change too."""
+"""If one part has this share of all that a root consists of, regardless of sign, the finding is on that part. Even in
+a clear case such as a call made twice, the arguments and the use of the result change too."""
 NEARLY_ALL = 0.8
 """A function further down has to explain this part of a tree's change to be its root."""
 LISTED_SHARE = 0.95

@@ -7,11 +7,11 @@ from typing import Final
 from zerolap.records import PerSide
 
 LEAST_NUMBER: Final = 5e-4
-"""What is less is written as none: so little per request is the rest of a difference of two windows."""
+"""Smaller values are written as 0: so little per request is left over from the difference of two windows."""
 LEAST_CHANGE: Final = 1e-4
-"""Of a figure: what changed by less did not change."""
+"""A figure that changed by a smaller share did not change."""
 DIGITS: Final = (3, 4, 5, 6, 8)
-"""Significant digits of figures, the more the closer those of both sides are."""
+"""The numbers of significant digits that are tried until both sides are written differently."""
 A_CALL: Final = "instructions a call"
 EACH_TIME: Final = "each time"
 

@@ -14,9 +14,9 @@ from zerolap.explain.stated_figures import A_CALL, EACH_TIME, StatedFigure, per_
 from zerolap.records import PerSide
 
 NEAREST_CALLERS = 3
-"""Steps up to a changed caller: what lies farther up calls everything."""
+"""A changed caller is at most so many calls up: functions farther up call everything."""
 MOSTLY = 0.5
-"""Part of the added cost that has to come in through a caller for it to be the reason."""
+"""A caller is the reason if more than this part of the added cost comes in through its calls."""
 
 
 @dataclass(frozen=True)

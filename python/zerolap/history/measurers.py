@@ -34,7 +34,7 @@ from zerolap.store import RequestInShort
 POLL_SECONDS: Final = 0.5
 CAUSE: Final = "history"
 ENOUGH_PROCESSORS: Final = 4
-"""With fewer, what is built beside counting takes the time from it."""
+"""With fewer processors, a build beside a count would slow the count down."""
 BACKGROUND: Final = 10
 """The nice value of what is built beside counting, whose limits of time are those of an idle machine."""
 NOT_NEEDED: Final = "built ahead for a history that has ended"

@@ -40,16 +40,16 @@ from zerolap.records import (
 from zerolap.sandbox import Cancellation
 
 BUILD_SECONDS: Final = 45.0
-"""What a build is taken to cost: with a compiler cache, of a server of the size of Redis."""
+"""The assumed time of a build: with a compiler cache, of a server of the size of Redis."""
 COUNT_SECONDS: Final = 3.0
 START_SECONDS: Final = 2.0
-"""Of a start, before any was timed in this search."""
+"""The assumed time of a start until one was timed in this search."""
 USUAL_START_SD: Final = 0.02
-"""Standard deviation of a start's log ratio on a platform that has timed nothing yet (docs/timed.md)."""
+"""The standard deviation of a start's log ratio on a platform that has timed nothing yet (docs/timed.md)."""
 PLACED_SD: Final = 0.002
-"""Standard deviation of what remains of a build's layout where each start has functions in an order of its own."""
+"""The standard deviation that the layout of a build still causes where each start orders its functions anew."""
 FIXED_LAYOUT_SD: Final = 0.02
-"""Of the layout of a program that cannot be linked again (docs/timed.md)."""
+"""The standard deviation that the layout causes of a program that cannot be linked again (docs/timed.md)."""
 BOUND: Final = 1.96
 UNTIMED: Final = "the case could not be timed: its starts failed, or other processes disturbed them"
 

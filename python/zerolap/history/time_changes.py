@@ -30,18 +30,19 @@ from zerolap.store import RecordedContrast
 CHANCE: Final = 0.01
 """The probability that any step between neighbours in all series is a candidate by chance."""
 SMALLEST_STEP: Final = 0.01
-"""As a logarithm: half the smallest effect of time, as a smaller step could not be confirmed."""
+"""The smallest step that is a candidate, as a logarithm: half the smallest effect of time. Smaller ones could not be
+confirmed."""
 FEWEST_SEARCHED: Final = 12
-"""Points of a series that is searched for change points."""
+"""A series has at least so many points to be searched for change points."""
 DRIFT: Final = math.log(1.02)
-"""What steps that are not reported add up to since a release, at least, where that is a drift."""
+"""Steps that are not reported are a drift if they add up to this since a release, as a logarithm."""
 FEWEST_STARTS: Final = 6
-"""Of a comparison that confirms a drift."""
+"""A comparison that confirms a drift has at least so many starts."""
 FEWEST_OF_DRIFT: Final = 4
-"""Commits with other code in it; fewer have steps."""
+"""A drift has at least so many commits with other code; fewer have steps."""
 NEXT_TO_NOTHING: Final = 1e-12
 CERTAIN: Final = 4.0
-"""Standard errors from 0 at which what has added up is a candidate; a cumulative sum notices longer drifts before."""
+"""A sum is a candidate from so many standard errors on; a cumulative sum notices long drifts earlier."""
 
 
 @dataclass(frozen=True)

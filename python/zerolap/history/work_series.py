@@ -16,7 +16,7 @@ ALONE: Final = "instructions_alone_per_op"
 GAIN: Final = "improvement"
 
 _Counted: TypeAlias = Mapping[str, CountedSeries]
-"""What was counted of a case, by metric."""
+"""The counted series of a case by metric."""
 
 
 @dataclass(frozen=True)
