@@ -94,7 +94,7 @@ class CaseTimes:
 
 @dataclass(frozen=True)
 class MissingContrast:
-    """Two commits that are yet to be compared in these cases, and the anchor to be measured beside them."""
+    """Two commits that have to be compared in these cases, and the anchor that is measured beside them."""
 
     after: int
     position: int
@@ -149,9 +149,9 @@ def read_times(
 def missing_contrasts(times: Mapping[str, CaseTimes], releases: Collection[int] = ()) -> Iterator[MissingContrast]:
     """Yield what is to be compared: each commit with other code against its anchor, and against its neighbour.
 
-    The anchor is the release before it, in a range that has other commits than releases, else the first commit; it is
-    compared with the anchor before it. Where a commit lacks both contrasts, all three are measured together. What lies
-    furthest apart comes first: what a range has cost as a whole is known before where it was lost.
+    A release begins a segment and is its anchor; where a range has no releases, or nothing else, the first commit is.
+    Anchors are compared with the one before. Where a commit lacks both contrasts, all three are measured together.
+    Commits furthest apart come first: the change of the whole range is known before the commits that made it.
     """
     together: dict[tuple[int, int, int | None], list[str]] = {}
     for name, of_case in times.items():

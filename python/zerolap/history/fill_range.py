@@ -288,10 +288,10 @@ class Filling:
             self._carry_out(contrast.position, partial(self._contrast, contrast, STARTS))
 
     def _next_contrast(self, tried: Collection[str]) -> MissingContrast | None:
-        """Return the next contrast to be measured: of three servers, unless the anchor would spoil that of the others.
+        """Return the next contrast to be measured, of a commit with its neighbour and its anchor together.
 
-        Where that was tried and starts are missing nevertheless, and where the anchor cannot be relinked, both are
-        measured by themselves.
+        Both contrasts are measured by themselves if three servers were tried without enough starts, or if the anchor
+        cannot be relinked.
         """
         self._read()
         times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)

@@ -15,17 +15,17 @@ from zerolap.records import PlatformEvent
 from zerolap.store import AbsoluteTime, Store
 
 FEWEST_SESSIONS: Final = 8
-"""Comparisons that a build took part in, before its times are a series."""
+"""A build took part in at least so many comparisons for its times to be a series."""
 
 
 def platform_events(nodes: Nodes, store: Store, platform: str) -> list[PlatformEvent]:
-    """Return the events of a platform by the times of the build of a range that was timed most often, the anchor."""
+    """Return the events of a platform by the times of that build of a range which was timed most often."""
     times = store.history.absolute_times(list(nodes.builds), platform)
     sessions: dict[str, set[str]] = {}
     for time in times:
         sessions.setdefault(time.build, set()).add(time.comparison)
-    anchor = max(sessions, key=lambda build: len(sessions[build]), default=None)
-    return [] if anchor is None else events_of([time for time in times if time.build == anchor])
+    most_timed = max(sessions, key=lambda build: len(sessions[build]), default=None)
+    return [] if most_timed is None else events_of([time for time in times if time.build == most_timed])
 
 
 def events_of(times: Sequence[AbsoluteTime]) -> list[PlatformEvent]:
