@@ -2,8 +2,8 @@
 
 A symbol's instructions carry the file and line they were compiled from, also where the compiler inlined a function.
 Each line belongs to the function that defines it, so a `static inline` of a header has a cost of its own, whichever
-symbols hold its code. Calls stay with the symbol, marked by whose lines they stand in: inlined into several functions,
-it calls something else in each.
+symbols hold its code. Calls belong to the symbol, with the functions in whose lines they stand: a function that is
+inlined into several others makes other calls in each.
 """
 
 import bisect

@@ -1,4 +1,4 @@
-"""What an explanation cannot show, and what counts overstate."""
+"""The limits of an explanation: what builds and sources cannot show, and what counts overstate."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

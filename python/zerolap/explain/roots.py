@@ -1,11 +1,11 @@
-"""Where a change begins: functions that the diff touches, each with all that follows from it below.
+"""Where a change begins: functions that the diff touches, each with the effects below it.
 
-A commit often changes a function and those that it calls. They form a tree: a touched function belongs to the touched
-caller that makes most of its calls and names it in lines that differ, or is the only caller to have it. The root is the
-deepest function of a tree that still explains nearly all of the tree's change.
+A commit often changes a function and functions that it calls. These form a tree: a touched function belongs to the
+touched caller with most of its cost, if lines that differ there name it, or if only one side defines it. The root is
+the deepest function of a tree that still explains nearly all of the tree's change.
 
-What has one cause is one root: calls of the same function by functions of one file; what makes things and what releases
-as many; what begins in no touched function and is work at memory.
+Suspects with one cause are one root: calls of one function by functions of one file; functions that make objects and
+those that release as many; and work at memory that begins in no touched function.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Finds the function behind each part of a change: terms of `blame`, gathered by what a reviewer would name.
+"""Finds the function behind each part of a change: terms of `blame`, gathered by the function a reviewer would name.
 
-A part goes back to a function that works more itself or makes more calls. Where its own lines did not change but those
-of a function that calls it did, that caller is the reason: it passes a longer list or a larger buffer.
+The cause of a part is a function that works more itself or makes more calls. If its lines are unchanged but those of a
+caller are not, the caller is the cause: it passes a longer list or a larger buffer.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -261,9 +261,9 @@ def library_entry(function: FunctionKey, functions: Functions) -> FunctionKey | 
 def _is_itself_changed(owner: FunctionKey, holder: FunctionKey, functions: Functions) -> bool:
     """Whether an inlined function changed, rather than the function that holds it.
 
-    Whose line an instruction is, compilers guess; and lines that moved into a new function of the same body cost the
-    same as before. So what is inlined into a changed function is part of that, unless it was changed where it stands.
-    What only one side executes did not change: its holder has it now, or no longer.
+    Compilers guess whose line an instruction is, and lines that move into a new function cost the same as before. So an
+    inlined function counts as a part of its changed holder, unless its own definition was changed. A function that only
+    one side executes did not change itself: its holder has it now, or no longer.
     """
     if not functions[holder].body_changed:
         return functions[owner].body_changed
@@ -272,9 +272,9 @@ def _is_itself_changed(owner: FunctionKey, holder: FunctionKey, functions: Funct
 
 
 def _changed_caller(function: FunctionKey, dearer: bool, functions: Functions) -> FunctionKey | None:
-    """Return the nearest changed function on the way along which most of the added or saved cost came in.
+    """Return the nearest changed function on the path of calls through which most of the added or saved cost came.
 
-    One that does not call the function itself is a reason only if its changed lines name the next on that way.
+    A function that is not a direct caller is a cause only if its changed lines name the next function of the path.
     """
     seen, direct = {function}, function
     for _ in range(NEAREST_CALLERS):

@@ -1,7 +1,7 @@
-"""What part of a release's change its build has: the code before, built as the release is, measured as a third server.
+"""The part of a release's change that its build has, by a third server: the code before, built as the release is.
 
-Releases change their flags along with their code. The code of the version before is built in the variant that gives it
-the flags of the later one. What that changes is the build's part, and the rest of the release's change is the code's.
+Releases change their flags along with their code. So the code of the version before is also built with the flags of the
+release. The change from the one build to the other is the build's part, and the rest is that of the code.
 """
 
 import itertools

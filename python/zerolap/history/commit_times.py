@@ -34,9 +34,9 @@ class FreshContrast:
 class CaseTimes:
     """The timed contrasts of a case over a range.
 
-    `groups` are numbers of commits that execute the same in this case, by position, none where the commit is not built
-    or the case invalid. `contrasts` are by metric, between these groups; those that can confirm a change are in `fresh`
-    too. `work` is what was counted, if anything.
+    Commits on which the case executes the same are one group: `groups` has the number of each commit's group, or none
+    where the commit is not built or the case invalid. `contrasts` are by metric, between these groups; those that can
+    confirm a change are in `fresh` too. `work` is what was counted, if anything.
     """
 
     case: Case

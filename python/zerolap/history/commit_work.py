@@ -122,7 +122,7 @@ class CaseWork:
         return step is not None and step[1]
 
     def lacks(self, node: int) -> bool:
-        """Whether the case is yet to be counted of a node: what was counted and is invalid is so again."""
+        """Whether the case has still to be counted of a node: a case that was invalid would be so again."""
         of_instructions = self.points.get(INSTRUCTIONS)
         return node not in self.invalid and (of_instructions is None or not of_instructions.is_counted(node))
 
@@ -143,7 +143,7 @@ class CaseWork:
         joined: list[int] = []
         for position in known:
             if position in own:
-                # Whatever comparisons led to after the last counted commit gives way to a step from that commit.
+                # A step from the last counted commit replaces those that comparisons have made since.
                 while joined and joined[-1] not in own and self.step(metric, joined[-1], position) is None:
                     joined.pop()
                 joined.append(position)

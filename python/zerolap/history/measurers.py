@@ -119,7 +119,7 @@ class LocalMeasurer:
 
 @dataclass(frozen=True)
 class FleetMeasurer:
-    """The agents of a fleet's platform, by way of the store that a conductor serves.
+    """The agents of a fleet's platform, which take requests from the store of a conductor.
 
     A command that was ended leaves its last request to the fleet: the next one follows it as long as it is open.
     """

@@ -1,7 +1,7 @@
 """The platform's own series: what the same build takes on it from day to day, over all cases at once.
 
-Contrasts leave out what the platform does; here nothing else is left. A step of nearly all cases of one build at once
-is one event of the platform, such as another kernel or microcode, and none of a commit.
+Contrasts are free of changes of the platform; these series show nothing else. If nearly all cases of one build step at
+once, the platform has changed, such as by another kernel or microcode, and no commit is the reason.
 """
 
 import math

@@ -58,7 +58,7 @@ class LogChange:
 
 @dataclass(frozen=True)
 class BuildShares:
-    """What other flags and allocators have to do with the steps between neighbouring versions.
+    """The parts that other flags and allocators have in the steps between neighbouring versions.
 
     `shares` are by case and by the position of the later version; `unchanged` are the positions of versions that are
     built as the one before. `notes` say what could not be measured.
