@@ -168,8 +168,7 @@ class ComparedFunction:
     @functools.cached_property
     def body_changed(self) -> bool:
         """Whether lines of the function differ."""
-        sides = self._sides
-        return sides.changed.body_changed(self.key, sides.base, sides.head, sides.old, sides.new)
+        return self._sides.changed.touches(self.key[1], self._nodes, self._definitions)
 
     @property
     def replaced(self) -> FunctionKey | None:
@@ -197,7 +196,7 @@ class ComparedFunction:
     @property
     def changed_lines(self) -> list[int]:
         """The new lines that were executed in the function and differ."""
-        return self._sides.changed.lines_in(self.key, self._sides.head)
+        return self._sides.changed.new_lines(self.key[1], self._nodes[1])
 
     def changed_code(self, *, is_more: bool) -> ChangedCode | None:
         """Return what changed in a function where its lines cost more, or less."""
