@@ -28,7 +28,11 @@ from zerolap.explain.case_groups import (
     size_groups as size_groups,
     with_opportunities_of_group as with_opportunities_of_group,
 )
-from zerolap.explain.causes import explain_cause as explain_cause, explain_slow_starts as explain_slow_starts
+from zerolap.explain.causes import (
+    explain_cause as explain_cause,
+    explain_opposed_work as explain_opposed_work,
+    explain_slow_starts as explain_slow_starts,
+)
 from zerolap.explain.counted_work import (
     ExecutedKinds as ExecutedKinds,
     case_evidence as case_evidence,
@@ -59,7 +63,6 @@ from zerolap.explain.opportunities import (
     gain as gain,
     ranked_opportunities as ranked_opportunities,
 )
-from zerolap.explain.opposed_work import explain_opposed_work as explain_opposed_work
 from zerolap.explain.sides import Evidence as Evidence
 from zerolap.explain.stated_figures import StatedFigure as StatedFigure
 from zerolap.explain.times import (

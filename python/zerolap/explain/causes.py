@@ -1,10 +1,10 @@
-"""Finds possible causes where work and time did not change alike, or where some starts were slow."""
+"""Finds possible causes where figures of a case disagree: counts, work and time, or the times of its starts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zerolap.explain.text import joined
-from zerolap.records import METRICS, Finding, LopsidedReason, Verdict, WildStarts
+from zerolap.records import METRICS, Finding, LopsidedReason, MetricRule, Verdict, WildStarts
 
 CHANGED = ("regression", "improvement")
 UNCHANGED = ("same", "identical")
@@ -25,6 +25,20 @@ OF_SLOW_STARTS: Final[Mapping[LopsidedReason, str]] = {
     "other cases": "one side has such starts in most other cases, more than by chance, and so may this one",
 }
 """What slow starts mean for the verdict that they leave unsure."""
+PRICED: Final[Mapping[str, str]] = {
+    "syscalls_per_op": "a system call",
+    "allocations_per_op": "an allocation",
+    "clock_readings_per_op": "a clock reading",
+}
+"""The names of counts that are weighed as instructions, as sentences use them."""
+TICK: Final = "instructions_per_tick"
+ROUNDED: Final = 1_000
+"""Larger numbers are written without decimals."""
+OUTCOMES: Final[Mapping[str, str]] = {
+    "regression": "together they are a loss",
+    "improvement": "together they are a gain",
+    "unsure": "whether together they are a gain is not certain",
+}
 
 
 def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
@@ -158,3 +172,38 @@ def _slow_starts(verdict: Verdict, wild: WildStarts) -> str:
         f"{' and '.join(sides)}, up to {wild.largest:.2f} times as long; the mean of all starts is "
         f"{wild.mean_change:+.1%}, that of typical starts {verdict.change:+.1%}; {meaning}"
     )
+
+
+def explain_opposed_work(verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule] = METRICS) -> Finding | None:
+    """Return the finding on counted figures of which some gained and others lost; none where they agree."""
+    # Judging takes a while to import, which what one version could do without does not need.
+    from zerolap.judge import weighed_work
+
+    weighed = weighed_work(verdicts, rules)
+    if not weighed.gains or not weighed.losses or weighed.word is None:
+        return None
+    of_losses, of_gains = (" and ".join(map(_counts, figures)) for figures in (weighed.losses, weighed.gains))
+    metrics = {verdict.metric for verdict in (*weighed.gains, *weighed.losses)}
+    text = f"Counted figures speak against each other: less of {of_gains}, more of {of_losses}; "
+    text += OUTCOMES[weighed.word] + _weights(metrics)
+    if TICK in metrics:
+        text += ". What the timers do is beside all requests: how much it matters depends on how busy a server is"
+    return Finding(kind="cause", rank=0, text=text + ".")
+
+
+def _counts(verdict: Verdict) -> str:
+    metric = METRICS.get(verdict.metric)
+    label = verdict.metric if metric is None else metric.label
+    change = f", {verdict.change:+.1%}" if verdict.base else ""
+    return f"{label} ({_number(verdict.base)} → {_number(verdict.head)}{change})"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= ROUNDED else f"{value:.3g}"
+
+
+def _weights(metrics: set[str]) -> str:
+    from zerolap.judge import WORTH
+
+    priced = [f"{name} counts as {WORTH[metric]:,.0f}" for metric, name in PRICED.items() if metric in metrics]
+    return f" (in instructions, {', '.join(priced)})" if priced else ""

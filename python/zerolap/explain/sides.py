@@ -4,6 +4,7 @@ The steps that look for reasons read `Sides.functions`. What nobody reads is not
 """
 
 import functools
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -136,14 +137,6 @@ class ComparedCalls:
 
 
 _NO_CALLS = ComparedCalls(PerSide(base=0.0, head=0.0), PerSide(base=None, head=None), {}, frozenset())
-
-
-class CallsByCaller(dict[FunctionKey, ComparedCalls]):
-    """The calls of a function by who makes them; who is missing makes none."""
-
-    def __missing__(self, caller: FunctionKey) -> ComparedCalls:
-        """Return that there are no calls."""
-        return _NO_CALLS
 
 
 class ComparedFunction:
@@ -327,16 +320,18 @@ class ComparedFunction:
         return self._sides.base_contracted.callers(self.key), self._sides.head_contracted.callers(self.key)
 
     @functools.cached_property
-    def callers(self) -> CallsByCaller:
-        """The calls of it by who makes them, detours included; of an inlined caller, those in its lines."""
+    def callers(self) -> Mapping[FunctionKey, ComparedCalls]:
+        """The calls of it by who makes them, detours included; of an inlined caller, those in its lines.
+
+        Any other function has an entry too: it makes no calls.
+        """
         old, new = self._entering
         before, after = _calls_by_caller(old), _calls_by_caller(new)
-        return CallsByCaller(
-            {
-                caller: _compared(old.get(caller), new.get(caller), before.get(caller, 0.0), after.get(caller, 0.0))
-                for caller in {**before, **after}
-            }
-        )
+        calls = {
+            caller: _compared(old.get(caller), new.get(caller), before.get(caller, 0.0), after.get(caller, 0.0))
+            for caller in {**before, **after}
+        }
+        return defaultdict(lambda: _NO_CALLS, calls)
 
     @property
     def usual_callers(self) -> list[FunctionKey]:

@@ -8,7 +8,6 @@ from zerolap.explain.roots import LEADING_SHARE, SMALLEST_SHARE, Root
 from zerolap.explain.sides import ComparedFunction, Functions
 from zerolap.explain.stated_figures import A_CALL, StatedFigure
 from zerolap.explain.suspects import Suspect
-from zerolap.explain.work_below import WorkBelow, work_below
 from zerolap.records import PerSide
 
 SMALLEST_REST = 0.01
@@ -19,6 +18,16 @@ STATED_SHARE = 0.2
 """Further parts with this share of a root are stated in its sentence."""
 MAX_STATED = 2
 MAX_PARTS = 8
+SMALL_SHARE = 0.2
+"""A function whose own instructions changed by less of the change than this is not where the work is."""
+
+
+@dataclass(frozen=True)
+class WorkBelow:
+    """A function below another, and its own instructions per request in the calls of that."""
+
+    function: ComparedFunction
+    cost: StatedFigure
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ def story_of(root: Root, functions: Functions) -> Story:
         return Story(root, leading.function, leading.callers, listed, steps, stated, is_of_leading=True)
     callers = [functions[caller] for caller in function.usual_callers]
     if function.replaced is not None:
-        below = work_below(function, root.instructions, functions)
+        below = _work_below(function, root.instructions, functions)
         return Story(root, function, callers, listed, steps, former=functions[function.replaced], below=below)
     each_call, cost = StatedFigure.of(function.each_call, A_CALL), StatedFigure.of(function.inclusive)
     is_within = abs(root.instructions) <= max(cost.base, cost.head)
@@ -108,11 +117,11 @@ def statement_of(suspect: Suspect, functions: Functions) -> Statement:
     """Return what is stated of a suspect."""
     steps, function, instructions = _repeated_steps([suspect]), suspect.function, suspect.instructions
     if suspect.dearer is not None:
-        return Statement(suspect, steps, below=work_below(suspect.dearer, instructions, functions))
+        return Statement(suspect, steps, below=_work_below(suspect.dearer, instructions, functions))
     if suspect.is_own:
         return Statement(suspect, steps, code=function.changed_code(is_more=instructions > 0))
     through = sorted(set().union(*(function.callers[caller.key].through for caller in suspect.callers)))
-    below = None if function.is_called_on_both else work_below(function, instructions, functions)
+    below = None if function.is_called_on_both else _work_below(function, instructions, functions)
     return Statement(suspect, steps, through=through, exchanged_cost=_exchanged_cost(suspect), below=below)
 
 
@@ -138,3 +147,56 @@ def _repeated_steps(suspects: Sequence[Suspect]) -> float:
     instructions = sum(suspect.instructions for suspect in suspects)
     steps = sum(function.repeated_steps for function in functions)
     return steps if steps * instructions > 0 and abs(steps) >= REPEATED_SHARE * abs(instructions) else 0.0
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A function on the way down, with the part of its calls on each side that come along that way."""
+
+    function: ComparedFunction
+    base_part: float
+    head_part: float
+
+    @property
+    def own(self) -> StatedFigure:
+        """The instructions of the function itself on this way, with all that is inlined there."""
+        return self.part_of(self.function.with_inlined)
+
+    def part_of(self, cost: PerSide) -> StatedFigure:
+        """Return the part of a cost of the function that is on this way."""
+        return StatedFigure((cost.base or 0.0) * self.base_part, (cost.head or 0.0) * self.head_part)
+
+
+def _work_below(function: ComparedFunction, instructions: float, functions: Functions) -> WorkBelow | None:
+    """Return where the work of a change by so many instructions is, if not in the function itself.
+
+    The way down follows the calls whose cost changed most, to the function whose own instructions changed most on it.
+    """
+    step = _Step(function, 1.0, 1.0)
+    if step.own.changed_by(instructions) >= SMALL_SHARE:
+        return None
+    passed, way = {function}, []
+    while (following := _next_step(step, instructions, functions)) is not None and following.function not in passed:
+        step = following
+        passed.add(step.function)
+        way.append(WorkBelow(step.function, step.own))
+    largest = max(way, key=lambda below: below.cost.changed_by(instructions), default=None)
+    return largest if largest is not None and largest.cost.changed_by(instructions) >= SMALL_SHARE else None
+
+
+def _next_step(step: _Step, instructions: float, functions: Functions) -> _Step | None:
+    """Return the callee in which most of the change goes on; none where it is in no callee."""
+    costs = {callee: step.part_of(cost) for callee, cost in step.function.callees.items()}
+    callee = max(costs, key=lambda callee: costs[callee].changed_by(instructions), default=None)
+    if callee is None or costs[callee].changed_by(instructions) < SMALL_SHARE:
+        return None
+    whole = functions[callee].of_calls
+    return _Step(
+        functions[callee],
+        _part_of_calls(costs[callee].base, whole.base),
+        _part_of_calls(costs[callee].head, whole.head),
+    )
+
+
+def _part_of_calls(instructions: float, whole: float | None) -> float:
+    return min(1.0, instructions / whole) if whole else 0.0

@@ -7,9 +7,8 @@ from typing import Final
 from zerolap.explain.changed_lines import ChangedCode
 from zerolap.explain.sides import ComparedFunction
 from zerolap.explain.stated_figures import StatedFigure, figure
-from zerolap.explain.statements import Statement, Story
+from zerolap.explain.statements import Statement, Story, WorkBelow
 from zerolap.explain.suspects import Suspect
-from zerolap.explain.work_below import WorkBelow
 from zerolap.records import PerSide
 
 WHOLE = 1.05

@@ -131,7 +131,9 @@ class RangeSearch:
             if self._same_code(0, self._last):
                 return _Located("identical", COUNTED, INSTRUCTIONS, 0.0, 0.0)
             if TIMED not in options.engines:
-                return _Located("no difference", COUNTED, INSTRUCTIONS, self._work_change(INSTRUCTIONS) or 0.0, 0.0)
+                return _Located(
+                    "no difference", COUNTED, INSTRUCTIONS, self._counted_level(INSTRUCTIONS, self._last) or 0.0, 0.0
+                )
         return self._searched_by_time()
 
     # Work.
@@ -152,16 +154,14 @@ class RangeSearch:
                 else "name a commit beside it that builds and runs the case",
             )
 
-    def _work_change(self, metric: str) -> float | None:
-        return self._counted_level(metric, self._last)
-
     def _same_code(self, first: int, last: int) -> bool:
         step = self._work.step(INSTRUCTIONS, first, last) if INSTRUCTIONS in self._work.points else None
         return step is not None and step[1]
 
     def _searched_by_counts(self) -> _Located | None:
         """Return where work changed; none where it did not by as much as matters."""
-        changes = {metric: change for metric in OF_REQUESTS if (change := self._work_change(metric)) is not None}
+        levels = {metric: self._counted_level(metric, self._last) for metric in OF_REQUESTS}
+        changes = {metric: level for metric, level in levels.items() if level is not None}
         effect = self._options.effect(COUNTED)
         changed = [
             metric

@@ -62,9 +62,6 @@ class WorkReasons:
             return 0.0
         return math.log(head.value / (head.value - instructions)) if head.value > max(instructions, 0.0) else 0.0
 
-    def _graph(self, digest: str) -> CallGraph:
-        return _read_graph(digest, self.lab.store.blobs)
-
     def of_comparison(self, identity: str, case: str) -> tuple[str, ...]:
         """Return the reasons that a comparison found for a change of a case, its culprits first."""
         try:
@@ -79,7 +76,8 @@ class WorkReasons:
         if builds[0] is None or builds[1] is None or base.graph is None or head.graph is None:
             return []
         explainer = self._explainer(after, position, builds[0], builds[1])
-        return explainer.explain_work(self._graph(base.graph), self._graph(head.graph), base.series.metric)
+        graphs = (_read_graph(digest, self.lab.store.blobs) for digest in (base.graph, head.graph))
+        return explainer.explain_work(*graphs, base.series.metric)
 
     def _builds(self, digests: Sequence[str]) -> list[BuiltServer | None]:
         """Return builds as far as the lab has them: those of a fleet's builder are unpacked here."""

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from zerolap.history.commit_times import CaseTimes
 from zerolap.history.history_range import TIME, AcceptedChanges, HistoryRange
@@ -11,9 +10,6 @@ from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import TimeChange
 from zerolap.judge import Levels
 from zerolap.records import HistoryChange, HistoryLedger, HistoryPoint, HistorySeries
-
-FEWEST_POSITIONS: Final = 2
-"""A series has at least so many commits: with one there is nothing that it could have changed from."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +25,7 @@ class TimeSeries:
         """Yield the series of a case's time."""
         for metric in TIME:
             levels, positions = times.levels(metric) or (None, [])
-            if levels is not None and len(positions) >= FEWEST_POSITIONS:
+            if levels is not None and len(positions) > 1:
                 changes = [
                     change for change in self.changes if (change.case, change.metric) == (times.case.name, metric)
                 ]

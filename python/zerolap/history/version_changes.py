@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from zerolap.documents import CaseWeights
@@ -240,10 +240,8 @@ class _Table:
             return None
         last = self.positions[-1] if until is None else until
         shares = [self.builds.of(case, position) for position in self.positions if after < position <= last]
-        build: LogChange | None = LogChange(0.0)
-        for share in shares:
-            build = None if build is None or share is None else build + share
-        return _Parts(whole, build)
+        known = [share for share in shares if share is not None]
+        return _Parts(whole, sum(known, LogChange(0.0)) if len(known) == len(shares) else None)
 
     def _cause(self, series: HistorySeries, whole: _Parts | None) -> TableCause | None:
         """Return the largest change of a series since the version of the headline, in the direction of the whole."""
@@ -270,9 +268,8 @@ class _Table:
     # Sums.
 
     def _commands(self, changes: Sequence[_CaseChanges]) -> list[TableCommand]:
-        by_commands: dict[tuple[str, ...], list[_CaseChanges]] = {}
-        for of_case in changes:
-            by_commands.setdefault(tuple(of_case.case.verbs), []).append(of_case)
+        by_commands = groupby(changes, key=lambda of_case: tuple(of_case.case.verbs))
+        groups = [(commands, list(group)) for commands, group in by_commands]
         return [
             TableCommand(
                 commands=commands,
@@ -280,7 +277,7 @@ class _Table:
                 weight=math.fsum(of_case.weight for of_case in group),
                 totals=tuple(self._total(group, index) for index in range(len(self.positions))),
             )
-            for commands, group in by_commands.items()
+            for commands, group in groups
         ]
 
     def _total(self, changes: Sequence[_CaseChanges], index: int) -> TableTotal:
