@@ -7,7 +7,6 @@ from zerolap.explain.blame import is_same_number
 from zerolap.explain.cost_graph import CostGraph, FunctionKey
 
 COST_TOLERANCE = 0.1
-CALLS_TOLERANCE = 0.01
 
 
 def find_renames(
@@ -37,7 +36,7 @@ def find_renames(
             for other in added
             if other[1] == key[1]
             and _called_as_often(base, key, head, other)
-            and _close(before[key], after[other], COST_TOLERANCE)
+            and abs(before[key] - after[other]) <= COST_TOLERANCE * max(before[key], after[other], 1e-9)
         ]
         if alike:
             renames[key] = min(alike, key=lambda other: (abs(after[other] - before[key]), other))
@@ -53,15 +52,11 @@ def _executed(graph: CostGraph) -> set[FunctionKey]:
 def _called_as_often(base: CostGraph, key: FunctionKey, head: CostGraph, other: FunctionKey) -> bool:
     """Whether both are called as often, where calls can be counted."""
     before, after = base.nodes.get(key), head.nodes.get(other)
-    return before is None or after is None or _close(before.calls, after.calls, CALLS_TOLERANCE)
+    return before is None or after is None or is_same_number(before.calls, after.calls)
 
 
 def _cost(graph: CostGraph, key: FunctionKey) -> float:
     return graph.inclusive(key) or graph.body(key) or 0.0
-
-
-def _close(value: float, other: float, tolerance: float) -> bool:
-    return abs(value - other) <= tolerance * max(abs(value), abs(other), 1e-9)
 
 
 def exchanged_handlers(

@@ -348,14 +348,11 @@ class ComparedFunction:
     @property
     def added_costs(self) -> dict[FunctionKey, float]:
         """By caller what its calls of the function cost more, at the mean number of calls."""
-        old, new = self._entering
-        added = {}
-        for caller in old.keys() & new.keys():
-            before, after = old[caller], new[caller]
-            if before.calls > 0 and after.calls > 0:
-                more = after.instructions / after.calls - before.instructions / before.calls
-                added[caller] = more * (before.calls + after.calls) / 2
-        return added
+        return {
+            caller: (made.each.head - made.each.base) * ((made.calls.base or 0.0) + (made.calls.head or 0.0)) / 2
+            for caller, made in self.callers.items()
+            if made.each.base is not None and made.each.head is not None
+        }
 
     @property
     def costs_by_caller(self) -> dict[FunctionKey, float]:

@@ -92,7 +92,7 @@ class HistoryRange:
 
 def failures_of(asked: HistoryRange, store: Store) -> dict[int, str]:
     """Return why commits of a range could not be built or counted, by position."""
-    failures = {_topic_of_commit(topic): failure for topic, failure in store.history.failures().items()}
+    failures = {topic.partition(OF_FLEET)[0]: failure for topic, failure in store.history.failures().items()}
     topics = {asked.topic(position): position for position in range(len(asked.commits))}
     builds = store.history.builds([commit.revision.commit for commit in asked.commits], asked.architectures)
     built = {build.commit for build in builds if build.variant == asked.variant}
@@ -101,12 +101,6 @@ def failures_of(asked: HistoryRange, store: Store) -> dict[int, str]:
         for topic, failure in failures.items()
         if topic in topics and not (failure.is_build and asked.commits[topics[topic]].revision.commit in built)
     }
-
-
-def _topic_of_commit(topic: str) -> str:
-    """Return the topic of a commit for those of its requests to a fleet."""
-    begin, separator, _ = topic.partition(OF_FLEET)
-    return begin if separator else topic
 
 
 @dataclass(frozen=True)
