@@ -22,12 +22,12 @@ from toy_server import ToySource
 from waiting import PATIENCE_SECONDS
 
 from zerolap.build import resolve
+from zerolap.documents import FalseAlarmRecord
 from zerolap.github import GitHub, Patience, TokenFile
 from zerolap.lab import Options, comparison_request, on_platforms
 from zerolap.records import Comparison, RequestedServer, RequestState
 from zerolap.store import Store
 from zerolap.triggers import outbox
-from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.notifying import Notifier
 from zerolap.triggers.outbox import Outbox

@@ -11,9 +11,9 @@ from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
+    from zerolap.cli.stored_comparisons import PullRequestPlace
     from zerolap.github import GitHub, GivenToken
     from zerolap.report.pull_request import PullRequestState
-    from zerolap.triggers import PullRequestPlace
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
@@ -91,9 +91,9 @@ def comment(
     import asyncio
 
     from zerolap.cli.logging import set_up_logs
+    from zerolap.cli.stored_comparisons import PullRequestPlace
     from zerolap.errors import UsageError
     from zerolap.github import GitHub
-    from zerolap.triggers import PullRequestPlace
 
     site = site_url.rstrip("/")
     if dry_run:
@@ -114,9 +114,9 @@ def comment(
 
 def _state(identities: list[str], place: "PullRequestPlace", store: str | None) -> "PullRequestState":
     """Return the state of a pull request from stored comparisons."""
+    from zerolap.cli.stored_comparisons import state_of_comparisons
     from zerolap.documents import read_comparison
     from zerolap.store import Store
-    from zerolap.triggers import state_of_comparisons
 
     with Store.open_to_read(store) as results:
         comparisons = [read_comparison(results, identity) for identity in dict.fromkeys(identities)]

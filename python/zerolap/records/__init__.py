@@ -82,6 +82,7 @@ from zerolap.records.comparison import (
     Comparison as Comparison,
     DocumentState as DocumentState,
     FailOn as FailOn,
+    FalseAlarms as FalseAlarms,
     Reading as Reading,
     Settings as Settings,
     Summary as Summary,

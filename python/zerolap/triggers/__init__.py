@@ -14,10 +14,6 @@ from zerolap.triggers.settings import (
     checked_settings as checked_settings,
     read_trigger_settings as read_trigger_settings,
 )
-from zerolap.triggers.stored_comparisons import (
-    PullRequestPlace as PullRequestPlace,
-    state_of_comparisons as state_of_comparisons,
-)
 from zerolap.triggers.trigger import (
     AskedComparison as AskedComparison,
     AskedTrigger as AskedTrigger,

@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from zerolap.build import changes_between
-from zerolap.documents import read_comparison
+from zerolap.documents import FalseAlarmRecord, read_comparison
 from zerolap.records import Comparison, UnreadableRecord, UsageError
 from zerolap.report.pull_request import (
     Acknowledgement,
@@ -29,7 +29,6 @@ from zerolap.report.pull_request import (
     changed_lines,
 )
 from zerolap.store import AttemptState, JobKind, RequestInShort, Store, StoredTrigger, TriggerState
-from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import (

@@ -11,6 +11,7 @@ from typing import Final
 
 import structlog
 
+from zerolap.documents import FalseAlarmRecord
 from zerolap.events import EventSink, LabEvent
 from zerolap.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.records import Comparison, EnvironmentMissing
@@ -18,7 +19,6 @@ from zerolap.sandbox import Cancellation
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.branch_histories import BranchHistories
 from zerolap.triggers.failed_subjects import FailedSubjects
-from zerolap.triggers.false_alarms import FalseAlarmRecord
 from zerolap.triggers.notifying import Notifier, Push
 from zerolap.triggers.outbox import Outbox
 from zerolap.triggers.progress import ProgressReader

@@ -28,7 +28,6 @@ from zerolap.report.pull_request.outcome import (
     CommitRange as CommitRange,
     Done as Done,
     Failed as Failed,
-    FalseAlarms as FalseAlarms,
     PlatformOutcome as PlatformOutcome,
     PlatformState as PlatformState,
     PullRequestState as PullRequestState,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.records import FalseAlarms
 from zerolap.report.markdown import AnswerColumns, bullets, code, link, numbered, sentence_with_names
 from zerolap.report.pull_request.change_reasons import Reason, reasons_of
 from zerolap.report.pull_request.comment_detail import DETAILS, Detail
@@ -13,7 +14,6 @@ from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     ChangedLines,
     CommitRange,
-    FalseAlarms,
     PlatformOutcome,
     PullRequestState,
     in_order_of_names,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerolap.build import changes_between
+from zerolap.documents import FalseAlarmRecord
 from zerolap.records import Comparison, UsageError
 from zerolap.report.pull_request import (
     GITHUB,
@@ -18,7 +19,6 @@ from zerolap.report.pull_request import (
     changed_lines,
 )
 from zerolap.store import Store
-from zerolap.triggers.false_alarms import FalseAlarmRecord
 
 UNFINISHED: dict[str, PlatformState] = {
     "running": Failed("it has not finished"),
