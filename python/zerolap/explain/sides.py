@@ -126,8 +126,8 @@ class Sides:
 class ComparedCalls:
     """The calls of one function by another per request, and what each of them costs with all that it calls.
 
-    `makers` are functions inlined into the caller in whose lines calls stand that became more or fewer, with how many.
-    `through` names the functions in between: these, and those that only one side has there.
+    `makers` are the functions inlined into the caller whose lines make more or fewer of the calls, with how many.
+    `through` names these, and the functions in between that only one side has.
     """
 
     calls: PerSide
@@ -200,9 +200,9 @@ class ComparedFunction:
         return self._sides.changed.code_of(*self._definitions, costs, is_more=is_more)
 
     def in_place_of(self, callee: FunctionKey, *, is_lost: bool) -> FunctionKey | None:
-        """Return the only function that this one calls, or has inlined, where its changed lines had the lost callee.
+        """Return the function that this one calls or has inlined now in place of a lost callee, by its changed lines.
 
-        Of a callee that it calls now, the one that it called before.
+        For a new callee, return the one that it called before. Return none where several could be meant.
         """
         names = self._sides.changed.put_in_place_of(callee[0], self._definitions[1], is_removed=is_lost)
         now, before = (1, 0) if is_lost else (0, 1)
@@ -321,9 +321,9 @@ class ComparedFunction:
 
     @functools.cached_property
     def callers(self) -> Mapping[FunctionKey, ComparedCalls]:
-        """The calls of it by who makes them, detours included; of an inlined caller, those in its lines.
+        """The calls of the function by caller, also through detours, or by the inlined function whose lines make them.
 
-        Any other function has an entry too: it makes no calls.
+        The entry of any other function has no calls.
         """
         old, new = self._entering
         before, after = _calls_by_caller(old), _calls_by_caller(new)
@@ -335,7 +335,7 @@ class ComparedFunction:
 
     @property
     def usual_callers(self) -> list[FunctionKey]:
-        """Into which functions it is inlined, or else which calls it at the highest cost."""
+        """The functions into which it is inlined, or else the caller whose calls cost most."""
         edges = self._entering[1] if self._nodes[1] is not None else self._entering[0]
         return self.holders or sorted(edges, key=lambda caller: (-edges[caller].instructions, caller))[:1]
 
@@ -347,7 +347,7 @@ class ComparedFunction:
 
     @property
     def added_costs(self) -> dict[FunctionKey, float]:
-        """By caller what its calls of the function cost more, at the mean number of calls."""
+        """The added cost of the calls of the function by caller, at the mean number of calls."""
         return {
             caller: (made.each.head - made.each.base) * ((made.calls.base or 0.0) + (made.calls.head or 0.0)) / 2
             for caller, made in self.callers.items()
@@ -356,7 +356,7 @@ class ComparedFunction:
 
     @property
     def costs_by_caller(self) -> dict[FunctionKey, float]:
-        """What it costs on both sides together by who calls it, or holds it where it is inlined."""
+        """The cost of the function on both sides together, by caller, or by the function that it is inlined into."""
         costs: dict[FunctionKey, float] = {}
         for graph, held in zip(self._graphs, self._held, strict=True):
             add_all(costs, {caller: edge.instructions for caller, edge in graph.callers(self.key).items()} | held)
@@ -381,7 +381,7 @@ def _compared(old: Edge | None, new: Edge | None, before: float, after: float) -
 
 
 def _calls_by_caller(entering: Mapping[FunctionKey, Edge]) -> dict[FunctionKey, float]:
-    """Return how often each caller calls a function; of functions inlined into these, the calls in their lines."""
+    """Return how often a function is called, by caller, or by the inlined function whose lines make the calls."""
     calls: dict[FunctionKey, float] = {}
     for edge in entering.values():
         add_all(calls, edge.makers)
