@@ -76,8 +76,8 @@ class WorkReasons:
         if builds[0] is None or builds[1] is None or base.graph is None or head.graph is None:
             return []
         explainer = self._explainer(after, position, builds[0], builds[1])
-        graphs = (_read_graph(digest, self.lab.store.blobs) for digest in (base.graph, head.graph))
-        return explainer.explain_work(*graphs, base.series.metric)
+        old, new = (_read_graph(digest, self.lab.store.blobs) for digest in (base.graph, head.graph))
+        return explainer.explain_work(old, new, base.series.metric)
 
     def _builds(self, digests: Sequence[str]) -> list[BuiltServer | None]:
         """Return builds as far as the lab has them: those of a fleet's builder are unpacked here."""
