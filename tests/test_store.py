@@ -21,10 +21,11 @@ from typing import Any
 import pytest
 from postgresql_server import PostgresqlServer
 from pydantic import ValidationError
-from sqlalchemy import Connection, MetaData, Table, inspect, text
+from quick_stores import SQLITE_SET_UP
+from sqlalchemy import Connection, MetaData, Table, text
 
 from zerolap import __version__
-from zerolap.cli.options import without_password
+from zerolap.cli.repeated_command import without_password
 from zerolap.records import (
     STANDALONE,
     Abilities,
@@ -75,16 +76,15 @@ from zerolap.store import (
     Artifact,
     BlobDamaged,
     Blobs,
-    CommitBuild,
     ExplainedStep,
     RequestBusy,
     Store,
-    database as migrations,
     recorded_requests as requests,
+    sqlite,
 )
 from zerolap.store.blobs import FileContainer, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
-from zerolap.store.tables import REVISION, metadata
+from zerolap.store.tables import REVISION
 
 BUILD = {"name": "HEAD~1", "commit": "abc", "version": "7.0.15", "build": "b-1", "build_id": "ff", "flags": "-O2"}
 PLATFORM = {"name": "laptop", "fingerprint": "p-1", "cpu": "a cpu", "cores": 2, "kernel": "6.1"}
@@ -303,7 +303,16 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     if request.param == "sqlite":
         return Database(str(tmp_path / "store"), "sqlite")
     server: PostgresqlServer = request.getfixturevalue("postgresql")
-    return Database(f"{server.url(server.new_database())}&blobs={tmp_path / 'store' / 'blobs'}", "postgresql")
+    return Database(f"{server.url(server.new_store())}&blobs={tmp_path / 'store' / 'blobs'}", "postgresql")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def location_without_tables(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return a location at which other processes make a store, in each of the databases."""
+    if request.param == "sqlite":
+        return str(tmp_path / "store")
+    server: PostgresqlServer = request.getfixturevalue("postgresql")
+    return f"{server.url(server.new_database())}&blobs={tmp_path / 'store' / 'blobs'}"
 
 
 @pytest.fixture
@@ -874,60 +883,16 @@ OPENER = "import sys; from zerolap.store import Store; Store.open(sys.argv[1]).c
 
 
 @pytest.mark.slow
-def test_processes_that_open_a_new_store_together_all_succeed(database: Database) -> None:
-    processes = [python(OPENER, database.location, stderr=subprocess.PIPE) for _ in range(5)]
+def test_processes_that_open_a_new_store_together_all_succeed(location_without_tables: str) -> None:
+    processes = [python(OPENER, location_without_tables, stderr=subprocess.PIPE) for _ in range(5)]
     faults = [process.communicate()[1] for process in processes]
     assert [process.returncode for process in processes] == [0] * 5, faults
 
 
-def test_nobody_waits_while_migrations_are_read(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = migrations._read_migrations
-
-    def read_while_another_opens() -> Any:
-        monkeypatch.setattr(migrations, "_read_migrations", read)
-        Store.open(database.location).close()
-        return read()
-
-    monkeypatch.setattr(migrations, "_read_migrations", read_while_another_opens)
-    with Store.open(database.location) as opened:
-        assert opened._database.stored_revision() == REVISION
-
-
 def test_an_up_to_date_store_opens_without_what_it_does_not_need(file_store: Store) -> None:
-    loaded = "{name.split('.')[0] for name in sys.modules} & {'alembic', 'psycopg', 'obstore'}"
+    loaded = "{name.split('.')[0] for name in sys.modules} & {'psycopg', 'obstore'}"
     with python(f"{OPENER}; assert not {loaded}", str(file_store.builds_directory.parent)) as process:
         assert process.wait() == 0
-
-
-def test_the_migrations_lead_to_the_tables_and_the_newest_revision(store: Store) -> None:
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-
-    with store._database.reading() as connection:
-        context = MigrationContext.configure(connection)
-        assert context.get_current_revision() == REVISION
-        assert compare_metadata(context, metadata) == []
-
-
-def test_the_migrations_lead_to_the_conditions_of_indexes(store: Store) -> None:
-    with store._database.reading() as connection:
-        dialect, inspector = connection.dialect, inspect(connection)
-        option = f"{dialect.name}_where"
-        migrated = {
-            index["name"]: str(index["dialect_options"][option]).strip("()")
-            for name in inspector.get_table_names()
-            for index in inspector.get_indexes(name)
-            if option in index.get("dialect_options", {})
-        }
-        written = {
-            index.name: str(condition.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
-            for table in metadata.sorted_tables
-            for index in table.indexes
-            if (condition := index.dialect_options[dialect.name]["where"]) is not None
-        }
-    assert "ix_trial_invalid" in written
-    # The database writes columns without their table.
-    assert migrated == {name: condition.replace("trial.", "") for name, condition in written.items()}
 
 
 def insert_into(store: Store, named: str, /, **values: Any) -> None:
@@ -943,86 +908,6 @@ def insert_into(store: Store, named: str, /, **values: Any) -> None:
 
 def _kinds_of(kind: Any) -> list[str]:
     return [base.__name__ for base in type(kind.as_generic()).__mro__]
-
-
-@pytest.fixture
-def store_of_0010(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """Return a store as the first kept revision has it, with a trial."""
-    from alembic import command
-
-    upgrade = command.upgrade
-    with monkeypatch.context() as patched:
-        patched.setattr(command, "upgrade", lambda config, _: upgrade(config, "0010"))
-        old = Store.open(database.location)
-    with old:
-        job = a_job()
-        document = job.model_dump_json(by_alias=True)
-        insert_into(old, "platform", fingerprint="p-1")
-        request = a_request().model_dump_json()
-        insert_into(old, "request", number=1, id="c-1", kind="compare", state="done", document=request)
-        columns = {"kind": "trials", "case": "xadd", "engine": "counted", "document": document}
-        insert_into(old, "job", number=1, id=job.id, request_id="c-1", **columns)
-        trial = {"side": "head", "validity": VALID.model_dump_json(), "amounts": "{}", "executed": "12" * 32}
-        # The next number of PostgreSQL's own is 1.
-        insert_into(old, "trial", id=1000, job_id=job.id, request_id="c-1", method=2, **trial)
-        insert_into(old, "series", id="s-1", case="xadd", metric="instructions_per_op", config="[]", method=2)
-        insert_into(old, "metric", trial_id=1000, name="instructions_per_op", value=5.0, series_id="s-1")
-        yield old
-
-
-def test_a_store_of_the_first_kept_revision_is_migrated(store_of_0010: Store, database: Database) -> None:
-    assert rows_of(store_of_0010, "SELECT version_num FROM alembic_version") == [("0010",)]
-    with Store.open(database.location) as store:
-        assert rows_of(store, "SELECT version_num FROM alembic_version") == [(REVISION,)]
-        [(trial, measurement)] = store.measurements("c-1")
-        assert (trial.case, trial.side) == ("xadd", "head")
-        assert measurement.metrics == {"instructions_per_op": 5.0}
-        assert (measurement.executed, measurement.executed_code) == ("12" * 32, None)
-        assert (measurement.began, measurement.facts, measurement.instrument) == ("", "", "")
-        query = "SELECT placed, resident, load_host, compiler, libc, valgrind, windows FROM series WHERE id = 's-1'"
-        assert rows_of(store, query) == [(False, 0, "", "", "", "", "")]
-        assert rows_in(store, "start_ratio") == 0
-        job = a_job()
-        store.record(job, a_trial_done(job, 1))
-        assert (trial, measurement) in store.measurements("c-1")
-        assert {one.block: measured.began for one, measured in store.measurements("c-1")} == {
-            0: "",
-            1: "2026-11-20T21:00:05Z",
-        }
-
-
-@pytest.fixture
-def store_of_0011(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """Return a store of the revision before histories, with two builds of a commit."""
-    from alembic import command
-
-    upgrade = command.upgrade
-    with monkeypatch.context() as patched:
-        patched.setattr(command, "upgrade", lambda config, _: upgrade(config, "0011"))
-        old = Store.open(database.location)
-    with old:
-        for number, variant in enumerate(("default", "-O3"), 1):
-            insert_into(old, "build", build=f"b-{number}", variant=variant, flags="-O2")
-        insert_into(old, "revision", repository="/r", commit="1" * 40, time="2026-11-20T21:00:00Z", subject="first")
-        for number in (1, 2):
-            insert_into(old, "revision_build", repository="/r", commit="1" * 40, build=f"b-{number}")
-        yield old
-
-
-def test_builds_stay_when_histories_are_added(store_of_0011: Store, database: Database) -> None:
-    assert rows_of(store_of_0011, "SELECT version_num FROM alembic_version") == [("0011",)]
-    with Store.open(database.location) as store:
-        assert rows_of(store, "SELECT version_num FROM alembic_version") == [(REVISION,)]
-        assert store.history.builds(["1" * 40]) == [
-            CommitBuild("1" * 40, "b-1", "", "default", "-O2"),
-            CommitBuild("1" * 40, "b-2", "", "-O3", "-O2"),
-        ]
-        for table in ("accepted_change", "imported_series", "imported_point"):
-            assert rows_in(store, table) == 0
-        change = AcceptedChange("/r", "1" * 40, "it was needed", "get", "instructions_per_op")
-        store.history.accept(change)
-        [accepted] = store.history.accepted(["1" * 40])
-        assert replace(accepted, created="") == change
 
 
 def test_builds_of_other_architectures_are_left_out(store: Store) -> None:
@@ -1061,19 +946,16 @@ def test_an_artifact_is_of_its_builder(store: Store) -> None:
     assert store.fleet.artifacts([built.build], "beta")[built.build].build == forged
 
 
-def test_a_newer_revision_is_refused(store: Store, database: Database) -> None:
-    with store._database.writing() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(EnvironmentMissing, match=r"newer zerolap.*9999"):
-        Store.open(database.location)
-
-
-def test_an_early_revision_is_refused(store: Store, database: Database) -> None:
-    with store._database.writing() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '0009'"))
-    with pytest.raises(EnvironmentMissing, match=r"early zerolap.*0009") as fault:
-        Store.open(database.location)
-    assert "convert_store.py" in fault.value.hint
+def test_a_store_of_another_revision_is_refused(store: Store, database: Database) -> None:
+    for revision, words, hint in ((REVISION + 1, "a newer", "upgrade"), (REVISION - 1, "an older", "make a new store")):
+        with store._database.writing() as connection:
+            connection.execute(text(f"UPDATE store_revision SET revision = {revision}"))
+        with pytest.raises(
+            EnvironmentMissing, match=rf"{words} zerolap \(revision {revision}, here {REVISION}"
+        ) as fault:
+            Store.open(database.location)
+        assert hint in fault.value.hint
+        assert rows_of(store, "SELECT revision FROM store_revision") == [(revision,)]
 
 
 @pytest.fixture(params=["files", "objects in memory", "objects in files"])
@@ -1266,8 +1148,9 @@ def test_locations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Store.open("postgresql://host:port/name")
 
 
-def test_sqlite_is_set_up_for_crashes(file_store: Store) -> None:
-    with file_store._database.reading() as connection:
+def test_sqlite_is_set_up_for_crashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "_set_up", SQLITE_SET_UP)
+    with Store.open(str(tmp_path)) as store, store._database.reading() as connection:
         pragmas = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "foreign_keys", "synchronous", "busy_timeout")

@@ -6,11 +6,10 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import Record, RequestState
+from zerolap.records import REPORT_PATHS, Record, ReportPath, RequestState
 from zerolap.sheets import Word
 from zerolap.store import ListedRequest, RequestFilter, StoredRow
 
-PATHS: Final[dict[str, Literal["comparisons", "runs"]]] = {"compare": "comparisons", "run": "runs"}
 MOST_LISTED: Final = 200
 COUNTED: Final[tuple[Word, ...]] = ("regression", "improvement", "unsure", "invalid", "same")
 
@@ -30,7 +29,7 @@ class ListedReport(Record):
     """
 
     id: str
-    path: Literal["comparisons", "runs"]
+    path: ReportPath
     created: str
     base: str | None
     head: str
@@ -67,7 +66,7 @@ def listed_report(row: StoredRow) -> ListedReport:
     """Return a comparison or run as it is listed."""
     return ListedReport(
         id=row.id,
-        path=PATHS[row.kind],
+        path=REPORT_PATHS[row.kind],
         created=row.created,
         base=row.base,
         head=row.head,
@@ -102,7 +101,7 @@ def _listed(listed: ListedRequest) -> ListedReport:
     sides = [side.name for side in asked.sides.values()]
     return ListedReport(
         id=asked.id,
-        path=PATHS[asked.kind],
+        path=REPORT_PATHS[asked.kind],
         created=listed.created,
         base=sides[0] if len(sides) > 1 else None,
         head=sides[-1] if sides else "",

@@ -1,28 +1,21 @@
-"""A database, SQLite or PostgreSQL: its transactions and the migration of its schema."""
+"""A database, SQLite or PostgreSQL: its transactions and its schema."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from sqlalchemy import Connection, Engine, String, Table, inspect, select, table as unknown_table
-from sqlalchemy.sql.expression import column
+from sqlalchemy import Connection, Engine, Table, inspect, select
 
 from zerolap.records import EnvironmentMissing
 from zerolap.store.store_errors import NotConductor, store_faults
-from zerolap.store.tables import REVISION, conductor
+from zerolap.store.tables import REVISION, conductor, metadata, store_revision
 from zerolap.store.uninterrupted import uninterrupted
 
-MIGRATIONS: Final = Path(__file__).parent / "migrations"
 BUSY_SECONDS: Final = 10.0
-FIRST_REVISION: Final = "0010"
-"""The oldest revision from which migrations lead to the newest."""
-
 CONDUCTOR: Final = "the-conductor"
 """What a conductor claims: the store as a whole."""
-
-_VERSION_TABLE = "alembic_version"
 
 
 class StoreLock(Protocol):
@@ -125,23 +118,39 @@ class Database(ABC):
     def _lock_schema(self, connection: Connection) -> None:
         """Prevent other processes from changing the schema until the transaction ends."""
 
-    def bring_up_to_date(self) -> None:
-        """Create the schema or migrate it to the newest revision.
+    def create_schema(self) -> None:
+        """Create the tables in an empty database, and compare the revision of the tables of any other.
 
-        Raises `EnvironmentMissing` for the database of another program or of a newer version.
+        Raises `EnvironmentMissing` for the database of another program or of another version of this one.
         """
-        if self.stored_revision() == REVISION:
-            return
-        # Before the lock, for which others wait only so long: it takes longer than the migrations themselves.
-        known, migrate = _read_migrations()
-        with self.writing() as connection:
-            self._lock_schema(connection)
-            _upgrade(connection, self.place, known, migrate)
-
-    def stored_revision(self) -> str | None:
-        """Return the revision of the schema, None for an empty database."""
         with self.reading() as connection:
-            return _stored_revision(connection, self.place)
+            stored = _stored_revision(connection, self.place)
+        if stored is None:
+            with self.writing() as connection:
+                self._lock_schema(connection)
+                # Another process may have been first.
+                stored = _stored_revision(connection, self.place)
+                if stored is None:
+                    metadata.create_all(connection, checkfirst=False)
+                    connection.execute(store_revision.insert().values(revision=REVISION))
+                    return
+        self._require_revision(stored)
+
+    def require_schema(self) -> None:
+        """Raise `EnvironmentMissing` unless the tables exist and are those of this version."""
+        with self.reading() as connection:
+            stored = _stored_revision(connection, self.place)
+        if stored is None:
+            raise EnvironmentMissing(f"the store {self.place} is empty", hint="name another store with --store")
+        self._require_revision(stored)
+
+    def _require_revision(self, stored: int) -> None:
+        if stored != REVISION:
+            version, other = ("a newer", "upgrade zerolap") if stored > REVISION else ("an older", "make a new store")
+            raise EnvironmentMissing(
+                f"the store {self.place} was written by {version} zerolap (revision {stored}, here {REVISION})",
+                hint=f"{other}, or name another one with --store",
+            )
 
 
 def insert_new(connection: Connection, table: Table) -> Any:
@@ -160,49 +169,14 @@ def insert_of(connection: Connection, table: Table) -> Any:
     return sqlite_insert(table)
 
 
-def _stored_revision(connection: Connection, place: str) -> str | None:
+def _stored_revision(connection: Connection, place: str) -> int | None:
+    """Return the revision of the tables, None for an empty database."""
     names = inspect(connection).get_table_names()
-    if _VERSION_TABLE not in names:
-        if names:
-            raise EnvironmentMissing(
-                f"{place} is a database of another program", hint="name another store with --store"
-            )
+    if not names:
         return None
-    version = unknown_table(_VERSION_TABLE, column("version_num", String))
-    revision: str | None = connection.execute(select(version)).scalar()
-    return revision
-
-
-def _read_migrations() -> tuple[set[str], Callable[[Connection], None]]:
-    """Return the revisions that migrations lead to, and what carries them out on a connection, in its transaction."""
-    from alembic import command
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-
-    def migrate(connection: Connection) -> None:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-
-    return {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}, migrate
-
-
-def _upgrade(connection: Connection, place: str, known: Collection[str], migrate: Callable[[Connection], None]) -> None:
-    stored = _stored_revision(connection, place)
-    if stored == REVISION:
-        # Another process was first.
-        return
-    if stored is not None and stored < FIRST_REVISION:
+    if store_revision.name not in names:
         raise EnvironmentMissing(
-            f"the store {place} was written by an early zerolap (revision {stored}, oldest known {FIRST_REVISION})",
-            hint="convert it by `python scripts/convert_store.py OLD NEW` of the sources of zerolap,"
-            " or name another store with --store",
+            f"{place} is a database of another program, or of a zerolap before its first release",
+            hint="name another store with --store",
         )
-    if stored is not None and stored not in known:
-        raise EnvironmentMissing(
-            f"the store {place} was written by a newer zerolap (revision {stored}, newest known {REVISION})",
-            hint="upgrade zerolap, or name another store with --store",
-        )
-    migrate(connection)
+    return int(connection.execute(select(store_revision.c.revision)).scalar_one())

@@ -37,7 +37,7 @@ class PostgresqlDatabase(Database):
 
     @classmethod
     def open(cls, url: URL, busy_seconds: float) -> "PostgresqlDatabase":
-        """Connect, and bring the schema up to date.
+        """Connect, and create the tables if they do not exist.
 
         `busy_seconds` is how long to wait for the server and for locks of other sessions. Raises
         `EnvironmentMissing`.
@@ -45,7 +45,7 @@ class PostgresqlDatabase(Database):
         database = cls(url, busy_seconds)
         with ExitStack() as unless_opened:
             unless_opened.callback(database.close)
-            database.bring_up_to_date()
+            database.create_schema()
             unless_opened.pop_all()
         return database
 

@@ -16,11 +16,9 @@ from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from zerolap.records import EnvironmentMissing
 from zerolap.store.database import Database, StoreLock
 from zerolap.store.default_directory import keep_from_git
 from zerolap.store.store_errors import RequestBusy, store_faults
-from zerolap.store.tables import REVISION
 
 REQUEST_ID: Final = re.compile(r"[a-z0-9]+-[a-z0-9]+")
 """Ids of requests are used as file names."""
@@ -36,7 +34,7 @@ class SqliteDatabase(Database):
 
     @classmethod
     def open(cls, path: Path, busy_seconds: float) -> "SqliteDatabase":
-        """Open the file, creating it if it does not exist, and bring the schema up to date.
+        """Open the file, creating it and its tables if they do not exist.
 
         `busy_seconds` is how long to wait for another process's write. Raises `EnvironmentMissing`.
         """
@@ -69,14 +67,10 @@ class SqliteDatabase(Database):
         database = cls(path, engine)
         with ExitStack() as unless_opened:
             unless_opened.callback(database.close)
-            if not read_only:
-                database.bring_up_to_date()
-            elif database.stored_revision() != REVISION:
-                raise EnvironmentMissing(
-                    f"the store {path} was written by another version of zerolap, and this user cannot bring it up to"
-                    " date",
-                    hint="let its owner open it with this version",
-                )
+            if read_only:
+                database.require_schema()
+            else:
+                database.create_schema()
             unless_opened.pop_all()
         return database
 

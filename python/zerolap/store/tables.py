@@ -1,4 +1,4 @@
-"""The schema, as created by `migrations/`. Sub-documents are JSON in text columns.
+"""The schema. Sub-documents are JSON in text columns.
 
 `number` and integer `id` columns hold the order of recording. Ids of requests, jobs and series are text.
 """
@@ -17,11 +17,10 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    false,
 )
 
-# The newest revision in migrations/versions; a test checks that they are equal.
-REVISION = "0024"
+# Raised with each change of the tables: a store of another revision is refused.
+REVISION = 1
 
 metadata = MetaData(
     naming_convention={
@@ -36,7 +35,10 @@ metadata = MetaData(
 # Compared byte by byte in both databases, so that an index finds the beginning of an id.
 ID = String().with_variant(String(collation="C"), "postgresql")
 
-# A commit. `repository` is empty for commits recorded before the store kept repositories.
+# One row: the revision of these tables, which the program that created them had.
+store_revision = Table("store_revision", metadata, Column("revision", Integer, primary_key=True, autoincrement=False))
+
+# A commit.
 revision = Table(
     "revision",
     metadata,
@@ -74,7 +76,7 @@ build = Table(
     Column("source_root", Text, nullable=False),
     Column("arguments", Text, nullable=False),
     Column("path", Text),
-    Column("image", String, nullable=False, server_default=""),
+    Column("image", String, nullable=False),
     Index(None, "image"),
 )
 
@@ -162,7 +164,7 @@ job = Table(
 
 # `zerolap` is the version of the program that measured, as the measurement states it; `recorded_by` of the one that
 # wrote the row. `facts` is the digest in `platform_facts` of the state that the machine was in, `executed_code` is
-# equal for builds that execute the same. What has a default is empty in trials of versions that did not record it.
+# equal for builds that execute the same.
 trial = Table(
     "trial",
     metadata,
@@ -188,10 +190,10 @@ trial = Table(
     Column("method", Integer, nullable=False),
     Column("zerolap", String, nullable=False),
     Column("recorded_by", String, nullable=False),
-    Column("began", String, nullable=False, server_default=""),
-    Column("facts", String, nullable=False, server_default=""),
-    Column("instrument", String, nullable=False, server_default=""),
-    Column("load_host", String, nullable=False, server_default=""),
+    Column("began", String, nullable=False),
+    Column("facts", String, nullable=False),
+    Column("instrument", String, nullable=False),
+    Column("load_host", String, nullable=False),
     UniqueConstraint("job_id", "side", "block"),
     Index(None, "request_id"),
     Index(None, "executed_code"),
@@ -220,13 +222,13 @@ series = Table(
     Column("variant", String, nullable=False),
     Column("platform", String, nullable=False),
     Column("method", Integer, nullable=False),
-    Column("placed", Boolean, nullable=False, server_default=false()),
-    Column("resident", Integer, nullable=False, server_default="0"),
-    Column("load_host", String, nullable=False, server_default=""),
-    Column("compiler", Text, nullable=False, server_default=""),
-    Column("libc", String, nullable=False, server_default=""),
-    Column("valgrind", String, nullable=False, server_default=""),
-    Column("windows", String, nullable=False, server_default=""),
+    Column("placed", Boolean, nullable=False),
+    Column("resident", Integer, nullable=False),
+    Column("load_host", String, nullable=False),
+    Column("compiler", Text, nullable=False),
+    Column("libc", String, nullable=False),
+    Column("valgrind", String, nullable=False),
+    Column("windows", String, nullable=False),
     Index(None, "case", "metric"),
 )
 
@@ -349,7 +351,7 @@ start_ratio = Table(
     Column("case", String, primary_key=True),
     Column("metric", String, primary_key=True),
     Column("block", Integer, primary_key=True, autoincrement=False),
-    Column("anchor", String, primary_key=True, server_default=""),
+    Column("anchor", String, primary_key=True),
     Column("engine", String, nullable=False),
     Column("log_ratio", Float, nullable=False),
 )
@@ -447,7 +449,7 @@ kept_commit = Table(
     Column("time", String, nullable=False),
     Column("subject", Text, nullable=False),
     Column("tags", Text, nullable=False),
-    Column("pre_release", Text, nullable=False, server_default=""),
+    Column("pre_release", Text, nullable=False),
     Column("node", Integer),
     Column("failure", Text),
     Column("measured", Integer, nullable=False),
@@ -508,7 +510,7 @@ kept_change = Table(
     Column("p", Float),
     Column("confirmed", Boolean, nullable=False),
     Column("is_worse", Boolean, nullable=False),
-    Column("is_opposed", Boolean, nullable=False, server_default=false()),
+    Column("is_opposed", Boolean, nullable=False),
     Column("is_open", Boolean, nullable=False),
     Column("comparison", String),
     Column("accepted", Text),

@@ -1,1 +1,0 @@
-"""The steps that bring a database to the schema of `zerolap.store.tables`."""

@@ -1,1 +1,0 @@
-"""One file a revision; a released one is never changed."""
