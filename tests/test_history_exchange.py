@@ -43,7 +43,7 @@ from zerolap.exchange import (
 )
 from zerolap.exchange.collected_points import PointRefused, checked_time, checked_value
 from zerolap.exchange.public_series import PublicSeries, collect_public
-from zerolap.history import Asked, with_absolute_values
+from zerolap.history import HistoryRange, with_absolute_values
 from zerolap.records import (
     Build,
     History,
@@ -703,13 +703,13 @@ def test_a_commit_has_the_median_of_all_valid_starts_of_its_program(either_store
         source = RevisionSource(name=commit, repository=Path("/r"), revision=revision)
         either_store.record_build(a_build(digest), source)
     case = next(case for case in REQUEST.cases if case.name == "hset")
-    asked = Asked(tmp_path, "A..B", (), [case], config=RUN.server.config)
+    asked = HistoryRange(tmp_path, "A..B", (), [case], config=RUN.server.config)
     commits = tuple(commit.model_copy(update={"node": 0}) for commit in a_history().commits[:2])
     history = a_history(commits=commits, series=(), platform=RUN.platform)
     (series,) = with_absolute_values(history, asked, list(METRICS_OF_MEMTIER), either_store).series
     assert (series.case, series.metric, series.better) == ("hset", "ops_per_sec", "more")
     assert [(point.position, point.value) for point in series.points] == [(0, 120.0), (1, 120.0)]
-    otherwise = Asked(tmp_path, "A..B", (), [case], config={"io-threads": "4"})
+    otherwise = HistoryRange(tmp_path, "A..B", (), [case], config={"io-threads": "4"})
     assert with_absolute_values(history, otherwise, list(METRICS_OF_MEMTIER), either_store).series == ()
 
 
