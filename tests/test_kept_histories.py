@@ -32,8 +32,8 @@ from waiting import PATIENCE_SECONDS
 from zerolap.cases import load_cases
 from zerolap.history import TableQuestion, open_changes, version_table
 from zerolap.records import BoundedChange, Build, PlatformEvent, Revision, RevisionSource, TableChange
-from zerolap.report.history_reading import change_text
 from zerolap.server import case_weights
+from zerolap.sheets.history_sheet import change_text
 from zerolap.store import AcceptedChange, Retention, SeriesFilter, Store
 
 MANY = 100

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from zerolap.records import CaseProfile, CheckReport, Comparison, Record, RunReport
+from zerolap.records import Comparison, Record, RunReport
 from zerolap.report.sheet_markdown import fitting_markdown
 from zerolap.sheets import DOCUMENT, comparison_document, run_sheet, with_reading
 
@@ -33,13 +33,3 @@ def run_markdown(report: RunReport) -> str:
 def run_json(report: RunReport) -> str:
     """Return the document of a run."""
     return document_json(report)
-
-
-def check_json(report: CheckReport) -> str:
-    """Return the document of a check."""
-    return document_json(report)
-
-
-def profile_json(profile: CaseProfile) -> str:
-    """Return the document of a profile."""
-    return document_json(profile)

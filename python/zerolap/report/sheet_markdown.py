@@ -10,6 +10,8 @@ MOST_BYTES: Final = 60_000
 """GitHub takes 65,536 characters in a comment."""
 LONGEST_STACK: Final = 400
 LONGEST_NAME: Final = 60
+PART: Final = "&emsp;"
+"""Stands before the first cell of a row that is a part of the row above it."""
 EMPHASIZED: Final = frozenset({"regression", "improvement", "strong"})
 OUTCOMES: Final = frozenset({"regression", "improvement", "unsure", "failed", "invalid", "same", "identical"})
 
@@ -87,7 +89,11 @@ def markdown_table(shown: Table) -> str:
         code(column.title, LONGEST_NAME) if column.has_name else prose(column.title) for column in shown.columns
     ]
     numbers = [place for place, column in enumerate(shown.columns) if column.is_number]
-    text = table(headings, [[_cell(cell) for cell in row] for row in shown.rows], numbers=numbers)
+    rows = [
+        [code(cell.text) if column.is_code else _cell(cell) for column, cell in zip(shown.columns, row, strict=True)]
+        for row in shown.rows
+    ]
+    text = table(headings, rows, numbers=numbers)
     below = [f"{shown.left_out:,} more are not listed."] if shown.left_out else []
     below += [sentence_with_names(shown.remark)] if shown.remark else []
     return "\n\n".join([text, *below])
@@ -98,7 +104,8 @@ def _cell(cell: Cell) -> str:
     text = code(cell.text, LONGEST_NAME) if cell.is_name else sentence_with_names(cell.text, at_start=False)
     word = cell.mark if cell.mark in OUTCOMES and not cell.text.startswith(cell.mark) else ""
     first, *rest = [part for part in (word, text, sentence_with_names(cell.detail, at_start=False)) if part] or [""]
-    return " ".join([f"**{first}**" if cell.mark in EMPHASIZED and first else first, *rest])
+    shown = " ".join([f"**{first}**" if cell.mark in EMPHASIZED and first else first, *rest])
+    return f"{PART}{shown}" if cell.is_part else shown
 
 
 def _stacks(stacks: Stacks) -> Sequence[str]:

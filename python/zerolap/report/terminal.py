@@ -7,7 +7,20 @@ from typing import Final
 from rich.console import Console
 
 from zerolap.report.lines import Lines, Part, TextColumn
-from zerolap.sheets import ARROW, Cell, Fact, Mark, Section, Sentence, Sheet, Stacks, Table, listing, one_line
+from zerolap.sheets import (
+    ARROW,
+    Cell,
+    Fact,
+    Mark,
+    Section,
+    Sentence,
+    Sheet,
+    Stacks,
+    Table,
+    listing,
+    one_line,
+    printable,
+)
 
 OUTCOMES: Final[dict[Mark, tuple[str, str]]] = {
     "regression": ("!", "bold red"),
@@ -90,8 +103,9 @@ def _show_sentence(lines: Lines, sentence: Sentence, indent: int, number: str = 
 
 
 def _show_table(lines: Lines, table: Table, indent: int) -> None:
-    if table.heading:
+    if table.heading or indent == 0:
         lines.blank()
+    if table.heading:
         lines.line((one_line(table.heading), "bold" if indent == 0 else "dim"), indent=indent)
     columns = _fitting_columns(lines, table, indent)
     if columns:
@@ -114,9 +128,10 @@ def _fitting_columns(lines: Lines, table: Table, indent: int) -> list[TextColumn
         columns = [
             TextColumn(
                 one_line(column.title if has_headings else column.heading),
-                _cells([row[place] for row in table.rows], has_details=has_cells),
+                _cells([row[place] for row in table.rows], is_code=column.is_code, has_details=has_cells),
                 right=column.is_number,
                 dispensable=column.rank,
+                goes_on_below=column.is_code,
             )
             for place, column in enumerate(table.columns)
             if not has_details or column.rank <= rank
@@ -126,12 +141,15 @@ def _fitting_columns(lines: Lines, table: Table, indent: int) -> list[TextColumn
     return columns
 
 
-def _cells(cells: Sequence[Cell], *, has_details: bool) -> list[Part]:
+def _cells(cells: Sequence[Cell], *, is_code: bool, has_details: bool) -> list[Part]:
     """Return the cells of a column; where they have details, numbers and details stand below each other."""
+    if is_code:
+        return [printable(cell.text.replace("\n", " ")) for cell in cells]
     texts = [one_line(cell.text) for cell in cells]
     if any(cell.detail for cell in cells) and has_details:
         texts = _detailed(texts, [one_line(cell.detail) for cell in cells])
-    return [_styled(text, cell.mark) for text, cell in zip(texts, cells, strict=True)]
+    shown = [_styled(text, cell.mark) for text, cell in zip(texts, cells, strict=True)]
+    return [_after_space(part, " " * STEP) if cell.is_part else part for part, cell in zip(shown, cells, strict=True)]
 
 
 def _detailed(texts: Sequence[str], details: Sequence[str]) -> list[str]:
@@ -159,7 +177,7 @@ def _at_end(text: str, width: int) -> str:
 
 
 def _indented(column: TextColumn, space: str) -> TextColumn:
-    cells: list[Part] = [space + cell if isinstance(cell, str) else (space + cell[0], cell[1]) for cell in column.cells]
+    cells = [_after_space(cell, space) for cell in column.cells]
     return replace(column, header=space + column.header, cells=cells)
 
 
@@ -168,6 +186,10 @@ def _show_stacks(lines: Lines, stacks: Stacks, indent: int) -> None:
     for stack in stacks.stacks:
         label: Part = (one_line(stack.label) + "  ", "dim")
         lines.line(f"{stack.share:>7}  ", label, one_line(" ← ".join(stack.frames)), indent=indent)
+
+
+def _after_space(part: Part, space: str) -> Part:
+    return space + part if isinstance(part, str) else (space + part[0], part[1])
 
 
 def _without_ticks(text: str) -> str:

@@ -18,6 +18,8 @@ from zerolap.sheets.change_sheet import (
     pull_request_sheet as pull_request_sheet,
     reason_section as reason_section,
 )
+from zerolap.sheets.check_sheet import check_sheet as check_sheet
+from zerolap.sheets.commit_shares_sheet import commit_shares_sheet as commit_shares_sheet
 from zerolap.sheets.comparison_reading import (
     case_statements as case_statements,
     reading_of as reading_of,
@@ -49,7 +51,13 @@ from zerolap.sheets.format import (
     shortened as shortened,
     weighting as weighting,
 )
+from zerolap.sheets.gate import gate_sentence as gate_sentence
 from zerolap.sheets.headline import Headline as Headline, headline_of as headline_of
+from zerolap.sheets.history_sheet import (
+    NO_CHANGES as NO_CHANGES,
+    history_sheet as history_sheet,
+    platform_event as platform_event,
+)
 from zerolap.sheets.lengths import Lengths as Lengths
 from zerolap.sheets.measured_change import (
     GITHUB as GITHUB,
@@ -71,6 +79,13 @@ from zerolap.sheets.measured_change import (
     changed_lines as changed_lines,
     in_order_of_names as in_order_of_names,
 )
+from zerolap.sheets.opportunities_sheet import (
+    bounds_of_case as bounds_of_case,
+    calibration_text as calibration_text,
+    opportunities_overview as opportunities_overview,
+    opportunities_sheet as opportunities_sheet,
+    saving_of_case as saving_of_case,
+)
 from zerolap.sheets.outcome_words import (
     CHANGED as CHANGED,
     UNCHANGED as UNCHANGED,
@@ -78,6 +93,7 @@ from zerolap.sheets.outcome_words import (
     Word as Word,
     failed_check as failed_check,
 )
+from zerolap.sheets.profile_sheet import profile_sheet as profile_sheet
 from zerolap.sheets.run_sheet import run_sheet as run_sheet, run_word as run_word
 from zerolap.sheets.sheet import (
     Cell as Cell,
@@ -101,3 +117,4 @@ from zerolap.sheets.sweep_sheet import (
     sweep_sheet as sweep_sheet,
     with_sweep_reading as with_sweep_reading,
 )
+from zerolap.sheets.version_table_sheet import version_table_sheet as version_table_sheet

@@ -16,6 +16,8 @@ from zerolap.sheets.sheet import Cell, Column, Table, name
 NOT_MEASURED: Final[dict[Answer, str]] = {"work": "not counted", "time": "not timed"}
 CASE: Final = Column(key="case", heading="case")
 PLATFORM: Final = Column(key="platform", heading="platform")
+OUTCOME: Final = Column(key="outcome", heading="outcome")
+"""Where no case was measured."""
 DETECTABLE: Final = Column(key="detectable", heading="smallest visible change", rank=1)
 
 
@@ -67,7 +69,7 @@ def changed_table(
     notable = [row for row in rows if not row.is_unchanged]
     return Table(
         key="changed",
-        columns=[CASE, *([PLATFORM] if names_platform else []), *columns.columns, DETECTABLE],
+        columns=[CASE, *([PLATFORM] if names_platform else []), *(columns.columns or [OUTCOME]), DETECTABLE],
         rows=[_row(row, columns, lengths, names_platform=names_platform) for row in notable[:most_rows]],
         left_out=max(0, len(notable) - most_rows),
     )
@@ -116,7 +118,7 @@ def group_table(cases: Sequence[CaseRows], most_groups: int, lengths: Lengths) -
 
 
 def _row(row: CaseRow, columns: AnswerColumns, lengths: Lengths | None, *, names_platform: bool) -> list[Cell]:
-    case, platform, cells = row.case.case, row.platform, columns.cells(row.case)
+    case, platform, cells = row.case.case, row.platform, columns.cells(row.case) or [Cell()]
     if lengths is not None:
         case, platform = lengths.plain(case), lengths.plain(platform)
     if row.word in ("failed", "invalid"):

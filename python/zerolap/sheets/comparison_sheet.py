@@ -40,9 +40,9 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
             *([Fact(label="sure", text=chance)] if (chance := _chance(cases)) is not None else []),
         ],
         sentences=[Sentence(text=state, mark="warning")] if state is not None else [],
+        tables=[_table(rows, columns)] if rows else [],
         sections=[
             *skipped_section(comparison.skipped),
-            *([Section(tables=[_table(rows, columns)])] if rows else []),
             *_case_sections(cases),
             *(opened(section) for case in cases if (section := traced_of_comparison(case)) is not None),
             Section(title="all cases", is_folded=True, tables=[all_cases_table(cases, columns)]),

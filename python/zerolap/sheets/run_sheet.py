@@ -38,9 +38,9 @@ def run_sheet(report: RunReport, most_cases: int | None = None) -> Sheet:
             Fact(label="server", text=server_text(report.server)),
             Fact(label="measured", text=trials(report.settings, report.machine_seconds)),
         ],
+        tables=[_table(report.cases)] if report.cases else [],
         sections=[
             *skipped_section(report.skipped),
-            *([Section(tables=[_table(report.cases)])] if report.cases else []),
             *sections[:most_cases],
             *traced[:most_cases],
             *_left_out(report, len(sections) - len(sections[:most_cases])),
