@@ -142,7 +142,7 @@ from zerolap.records.history import (
     PlatformEvent as PlatformEvent,
     RangeCommit as RangeCommit,
     ReportedChange as ReportedChange,
-    SeriesName as SeriesName,
+    SeriesSubject as SeriesSubject,
     VersionPoint as VersionPoint,
 )
 from zerolap.records.imported_series import ImportedPoint as ImportedPoint, ImportedSeries as ImportedSeries
