@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 ENGINES = ("counted", "timed", "sampled", "traced")
 WITHOUT_VERDICTS = {"sampled": "stacks are not judged", "traced": "what is traced is not judged"}
 """Engines that are evidence only, and why they have no minimum effect."""
-PRIORITIES = ("release", "pull", "backfill")
 DEFAULT_PRIORITY = "pull"
 SECONDS_PER_DAY = 86_400
 LARGEST_SEED = 2**64 - 1
@@ -432,6 +431,8 @@ def _check_writable(path: Path) -> None:
 
 def check_platform(platform: str | None, *, priority: str, topic: str, no_wait: bool) -> None:
     """Raise `UsageError` for an unknown priority, and for options that need `--platform` without it."""
+    from zerolap.records import PRIORITIES
+
     if priority not in PRIORITIES:
         raise UsageError(f"`--priority {priority}` is not valid", hint=f"write one of {', '.join(PRIORITIES)}")
     if platform is not None:

@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from zerolap.records import METRICS, Finding, Verdict
+from zerolap.records import CHANGED, METRICS, UNCHANGED, Finding, Verdict
 
-CHANGED = ("regression", "improvement")
-UNCHANGED = ("same", "identical")
 TIME_LABELS: Mapping[str, str] = {"cpu_ns_per_op": "CPU time per request", "cycles_per_op": "cycles per request"}
 
 MOST_CYCLES: Mapping[str, float] = {

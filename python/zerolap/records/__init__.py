@@ -340,7 +340,9 @@ from zerolap.records.variant_gain import (
     VariantCase as VariantCase,
 )
 from zerolap.records.verdict import (
+    CHANGED as CHANGED,
     OF_INSTRUCTIONS as OF_INSTRUCTIONS,
+    UNCHANGED as UNCHANGED,
     LopsidedReason as LopsidedReason,
     Verdict as Verdict,
     VerdictWord as VerdictWord,

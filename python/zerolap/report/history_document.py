@@ -5,6 +5,7 @@ import io
 import math
 from typing import Final
 
+from zerolap.foreign_text import spreadsheet_text
 from zerolap.records import History, HistorySeries
 from zerolap.report.history_reading import (
     NO_CHANGES,
@@ -25,7 +26,6 @@ CSV_HEADER = (
     *("commit", "time", "tags", "case", "metric", "engine", "change", "low", "high", "value", "same_code"),
     *("measured_by", "labels"),
 )
-FORMULA_BEGINS: Final = ("=", "+", "-", "@")
 US: Final = "zerolap"
 """Who has measured a series that is not imported."""
 
@@ -58,8 +58,7 @@ def labels_text(series: HistorySeries) -> str:
 
 def _cell(text: str) -> str:
     """Return foreign text as a cell that no spreadsheet takes for a formula."""
-    line = one_line(text)
-    return f"'{line}" if line.startswith(FORMULA_BEGINS) else line
+    return spreadsheet_text(one_line(text))
 
 
 def history_markdown(history: History, nothing: str = NO_CHANGES) -> str:

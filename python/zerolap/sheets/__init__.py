@@ -26,9 +26,7 @@ from zerolap.sheets.format import (
     weighting as weighting,
 )
 from zerolap.sheets.outcome_words import (
-    CHANGED as CHANGED,
     PLURALS as PLURALS,
-    UNCHANGED as UNCHANGED,
     WORDS as WORDS,
     Word as Word,
     failed_check as failed_check,
