@@ -32,8 +32,8 @@ from waiting import PATIENCE_SECONDS
 from zerolap.cases import load_cases
 from zerolap.history import TableQuestion, open_changes, version_table
 from zerolap.records import BoundedChange, Build, PlatformEvent, Revision, RevisionSource, TableChange
-from zerolap.report.history_reading import change_text
 from zerolap.server import case_weights
+from zerolap.sheets.history_sheet import change_text
 from zerolap.store import AcceptedChange, Retention, SeriesFilter, Store
 
 MANY = 100
@@ -444,7 +444,7 @@ class TestOverview:
 
 
 def test_histories_are_kept_in_postgresql_too(postgresql: PostgresqlServer, tmp_path: Path) -> None:
-    with Store.open(f"{postgresql.url(postgresql.new_database())}&blobs={tmp_path / 'blobs'}") as store:
+    with Store.open(f"{postgresql.url(postgresql.new_store())}&blobs={tmp_path / 'blobs'}") as store:
         keep_two_platforms(store)
         keep(store, MadeUp((SLOWER_ZADD,), cases={"sorted-set": ("ZADD",)}))
         assert len(store.kept_histories.histories(MANY)) == 2

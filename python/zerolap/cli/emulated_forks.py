@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from zerolap.cli import options
+from zerolap.cli.repeated_command import is_on_command_line
+
 if TYPE_CHECKING:
     from zerolap.build import KernelSource
-    from zerolap.cli.output import Reports
     from zerolap.lab import EmulatedRequest
 
 OF_MACHINES = ("base", "event", "load", "rate", "connections", "trace", "min_effect", "fail_on")
@@ -41,29 +43,24 @@ class KernelOptions:
                 )
             return None
         for name in OF_MACHINES:
-            if is_given(context, name):
+            if is_on_command_line(context, name):
                 option = name.replace("_", "-")
                 raise UsageError(f"`--{option}` does not go with `--kernel`, which counts forks in emulated machines")
         return KernelSource(self.kernel, self.patches, self.configurations)
 
 
-def is_given(context: typer.Context, name: str) -> bool:
-    """Whether an option was given, instead of its default being taken."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def count_forks(request: "EmulatedRequest", reports: "Reports", *, store: str | None, unsafe_no_sandbox: bool) -> int:
+def count_forks(request: "EmulatedRequest", reports: options.Reports, place: options.LabOptions) -> int:
     """Carry out the sweep, write what was asked for, and the table; return the exit code."""
-    from zerolap.cli import options
-    from zerolap.cli.bar import Bar
     from zerolap.cli.exit_code import DONE
     from zerolap.cli.output import write_sweep
     from zerolap.errors import TrialFailed
-    from zerolap.lab import Lab, emulated_snapshot
+    from zerolap.lab import emulated_snapshot
     from zerolap.store import Store
 
-    with Store.open(store) as results, Bar(quiet=reports.quiet) as bar:
-        report = emulated_snapshot(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+    with (
+        Store.open(place.store) as results,
+        place.lab(results, options.MeasuringOptions(), quiet=reports.quiet) as lab,
+    ):
+        report = emulated_snapshot(request, lab)
     write_sweep(report, reports)
     return TrialFailed.exit_code if report.failed else DONE

@@ -27,6 +27,7 @@ from zerolap.records import (
     SeriesSubject,
     UsageError,
 )
+from zerolap.sheets import platform_event
 from zerolap.store import KeptPoints, SeriesFilter, Store
 
 MOST_LINES: Final = 24
@@ -103,13 +104,14 @@ class ChartLine(SeriesSubject):
 
 
 class PlatformStep(Record):
-    """A step in the times of one build in nearly all cases: the platform changed, between two times (ISO 8601)."""
+    """A step in the times of one build in nearly all cases, also in words: the platform changed."""
 
     history: int
     before: str
     since: str
     change: float
     facts_changed: bool
+    text: str
 
 
 class SeriesChart(Record):
@@ -419,6 +421,7 @@ def _platform_steps(store: Store, histories: Collection[int]) -> Iterable[Platfo
                 since=event.since,
                 change=event.change,
                 facts_changed=event.facts_changed,
+                text=platform_event(event),
             )
 
 

@@ -249,6 +249,24 @@ class KeptHistories:
         with self._database.reading() as connection:
             return int(connection.execute(statement).scalar_one())
 
+    def open_regressions(self, limit: int) -> dict[tuple[str, str], int]:
+        """Return how many regressions are open by the name of the platform and the group of the case, most first.
+
+        A change of a case and metric that several histories of a platform have counts once.
+        """
+        number = func.count(kept_change.c.id.distinct())
+        statement = (
+            select(kept_history.c.platform_name, kept_series.c.group, number)
+            .join(kept_series, kept_series.c.number == kept_change.c.series)
+            .join(kept_history, kept_history.c.number == kept_change.c.history)
+            .where(kept_change.c.is_open, kept_change.c.is_worse)
+            .group_by(kept_history.c.platform_name, kept_series.c.group)
+            .order_by(number.desc(), kept_history.c.platform_name, kept_series.c.group)
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return {(platform, group): count for platform, group, count in connection.execute(statement)}
+
     def changes_at(self, history: int, first: int, last: int, limit: int) -> list[KeptChange]:
         """Return the steps of a history at its commits from one position to another, the largest first."""
         return self._changes(
