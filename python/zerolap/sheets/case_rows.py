@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from zerolap.records import Answer, CaseResult
+from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult
 from zerolap.sheets.case_words import CaseAnswer, answers, place_of
 from zerolap.sheets.measured_change import Acknowledgement, PlatformOutcome, in_order_of_names
-from zerolap.sheets.outcome_words import CHANGED, UNCHANGED, WORDS, Word
+from zerolap.sheets.outcome_words import WORDS, Word
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from zerolap.records import CaseResult, Finding, Part, PerSide, Verdict
+from zerolap.records import CHANGED, CaseResult, Finding, Part, PerSide, Verdict
 from zerolap.sheets.case_sentences import short_case_sentences
 from zerolap.sheets.case_words import (
     FINDING_LABELS,
@@ -30,7 +30,7 @@ from zerolap.sheets.format import (
     probability,
     signed_count,
 )
-from zerolap.sheets.outcome_words import CHANGED, failed_check
+from zerolap.sheets.outcome_words import failed_check
 from zerolap.sheets.sheet import Cell, Column, Section, Sentence, Table, as_name, name
 
 MOST_REASONS: Final = 3

@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from zerolap.records import METRICS, CaseResult, Finding, PerSide, Verdict, WildStarts
+from zerolap.records import CHANGED, METRICS, CaseResult, Finding, PerSide, Verdict, WildStarts
 from zerolap.sheets.case_words import CaseAnswer, answers, failed_on, ranked, unconfirmed
 from zerolap.sheets.format import count, metric_label, percent, plain
-from zerolap.sheets.outcome_words import CHANGED, failed_check
+from zerolap.sheets.outcome_words import failed_check
 from zerolap.sheets.phrases import phrase_of
 
 LONGEST_SUBJECT: Final = 80

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.records import Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
+from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
 from zerolap.sheets.format import (
     ARROW,
     change as written_change,
@@ -18,7 +18,7 @@ from zerolap.sheets.format import (
     percent,
     probability,
 )
-from zerolap.sheets.outcome_words import CHANGED, UNCHANGED, WORDS, Word, word_counts
+from zerolap.sheets.outcome_words import WORDS, Word, word_counts
 from zerolap.sheets.sheet import as_name
 
 AS_BUILT_COST = "as_built_cpu_ns_per_op"

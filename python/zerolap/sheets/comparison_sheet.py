@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from zerolap.records import CaseResult, Comparison
+from zerolap.records import CHANGED, CaseResult, Comparison
 from zerolap.sheets.case_rows import CaseRow, rows_of
 from zerolap.sheets.case_section import case_section, is_merely_undecided, is_worth_a_section
 from zerolap.sheets.case_sentences import by_chance
@@ -12,7 +12,6 @@ from zerolap.sheets.case_words import answers, effort, in_order, state_line
 from zerolap.sheets.environment import build_text, closing_facts, repeating, server_text, settings_text, skipped_section
 from zerolap.sheets.headline import Headline, headline_of, headline_of_rows
 from zerolap.sheets.measured_change import Done, PlatformOutcome
-from zerolap.sheets.outcome_words import CHANGED
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet, Table, folded, opened, with_names
 from zerolap.sheets.traced_section import traced_of_comparison
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from zerolap.records import Answer, Verdict
+from zerolap.records import CHANGED, Answer, Verdict
 from zerolap.sheets.case_rows import CaseRow, CaseRows, cases_of, rows_of
 from zerolap.sheets.case_words import CaseAnswer, is_missing
 from zerolap.sheets.format import COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
@@ -23,7 +23,6 @@ from zerolap.sheets.measured_change import (
     Unaffected,
     Waiting,
 )
-from zerolap.sheets.outcome_words import CHANGED
 from zerolap.sheets.phrases import PHRASES, Phrase
 
 NAMED_PLATFORMS = 2

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from zerolap.records import CaseResult, FailOn
+from zerolap.records import CHANGED, CaseResult, FailOn
 from zerolap.report.markdown import code
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 from zerolap.sheets import (
-    CHANGED,
     Acknowledgement,
     Cancelled,
     CaseRow,
