@@ -9,7 +9,7 @@ from pathlib import Path
 from benches.chaos_faults import Fault
 from benches.chaos_ledger import Ledger, TrialKey, digest_of_metrics
 from benches.chaos_processes import BUILDERS
-from zerolap.lab.unmeasured import BUDGET_USED_UP
+from zerolap.documents.unmeasured import BUDGET_USED_UP
 from zerolap.records import JobFinished, Request, TrialDone, TrialsJob, UsageError
 from zerolap.store import Store
 

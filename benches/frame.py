@@ -23,11 +23,11 @@ from benches.figures import Figure, show_figures, write_figures
 from benches.idle import idle_conductor_share
 from benches.restart import restart
 from zerolap.build import resolve
+from zerolap.documents.results import Results
 from zerolap.engines.simulated import Simulated
 from zerolap.lab import Execution, Lab, LocalPlatform, Options, Worker, compare, comparison_request
 from zerolap.lab.planner import Planner
 from zerolap.lab.platforms import keep_programs
-from zerolap.lab.results import Results
 from zerolap.records import (
     Build,
     BuildDone,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from zerolap.lab.picture_lines import (
+from zerolap.documents.picture_lines import (
     Function,
     LineBounds,
     SourceTexts,

@@ -14,7 +14,7 @@ from benches import page
 from benches.comparing import DEMO_REPOSITORY, ClockedComparison, compare_demo, compare_servers, empty_store
 from benches.figures import Figure, show_figures, write_figures
 from zerolap import Options, open_store
-from zerolap.lab import read_pictures
+from zerolap.documents import read_pictures
 from zerolap.records import Timeline
 from zerolap.report.html import comparison_html
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-from zerolap.host.disturbance import DISTURBANCES
-from zerolap.load.load_host import LOAD_HOST
-from zerolap.records import Check
+from zerolap.records import DISTURBANCES, LOAD_HOST, Check
 
 CHECKS_OF_THE_MACHINE = frozenset(
     {

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from zerolap.server import FrameReader, ServerLost
+from zerolap.resp_frames import FrameReader, ServerLost
 
 NO_KEY = ValueError("ERR TSDB: the key does not exist")
 

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DataError
 from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.build import pack_build
+from zerolap.documents import read_comparison
 from zerolap.engines import Place
 from zerolap.engines.simulated import Simulated
 from zerolap.fleet import intake
@@ -26,7 +27,7 @@ from zerolap.fleet.in_process import InProcess, _Queued
 from zerolap.fleet.messages import Answer, Claim, GiveUp, Heartbeat, Hello, OfferedJob, Report
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.host import fingerprint
-from zerolap.lab import Lab, Plan, SubmissionOptions, read_comparison
+from zerolap.lab import Lab, Plan, SubmissionOptions
 from zerolap.records import (
     Abilities,
     Block,

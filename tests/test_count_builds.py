@@ -11,9 +11,9 @@ from stored_run import RESOLVED, RUN, SPEC, a_measurement, record_trials, stored
 from toy_server import CASES, ToySource
 
 from zerolap.build import parse_variant
+from zerolap.documents.results import Results
 from zerolap.explain import SourceFunctions
 from zerolap.lab.planner import Planner
-from zerolap.lab.results import Results
 from zerolap.opportunities.graph_search import GraphSearch, all_detectors
 from zerolap.records import HEAD, CallCounts, CallGraph, SourceFunction, TrialDone, digest_of
 from zerolap.store import Store

@@ -17,7 +17,7 @@ from waiting import BUILD_PATIENCE_SECONDS, PATIENCE_SECONDS, wait_until
 
 from zerolap.demonstration import ARM, NOT_MEASURED, X86, fill_with_made_up_data
 from zerolap.demonstration.made_up_server import ZADD_COMMIT
-from zerolap.lab import read_comparison
+from zerolap.documents import read_comparison
 from zerolap.queries import QUERIES, QuerySources
 from zerolap.queries.stack_lines import LineParameters, read_lines
 from zerolap.store import Store

@@ -18,12 +18,13 @@ from simulated_fleet import PACE, PLATFORM, HeldTrials, SimulatedFleet, made_up_
 from structlog.testing import capture_logs
 from waiting import PATIENCE_SECONDS, until, wait_until
 
+from zerolap.documents import read_comparison
 from zerolap.engines.simulated import Simulated
 from zerolap.errors import UsageError
 from zerolap.events import sinks
 from zerolap.events.lab_event import LabEvent, RequestEvent, request_event, trigger_event
 from zerolap.events.sinks import EventSink, EventStream
-from zerolap.lab import SubmissionOptions, read_comparison
+from zerolap.lab import SubmissionOptions
 from zerolap.records import Request, RequestState
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.settings import EventSettings, TriggerSettings, checked_settings

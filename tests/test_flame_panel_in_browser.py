@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from stored_stacks import COSTS, HSET, lined, recorded_stacks, stack_table
 from waiting import PATIENCE_SECONDS
 
-from zerolap.lab import read_comparison, read_pictures
+from zerolap.documents import read_comparison, read_pictures
 from zerolap.records import Comparison, Pictures
 from zerolap.report import comparison_html, html
 from zerolap.store import Store

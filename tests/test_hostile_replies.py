@@ -14,7 +14,8 @@ from waiting import PATIENCE_SECONDS
 
 from zerolap.build import Program
 from zerolap.records import TrialFailed
-from zerolap.server import CommandRefused, FrameBounds, FrameReader, RunningServer, ServerLost, UnreadableReply, start
+from zerolap.resp_frames import FrameBounds, FrameReader, ServerLost, UnreadableReply
+from zerolap.server import CommandRefused, RunningServer, start
 from zerolap.server.ability_queries import server_abilities
 from zerolap.server.connection import CommandConnection
 from zerolap.store import Store

@@ -18,7 +18,8 @@ from waiting import BUILD_PATIENCE_SECONDS
 
 from zerolap.build import resolve
 from zerolap.cases import load_cases
-from zerolap.lab import Lab, Options, read_comparison, run, run_request
+from zerolap.documents import read_comparison
+from zerolap.lab import Lab, Options, run, run_request
 from zerolap.records import BuildJob, Event, Interrupted, RequestedServer, TrialDone
 from zerolap.sandbox import Cancellation, launch
 from zerolap.store import Store

@@ -12,7 +12,7 @@ from stored_run import stored_run
 from waiting import PATIENCE_SECONDS
 
 from benches.page import FIXTURE, large_page
-from zerolap.lab import read_run_pictures
+from zerolap.documents import read_run_pictures
 from zerolap.records import CasePictures, CaseResult, Comparison, Pictures, StackFrame, StackNodes, StackTree, Verdict
 from zerolap.report import html
 from zerolap.report.html import comparison_html, run_html

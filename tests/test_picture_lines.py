@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from stored_stacks import COSTS, HSET, lined, recorded_stacks, stack_table, traced_case, wait_tables
 
-from zerolap.lab import read_comparison, read_pictures
-from zerolap.lab.picture_lines import MOST_LINES, LineBounds
+from zerolap.documents import read_comparison, read_pictures
+from zerolap.documents.picture_lines import MOST_LINES, LineBounds
 from zerolap.records import CasePictures, Finding, Pictures, SampledLines
 from zerolap.store import Store
 

@@ -14,15 +14,15 @@ import pytest
 from sqlalchemy import text
 
 from zerolap.build import Program, resolve
+from zerolap.documents.conclusions import conclude
+from zerolap.documents.identity import TIMED_SHARE, timed_nevertheless
+from zerolap.documents.results import Results
 from zerolap.engines import TRACED_PASSES, Place
 from zerolap.engines.simulated import Simulated
 from zerolap.judge import COUNTED_LOOKS, LOOKS, MIN_BLOCKS
 from zerolap.lab import Lab, Options, Worker, compare, comparison_request, on_platforms, resume, run, run_request
-from zerolap.lab.conclusions import conclude
 from zerolap.lab.execution import recorded_results
-from zerolap.lab.identity import TIMED_SHARE, timed_nevertheless
 from zerolap.lab.planner import STARTS_AS_BUILT, Planner, build_jobs
-from zerolap.lab.results import Results
 from zerolap.records import (
     ANCHOR,
     BASE,
@@ -694,7 +694,7 @@ def test_a_sample_of_identical_cases_is_looked_at_again_only_where_its_time_seem
     made = bench(copied_to=tmp_path / "copy", executed=lambda _name, _side: executed("ret"), slices=1)
     # Which cases are the sample depends on the installed server.
     sample = frozenset(case.name for case in cases(12))
-    monkeypatch.setattr("zerolap.lab.results.timed_nevertheless", lambda _identical, _resolved: sample)
+    monkeypatch.setattr("zerolap.documents.results.timed_nevertheless", lambda _identical, _resolved: sample)
     made.timed.scatter = 0.03
     comparison = made.compare(cases(20), Options(engines=["counted", "timed"], budget_seconds=100_000))
     starts = Counter(case for case, _, side in made.timed.carried_out if side == HEAD)

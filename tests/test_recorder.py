@@ -12,7 +12,7 @@ from waiting import PATIENCE_SECONDS
 from zerolap.probing.recorder import Recorder
 from zerolap.probing.samples import CommandSamples, Sample, shown
 from zerolap.records import TrialFailed
-from zerolap.server import FrameReader, Reply, ReplyError, written
+from zerolap.resp_frames import FrameReader, Reply, ReplyError, written
 
 # Frames
 

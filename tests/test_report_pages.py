@@ -18,8 +18,8 @@ from waiting import PATIENCE_SECONDS, wait_until
 from zerolap.api import app_pages, pages
 from zerolap.api.pages import Page as MadePage, Pages, TooBusy
 from zerolap.api.tokens import new_token
+from zerolap.documents import read_pictures, read_run_pictures
 from zerolap.engines.simulated import Simulated
-from zerolap.lab import read_pictures, read_run_pictures
 from zerolap.report import html
 from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.document import comparison_json, run_json

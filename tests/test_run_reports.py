@@ -13,7 +13,7 @@ from report_page import embedded
 from stored_run import RUN, SLICES, STARTS, a_case, a_function, a_pass, a_run, record_trials, stored_run
 
 from zerolap.cli.exit_code import run_exit_code
-from zerolap.lab import read_run_pictures
+from zerolap.documents import read_run_pictures
 from zerolap.records import Check, Pictures, RunReport, Validity
 from zerolap.report import html
 from zerolap.report.html import run_html

@@ -11,7 +11,7 @@ from free_ports import free_port
 from simulated_fleet import SimulatedFleet, made_up_cases
 from waiting import wait_until
 
-from zerolap.lab import read_comparison
+from zerolap.documents import read_comparison
 from zerolap.records import EnvironmentMissing
 from zerolap.store import BlobDamaged, Store, open_blobs
 

@@ -19,9 +19,9 @@ from toy_server import CASES, SOURCE, ToySource
 from zerolap import _core
 from zerolap.build import Builder, resolve
 from zerolap.cases import load_cases
+from zerolap.documents import read_pictures
 from zerolap.engines import missing_for_sampling, perf, sampled
 from zerolap.engines.sampled import Sampled
-from zerolap.lab import read_pictures
 from zerolap.records import BASE, HEAD, Block, Case, Measurement, TrialDone, TrialFailed
 from zerolap.store import Store
 

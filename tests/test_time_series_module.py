@@ -35,7 +35,7 @@ from zerolap.exchange import (
     read_server,
 )
 from zerolap.records import History
-from zerolap.server import ReplyError
+from zerolap.resp_frames import ReplyError
 
 CLI = "redis-cli"
 AWKWARD = PublicNames("redis", "redis", "a b/c", build_variant="-O3,-flto", platform="A CPU (R) @ 2 GHz")

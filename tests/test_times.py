@@ -4,8 +4,7 @@ import pytest
 
 from zerolap.explain import SampledFunction, SampledPass, SampledSide, explain_times, with_times
 from zerolap.judge import TimedPair, unequal_batching
-from zerolap.load import latencies_us, sum_of_histograms
-from zerolap.records import Finding, SliceRecord, Timeline
+from zerolap.records import Finding, SliceRecord, Timeline, latencies_us, sum_of_histograms
 
 LOOKUP, PARSE = ("lookupKey", "db.c"), ("processMultibulkBuffer", "networking.c")
 

@@ -9,10 +9,11 @@ import pytest
 
 from zerolap.build import resolve
 from zerolap.cases import load_cases
+from zerolap.documents import read_pictures, results
 from zerolap.engines import timed_checks
 from zerolap.host import choose_pinning, disturbance, read_processors
 from zerolap.judge import LOOKS, Batching, TimedPair
-from zerolap.lab import Lab, Options, compare, comparison_request, planner, read_pictures, results
+from zerolap.lab import Lab, Options, compare, comparison_request, planner
 from zerolap.records import Comparison, RequestedServer, Timeline
 from zerolap.store import Store
 

@@ -11,6 +11,7 @@ import pytest
 from engine_place import job_of, measured, place_in
 from machine import failed_by_the_server
 
+from zerolap.documents.traced_sides import merged, traced_side
 from zerolap.engines import bpftrace, missing_for_sampling, perf, traced
 from zerolap.engines.bpftrace import BLOCK_IO, FORK, Tracer, read_traced_counts, tracing_program
 from zerolap.engines.event_stacks import traced_stacks
@@ -18,7 +19,6 @@ from zerolap.engines.system_call_names import system_call_names
 from zerolap.engines.traced import Traced, traced_case, traced_metrics
 from zerolap.host import tracing_obstacle
 from zerolap.host.tracing import EVENT_DIRECTORIES, NEEDED_EVENTS
-from zerolap.lab.traced_sides import merged, traced_side
 from zerolap.records import (
     Case,
     Measurement,

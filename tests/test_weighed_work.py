@@ -8,10 +8,10 @@ import pytest
 
 from zerolap.build import BuiltServer
 from zerolap.cases import core_suite
+from zerolap.documents.results import CaseResults, Trials
 from zerolap.explain import explain_opposed_work
 from zerolap.judge import case_answers
 from zerolap.lab.reasons import Explainer
-from zerolap.lab.results import CaseResults, Trials
 from zerolap.records import METRICS, Finding, TimeWord, Validity, Verdict, VerdictWord
 from zerolap.store import Blobs
 

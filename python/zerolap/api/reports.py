@@ -14,7 +14,7 @@ from zerolap.api.error_page import HTML, error_page
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
 from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
 from zerolap.api.strangers import is_stranger
-from zerolap.lab import read_comparison, read_pictures, read_run, read_run_pictures
+from zerolap.documents import read_comparison, read_pictures, read_run, read_run_pictures
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.report import (
     comparison_html,

@@ -15,8 +15,6 @@ from zerolap.build.builder import (
     Builder as Builder,
     Builds as Builds,
     BuiltServer as BuiltServer,
-    measured_server as measured_server,
-    named as named,
     spec_of as spec_of,
 )
 from zerolap.build.command_files import CommandFiles as CommandFiles
@@ -54,7 +52,6 @@ from zerolap.build.revision_name import (
     enclosing_repository as enclosing_repository,
     required_commit as required_commit,
 )
-from zerolap.build.server_files import is_compiled as is_compiled, may_be_built as may_be_built
 from zerolap.build.source import resolve as resolve, revision_source as revision_source
 from zerolap.build.source_changes import changes_between as changes_between
 from zerolap.build.variant import (

@@ -34,12 +34,11 @@ from zerolap.records import (
     BuildSpec,
     EndpointSource,
     EnvironmentMissing,
-    MeasuredServer,
     RevisionSource,
     Source,
     TreeSource,
     UsageError,
-    revision_of,
+    server_name,
 )
 from zerolap.sandbox import (
     FileRefused,
@@ -363,7 +362,7 @@ class Builder:
             case ArchiveSource(form="program"):
                 return self._from_archived_program(source, spec)
             case TreeSource() | RevisionSource() | ArchiveSource():
-                self._on_build(named(source, variant.name))
+                self._on_build(server_name(source, variant.name))
                 if objects_of is not None:
                     with contextlib.suppress(OSError):
                         self.builds.use(objects_of)
@@ -436,7 +435,7 @@ class Builder:
 
         Raises `_ContinuedBuildFailed` where only a build from nothing shows whether the source builds.
         """
-        name, tree = named(source, variant.name), work / SOURCE
+        name, tree = server_name(source, variant.name), work / SOURCE
         tree.mkdir(parents=True)
         if isinstance(source, ArchiveSource):
             unpack_source(source, self._require_archives(source), tree)
@@ -481,19 +480,6 @@ class Builder:
 
 class _ContinuedBuildFailed(Exception):
     """A build in the tree of another failed."""
-
-
-def named(source: Source, variant: str) -> str:
-    """Return a server's name: what the user called the source, and the variant where it is not the default."""
-    return source.name if variant in {"", DEFAULT.name} else f"{source.name} ({variant})"
-
-
-def measured_server(build: Build, source: Source, config: dict[str, str]) -> MeasuredServer:
-    """Return how documents describe a build that was made of a source and is started with these settings."""
-    of_build = build.model_dump(include=set(MeasuredServer.model_fields))
-    revision = revision_of(source)
-    commit = None if revision is None else revision.commit
-    return MeasuredServer(name=named(source, build.variant), commit=commit, config=config, **of_build)
 
 
 def spec_of(source: ArchiveSource, variant: Variant, tools: Sequence[str]) -> BuildSpec:

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from zerolap.records import EnvironmentMissing, Record, UsageError
+from zerolap.records import DEFAULT_VARIANT, EnvironmentMissing, Record, UsageError
 from zerolap.sandbox import confined_reading as reading
 
 Optimization: TypeAlias = Literal["-O0", "-O1", "-O2", "-O3"]
 Allocator: TypeAlias = Literal["jemalloc", "libc"]
 
-DEFAULT_WORD = "default"
 COMPILER = re.compile(r"(gcc|clang)(?:-(\d+))?")
 """A compiler, optionally with a version as in the names of distributions: `clang-19`."""
 WORDS: dict[str, tuple[str, str | bool]] = {
@@ -78,7 +77,7 @@ class Variant(Record):
         """The words of this variant in canonical order; `default` for the Makefile's own build."""
         words = [word for word, (field, value) in WORDS.items() if getattr(self, field) == value]
         compiler = [] if self.compiler is None else [self.compiler]
-        return ",".join([*compiler, *words, *self.extra]) or DEFAULT_WORD
+        return ",".join([*compiler, *words, *self.extra]) or DEFAULT_VARIANT
 
     @property
     def is_default(self) -> bool:
@@ -104,14 +103,14 @@ def parse_variant(text: str) -> Variant:
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
         raise UsageError(f"`--variant {text}` names nothing", hint="write clang,-O2,-flto,libc or default")
-    if words == [DEFAULT_WORD]:
+    if words == [DEFAULT_VARIANT]:
         return DEFAULT
     chosen: dict[str, str | bool] = {}
     word_of_field: dict[str, str] = {}
     extra: list[str] = []
     for word in words:
-        if word == DEFAULT_WORD:
-            raise UsageError(f"`--variant {text}`: `{DEFAULT_WORD}` stands alone", hint="omit the other words")
+        if word == DEFAULT_VARIANT:
+            raise UsageError(f"`--variant {text}`: `{DEFAULT_VARIANT}` stands alone", hint="omit the other words")
         known = ("compiler", word) if COMPILER.fullmatch(word) else WORDS.get(SYNONYMS.get(word, word))
         if known is None:
             extra.append(_extra_flag(word))
@@ -130,7 +129,7 @@ def _extra_flag(word: str) -> str:
     unchecked = word.startswith(("-flto", "-fno-lto", "-fuse-ld", "-fplugin"))
     if EXTRA_FLAG.fullmatch(word) and not unchecked:
         return word
-    near = difflib.get_close_matches(word, [*COMPILERS, *WORDS, DEFAULT_WORD], n=2, cutoff=0.5)
+    near = difflib.get_close_matches(word, [*COMPILERS, *WORDS, DEFAULT_VARIANT], n=2, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     words = ", ".join([*COMPILERS, *WORDS])
     raise UsageError(

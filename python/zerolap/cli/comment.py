@@ -113,7 +113,7 @@ def comment(
 
 def _state(identities: list[str], place: "PullRequestPlace", store: str | None) -> "PullRequestState":
     """Return the state of a pull request from stored comparisons."""
-    from zerolap.lab import read_comparison
+    from zerolap.documents import read_comparison
     from zerolap.report.pull_request import state_of_comparisons
     from zerolap.store import Store
 

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 
 from zerolap import writer
 from zerolap.cli.options import FailOn
-from zerolap.records import Comparison, EnvironmentMissing, History, RunReport, SnapshotReport, TrialFailed
+from zerolap.records import (
+    CHECKS_OF_SERVER,
+    Comparison,
+    EnvironmentMissing,
+    History,
+    RunReport,
+    SnapshotReport,
+    TrialFailed,
+)
 
 if TYPE_CHECKING:
     from zerolap.history import FillOutcome
@@ -36,15 +44,13 @@ def run_exit_code(report: RunReport) -> int:
 
     It is 4 then if the server's replies were wrong, and 3 if the machine, its tools or the budget are the reason.
     """
-    from zerolap.lab import OF_THE_SERVER
-
     if any(_trial_failed(case.failure, valid=case.validity.valid) for case in report.cases):
         return TrialFailed.exit_code
     if report.measured_cases:
         return DONE
     checks = {check.check for case in report.cases for check in case.validity.failed}
     writer.note(f"nothing was measured{_why_nothing(report, checks)}")
-    return TrialFailed.exit_code if checks & OF_THE_SERVER else EnvironmentMissing.exit_code
+    return TrialFailed.exit_code if checks & CHECKS_OF_SERVER else EnvironmentMissing.exit_code
 
 
 def _why_nothing(report: RunReport, checks: Collection[str]) -> str:

@@ -72,7 +72,7 @@ def _comparison(results: "Store", identity: str) -> "Comparison":
     if comparison.state != "running":
         return comparison
     # The lab puts it together, and takes longer to import than what is finished takes to read.
-    from zerolap.lab import read_comparison
+    from zerolap.documents import read_comparison
 
     return read_comparison(results, comparison.id)
 
@@ -82,6 +82,6 @@ def _run(results: "Store", identity: str) -> "RunReport":
     report = results.run(identity)
     if results.state(report.id) != "running":
         return report
-    from zerolap.lab import read_run
+    from zerolap.documents import read_run
 
     return read_run(results, report.id)

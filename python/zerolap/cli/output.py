@@ -63,7 +63,7 @@ def write_comparison(
 
             write(reports.markdown, comparison_markdown(comparison))
         if reports.html is not None:
-            from zerolap.lab import read_pictures
+            from zerolap.documents import read_pictures
             from zerolap.report import comparison_html
 
             write(reports.html, comparison_html(comparison, read_pictures(comparison, store)))
@@ -86,7 +86,7 @@ def write_run(report: RunReport, store: Store, reports: Reports) -> None:
 
             write(reports.markdown, run_markdown(report))
         if reports.html is not None:
-            from zerolap.lab import read_run_pictures
+            from zerolap.documents import read_run_pictures
             from zerolap.report import run_html
 
             write(reports.html, run_html(report, read_run_pictures(report, store)))

@@ -265,7 +265,7 @@ def _refuse_measuring(context: typer.Context) -> None:
 
 def _write_html(target: str, results: "Store", identity: str) -> None:
     from zerolap.cli.output import Reports, write_comparison, write_run
-    from zerolap.lab import read_comparison, read_run
+    from zerolap.documents import read_comparison, read_run
 
     reports = Reports(json=None, markdown=None, html=target, benchfmt=None, quiet=True)
     if identity.startswith("r-"):

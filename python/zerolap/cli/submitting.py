@@ -10,8 +10,9 @@ from zerolap import writer
 from zerolap.cli.exit_code import exit_code, run_exit_code
 from zerolap.cli.options import FailOn
 from zerolap.cli.output import Reports, write_comparison, write_run
+from zerolap.documents import read_comparison, read_run
 from zerolap.errors import UsageError, ZerolapError
-from zerolap.lab import SubmissionOptions, on_platforms, read_comparison, read_run
+from zerolap.lab import SubmissionOptions, on_platforms
 from zerolap.records import PRIORITIES, Request
 from zerolap.store import Store
 

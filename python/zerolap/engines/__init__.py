@@ -8,7 +8,7 @@ from zerolap.engines.argument_probes import (
     count_repeated as count_repeated,
     sees_all as sees_all,
 )
-from zerolap.engines.counted_deployment import counted_part as counted_part, counted_topology as counted_topology
+from zerolap.engines.counted_deployment import counted_topology as counted_topology
 from zerolap.engines.emulated_fork import (
     EmulatedTrial as EmulatedTrial,
     GuestPrograms as GuestPrograms,
@@ -47,7 +47,6 @@ from zerolap.engines.program_symbols import (
 from zerolap.engines.registry import (
     COMPARING as COMPARING,
     LOADED as LOADED,
-    TRACED as TRACED,
     engine_named as engine_named,
     rules_of_plugins as rules_of_plugins,
 )
@@ -67,7 +66,7 @@ from zerolap.engines.snapshot_trial import (
     snapshot_case as snapshot_case,
     snapshot_topology as snapshot_topology,
 )
-from zerolap.engines.timed import OF_TIMING as OF_TIMING, PAIRS_PER_START as PAIRS_PER_START
+from zerolap.engines.timed import PAIRS_PER_START as PAIRS_PER_START
 from zerolap.engines.traced import TRACED_PASSES as TRACED_PASSES
 from zerolap.engines.traced_fork import (
     TracedServer as TracedServer,

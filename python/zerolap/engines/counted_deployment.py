@@ -102,15 +102,6 @@ def counted_topology(topology: Topology) -> Topology:
     return topology.model_copy(update={"primaries": 1, "replicas": 0})
 
 
-def counted_part(topology: Topology) -> str:
-    """Return which of a topology's servers is counted, or nothing where there is only one."""
-    if topology.is_cluster:
-        return "counted is one node, which has all slots" if topology.primaries + topology.replicas > 1 else ""
-    if topology.replicas:
-        return f"counted is the primary; replicas beside it: {topology.replicas}"
-    return ""
-
-
 @contextlib.contextmanager
 def deploy_counted(
     spec: ServerSpec, program: Program, directory: Path, seed: int, *, instrument_start: bool = False

@@ -9,12 +9,10 @@ from zerolap.engines.sampled import Sampled
 from zerolap.engines.timed import Timed
 from zerolap.engines.traced import Traced
 from zerolap.plugins import ENGINES, PluginFault, load_plugin, plugin_names
-from zerolap.records import METRICS, MetricRule, UsageError
+from zerolap.records import METRICS, TRACED, MetricRule, UsageError
 
 COMPARING = ("counted", "timed", "sampled")
 """Engines of the lab that measure both sides of a comparison, where no others are chosen."""
-TRACED = "traced"
-"""The engine of the lab that shows both sides of a comparison beside each other, and judges nothing."""
 LOADED = "loaded"
 OWN: dict[str, Engine] = {
     "counted": Counted(),

@@ -25,10 +25,13 @@ from zerolap.engines.server_trial import PinnedTrial
 from zerolap.engines.side import set_up
 from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.standalone import require_standalone
-from zerolap.host import DISTURBANCES, Pinning, available_bytes, hardware_counters, measure_noise, stolen_seconds, watch
-from zerolap.load import LOAD_HOST, LoadHost, MachineWatch, latencies_us, reference_ns, sum_of_histograms
+from zerolap.host import Pinning, available_bytes, hardware_counters, measure_noise, stolen_seconds, watch
+from zerolap.load import LoadHost, MachineWatch, reference_ns
 from zerolap.records import (
+    CHECKS_OF_MACHINE,
+    CHECKS_OF_TIMING,
     CONTROL,
+    LOAD_HOST,
     Amounts,
     Block,
     Case,
@@ -45,7 +48,9 @@ from zerolap.records import (
     TrialFailed,
     TrialsJob,
     Validity,
+    latencies_us,
     now,
+    sum_of_histograms,
 )
 from zerolap.server import first_dead, read_resident_bytes
 
@@ -54,9 +59,6 @@ METHOD = 5
 PAIRS_PER_START = 40
 REPEATS = 1
 """Of a start that the machine disturbed, before its case has no timed verdict."""
-OF_THE_MACHINE = DISTURBANCES | {LOAD_HOST + check for check in DISTURBANCES}
-OF_TIMING = OF_THE_MACHINE | {"slice_seconds", "client_saturation", "rate", "oversubscribed"}
-"""Checks whose failure is not about what the servers did: the start is worth repeating, and counts stay valid."""
 FEWEST_UNDISTURBED = 0.25
 """Of each side's slices, from which elapsed time per request is computed; else it is from all of both sides."""
 QUIET_LOAD = 0.3
@@ -147,13 +149,13 @@ def _undisturbed(job: TrialsJob, block: Block, place: Place, pinning: Pinning, a
                 )
             )
         failed = [check for one in started.measurements.values() for check in one.validity.failed]
-        disturbed = {check.check for check in failed if check.check in OF_TIMING}
-        if not disturbed or any(check.check not in OF_TIMING for check in failed) or attempt == REPEATS:
+        disturbed = {check.check for check in failed if check.check in CHECKS_OF_TIMING}
+        if not disturbed or any(check.check not in CHECKS_OF_TIMING for check in failed) or attempt == REPEATS:
             break
         lost_seconds += sum(one.seconds for one in started.measurements.values()) / len(job.servers)
         if "slice_seconds" in disturbed and amounts.per_second is None:
             amounts = amounts.model_copy(update={"slice_requests": None})
-        if disturbed & OF_THE_MACHINE:
+        if disturbed & CHECKS_OF_MACHINE:
             _wait_for_quiet(place)
     return started.placed(placement).after(lost_seconds).loaded_from(place.load_host)
 

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from zerolap.exchange.collected_points import CollectedPoints, PointRefused
 from zerolap.exchange.public_series import KEYS, ExportedSeries, PublicSeries, collect_public
 from zerolap.records import EnvironmentMissing, UsageError
-from zerolap.server import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
+from zerolap.resp_frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
 
 SCHEMES: Final = ("redis://", "rediss://", "unix://")
 URL_HINT: Final = "write redis://USER:PASSWORD@HOST:PORT, with @ / ? # % of the password as %40 %2F %3F %23 %25"

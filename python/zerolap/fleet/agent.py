@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from zerolap import __version__
 from zerolap.build import Builds, all_tools
-from zerolap.engines import COMPARING, TRACED, Place, engine_named
+from zerolap.engines import COMPARING, Place, engine_named
 from zerolap.fleet.delivery import LEASE_SECONDS, AgentLink, DeliveredJob
 from zerolap.fleet.in_thread import EventsInThread
 from zerolap.fleet.messages import (
@@ -40,6 +40,7 @@ from zerolap.fleet.two_hosts import LoadFromElsewhere, put_load
 from zerolap.host import fingerprint, hardware_counters, read_processors
 from zerolap.lab import Worker
 from zerolap.records import (
+    TRACED,
     BuildDone,
     BuildJob,
     EnvironmentMissing,

@@ -10,17 +10,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
+from zerolap.documents import read_comparison, read_run
 from zerolap.history.asked import OF_FLEET, Asked
 from zerolap.host import fingerprint, read_processors
-from zerolap.lab import (
-    Lab,
-    SubmissionOptions,
-    compare,
-    on_platforms,
-    read_comparison,
-    read_run,
-    run_unless,
-)
+from zerolap.lab import Lab, SubmissionOptions, compare, on_platforms, run_unless
 from zerolap.records import (
     Build,
     BuildFailed,

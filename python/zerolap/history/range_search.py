@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from zerolap.documents import read_comparison
 from zerolap.history.asked import OF_REQUESTS, TIME, Asked
 from zerolap.history.commit_work import CaseWork
 from zerolap.history.fill_range import COUNTED, INSTRUCTIONS, TIMED, Filling, FillOptions
@@ -23,7 +24,7 @@ from zerolap.judge import (
     CountedBisection,
     LocatedChange,
 )
-from zerolap.lab import Lab, Options, compare, comparison_request, read_comparison
+from zerolap.lab import Lab, Options, compare, comparison_request
 from zerolap.records import (
     BisectCommit,
     BisectCulprit,

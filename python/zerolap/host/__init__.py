@@ -1,7 +1,7 @@
 """This machine and what it can measure: doctor, pinning, noise, fingerprint."""
 
 from zerolap.host.diagnosis import Diagnosis as Diagnosis, State as State
-from zerolap.host.disturbance import DISTURBANCES as DISTURBANCES, Disturbance as Disturbance, watch as watch
+from zerolap.host.disturbance import Disturbance as Disturbance, watch as watch
 from zerolap.host.examination import DOCTOR_SCHEMA as DOCTOR_SCHEMA, doctor as doctor, doctor_json as doctor_json
 from zerolap.host.hardware_counters import HardwareCounters as HardwareCounters, hardware_counters as hardware_counters
 from zerolap.host.machine_settings import available_bytes as available_bytes, huge_pages as huge_pages

@@ -13,8 +13,6 @@ OTHERS_LIMIT = 0.5
 SWAP_LIMIT = 50.0
 """Pages per second: a few pages of idle processes do not disturb a trial."""
 CLOCK_LIMIT_SECONDS = 0.05
-DISTURBANCES = frozenset({"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds"})
-"""The names of the checks."""
 
 
 @dataclass(frozen=True)

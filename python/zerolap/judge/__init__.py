@@ -26,6 +26,22 @@ from zerolap.judge.case_answers import (
     case_validity as case_validity,
     time_answer as time_answer,
 )
+from zerolap.judge.cases import (
+    AS_BUILT as AS_BUILT,
+    AS_BUILT_COST as AS_BUILT_COST,
+    COSTS as COSTS,
+    JUDGED_TIMES as JUDGED_TIMES,
+    Bank as Bank,
+    Starts as Starts,
+    StartsLookedAt as StartsLookedAt,
+    as_identical as as_identical,
+    as_metric as as_metric,
+    changed_in_time as changed_in_time,
+    judge_engine as judge_engine,
+    judge_identical_work as judge_identical_work,
+    judge_time as judge_time,
+    undecided_in_time as undecided_in_time,
+)
 from zerolap.judge.change_points import (
     IDENTICAL as IDENTICAL,
     LevelChange as LevelChange,

@@ -10,13 +10,6 @@ from zerolap.lab.emulated_sweep import (
 from zerolap.lab.execution import Execution as Execution, Plan as Plan
 from zerolap.lab.lab import BUILDERS as BUILDERS, Lab as Lab, with_builds as with_builds
 from zerolap.lab.local import compare as compare, resume as resume, run as run, run_unless as run_unless
-from zerolap.lab.picture_data import (
-    latency_points as latency_points,
-    off_cpu_ns_per_op as off_cpu_ns_per_op,
-    read_case_pictures as read_case_pictures,
-    read_pictures as read_pictures,
-    read_run_pictures as read_run_pictures,
-)
 from zerolap.lab.platforms import (
     LocalPlatform as LocalPlatform,
     PlatformAway as PlatformAway,
@@ -36,6 +29,4 @@ from zerolap.lab.snapshot_points import fits_of as fits_of, points_of as points_
 from zerolap.lab.snapshot_sides import Factor as Factor, sides_of as sides_of
 from zerolap.lab.snapshot_sizes import Room as Room, fitting_sizes as fitting_sizes
 from zerolap.lab.snapshot_sweep import SnapshotRequest as SnapshotRequest, snapshot as snapshot
-from zerolap.lab.stored import read_comparison as read_comparison, read_run as read_run
-from zerolap.lab.unmeasured import OF_THE_SERVER as OF_THE_SERVER
 from zerolap.lab.worker import Worker as Worker

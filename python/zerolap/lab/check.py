@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.build import Builder, BuiltServer, measured_server, parse_variant
+from zerolap.build import Builder, BuiltServer, parse_variant
 from zerolap.cases import quick_factor, scaled
 from zerolap.engines import TRIAL_PREFIX, PinnedTrial
 from zerolap.host import choose_pinning, fingerprint, read_processors
@@ -20,6 +20,7 @@ from zerolap.records import (
     CommandFacts,
     Fault,
     Interrupted,
+    MeasuredServer,
     Note,
     Progress,
     RequestedServer,
@@ -69,7 +70,7 @@ def check(request: CheckRequest, lab: Lab) -> CheckReport:
         schema="zerolap.check/1",
         created=now(),
         command_line=request.command_line,
-        server=measured_server(built.record, asked.source, dict(asked.config)),
+        server=MeasuredServer.of(built.record, asked.source, dict(asked.config)),
         platform=fingerprint(),
         cases=checked,
         skipped=selection.skipped,

@@ -16,7 +16,6 @@ from zerolap.build import (
     BuiltServer,
     KernelBuilder,
     KernelSource,
-    measured_server,
     parse_variant,
 )
 from zerolap.byte_counts import MIB, shown_bytes
@@ -49,6 +48,7 @@ from zerolap.records import (
     ForkKind,
     Interrupted,
     LineFit,
+    MeasuredServer,
     Note,
     Progress,
     RequestedServer,
@@ -133,7 +133,7 @@ def emulated_snapshot(request: EmulatedRequest, lab: Lab) -> EmulatedSnapshotRep
         id=new_id("snapshot"),
         created=now(),
         command_line=request.command_line,
-        server=measured_server(built[base.name].record, base.of_server.server.source, base.of_server.server.config),
+        server=MeasuredServer.of(built[base.name].record, base.of_server.server.source, base.of_server.server.config),
         kernel=kernel.record,
         platform=fingerprint(),
         settings=_settings(request, sizes, emulator),

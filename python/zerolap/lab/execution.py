@@ -6,15 +6,21 @@ The local loop and the conductor drive executions; all that is particular to a r
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.lab.comparison_document import add_to_bank, comparison_of, read_bank, record_start_ratios
+from zerolap.documents import (
+    Results,
+    add_to_bank,
+    comparison_of,
+    read_bank,
+    record_start_ratios,
+    recorded_results,
+    run_of,
+)
 from zerolap.lab.lab import Lab
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
 from zerolap.lab.reasons import explainer_of
 from zerolap.lab.requests import of_count_builds
 from zerolap.lab.resolving import resolve
-from zerolap.lab.results import Results
-from zerolap.lab.run_document import run_of
 from zerolap.records import (
     BuildJob,
     BuildSpec,
@@ -29,7 +35,6 @@ from zerolap.records import (
     TrialDone,
     TrialsJob,
 )
-from zerolap.store import Store
 
 
 @dataclass(frozen=True)
@@ -192,12 +197,3 @@ class Execution:
         if state == "done":
             record_start_ratios(self._results, comparison, store)
         return comparison
-
-
-def recorded_results(resolved: Resolved, store: Store) -> Results:
-    """Return the results of a request that the store holds, except for its builds."""
-    results = Results(resolved, store.blobs)
-    for recorded in store.jobs(resolved.id):
-        for event in recorded.events:
-            results.add(recorded.job, event)
-    return results

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from zerolap.build import Builder
-from zerolap.engines import LOADED, TRACED, missing_for_sampling
+from zerolap.engines import LOADED, missing_for_sampling
 from zerolap.host import fingerprint, tracing_obstacle
 from zerolap.lab.execution import Execution
 from zerolap.lab.lab import Lab
@@ -13,6 +13,7 @@ from zerolap.lab.quiet import wait_for_quiet
 from zerolap.lab.requests import packed
 from zerolap.load.tools import load_tool_named
 from zerolap.records import (
+    TRACED,
     Build,
     Comparison,
     EnvironmentMissing,

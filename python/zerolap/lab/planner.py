@@ -5,18 +5,11 @@ import gc
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from zerolap.cases import QUICK_SCALE
-from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED, TRACED_PASSES
-from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, timed_looks
-from zerolap.lab.conclusions import (
-    Bank,
-    blocks_are_undecided,
-    changed_in_time,
-    metrics_judged,
-    undecided_in_time,
-    worth_sampling,
-)
-from zerolap.lab.results import Results, TimedTrials, Trials
+from zerolap.documents import Results, TimedTrials, Trials, blocks_are_undecided, metrics_judged, worth_sampling
+from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
+from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, Bank, changed_in_time, timed_looks, undecided_in_time
 from zerolap.records import (
+    TRACED,
     Activity,
     Amounts,
     ArchiveSource,
@@ -238,7 +231,9 @@ class Planner:
         """
         key = (cases, *sorted(starts.items()))
         if key not in self._changes:
-            self._changes[key] = changed_in_time(starts, results, self._bank, metrics_judged(results) * cases)
+            looked_at = {name: results.timed[name].looked_at(number) for name, number in starts.items()}
+            comparisons = metrics_judged(results) * cases
+            self._changes[key] = changed_in_time(looked_at, self.resolved.settings, self._bank, comparisons)
         return self._changes[key]
 
     def _next_starts(self, cases: Sequence[Case], results: Results, left: float | None) -> list[TrialsJob]:
@@ -311,14 +306,17 @@ class Planner:
         """Return the cases that a further look could decide, judged by the starts up to the looks that they had."""
         key = tuple(sorted(looks.items()))
         if key not in self._looks:
-            starts = {}
-            for name, look in looks.items():
-                trials = results.timed[name].of_cost if name in results.timed else None
-                if trials is not None and trials.usable and trials.blocks >= LOOKS[0]:
-                    starts[name] = self._timed_looks[look - 1]
+            looked_at = {
+                name: trials.looked_at(self._timed_looks[look - 1])
+                for name, look in looks.items()
+                if (trials := results.timed.get(name)) is not None
+                and trials.of_cost.usable
+                and trials.of_cost.blocks >= LOOKS[0]
+            }
             # q is over all metrics of all cases: a change has to hold against as many in the end.
             comparisons = metrics_judged(results) * len(looks)
-            undecided = undecided_in_time(starts, results, self._bank, comparisons)
+            sample, settings = results.sample_of_identical, self.resolved.settings
+            undecided = undecided_in_time(looked_at, sample, settings, self._bank, comparisons)
             self._looks[key] = frozenset(name for name in undecided if not results.timed[name].of_cost.is_over)
         return self._looks[key]
 

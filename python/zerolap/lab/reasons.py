@@ -2,15 +2,25 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Final
 
-from zerolap import _core
 from zerolap.build import BuiltServer, changes_between, source_functions
+from zerolap.documents import (
+    TIMER_COST,
+    CaseResults,
+    Results,
+    TimedTrials,
+    Trials,
+    call_counts,
+    graph_kind,
+    merged_graph,
+    not_measured,
+    repeated_steps,
+    sampled_side,
+    string_place_findings,
+)
 from zerolap.explain import (
     BuildFacts,
     Evidence,
-    SampledFunction,
-    SampledPass,
     SampledSide,
     StatedFigure,
     Structure,
@@ -28,19 +38,13 @@ from zerolap.explain import (
 )
 from zerolap.judge import CHANGED, CaseAnswers
 from zerolap.lab.lab import Lab
-from zerolap.lab.merged_graphs import TIMER_COST, graph_kind, merged_graph
-from zerolap.lab.results import CaseResults, Results, TimedTrials, Trials
-from zerolap.lab.string_place_verdicts import string_place_findings
-from zerolap.lab.unmeasured import not_measured
 from zerolap.records import (
     BASE,
     HEAD,
     METRICS,
-    CallCounts,
     CallGraph,
     Changes,
     Finding,
-    Measurement,
     Source,
     SourceFunction,
     UnknownChanges,
@@ -48,9 +52,6 @@ from zerolap.records import (
 )
 from zerolap.sandbox import confined_reading as reading
 from zerolap.store import BlobDamaged, Blobs
-
-REPEATED: Final = ("rep stos", "rep movs")
-"""Beginnings of instructions in Intel's notation of which callgrind counts each step."""
 
 
 class Explainer:
@@ -170,21 +171,6 @@ class Explainer:
         return None if base is None or head is None else (base, head)
 
 
-def repeated_steps(base: Sequence[Measurement], head: Sequence[Measurement], blobs: Blobs) -> dict[str, StatedFigure]:
-    """Return how many steps of repeated stores and copies a request executes on both sides, by function."""
-    old, new = _repeated_steps(base, blobs), _repeated_steps(head, blobs)
-    return {name: StatedFigure(old.get(name, 0.0), new.get(name, 0.0)) for name in sorted(old.keys() | new.keys())}
-
-
-def _repeated_steps(measurements: Sequence[Measurement], blobs: Blobs) -> dict[str, float]:
-    recorded = [blobs.get(measurement.executed) for measurement in measurements if measurement.executed is not None]
-    steps: dict[str, float] = {}
-    for executed in recorded:
-        for function, _, times in _core.executed_beginning_with(executed, list(REPEATED)):
-            steps[function] = steps.get(function, 0.0) + times / len(recorded)
-    return steps
-
-
 def _is_opposed(answers: CaseAnswers, verdicts: Sequence[Verdict]) -> bool:
     """Whether work is unsure though the metric that it rests on changed: others changed the other way."""
     deciding = next((verdict for verdict in verdicts if verdict.metric == answers.work_deciding), None)
@@ -196,32 +182,6 @@ def explainer_of(results: Results, lab: Lab) -> Explainer:
     base, head = results.resolved.servers[BASE], results.resolved.servers[HEAD]
     builds = lab.builds.get(base.spec.digest), lab.builds.get(head.spec.digest)
     return Explainer(*builds, (base.source, head.source), lab.store.blobs)
-
-
-def call_counts(measurements: Sequence[Measurement], blobs: Blobs) -> CallCounts | None:
-    """Return the calls of a side's count build; none where they were not counted."""
-    digest = next((measurement.call_counts for measurement in measurements if measurement.call_counts), None)
-    return None if digest is None else CallCounts.model_validate_json(blobs.get(digest))
-
-
-def sampled_side(passes: Sequence[Measurement], cpu_ns_per_op: float | None, blobs: Blobs) -> SampledSide | None:
-    """Return the functions of a side's passes; their time is that of the timed trials, where there is one."""
-    read = [_sampled_pass(blobs.get(one.stacks)) for one in passes if one.stacks is not None]
-    taken = [one for one in read if one.samples]
-    if not taken:
-        return None
-    measured_ns = sum(one.metrics["cpu_ns_per_op"] for one in passes) / len(passes)
-    return SampledSide.of(taken, cpu_ns_per_op or measured_ns)
-
-
-def _sampled_pass(stacks: bytes) -> SampledPass:
-    functions: dict[tuple[str, str | None], SampledFunction] = {}
-    samples = 0
-    for _, name, file, own, inclusive in _core.function_samples(stacks):
-        seen = functions.get((name, file), SampledFunction(0, 0))
-        functions[name, file] = seen.plus(SampledFunction(own, inclusive))
-        samples += own
-    return SampledPass(samples, functions)
 
 
 def _facts_of(server: BuiltServer) -> BuildFacts:

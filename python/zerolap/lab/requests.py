@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final, Literal
 
 from zerolap.build import ARCHIVE_LIMITS, Builder, pack_source, parse_variant, setting_arguments
-from zerolap.engines import COMPARING, LOADED, TRACED, missing_for_sampling, rules_of_plugins
+from zerolap.engines import COMPARING, LOADED, missing_for_sampling, rules_of_plugins
 from zerolap.judge import DEFAULT_MIN_EFFECT, PLUGIN_MIN_EFFECT, Q
 from zerolap.load.tools import OWN_TOOL, load_tool_named
 from zerolap.records import (
     ANCHOR,
     BASE,
     HEAD,
+    TRACED,
     ArchiveSource,
     BinarySource,
     Case,

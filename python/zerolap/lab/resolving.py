@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from zerolap.build import parse_variant, spec_of, tools_of
 from zerolap.cases import quick_factor, scaled
-from zerolap.engines import counted_part
-from zerolap.lab.identity import has_io_threads
+from zerolap.documents import has_io_threads
 from zerolap.lab.selection import KnownAbilities, select_possible
 from zerolap.records import ArchiveSource, BuildSpec, Case, Platform, Request, Resolved, ResolvedServer, Side
 
@@ -89,7 +88,7 @@ def case_notes(cases: Sequence[Case], engines: Sequence[str]) -> list[str]:
         files = len({case.file for case in cases if case.warnings})
         notes = [f"{len(warnings)} faults in {files} case files: `zerolap suites check --no-run` lists them"]
     topologies = {case.topology.name: case.topology for case in cases if case.cannot_run is None}
-    parts = {name: counted_part(topology) for name, topology in topologies.items()} if "counted" in engines else {}
+    parts = {name: topology.counted_part for name, topology in topologies.items()} if "counted" in engines else {}
     return [*notes, *(f"`{name}`: {part}" for name, part in parts.items() if part)]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zerolap import __version__
-from zerolap.build import Builder, BuiltServer, measured_server, parse_variant
+from zerolap.build import Builder, BuiltServer, parse_variant
 from zerolap.byte_counts import shown_bytes
 from zerolap.engines import (
     HUGE_PAGE_VARIABLES,
@@ -43,6 +43,7 @@ from zerolap.records import (
     FailedSize,
     Interrupted,
     KeptRepetition,
+    MeasuredServer,
     Note,
     Platform,
     Progress,
@@ -173,7 +174,7 @@ def _document(
     points = points_of(sweep.repetitions, measured, names, request.loads)
     fits = {name: fits_of([point for point in points if point.side == name]) for name in names}
     servers = {
-        side.name: measured_server(sweep.built[side.name].record, side.server.source, dict(side.server.config))
+        side.name: MeasuredServer.of(sweep.built[side.name].record, side.server.source, dict(side.server.config))
         for side in sweep.sides
     }
     of_sides = [

@@ -13,9 +13,7 @@ from zerolap.load.generator import (
     shown_errors as shown_errors,
     timed_arguments as timed_arguments,
 )
-from zerolap.load.latencies import latencies_us as latencies_us, sum_of_histograms as sum_of_histograms
 from zerolap.load.load_host import (
-    LOAD_HOST as LOAD_HOST,
     LoadGenerator as LoadGenerator,
     LoadHost as LoadHost,
     MachineWatch as MachineWatch,

@@ -7,7 +7,8 @@ from itertools import accumulate, chain
 from operator import add
 
 from zerolap.records import Generator, TrialFailed
-from zerolap.server import CommandRefused, RunningServer, ServerLost, UnreadableReply
+from zerolap.resp_frames import ServerLost, UnreadableReply
+from zerolap.server import CommandRefused, RunningServer
 
 POINTS_PER_COMMAND = 500
 COMMANDS_UNDERWAY = 64

@@ -6,9 +6,6 @@ from typing import Protocol
 from zerolap.load.generator import SliceResult
 from zerolap.records import Case, Check
 
-LOAD_HOST = "load_host_"
-"""The prefix of checks of what happened on the load host."""
-
 
 class LoadGenerator(Protocol):
     """A connected load generator that waits for slices, on this machine or on another one."""

@@ -7,8 +7,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from zerolap.load.generator import Amount, Count
-from zerolap.load.latencies import latencies_us, sum_of_histograms
-from zerolap.records import SeriesSlot
+from zerolap.records import SeriesSlot, latencies_us, sum_of_histograms
 
 NS_PER_SECOND: Final = 1_000_000_000
 SHARES: Final = (0.5, 0.99, 0.999, 0.9999)

@@ -10,7 +10,8 @@ from types import TracebackType
 from zerolap import _core
 from zerolap.probing.samples import Sample, shown
 from zerolap.records import TrialFailed
-from zerolap.server import FrameBounds, FrameReader, Reply, ReplyError, ServerLogin, written
+from zerolap.resp_frames import FrameBounds, FrameReader, Reply, ReplyError, written
+from zerolap.server import ServerLogin
 
 REPLY_SECONDS = 20
 REPLY_BOUNDS = FrameBounds(seconds=REPLY_SECONDS)

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from zerolap.server import Reply, ReplyError
+from zerolap.resp_frames import Reply, ReplyError
 
 FIRST_REQUESTS = 30
 QUEUED = b"QUEUED"

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.lab import read_case_pictures
+from zerolap.documents import read_case_pictures
 from zerolap.queries.comparison_in_short import LONGEST_CASE, compared_case
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.run_in_short import measured_case

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from pydantic import TypeAdapter
 
 from zerolap import _core
-from zerolap.lab import off_cpu_ns_per_op
+from zerolap.documents import off_cpu_ns_per_op
 from zerolap.queries.export_formats import ExportFormat
 from zerolap.queries.query import QuerySources
 from zerolap.queries.sampled_cases import Part, StackSelection, StackTime, readable_tables, selected_cases

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from zerolap.lab import read_comparison
+from zerolap.documents import read_comparison
 from zerolap.queries.measured_workload import MeasuredWorkload, RequestCause, cause_of, workload_of
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.request_status import OPEN

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field, TypeAdapter
 
 from zerolap import _core
-from zerolap.lab import off_cpu_ns_per_op
+from zerolap.documents import off_cpu_ns_per_op
 from zerolap.queries.query import PageQuery, QuerySources, TableRow
 from zerolap.queries.sampled_cases import (
     ENGINES,

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, ValidationError
 
-from zerolap.lab import latency_points
+from zerolap.documents import latency_points
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.trial_list import placement_of
 from zerolap.records import (

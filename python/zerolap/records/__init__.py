@@ -23,10 +23,12 @@ from zerolap.records.bisect_report import (
     BisectReport as BisectReport,
 )
 from zerolap.records.build import (
+    DEFAULT_VARIANT as DEFAULT_VARIANT,
     Build as Build,
     BuildSpec as BuildSpec,
     MeasuredServer as MeasuredServer,
     digest_of as digest_of,
+    server_name as server_name,
     without_language as without_language,
 )
 from zerolap.records.call_counts import CallCounts as CallCounts, CalledFunction as CalledFunction
@@ -151,7 +153,13 @@ from zerolap.records.keys import (
     Keys as Keys,
     LoadRange as LoadRange,
 )
+from zerolap.records.latencies import latencies_us as latencies_us, sum_of_histograms as sum_of_histograms
 from zerolap.records.measurement import (
+    CHECKS_OF_MACHINE as CHECKS_OF_MACHINE,
+    CHECKS_OF_SERVER as CHECKS_OF_SERVER,
+    CHECKS_OF_TIMING as CHECKS_OF_TIMING,
+    DISTURBANCES as DISTURBANCES,
+    LOAD_HOST as LOAD_HOST,
     Check as Check,
     Measurement as Measurement,
     Placement as Placement,
@@ -162,6 +170,7 @@ from zerolap.records.metric import (
     COUNTER_METRICS as COUNTER_METRICS,
     METRICS as METRICS,
     RUN_TABLE as RUN_TABLE,
+    TRACED as TRACED,
     TRACED_METRICS as TRACED_METRICS,
     Answer as Answer,
     Decides as Decides,
@@ -237,6 +246,7 @@ from zerolap.records.revision import (
 from zerolap.records.run import FunctionCost as FunctionCost, RunCase as RunCase, RunReport as RunReport
 from zerolap.records.series import SeriesKey as SeriesKey
 from zerolap.records.server import ServerSpec as ServerSpec
+from zerolap.records.server_files import is_compiled as is_compiled, may_be_built as may_be_built
 from zerolap.records.skipped import Skipped as Skipped, SkipReason as SkipReason
 from zerolap.records.snapshot import (
     SNAPSHOT_RULES as SNAPSHOT_RULES,

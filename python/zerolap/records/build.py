@@ -5,7 +5,10 @@ import re
 from typing import Final
 
 from zerolap.records.base import Record
+from zerolap.records.revision import Source, revision_of
 
+DEFAULT_VARIANT: Final = "default"
+"""The name of the variant in which everything is left to the Makefile."""
 LANGUAGE: Final = re.compile(r"^GNU \S+ ")
 """How gcc begins the name that it records: with the language, as in `GNU C11 12.2.0`."""
 
@@ -87,3 +90,16 @@ class MeasuredServer(Record):
     architecture: str = ""
     libc: str = ""
     config: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, build: Build, source: Source, config: dict[str, str]) -> "MeasuredServer":
+        """Return how documents describe a build that was made of a source and is started with these settings."""
+        revision = revision_of(source)
+        commit = None if revision is None else revision.commit
+        of_build = build.model_dump(include=set(cls.model_fields))
+        return cls(name=server_name(source, build.variant), commit=commit, config=config, **of_build)
+
+
+def server_name(source: Source, variant: str) -> str:
+    """Return a server's name: what the user called the source, and the variant where it is not the default."""
+    return source.name if variant in {"", DEFAULT_VARIANT} else f"{source.name} ({variant})"

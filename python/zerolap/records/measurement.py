@@ -1,6 +1,6 @@
 """A trial's outcome."""
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field, FiniteFloat
 
@@ -18,6 +18,17 @@ class Check(Record):
     ok: bool
     value: float | str | None
     limit: str
+
+
+DISTURBANCES: Final = frozenset({"steal", "other_load", "swap", "suspended_seconds", "clock_stepped_seconds"})
+"""The names of the checks of what a machine does beside a timed trial."""
+LOAD_HOST: Final = "load_host_"
+"""The prefix of checks of what happened on the load host."""
+CHECKS_OF_MACHINE: Final = DISTURBANCES | {LOAD_HOST + check for check in DISTURBANCES}
+CHECKS_OF_TIMING: Final = CHECKS_OF_MACHINE | {"slice_seconds", "client_saturation", "rate", "oversubscribed"}
+"""Checks whose failure is not about what the servers did: the start is worth repeating, and counts stay valid."""
+CHECKS_OF_SERVER: Final = frozenset({"errors", "hit_rate", "misses", "reply", "executed", "keys", "replicas"})
+"""Checks that fail by what a server does, not by its machine, its load or the instrument."""
 
 
 class Validity(Record):

@@ -190,7 +190,9 @@ COUNTER_METRICS = frozenset(
 )
 """What the processor's counters count; of the program alone where the name does not have the kernel in it."""
 
-TRACED_METRICS = frozenset(name for name, metric in METRICS.items() if metric.engine == "traced")
+TRACED = "traced"
+"""The engine that shows both sides of a comparison beside each other, and judges nothing."""
+TRACED_METRICS = frozenset(name for name, metric in METRICS.items() if metric.engine == TRACED)
 """What tracing shows: evidence for an explanation, of which no comparison has verdicts."""
 
 CONTROL = "control_ns"

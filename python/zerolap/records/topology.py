@@ -51,6 +51,13 @@ class Topology(Record):
         return self.nodes * (max(1, int(io_threads)) if io_threads.isdecimal() else 1)
 
     @property
+    def counted_part(self) -> str:
+        """Which of the servers is counted; empty where there is only one."""
+        if self.is_cluster:
+            return "counted is one node, which has all slots" if self.primaries + self.replicas > 1 else ""
+        return f"counted is the primary; replicas beside it: {self.replicas}" if self.replicas else ""
+
+    @property
     def needs_network(self) -> bool:
         """Whether its servers listen on the loopback, for a load or for each other."""
         return self.transport != "unix" or self.is_cluster or self.replicas > 0

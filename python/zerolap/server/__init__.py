@@ -7,15 +7,6 @@ from zerolap.server.command_statistics import (
 )
 from zerolap.server.connection import CommandRefused as CommandRefused, number_in as number_in, parts_of as parts_of
 from zerolap.server.deployment import Deployment as Deployment, Reach as Reach, deploy as deploy
-from zerolap.server.frames import (
-    FrameBounds as FrameBounds,
-    FrameReader as FrameReader,
-    Reply as Reply,
-    ReplyError as ReplyError,
-    ServerLost as ServerLost,
-    UnreadableReply as UnreadableReply,
-    written as written,
-)
 from zerolap.server.machine_port import MachinePort as MachinePort, open_port as open_port
 from zerolap.server.node import Node as Node
 from zerolap.server.resident_memory import (

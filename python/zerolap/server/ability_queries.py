@@ -6,7 +6,7 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.records import Abilities, TrialFailed
-from zerolap.server.frames import Reply
+from zerolap.resp_frames import Reply
 from zerolap.server.running_server import RunningServer, start
 
 NOT_LISTED = frozenset({"include", "loadmodule", "rename-command", "user"})

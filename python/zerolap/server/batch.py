@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from zerolap.resp_frames import FrameReader, ReplyError, ServerLost, UnreadableReply, written
 from zerolap.server.connection import shown_error
-from zerolap.server.frames import FrameReader, ReplyError, ServerLost, UnreadableReply, written
 from zerolap.server.server_login import ServerLogin
 
 CHUNK_BYTES = 1 << 20

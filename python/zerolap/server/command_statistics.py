@@ -4,8 +4,8 @@ import socket
 from typing import Final
 
 from zerolap.records import EnvironmentMissing, TrialFailed, UsageError
+from zerolap.resp_frames import FrameBounds, FrameReader, ReplyError, written
 from zerolap.server.connection import shown_error
-from zerolap.server.frames import FrameBounds, FrameReader, ReplyError, written
 from zerolap.server.server_login import ServerLogin
 
 TCP: Final = "tcp://"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.records import TrialFailed
-from zerolap.server.frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
+from zerolap.resp_frames import FrameBounds, FrameReader, Reply, ReplyError, ServerLost, UnreadableReply, written
 from zerolap.server.server_login import ServerLogin
 
 REPLY_SECONDS: Final = 60

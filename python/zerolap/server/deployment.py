@@ -7,9 +7,9 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.records import Topology
+from zerolap.resp_frames import Reply
 from zerolap.sandbox import Network, private_network
 from zerolap.server.cluster import attach_in_cluster, form_cluster
-from zerolap.server.frames import Reply
 from zerolap.server.node import DeploymentPlan, Node, NodeLaunch, enter_node, places_of
 from zerolap.server.ports import ADDRESS
 from zerolap.server.replication import attach, wait_for_replicas

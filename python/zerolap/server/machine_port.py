@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerolap.records import EnvironmentMissing
-from zerolap.server.frames import written
+from zerolap.resp_frames import written
 
 BACKLOG = 511
 LEAST_DESCRIPTOR = 100

@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 
 from zerolap.build import Program
 from zerolap.records import Topology, TrialFailed
+from zerolap.resp_frames import Reply
 from zerolap.sandbox import Network, remove
 from zerolap.server import ports
-from zerolap.server.frames import Reply
 from zerolap.server.running_server import Launch, RunningServer, start_launched
 from zerolap.server.server_login import own_login
 from zerolap.server.trial_certificates import Certificates, make_certificates

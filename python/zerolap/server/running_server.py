@@ -16,10 +16,10 @@ from pathlib import Path
 
 from zerolap.build import Program
 from zerolap.records import CaseRefused, TrialFailed
+from zerolap.resp_frames import Reply, ServerLost, UnreadableReply, written
 from zerolap.sandbox import Confinement, Network, Process, launch, prepared_socket, server_limits
 from zerolap.server.batch import send_batch
 from zerolap.server.connection import REPLY_SECONDS, CommandConnection, CommandRefused, info_fields
-from zerolap.server.frames import Reply, ServerLost, UnreadableReply, written
 from zerolap.server.machine_port import MachinePort
 from zerolap.server.server_login import load_login, own_login
 from zerolap.server.statistics import StatisticsReader

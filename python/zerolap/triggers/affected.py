@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.build import CommandFiles, is_compiled, may_be_built
-from zerolap.records import Case, Changes
+from zerolap.build import CommandFiles
+from zerolap.records import Case, Changes, is_compiled, may_be_built
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from zerolap.errors import ZerolapError
-from zerolap.host import DISTURBANCES
 from zerolap.load.generator import REPLY_SECONDS, SliceResult
-from zerolap.load.load_host import LOAD_HOST
 from zerolap.load.remote.channel import Channel
 from zerolap.load.remote.orders import (
     MOST_REQUESTS,
@@ -30,7 +28,7 @@ from zerolap.load.remote.orders import (
     TakeSlice,
     read_answer,
 )
-from zerolap.records import Case, CaseRefused, Check, EnvironmentMissing, TrialFailed
+from zerolap.records import DISTURBANCES, LOAD_HOST, Case, CaseRefused, Check, EnvironmentMissing, TrialFailed
 
 ANSWER_SECONDS = REPLY_SECONDS + 60
 """Longer than the load host itself waits for its load generator."""

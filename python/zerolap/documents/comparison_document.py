@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping
 
-from zerolap.build import measured_server
-from zerolap.engines import TRACED
-from zerolap.judge import with_rules
-from zerolap.lab.conclusions import JUDGED_TIMES, Bank, conclude, placement_notes, spreads_of, start_ratios_of
-from zerolap.lab.executed_files import changed_files, unexecuted_notes
-from zerolap.lab.reasons import Explainer
-from zerolap.lab.results import Results
-from zerolap.lab.traced_sides import traced_sides
-from zerolap.lab.unmeasured import untimed_notes
+from zerolap.documents.conclusions import CaseExplainer, conclude, placement_notes, spreads_of, start_ratios_of
+from zerolap.documents.executed_files import changed_files, unexecuted_notes
+from zerolap.documents.results import Results
+from zerolap.documents.traced_sides import traced_sides
+from zerolap.documents.unmeasured import untimed_notes
+from zerolap.judge import JUDGED_TIMES, Bank, with_rules
 from zerolap.records import (
     ANCHOR,
     BASE,
     HEAD,
+    TRACED,
     CaseResult,
     Comparison,
     DocumentState,
@@ -27,7 +25,7 @@ from zerolap.records import (
 from zerolap.store import Store
 
 
-def comparison_of(results: Results, state: DocumentState, store: Store, explainer: Explainer | None) -> Comparison:
+def comparison_of(results: Results, state: DocumentState, store: Store, explainer: CaseExplainer | None) -> Comparison:
     """Judge what was measured of a comparison; cases are in the order of the request. No explainer, no reasons."""
     resolved = results.resolved
     concluded = conclude(results, read_bank(store, resolved.platform.fingerprint), explainer)
@@ -98,5 +96,5 @@ def described_servers(resolved: Resolved, results: Results, store: Store) -> Map
             raise EnvironmentMissing(
                 f"the store does not know the build {server.spec.digest} of `{server.source.name}`"
             )
-        servers[side] = measured_server(build, server.source, server.config)
+        servers[side] = MeasuredServer.of(build, server.source, server.config)
     return servers

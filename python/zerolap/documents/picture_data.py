@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from zerolap import _core
-from zerolap.lab.picture_lines import (
+from zerolap.documents.picture_lines import (
     LineBounds,
     SourceTexts,
     StackPasses,
@@ -17,7 +17,6 @@ from zerolap.lab.picture_lines import (
     named_functions,
     sampled_lines,
 )
-from zerolap.load import latencies_us, sum_of_histograms
 from zerolap.records import (
     CasePictures,
     CaseResult,
@@ -33,6 +32,8 @@ from zerolap.records import (
     Timeline,
     TracedCase,
     Trial,
+    latencies_us,
+    sum_of_histograms,
 )
 from zerolap.store import BlobDamaged, Blobs, StackEngine, Store
 

@@ -1,9 +1,9 @@
 """Documents as the store holds them; of those that are not finished, what was recorded so far."""
 
-from zerolap.lab.comparison_document import comparison_of
-from zerolap.lab.execution import recorded_results
-from zerolap.lab.run_document import run_of
-from zerolap.records import Comparison, RunReport
+from zerolap.documents.comparison_document import comparison_of
+from zerolap.documents.results import Results
+from zerolap.documents.run_document import run_of
+from zerolap.records import Comparison, Resolved, RunReport
 from zerolap.store import Store
 
 
@@ -23,3 +23,12 @@ def read_run(store: Store, identity: str) -> RunReport:
     if resolved is None:
         return report
     return run_of(recorded_results(resolved, store), store).model_copy(update={"notes": report.notes})
+
+
+def recorded_results(resolved: Resolved, store: Store) -> Results:
+    """Return the results of a request that the store holds, except for its builds."""
+    results = Results(resolved, store.blobs)
+    for recorded in store.jobs(resolved.id):
+        for event in recorded.events:
+            results.add(recorded.job, event)
+    return results

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.build import is_compiled
-from zerolap.lab.identity import why_partly_counted
-from zerolap.lab.reasons import Explainer
-from zerolap.lab.results import Results, Trials
-from zerolap.records import BASE, HEAD, CallGraph, ChangedFiles, Changes, FileChange, UnknownChanges
+from zerolap.documents.conclusions import CaseExplainer
+from zerolap.documents.identity import why_partly_counted
+from zerolap.documents.results import Results, Trials
+from zerolap.records import BASE, HEAD, CallGraph, ChangedFiles, Changes, FileChange, UnknownChanges, is_compiled
 from zerolap.store import BlobDamaged, Blobs
 
 GRAPHS: Final = ("graph", "graph_alone", "graph_tick")
@@ -30,7 +29,7 @@ class _Changed:
         return cls(change.new_file or change.old_file, frozenset(name.removeprefix(SOURCES) for name in names))
 
 
-def changed_files(results: Results, explainer: Explainer) -> ChangedFiles | None:
+def changed_files(results: Results, explainer: CaseExplainer) -> ChangedFiles | None:
     """Return the changed files that are in either program, and those of them that no measured case executes.
 
     None where that is not known: the sources cannot be compared, or a case was timed that is not counted, or in part.
@@ -44,7 +43,7 @@ def changed_files(results: Results, explainer: Explainer) -> ChangedFiles | None
         return None
 
 
-def _changed_files(results: Results, explainer: Explainer, changes: Changes) -> ChangedFiles | None:
+def _changed_files(results: Results, explainer: CaseExplainer, changes: Changes) -> ChangedFiles | None:
     changed = [_Changed.of(file) for file in changes.files if is_compiled(file.new_file or file.old_file)]
     unexecuted = list(changed)
     # Of cases that both sides execute alike, the call graphs are one.

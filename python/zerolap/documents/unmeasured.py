@@ -1,14 +1,11 @@
 """What could not be measured of a case, in the words of documents."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
-from zerolap.lab.results import FEWEST_STARTS, CaseResults, Results, Trials
-from zerolap.records import BASE, HEAD, Check, DocumentState, Settings, Side, TrialFailed
+from zerolap.documents.results import FEWEST_STARTS, CaseResults, Results, Trials
+from zerolap.records import BASE, CHECKS_OF_SERVER, HEAD, Check, DocumentState, Settings, Side, TrialFailed
 
 BUDGET_USED_UP = "the budget was used up before it was decided"
-OF_THE_SERVER: Final = frozenset({"errors", "hit_rate", "misses", "reply", "executed", "keys", "replicas"})
-"""Checks that fail by what a server does, not by its machine, its load or the instrument."""
 
 
 def failure_text(failure: TrialFailed | None, *, cut_short: bool = False) -> str | None:
@@ -31,7 +28,7 @@ def failed_sides(measured: CaseResults) -> list[Side]:
             failed.add(trials.failure.side)
         for side, measurements in trials.measurements.items():
             for measurement in measurements:
-                is_failed = any(check.check in OF_THE_SERVER for check in measurement.validity.failed)
+                is_failed = any(check.check in CHECKS_OF_SERVER for check in measurement.validity.failed)
                 (failed if is_failed else sound).add(side)
     return [side for side in (BASE, HEAD) if side in failed] if failed | sound >= {BASE, HEAD} else []
 

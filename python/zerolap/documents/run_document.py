@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from zerolap.engines import TRACED
+from zerolap.documents.comparison_document import described_servers
+from zerolap.documents.results import CaseResults, Results, Trials
+from zerolap.documents.side_profiles import merged_graph, sampled_side
+from zerolap.documents.traced_sides import mean_metrics, traced_side
+from zerolap.documents.unmeasured import failure_text, not_measured
 from zerolap.judge import case_validity
-from zerolap.lab.comparison_document import described_servers
-from zerolap.lab.merged_graphs import merged_graph
-from zerolap.lab.reasons import sampled_side
-from zerolap.lab.results import CaseResults, Results, Trials
-from zerolap.lab.traced_sides import mean_metrics, traced_side
-from zerolap.lab.unmeasured import failure_text, not_measured
 from zerolap.records import (
     CONTROL,
     HEAD,
+    TRACED,
     FunctionCost,
     Measurement,
     RunCase,

@@ -2,15 +2,15 @@
 
 from bisect import bisect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from zerolap.engines import OF_TIMING
-from zerolap.judge import ALL_LOOKS, LOOKS, Batching, TimedPair, unequal_batching
-from zerolap.lab.identity import Identity, compare_executed, timed_nevertheless, why_unknown
+from zerolap.documents.identity import Identity, compare_executed, timed_nevertheless, why_unknown
+from zerolap.judge import ALL_LOOKS, AS_BUILT, LOOKS, Batching, Starts, StartsLookedAt, TimedPair, unequal_batching
 from zerolap.records import (
     ANCHOR,
     BASE,
+    CHECKS_OF_TIMING,
     HEAD,
     Amounts,
     Build,
@@ -35,8 +35,6 @@ from zerolap.store import Blobs
 
 OF_WHOLE_STARTS = ("whole_cpu_ns_per_op", "elapsed_ns_per_op", "latency_p99_us")
 """Metrics that are of a start as a whole, and not of a typical slice."""
-AS_BUILT = ", as built"
-"""At the end of the circumstances of starts whose programs have one layout."""
 FEWEST_STARTS = 2
 """Of fewer there are no timed verdicts."""
 MOST_REFUSED = 3
@@ -195,6 +193,16 @@ class TimedTrials(Trials):
         """What starts must have in common for their variances to be of one kind: topology and kind of placement."""
         return self.case.topology.name if self.is_placed else f"{self.case.topology.name}{AS_BUILT}"
 
+    def starts(self, pairs: Sequence[TimedPair]) -> Starts:
+        """Return starts of this case as they are judged."""
+        return Starts(pairs, self.circumstances, self.has_fixed_layouts)
+
+    def looked_at(self, number: int) -> StartsLookedAt:
+        """Return the first so many starts."""
+        at_full_speed = self.starts(self.pairs[:number])
+        of_cost = replace(at_full_speed, pairs=self.of_cost.pairs[:number])
+        return StartsLookedAt(number, at_full_speed, of_cost, is_paced=self.paced is not None)
+
     @property
     def alone(self) -> bool:
         """Whether memory does not hold all sides at once."""
@@ -217,7 +225,7 @@ class TimedTrials(Trials):
     def start(self, block: int, measurements: Mapping[Side, Measurement], blobs: Blobs) -> None:
         """Take in a start of all sides."""
         failed = {check.check: check for measurement in measurements.values() for check in measurement.validity.failed}
-        if failed and failed.keys() <= OF_TIMING:
+        if failed and failed.keys() <= CHECKS_OF_TIMING:
             self.refused += 1
             if self.refused >= MOST_REFUSED or "oversubscribed" in failed:
                 self.settled = self.blocks >= LOOKS[0]

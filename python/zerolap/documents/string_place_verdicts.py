@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from zerolap.documents.results import Trials
+from zerolap.documents.side_profiles import graph_kind, merged_graph
 from zerolap.judge import CHANGED, EVENT, difference_by_string_places, is_by_string_places
-from zerolap.lab.merged_graphs import graph_kind, merged_graph
-from zerolap.lab.results import Trials
 from zerolap.records import BASE, HEAD, METRICS, OF_INSTRUCTIONS, Finding, Verdict
 from zerolap.store import BlobDamaged, Blobs
 

@@ -6,7 +6,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from zerolap import _core
-from zerolap.engines import counted_part
 from zerolap.judge import unequal_count
 from zerolap.records import BASE, HEAD, METRICS, Build, Case, Finding, Measurement, Resolved, digest_of
 from zerolap.store import BlobDamaged, Blobs
@@ -120,7 +119,7 @@ def why_partly_counted(resolved: Resolved, case: Case) -> str | None:
         return "the work of I/O threads is not counted with one connection"
     if case.topology.transport != "unix" or resolved.load_host:
         return "requests over a network are not counted, only those over a unix socket"
-    return counted_part(case.topology) or None
+    return case.topology.counted_part or None
 
 
 def timed_nevertheless(identical: Collection[str], resolved: Resolved) -> frozenset[str]:

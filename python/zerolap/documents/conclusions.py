@@ -1,37 +1,35 @@
 """What the trials of all engines come to together: verdicts with their reasons, case by case."""
 
-import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import TypeAlias
+from dataclasses import asdict
+from typing import Protocol
 
+from zerolap.documents.results import FEWEST_STARTS, CaseResults, Results, TimedTrials, Trials
+from zerolap.documents.string_place_verdicts import without_string_places
+from zerolap.documents.unmeasured import failed_sides, failure_text
 from zerolap.judge import (
+    AS_BUILT_COST,
     CHANGED,
     COST_AT_FULL_SPEED,
+    COSTS,
     CPU_TIME,
-    DECIDING_TIMES,
-    LOOKS,
+    JUDGED_TIMES,
     MIN_BLOCKS,
+    Bank,
     CaseAnswers,
-    TimedPair,
+    Starts,
     UnadjustedVerdict,
     adjusted,
+    as_identical,
+    as_metric,
     case_answers,
     case_validity,
-    deciding_time,
-    hints_at_change,
-    is_certain_change,
-    judge_blocks,
-    judge_identical,
-    judge_timed,
+    judge_engine,
+    judge_identical_work,
+    judge_time,
     spread_of_starts,
     wants_more,
-    wants_more_starts,
 )
-from zerolap.lab.reasons import Explainer
-from zerolap.lab.results import AS_BUILT, FEWEST_STARTS, CaseResults, Results, TimedTrials, Trials
-from zerolap.lab.string_place_verdicts import without_string_places
-from zerolap.lab.unmeasured import failed_sides, failure_text
 from zerolap.records import (
     ANCHOR,
     BASE,
@@ -42,47 +40,38 @@ from zerolap.records import (
     TRACED_METRICS,
     Case,
     CaseResult,
+    Changes,
+    Finding,
     Measurement,
     Resolved,
     Settings,
+    SourceFunction,
     Spread,
     StartRatio,
     TrialFailed,
+    UnknownChanges,
     Validity,
     Verdict,
     with_rules_of_plugins,
 )
 
-WHOLE_COST = "whole_cpu_ns_per_op"
-"""Of all slices, with timers, background threads and forked children, not of a typical one."""
-COSTS = (
-    *DECIDING_TIMES,
-    WHOLE_COST,
-    "retired_instructions_per_op",
-    "branch_misses_per_op",
-    "cache_misses_per_op",
-    "tlb_misses_per_op",
-    "io_threads_ns_per_op",
-    "usec_per_call",
-)
-"""What a request costs: judged at an equal rate where batches differ."""
-AS_BUILT_COST = "as_built_cpu_ns_per_op"
-"""Of the two programs in the layout that each was built with, which a change may also come from."""
-ELAPSED = "elapsed_ns_per_op"
-SERVED = (ELAPSED, "ops_per_sec", "latency_p50_us", "latency_p99_us")
-"""What users get; the tail beyond is too rare in a start to be compared."""
-JUDGED_TIMES = (*COSTS, *SERVED)
 
-USUAL_LAYOUT_SD = 0.02
-"""Standard deviation of the change between layouts where a platform has not been measured (docs/timed.md)."""
-STARTS_OF_ONE_LAYOUT = LOOKS[1]
-"""More starts of two programs that cannot be linked again would not make their change any better known."""
+class CaseExplainer(Protocol):
+    """What knows the builds and sources of a comparison, and explains its cases by them."""
 
-Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
-"""How much starts differ on this platform, by metric and circumstances."""
+    @property
+    def functions(self) -> tuple[list[SourceFunction], list[SourceFunction]]:
+        """The functions in the debug information of the base and of the head."""
+
+    @property
+    def changes(self) -> Changes | UnknownChanges:
+        """What differs between the sources."""
+
+    def findings(self, answers: CaseAnswers, verdicts: Sequence[Verdict], measured: CaseResults) -> list[Finding]:
+        """Return reasons for a change, and what could not be measured."""
 
 
-def conclude(results: Results, bank: Bank, explainer: Explainer | None) -> list[CaseResult]:
+def conclude(results: Results, bank: Bank, explainer: CaseExplainer | None) -> list[CaseResult]:
     """Judge all cases, with q over cases and metrics. Without an explainer there are no reasons."""
     settings = results.resolved.settings
     reported = results.reported()
@@ -188,13 +177,7 @@ def _judge_blocks(engine: str, trials: Trials | None, settings: Settings) -> lis
     """Return what is concluded on each metric of an engine that is judged by blocks; nothing of an invalid case."""
     if trials is None or not trials.usable:
         return []
-    base, head = (trials.whole[side] for side in (BASE, HEAD))
-    judged = [
-        judge_blocks(rule, base, head, settings.min_effect[engine], settings.q)
-        for rule in with_rules_of_plugins(settings.plugin_metrics).values()
-        if rule.engine == engine
-    ]
-    return [of_metric for of_metric in judged if of_metric is not None]
+    return judge_engine(engine, trials.whole[BASE], trials.whole[HEAD], settings)
 
 
 def _judge_plugins(measured: CaseResults, settings: Settings) -> list[UnadjustedVerdict]:
@@ -211,24 +194,30 @@ def _judge_work(measured: CaseResults, settings: Settings) -> list[UnadjustedVer
     trials = measured.counted
     if trials is None or trials.blocks != 1 or not measured.is_identical:
         return _judge_blocks("counted", trials, settings)
-    base, head = (trials.whole[side][0] for side in (BASE, HEAD))
-    min_effect = settings.min_effect["counted"]
-    judged = [judge_identical(name, base, head, min_effect) for name in METRICS if METRICS[name].engine == "counted"]
-    return [of_metric for of_metric in judged if of_metric is not None]
+    return judge_identical_work(trials.whole[BASE][0], trials.whole[HEAD][0], settings)
 
 
 def _judge_times(
     timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank
 ) -> dict[str, list[UnadjustedVerdict]]:
-    """Return what is concluded on the timed metrics, by case: all cases and the bank show how much starts vary."""
+    """Return what is concluded on the timed metrics, by case: all cases and the bank show how much starts vary.
+
+    The cost at full speed is another metric where that at an equal rate decides.
+    """
     verdicts: dict[str, list[UnadjustedVerdict]] = {}
-    for metric in JUDGED_TIMES:
-        usable = {name: trials.pairs for name, trials in _judged_trials(metric, timed).items()}
-        for name, judged in judge_time(metric, usable, timed, settings, bank).items():
+    by_metric = [
+        judge_time(metric, _starts(_judged_trials(metric, timed), timed), settings, bank) for metric in JUDGED_TIMES
+    ]
+    batched = judge_time(CPU_TIME, _starts(_batched_trials(timed), timed), settings, bank)
+    for by_case in [*by_metric, as_metric(COST_AT_FULL_SPEED, batched)]:
+        for name, judged in by_case.items():
             verdicts.setdefault(name, []).append(judged)
-    for name, judged in _judge_batched(timed, settings, bank).items():
-        verdicts.setdefault(name, []).append(judged)
     return verdicts
+
+
+def _starts(judged: Mapping[str, TimedTrials], timed: Mapping[str, TimedTrials]) -> dict[str, Starts]:
+    """Return the starts of judged trials, whose circumstances are those at full speed."""
+    return {name: timed[name].starts(trials.pairs) for name, trials in judged.items()}
 
 
 def _judged_trials(metric: str, timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
@@ -254,135 +243,14 @@ def _as_built_trials(timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]
     return _judged_trials(CPU_TIME, as_built)
 
 
-def _judge_batched(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, UnadjustedVerdict]:
-    """Return what is concluded on the cost at full speed where that at an equal rate decides."""
-    batched = {name: trials.pairs for name, trials in _batched_trials(timed).items()}
-    return _named(COST_AT_FULL_SPEED, judge_time(CPU_TIME, batched, timed, settings, bank))
-
-
 def _judge_as_built(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, Verdict]:
     """Return what is concluded on the two programs in the layout that each was built with, where these were timed.
 
     It stands by itself: it decides nothing, and is not among the metrics over which q is.
     """
     as_built = _as_built_trials(timed)
-    starts = {name: trials.pairs for name, trials in as_built.items()}
-    judged = _named(AS_BUILT_COST, judge_time(CPU_TIME, starts, as_built, settings, bank, of_sources=False))
-    return {name: of_case.verdict for name, of_case in judged.items()}
-
-
-def _named(metric: str, judged: Mapping[str, UnadjustedVerdict]) -> dict[str, UnadjustedVerdict]:
-    return {
-        name: replace(of_case, verdict=of_case.verdict.model_copy(update={"metric": metric}))
-        for name, of_case in judged.items()
-    }
-
-
-def judge_time(
-    metric: str,
-    starts: Mapping[str, Sequence[TimedPair]],
-    timed: Mapping[str, TimedTrials],
-    settings: Settings,
-    bank: Bank,
-    *,
-    of_sources: bool = True,
-) -> dict[str, UnadjustedVerdict]:
-    """Return the verdicts on one metric by case; the variances of starts are pooled where circumstances are alike.
-
-    What is concluded on sources holds for any layout: where each side had only one, its variance is added.
-    """
-    groups: dict[str, dict[str, Sequence[TimedPair]]] = {}
-    for name, of_case in starts.items():
-        groups.setdefault(timed[name].circumstances, {})[name] = of_case
-    judged: dict[str, UnadjustedVerdict] = {}
-    for circumstances, group in groups.items():
-        spreads = bank.get((metric, circumstances), ())
-        is_fixed = of_sources and any(timed[name].has_fixed_layouts for name in group)
-        variance = layout_variance(metric, bank) if is_fixed else 0.0
-        judged |= judge_timed(metric, group, settings.min_effect["timed"], spreads, settings.q, variance)
-    return judged
-
-
-def layout_variance(metric: str, bank: Bank) -> float:
-    """Return the variance of a change between two layouts: how much starts of random layouts differ on this platform.
-
-    What starts of one layout differ by is a part of that, so that it is rather too large. A platform that has timed
-    nothing in random layouts has the usual one.
-    """
-    of_random_layouts = [
-        spread.variance
-        for (named, circumstances), spreads in bank.items()
-        if named == metric and not circumstances.endswith(AS_BUILT)
-        for spread in spreads
-    ]
-    return statistics.median(of_random_layouts) if of_random_layouts else USUAL_LAYOUT_SD**2
-
-
-def undecided_in_time(starts: Mapping[str, int], results: Results, bank: Bank, comparisons: int) -> frozenset[str]:
-    """Return the cases that a further look could decide, by as many starts of each as it was looked at.
-
-    A case whose time has changed for certain is decided. Else what a request costs has to be, in both loads where
-    batches differ, and throughput; a likely change beside that is looked at again. Of the sample of identical cases
-    nothing but a change is asked for: where it is not likely, they are looked at no further.
-    """
-    q = results.resolved.settings.q
-    costs = {name: results.timed[name].of_cost.pairs[:number] for name, number in starts.items()}
-    beside = judge_time(WHOLE_COST, costs, results.timed, results.resolved.settings, bank)
-    needed = _judge_needed_times(starts, results, bank)
-    open_cases = {name: judged for name, judged in needed.items() if not _has_changed(judged, comparisons, q)}
-    sample = results.sample_of_identical
-    if sample & (needed.keys() - open_cases.keys()):
-        # Their claim does not hold: they are cases like all others.
-        sample = frozenset()
-
-    def is_worth_a_look(name: str, judged: Sequence[UnadjustedVerdict]) -> bool:
-        number = starts[name]
-        if number >= STARTS_OF_ONE_LAYOUT and results.timed[name].has_fixed_layouts:
-            return False
-        if name not in sample and any(wants_more_starts(one, number, comparisons, q) for one in judged):
-            return True
-        hints = [*(judged if name in sample else ()), *([beside[name]] if name in beside else ())]
-        return any(hints_at_change(one, number, comparisons, q) for one in hints)
-
-    return frozenset(name for name, judged in open_cases.items() if is_worth_a_look(name, judged))
-
-
-def changed_in_time(starts: Mapping[str, int], results: Results, bank: Bank, comparisons: int) -> frozenset[str]:
-    """Return the cases whose time has changed for certain by so many starts, also if no other had."""
-    needed = _judge_needed_times(starts, results, bank)
-    return frozenset(
-        name for name, judged in needed.items() if _has_changed(judged, comparisons, results.resolved.settings.q)
-    )
-
-
-def _has_changed(judged: Sequence[UnadjustedVerdict], comparisons: int, q: float) -> bool:
-    return any(is_certain_change(one, comparisons, q) for one in judged)
-
-
-def _judge_needed_times(starts: Mapping[str, int], results: Results, bank: Bank) -> dict[str, list[UnadjustedVerdict]]:
-    """Return by case the verdicts that have to be decided for its time to be: cost at both loads, and throughput."""
-    timed, settings = results.timed, results.resolved.settings
-    costs = {name: timed[name].of_cost.pairs[:number] for name, number in starts.items()}
-    at_full_speed = {name: timed[name].pairs[:number] for name, number in starts.items()}
-    batched = {name: pairs for name, pairs in at_full_speed.items() if timed[name].paced is not None}
-    needed = (
-        judge_deciding_time(costs, timed, settings, bank),
-        judge_time(ELAPSED, at_full_speed, timed, settings, bank),
-        judge_time(CPU_TIME, batched, timed, settings, bank),
-    )
-    return {name: [judged[name] for judged in needed if name in judged] for name in starts}
-
-
-def judge_deciding_time(
-    starts: Mapping[str, Sequence[TimedPair]], timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank
-) -> dict[str, UnadjustedVerdict]:
-    """Return by case the verdict on what a request costs in time, on the metric that decides there."""
-    judged: dict[str, dict[str, UnadjustedVerdict]] = {}
-    for metric in DECIDING_TIMES:
-        for name, of_case in judge_time(metric, starts, timed, settings, bank).items():
-            judged.setdefault(name, {})[metric] = of_case
-    chosen = {name: deciding_time([one.verdict for one in by_metric.values()]) for name, by_metric in judged.items()}
-    return {name: judged[name][verdict.metric] for name, verdict in chosen.items() if verdict is not None}
+    judged = judge_time(CPU_TIME, _starts(as_built, as_built), settings, bank, of_sources=False)
+    return {name: of_case.verdict for name, of_case in as_metric(AS_BUILT_COST, judged).items()}
 
 
 def metrics_judged(results: Results) -> int:
@@ -395,12 +263,12 @@ def metrics_judged(results: Results) -> int:
 
 
 def _conclude_case(
-    measured: CaseResults, verdicts: list[Verdict], results: Results, explainer: Explainer | None
+    measured: CaseResults, verdicts: list[Verdict], results: Results, explainer: CaseExplainer | None
 ) -> CaseResult:
     case, settings = measured.case, results.resolved.settings
     validity = _validity(measured)
     if measured.is_identical:
-        verdicts = [_as_identical(verdict) for verdict in verdicts]
+        verdicts = [as_identical(verdict) for verdict in verdicts]
     elif measured.counted is not None:
         verdicts = without_string_places(verdicts, measured.counted, results.blobs)
     rules = with_rules_of_plugins(settings.plugin_metrics)
@@ -425,13 +293,6 @@ def _conclude_case(
 def _layouts_vary(measured: CaseResults) -> bool:
     """Whether a case was timed in many layouts, or in one that both sides have."""
     return measured.timed is None or not measured.timed.of_cost.has_fixed_layouts
-
-
-def _as_identical(verdict: Verdict) -> Verdict:
-    """Return a verdict as it is where both sides execute the same instructions, equally often."""
-    if verdict.metric != "instructions_per_op" or verdict.engine != "counted":
-        return verdict
-    return verdict.model_copy(update={"verdict": "identical", "q": None})
 
 
 def _is_cut_short(measured: CaseResults, results: Results) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from zerolap.lab.results import Trials
+from zerolap.documents.results import Trials
 from zerolap.records import (
     BASE,
     HEAD,

@@ -1,0 +1,52 @@
+"""What trials come to, and what is stored of it: comparisons and runs with their verdicts, notes and pictures."""
+
+from zerolap.documents.comparison_document import (
+    add_to_bank as add_to_bank,
+    comparison_of as comparison_of,
+    read_bank as read_bank,
+    record_start_ratios as record_start_ratios,
+)
+from zerolap.documents.conclusions import (
+    CaseExplainer as CaseExplainer,
+    blocks_are_undecided as blocks_are_undecided,
+    metrics_judged as metrics_judged,
+    worth_sampling as worth_sampling,
+)
+from zerolap.documents.identity import (
+    has_io_threads as has_io_threads,
+)
+from zerolap.documents.picture_data import (
+    latency_points as latency_points,
+    off_cpu_ns_per_op as off_cpu_ns_per_op,
+    read_case_pictures as read_case_pictures,
+    read_pictures as read_pictures,
+    read_run_pictures as read_run_pictures,
+)
+from zerolap.documents.results import (
+    CaseResults as CaseResults,
+    Results as Results,
+    TimedTrials as TimedTrials,
+    Trials as Trials,
+)
+from zerolap.documents.run_document import (
+    run_of as run_of,
+)
+from zerolap.documents.side_profiles import (
+    TIMER_COST as TIMER_COST,
+    call_counts as call_counts,
+    graph_kind as graph_kind,
+    merged_graph as merged_graph,
+    repeated_steps as repeated_steps,
+    sampled_side as sampled_side,
+)
+from zerolap.documents.stored_documents import (
+    read_comparison as read_comparison,
+    read_run as read_run,
+    recorded_results as recorded_results,
+)
+from zerolap.documents.string_place_verdicts import (
+    string_place_findings as string_place_findings,
+)
+from zerolap.documents.unmeasured import (
+    not_measured as not_measured,
+)

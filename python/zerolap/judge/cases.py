@@ -1,0 +1,201 @@
+"""What cases are judged by: which metrics, how their starts are pooled, and whether more trials could decide one."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from zerolap.judge.block_verdicts import judge_blocks, judge_identical
+from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
+from zerolap.judge.looks import LOOKS
+from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, is_certain_change, judge_timed, wants_more_starts
+from zerolap.judge.verdict_rule import UnadjustedVerdict
+from zerolap.records import METRICS, Measurement, Settings, Spread, Verdict, with_rules_of_plugins
+
+WHOLE_COST = "whole_cpu_ns_per_op"
+"""Of all slices, with timers, background threads and forked children, not of a typical one."""
+COSTS = (
+    *DECIDING_TIMES,
+    WHOLE_COST,
+    "retired_instructions_per_op",
+    "branch_misses_per_op",
+    "cache_misses_per_op",
+    "tlb_misses_per_op",
+    "io_threads_ns_per_op",
+    "usec_per_call",
+)
+"""What a request costs: judged at an equal rate where batches differ."""
+AS_BUILT_COST = "as_built_cpu_ns_per_op"
+"""Of the two programs in the layout that each was built with, which a change may also come from."""
+ELAPSED = "elapsed_ns_per_op"
+SERVED = (ELAPSED, "ops_per_sec", "latency_p50_us", "latency_p99_us")
+"""What users get; the tail beyond is too rare in a start to be compared."""
+JUDGED_TIMES = (*COSTS, *SERVED)
+
+AS_BUILT = ", as built"
+"""At the end of the circumstances of starts whose programs have one layout."""
+USUAL_LAYOUT_SD = 0.02
+"""Standard deviation of the change between layouts where a platform has not been measured (docs/timed.md)."""
+STARTS_OF_ONE_LAYOUT = LOOKS[1]
+"""More starts of two programs that cannot be linked again would not make their change any better known."""
+
+Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
+"""How much starts differ on this platform, by metric and circumstances."""
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Starts of a timed case: the variances of those in the same `circumstances` are of one kind.
+
+    `has_fixed_layouts`: each side has a layout of its own that is the same in all of them.
+    """
+
+    pairs: Sequence[TimedPair]
+    circumstances: str
+    has_fixed_layouts: bool
+
+
+@dataclass(frozen=True)
+class StartsLookedAt:
+    """The first starts of a case, up to a look: those at full speed, and those from which its cost is judged.
+
+    These are at an equal rate, and `is_paced`, where batches differ; else they are the same.
+    """
+
+    number: int
+    at_full_speed: Starts
+    of_cost: Starts
+    is_paced: bool
+
+
+def judge_engine(
+    engine: str, base: Sequence[Measurement], head: Sequence[Measurement], settings: Settings
+) -> list[UnadjustedVerdict]:
+    """Return what is concluded on each metric of an engine that is judged by blocks."""
+    judged = [
+        judge_blocks(rule, base, head, settings.min_effect[engine], settings.q)
+        for rule in with_rules_of_plugins(settings.plugin_metrics).values()
+        if rule.engine == engine
+    ]
+    return [of_metric for of_metric in judged if of_metric is not None]
+
+
+def judge_identical_work(base: Measurement, head: Measurement, settings: Settings) -> list[UnadjustedVerdict]:
+    """Return what one block shows of each counted metric, where both sides execute the same instructions."""
+    min_effect = settings.min_effect["counted"]
+    judged = [judge_identical(name, base, head, min_effect) for name in METRICS if METRICS[name].engine == "counted"]
+    return [of_metric for of_metric in judged if of_metric is not None]
+
+
+def as_identical(verdict: Verdict) -> Verdict:
+    """Return a verdict as it is where both sides execute the same instructions, equally often."""
+    if verdict.metric != "instructions_per_op" or verdict.engine != "counted":
+        return verdict
+    return verdict.model_copy(update={"verdict": "identical", "q": None})
+
+
+def as_metric(metric: str, judged: Mapping[str, UnadjustedVerdict]) -> dict[str, UnadjustedVerdict]:
+    """Return verdicts on a metric that was judged like another one."""
+    return {
+        case: replace(of_case, verdict=of_case.verdict.model_copy(update={"metric": metric}))
+        for case, of_case in judged.items()
+    }
+
+
+def judge_time(
+    metric: str, starts: Mapping[str, Starts], settings: Settings, bank: Bank, *, of_sources: bool = True
+) -> dict[str, UnadjustedVerdict]:
+    """Return the verdicts on one metric by case; the variances of starts are pooled where circumstances are alike.
+
+    What is concluded on sources holds for any layout: where each side had only one, its variance is added.
+    """
+    groups: dict[str, dict[str, Starts]] = {}
+    for case, of_case in starts.items():
+        groups.setdefault(of_case.circumstances, {})[case] = of_case
+    judged: dict[str, UnadjustedVerdict] = {}
+    for circumstances, group in groups.items():
+        spreads = bank.get((metric, circumstances), ())
+        is_fixed = of_sources and any(of_case.has_fixed_layouts for of_case in group.values())
+        variance = layout_variance(metric, bank) if is_fixed else 0.0
+        pairs = {case: of_case.pairs for case, of_case in group.items()}
+        judged |= judge_timed(metric, pairs, settings.min_effect["timed"], spreads, settings.q, variance)
+    return judged
+
+
+def layout_variance(metric: str, bank: Bank) -> float:
+    """Return the variance of a change between two layouts: how much starts of random layouts differ on this platform.
+
+    What starts of one layout differ by is a part of that, so that it is rather too large. A platform that has timed
+    nothing in random layouts has the usual one.
+    """
+    of_random_layouts = [
+        spread.variance
+        for (judged, circumstances), spreads in bank.items()
+        if judged == metric and not circumstances.endswith(AS_BUILT)
+        for spread in spreads
+    ]
+    return statistics.median(of_random_layouts) if of_random_layouts else USUAL_LAYOUT_SD**2
+
+
+def undecided_in_time(
+    cases: Mapping[str, StartsLookedAt], sample: frozenset[str], settings: Settings, bank: Bank, comparisons: int
+) -> frozenset[str]:
+    """Return the cases that a further look could decide.
+
+    A case whose time has changed for certain is decided. Else what a request costs has to be, in both loads where
+    batches differ, and throughput; a likely change beside that is looked at again. Of the sample of identical cases
+    nothing but a change is asked for: where it is not likely, they are looked at no further.
+    """
+    q = settings.q
+    beside = judge_time(WHOLE_COST, {case: looked_at.of_cost for case, looked_at in cases.items()}, settings, bank)
+    needed = _judge_needed_times(cases, settings, bank)
+    open_cases = {case: judged for case, judged in needed.items() if not _has_changed(judged, comparisons, q)}
+    if sample & (needed.keys() - open_cases.keys()):
+        # Their claim does not hold: they are cases like all others.
+        sample = frozenset()
+
+    def is_worth_a_look(case: str, judged: Sequence[UnadjustedVerdict]) -> bool:
+        number = cases[case].number
+        if number >= STARTS_OF_ONE_LAYOUT and cases[case].at_full_speed.has_fixed_layouts:
+            return False
+        if case not in sample and any(wants_more_starts(verdict, number, comparisons, q) for verdict in judged):
+            return True
+        hints = [*(judged if case in sample else ()), *([beside[case]] if case in beside else ())]
+        return any(hints_at_change(verdict, number, comparisons, q) for verdict in hints)
+
+    return frozenset(case for case, judged in open_cases.items() if is_worth_a_look(case, judged))
+
+
+def changed_in_time(
+    cases: Mapping[str, StartsLookedAt], settings: Settings, bank: Bank, comparisons: int
+) -> frozenset[str]:
+    """Return the cases whose time has changed for certain, also if no other had."""
+    needed = _judge_needed_times(cases, settings, bank)
+    return frozenset(case for case, judged in needed.items() if _has_changed(judged, comparisons, settings.q))
+
+
+def _has_changed(judged: Sequence[UnadjustedVerdict], comparisons: int, q: float) -> bool:
+    return any(is_certain_change(verdict, comparisons, q) for verdict in judged)
+
+
+def _judge_needed_times(
+    cases: Mapping[str, StartsLookedAt], settings: Settings, bank: Bank
+) -> dict[str, list[UnadjustedVerdict]]:
+    """Return by case the verdicts that have to be decided for its time to be: cost at both loads, and throughput."""
+    at_full_speed = {case: looked_at.at_full_speed for case, looked_at in cases.items()}
+    needed = (
+        judge_deciding_time({case: looked_at.of_cost for case, looked_at in cases.items()}, settings, bank),
+        judge_time(ELAPSED, at_full_speed, settings, bank),
+        judge_time(CPU_TIME, {case: at_full_speed[case] for case in cases if cases[case].is_paced}, settings, bank),
+    )
+    return {case: [judged[case] for judged in needed if case in judged] for case in cases}
+
+
+def judge_deciding_time(starts: Mapping[str, Starts], settings: Settings, bank: Bank) -> dict[str, UnadjustedVerdict]:
+    """Return by case the verdict on what a request costs in time, on the metric that decides there."""
+    judged: dict[str, dict[str, UnadjustedVerdict]] = {}
+    for metric in DECIDING_TIMES:
+        for case, of_case in judge_time(metric, starts, settings, bank).items():
+            judged.setdefault(case, {})[metric] = of_case
+    chosen = {case: deciding_time([each.verdict for each in by_metric.values()]) for case, by_metric in judged.items()}
+    return {case: judged[case][verdict.metric] for case, verdict in chosen.items() if verdict is not None}
