@@ -16,7 +16,7 @@ from benches.figures import DIRECTORY, Figure
 from zerolap import open_store
 from zerolap.build import KernelSource, resolve
 from zerolap.byte_counts import MIB, shown_bytes
-from zerolap.lab import EmulatedRequest, Factor, Lab, emulated_snapshot
+from zerolap.lab import EmulatedOptions, Factor, Lab, emulated_request, snapshot
 from zerolap.records import EmulatedPoint, EmulatedSnapshotReport, RequestedServer
 from zerolap.report import sweep_json
 
@@ -39,17 +39,18 @@ def patched_source() -> KernelSource:
 
 def emulated(sizes: Sequence[int] | None, repetitions: int) -> EmulatedSnapshotReport:
     """Count both forks at sizes of data, by default the usual ones."""
-    request = EmulatedRequest(
-        server=RequestedServer(source=resolve(SERVER, None)),
-        kernel=patched_source(),
+    options = EmulatedOptions(
+        kernel=patched_source().files,
         sizes_bytes=sizes,
         repetitions=repetitions,
         seed=1,
-        command_line="make bench-snapshots",
         factors=[Factor("fork", ["copy", "async"])],
     )
+    request = emulated_request(RequestedServer(source=resolve(SERVER, None)), options, "make bench-snapshots")
     with open_store(STORE) as results:
-        return emulated_snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
+        report = snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
+    assert isinstance(report, EmulatedSnapshotReport)
+    return report
 
 
 def counted_forks(sizes: Sequence[int] | None) -> dict[str, Figure]:

@@ -18,7 +18,7 @@ from benches.figures import DIRECTORY, Figure, read_figures, show_figures, write
 from benches.planted_stall import planted_stall
 from zerolap import open_store
 from zerolap.build import resolve
-from zerolap.lab import Lab, SnapshotRequest, snapshot
+from zerolap.lab import Lab, SnapshotOptions, snapshot, snapshot_request
 from zerolap.records import RequestedServer, SnapshotLoad, SnapshotPoint, SnapshotRepetition, SnapshotReport
 from zerolap.report import sweep_json
 
@@ -31,19 +31,18 @@ AGREES_SHARE, AGREES_US = 0.2, 1000.0
 
 def sweep(sizes: Sequence[int] | None, store: Path) -> SnapshotReport:
     """Carry out the sweep that `zerolap snapshot redis-server` does."""
-    request = SnapshotRequest(
-        server=RequestedServer(source=resolve(SERVER, None)),
-        event="bgsave",
+    options = SnapshotOptions(
         sizes_bytes=sizes,
-        loads=["open", "closed"],
         rate_per_second=RATE_PER_SECOND,
         connections=CONNECTIONS,
         repetitions=REPETITIONS,
         seed=1,
-        command_line="make bench-snapshots",
     )
+    request = snapshot_request(RequestedServer(source=resolve(SERVER, None)), options, "make bench-snapshots")
     with open_store(store) as results:
-        return snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
+        report = snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
+    assert isinstance(report, SnapshotReport)
+    return report
 
 
 def figures_of(report: SnapshotReport) -> dict[str, Figure]:

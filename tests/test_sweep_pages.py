@@ -14,8 +14,8 @@ from zerolap.records import SweepReport
 from zerolap.report import sweep_html, sweep_json, sweep_markdown
 from zerolap.store import Store
 
-ID = "s-0123456789abcdef01234567"
-SIDES_ID = "s-1123456789abcdef01234567"
+ID = "w-0123456789abcdef01234567"
+SIDES_ID = "w-1123456789abcdef01234567"
 PAGES = "/api/v1/pages"
 
 

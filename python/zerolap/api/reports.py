@@ -44,7 +44,7 @@ MEDIA_TYPES: Final[dict[Form, str]] = {
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
 }
-IDENTITY: Final = re.compile(r"[crs]-[0-9a-f-]{1,64}")
+IDENTITY: Final = re.compile(r"[crw]-[0-9a-f-]{1,64}")
 
 
 class NoReport(Exception):

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from zerolap.build import KernelSource
-    from zerolap.cli.output import Reports
-    from zerolap.lab import EmulatedRequest
+    from zerolap.records import KernelFiles
 
 OF_MACHINES = ("base", "event", "load", "rate", "connections", "trace", "min_effect", "fail_on")
 """Options of a sweep on this machine, which an emulated one does not follow."""
@@ -28,7 +26,7 @@ class KernelOptions:
     patches: Sequence[Path]
     configurations: Sequence[Path]
 
-    def source(self, context: typer.Context) -> "KernelSource | None":
+    def files(self, context: typer.Context) -> "KernelFiles | None":
         """Return what the kernel is built of, or none without `--kernel`; raises `UsageError`."""
         from zerolap.build import KernelSource
         from zerolap.errors import UsageError
@@ -44,26 +42,10 @@ class KernelOptions:
             if is_given(context, name):
                 option = name.replace("_", "-")
                 raise UsageError(f"`--{option}` does not go with `--kernel`, which counts forks in emulated machines")
-        return KernelSource(self.kernel, self.patches, self.configurations)
+        return KernelSource(self.kernel, self.patches, self.configurations).files
 
 
 def is_given(context: typer.Context, name: str) -> bool:
     """Whether an option was given, instead of its default being taken."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
-
-
-def count_forks(request: "EmulatedRequest", reports: "Reports", *, store: str | None, unsafe_no_sandbox: bool) -> int:
-    """Carry out the sweep, write what was asked for, and the table; return the exit code."""
-    from zerolap.cli import options
-    from zerolap.cli.bar import Bar
-    from zerolap.cli.exit_code import DONE
-    from zerolap.cli.output import write_sweep
-    from zerolap.errors import TrialFailed
-    from zerolap.lab import Lab, emulated_snapshot
-    from zerolap.store import Store
-
-    with Store.open(store) as results, Bar(quiet=reports.quiet) as bar:
-        report = emulated_snapshot(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
-    write_sweep(report, reports)
-    return TrialFailed.exit_code if report.failed else DONE

@@ -8,7 +8,7 @@ from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
-    from zerolap.records import Comparison, RunReport
+    from zerolap.records import Comparison, RunReport, SweepReport
     from zerolap.store import Store
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
@@ -56,10 +56,10 @@ def explain(
             return
         if identity == "latest":
             identity = latest_result(results)
-        if identity.startswith("s-"):
+        if identity.startswith("w-"):
             if benchfmt is not None:
                 raise UsageError("a sweep of snapshots is not written as benchfmt", hint="write --json FILE")
-            write_sweep(results.sweeps.report(identity), reports)
+            write_sweep(_sweep(results, identity), reports)
         elif identity.startswith("r-"):
             write_run(_run(results, identity), results, reports)
         else:
@@ -75,6 +75,15 @@ def _comparison(results: "Store", identity: str) -> "Comparison":
     from zerolap.documents import read_comparison
 
     return read_comparison(results, comparison.id)
+
+
+def _sweep(results: "Store", identity: str) -> "SweepReport":
+    """Return a stored sweep, as `_comparison` does."""
+    if results.sweeps.unfinished(identity) is None:
+        return results.sweeps.report(identity)
+    from zerolap.lab import read_sweep
+
+    return read_sweep(results, identity)
 
 
 def _run(results: "Store", identity: str) -> "RunReport":

@@ -137,18 +137,23 @@ def snapshot(
     quiet: options.Quiet = False,
 ) -> None:
     """Carry out the sweep, write what was asked for, and the table."""
-    import secrets
-
     from zerolap.cli.bar import Bar
-    from zerolap.cli.emulated_forks import EMULATED_REPETITIONS, EMULATED_SEED, KernelOptions, count_forks, is_given
+    from zerolap.cli.emulated_forks import EMULATED_REPETITIONS, EMULATED_SEED, KernelOptions, is_given
     from zerolap.cli.exit_code import snapshot_exit_code
     from zerolap.cli.output import Reports, write_sweep
-    from zerolap.lab import EmulatedRequest, Lab, SnapshotRequest, snapshot as sweep
+    from zerolap.lab import (
+        EmulatedOptions,
+        Lab,
+        SnapshotOptions,
+        emulated_request,
+        snapshot as sweep,
+        snapshot_request,
+    )
     from zerolap.records import RequestedServer
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
-    kernel_source = KernelOptions(kernel, kernel_patch or [], kernel_config or []).source(context)
+    kernel_files = KernelOptions(kernel, kernel_patch or [], kernel_config or []).files(context)
     _check_gate(fail_on, has_sides=base is not None or vary is not None)
 
     def requested(name: str) -> RequestedServer:
@@ -159,33 +164,30 @@ def snapshot(
         )
 
     reports = Reports(json, markdown, html, None, quiet)
-    if kernel_source is not None:
-        forks = EmulatedRequest(
-            server=requested(server),
-            kernel=kernel_source,
+    if kernel_files is not None:
+        emulated = EmulatedOptions(
+            kernel=kernel_files,
             sizes_bytes=None if sizes is None else _sizes(sizes),
             repetitions=repetitions if is_given(context, "repetitions") else EMULATED_REPETITIONS,
             seed=EMULATED_SEED if seed is None else seed,
-            command_line=options.command_line(context),
             factors=[_factor(words) for words in vary or []],
         )
-        raise typer.Exit(count_forks(forks, reports, store=store, unsafe_no_sandbox=unsafe_no_sandbox))
-    request = SnapshotRequest(
-        server=requested(server),
-        base=None if base is None else requested(base),
-        factors=[_factor(words) for words in vary or []],
-        min_effect=_min_effect(min_effect),
-        event=_event(event),
-        sizes_bytes=None if sizes is None else _sizes(sizes),
-        loads=_loads(load),
-        rate_per_second=rate,
-        connections=connections,
-        repetitions=repetitions,
-        seed=secrets.randbits(63) if seed is None else seed,
-        is_seed_drawn=seed is None,
-        is_traced=trace,
-        command_line=options.command_line(context),
-    )
+        request = emulated_request(requested(server), emulated, options.command_line(context))
+    else:
+        wanted = SnapshotOptions(
+            base=None if base is None else requested(base),
+            factors=[_factor(words) for words in vary or []],
+            min_effect=_min_effect(min_effect),
+            event=_event(event),
+            sizes_bytes=None if sizes is None else _sizes(sizes),
+            loads=_loads(load),
+            rate_per_second=rate,
+            connections=connections,
+            repetitions=repetitions,
+            seed=seed,
+            is_traced=trace,
+        )
+        request = snapshot_request(requested(server), wanted, options.command_line(context))
     with Store.open(store) as results, Bar(quiet=quiet) as bar:
         report = sweep(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
     write_sweep(report, reports)

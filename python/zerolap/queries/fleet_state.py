@@ -8,8 +8,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.queries.report_list import PATHS
-from zerolap.records import Priority, Record, RequestState, UnreadableRecord, read_stored
+from zerolap.queries.report_list import PATHS, ReportPath
+from zerolap.records import Priority, Record, RequestKind, RequestState, UnreadableRecord, read_stored
 from zerolap.store import AttemptInShort, AttemptState, JobKind, KnownAgent, RequestInShort, Store
 
 GONE_AFTER_SECONDS: Final = 60.0
@@ -20,7 +20,6 @@ MOST_REQUESTS: Final = 200
 OPEN: Final = frozenset({"waiting", "running"})
 
 AgentState: TypeAlias = Literal["busy", "idle", "draining", "refused", "gone"]
-ReportPath: TypeAlias = Literal["comparisons", "runs"]
 
 
 class FleetJob(Record):
@@ -159,7 +158,7 @@ def moment_text(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _job(of_job: AttemptInShort, kinds: Mapping[str, Literal["compare", "run"]]) -> FleetJob:
+def _job(of_job: AttemptInShort, kinds: Mapping[str, RequestKind]) -> FleetJob:
     same = ("job", "kind", "engine", "subject", "request", "platform", "state", "agent", "publications", "starts")
     return FleetJob(
         **{name: getattr(of_job, name) for name in (*same, "reason")},

@@ -5,10 +5,10 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.fleet_state import ReportPath, moment_text
+from zerolap.queries.fleet_state import moment_text
 from zerolap.queries.pull_requests import LARGEST_PULL_REQUEST, pull_request_address
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.queries.report_list import PATHS, OutcomeCount, listed_report
+from zerolap.queries.report_list import PATHS, OutcomeCount, ReportPath, listed_report
 from zerolap.records import Record, UnreadableRecord
 from zerolap.store import StoredTrigger, TriggerState
 

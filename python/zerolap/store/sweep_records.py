@@ -10,8 +10,8 @@ from zerolap.records import SnapshotReport, SweepReport, UnreadableRecord, read_
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_of
 from zerolap.store.documents import as_json
-from zerolap.store.recorded_requests import find, keep_platform
-from zerolap.store.tables import sweep
+from zerolap.store.recorded_requests import LAST_CHARACTER, find, keep_platform
+from zerolap.store.tables import request, sweep
 
 NOUN: Final = "sweep of snapshots"
 
@@ -60,6 +60,14 @@ class SweepRecords:
         with self._database.reading() as connection:
             row = find(connection, sweep, wanted, NOUN)
         return read_stored_sweep(self._blobs.get(row.blob).decode(), row.id)
+
+    def unfinished(self, wanted: str) -> str | None:
+        """Return the id of the request, of which it is the unique beginning, for a sweep that is not done."""
+        is_meant = (request.c.kind == "snapshot", request.c.id >= wanted, request.c.id < wanted + LAST_CHARACTER)
+        joined = select(request.c.id).join(sweep, sweep.c.id == request.c.id, isouter=True)
+        with self._database.reading() as connection:
+            ids = list(connection.execute(joined.where(*is_meant, sweep.c.id.is_(None)).limit(2)).scalars())
+        return ids[0] if len(ids) == 1 else None
 
     def has(self, identity: str) -> bool:
         """Whether there is a sweep with exactly that id."""
