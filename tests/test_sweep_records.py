@@ -15,7 +15,7 @@ from sqlalchemy import update
 from stored_run import stored_run
 
 from zerolap.build import BuiltKernel, KernelBuilder
-from zerolap.engines import EMULATED, Place
+from zerolap.engines import EMULATED, Place, snapshot_sizes
 from zerolap.errors import UsageError
 from zerolap.lab import (
     EmulatedOptions,
@@ -24,7 +24,6 @@ from zerolap.lab import (
     Worker,
     emulated_request,
     snapshot,
-    snapshot_sizes,
     sweep_requests,
 )
 from zerolap.queries.sweep_list import SWEEP_ID

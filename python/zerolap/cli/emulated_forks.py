@@ -10,8 +10,8 @@ import typer
 if TYPE_CHECKING:
     from zerolap.records import KernelFiles
 
-OF_MACHINES = ("base", "event", "load", "rate", "connections", "trace", "min_effect", "fail_on")
-"""Options of a sweep on this machine, which an emulated one does not follow."""
+OF_MACHINES = ("base", "event", "load", "rate", "connections", "trace", "min_effect", "fail_on", "platform")
+"""Options of a sweep on machines themselves, which an emulated one does not follow."""
 EMULATED_REPETITIONS = 1
 """Equal runs count the same: more only show that they do."""
 EMULATED_SEED = 1

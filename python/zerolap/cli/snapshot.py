@@ -135,6 +135,10 @@ def snapshot(
     unsafe_no_sandbox: options.UnsafeNoSandbox = False,
     seed: options.Seed = None,
     quiet: options.Quiet = False,
+    platform: options.Platform = None,
+    priority: options.Priority = options.DEFAULT_PRIORITY,
+    topic: options.Topic = "",
+    no_wait: options.NoWait = False,
 ) -> None:
     """Carry out the sweep, write what was asked for, and the table."""
     from zerolap.cli.bar import Bar
@@ -153,6 +157,7 @@ def snapshot(
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
+    options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
     kernel_files = KernelOptions(kernel, kernel_patch or [], kernel_config or []).files(context)
     _check_gate(fail_on, has_sides=base is not None or vary is not None)
 
@@ -187,9 +192,16 @@ def snapshot(
             seed=seed,
             is_traced=trace,
         )
-        request = snapshot_request(requested(server), wanted, options.command_line(context))
-    with Store.open(store) as results, Bar(quiet=quiet) as bar:
-        report = sweep(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+        is_here = platform is None
+        request = snapshot_request(requested(server), wanted, options.command_line(context), is_here=is_here)
+    with Store.open(store) as results:
+        if platform is not None:
+            from zerolap.cli.submitting import answered, for_platforms
+
+            requests = for_platforms(request, platform, priority, topic, results)
+            raise typer.Exit(answered(requests, results, reports, fail_on, wait=not no_wait))
+        with Bar(quiet=quiet) as bar:
+            report = sweep(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
     write_sweep(report, reports)
     raise typer.Exit(snapshot_exit_code(report, fail_on))
 

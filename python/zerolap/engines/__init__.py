@@ -13,7 +13,6 @@ from zerolap.engines.emulated_fork import (
     EmulatedTrial as EmulatedTrial,
     require_visible_in_guest as require_visible_in_guest,
 )
-from zerolap.engines.emulated_forks import machine_bytes as machine_bytes, room_for_machines as room_for_machines
 from zerolap.engines.emulator import (
     EMULATED_MACHINE as EMULATED_MACHINE,
     EMULATED_PROCESSOR as EMULATED_PROCESSOR,
@@ -53,11 +52,15 @@ from zerolap.engines.snapshot_figures import (
     event_metrics as event_metrics,
     seconds_until_normal as seconds_until_normal,
 )
+from zerolap.engines.snapshot_sizes import (
+    USUAL_SIZES as USUAL_SIZES,
+    Room as Room,
+    fitting_machines as fitting_machines,
+    fitting_sizes as fitting_sizes,
+)
 from zerolap.engines.snapshot_trial import (
     VALUE_BYTES as VALUE_BYTES,
-    WRITTEN_FILES as WRITTEN_FILES,
     snapshot_case as snapshot_case,
-    snapshot_topology as snapshot_topology,
 )
 from zerolap.engines.snapshots import oversubscribed as oversubscribed
 from zerolap.engines.timed import PAIRS_PER_START as PAIRS_PER_START

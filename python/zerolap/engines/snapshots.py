@@ -9,6 +9,7 @@ from typing import Final
 from zerolap.engines.engine import Place
 from zerolap.engines.huge_pages import HUGE_PAGE_VARIABLES, huge_page_settings, visible_setting
 from zerolap.engines.server_trial import PinnedTrial
+from zerolap.engines.snapshot_sizes import Room
 from zerolap.engines.snapshot_trial import SnapshotLoadSettings, SnapshotServer, filled_snapshot_server
 from zerolap.engines.traced_fork import TracedServer, trace_snapshot
 from zerolap.host import Pinning, Processors, choose_pinning, huge_pages
@@ -49,6 +50,9 @@ class Snapshots:
         [(side, server)] = job.servers.items()
         left = [block for block in job.blocks if place.measured(block, side) is None]
         if left:
+            lacking = Room.here(job.part.event).lacking(job.part.size_bytes, job.part.event)
+            if lacking is not None:
+                raise TrialFailed(lacking)
             start = _Start(job, job.part, side, server, place)
             # Each wait of a trial has a limit of its own: how long all data takes depends on its size.
             with contextlib.closing(start.traced(left[0]) if job.part.is_traced else start.measured(left)) as trials:

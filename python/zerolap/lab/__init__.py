@@ -34,7 +34,6 @@ from zerolap.lab.resolving import KnownPlatform as KnownPlatform, specs_of as sp
 from zerolap.lab.selection import KnownAbilities as KnownAbilities
 from zerolap.lab.snapshot_points import fits_of as fits_of, points_of as points_of, verdicts_of as verdicts_of
 from zerolap.lab.snapshot_sides import Factor as Factor, sides_of as sides_of
-from zerolap.lab.snapshot_sizes import Room as Room, fitting_sizes as fitting_sizes
 from zerolap.lab.sweep_requests import (
     EmulatedOptions as EmulatedOptions,
     SnapshotOptions as SnapshotOptions,

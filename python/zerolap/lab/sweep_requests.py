@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from zerolap.engines import (
     EMULATED,
     SNAPSHOT,
+    USUAL_SIZES,
+    Room,
+    fitting_machines,
+    fitting_sizes,
     require_emulator,
     require_huge_pages_possible,
     require_snapshot_tracing,
@@ -15,7 +19,6 @@ from zerolap.host import huge_pages
 from zerolap.judge import SNAPSHOT_MIN_EFFECT, Q
 from zerolap.lab.requests import drawn_seed, new_id, refuse_conflicts
 from zerolap.lab.snapshot_sides import Factor, SweepSide, sides_of
-from zerolap.lab.snapshot_sizes import Room, fitting_machines, fitting_sizes
 from zerolap.records import (
     BinarySource,
     EmulatedSweep,
@@ -66,24 +69,30 @@ class EmulatedOptions:
     factors: Sequence[Factor] = ()
 
 
-def snapshot_request(server: RequestedServer, options: SnapshotOptions, command_line: str) -> Request:
-    """Return the request for a sweep that this machine carries out.
+def snapshot_request(
+    server: RequestedServer, options: SnapshotOptions, command_line: str, *, is_here: bool = True
+) -> Request:
+    """Return the request for a sweep, which this machine carries out unless `is_here` is false.
 
     Raises `UsageError` for a server that cannot be started, `EnvironmentMissing` where memory, disk space or what
-    traces is missing.
+    traces is missing here. On another machine, sizes that do not fit fail.
     """
     sides = sides_of(server, options.base, options.factors)
     for side in sides:
         _require_startable(side.server, "a sweep starts, fills and stops its own")
         if side.fork is not None:
             raise UsageError("`--vary fork` needs a kernel", hint="give --kernel /usr/src/linux-source-6.1.tar.xz")
-        if side.huge_pages is not None:
+        if is_here and side.huge_pages is not None:
             require_huge_pages_possible(side.huge_pages, huge_pages())
     if options.is_traced:
         if options.event == "none":
             raise UsageError("`--trace` with `--event none`: nothing forks", hint="write --event bgsave")
-        require_snapshot_tracing()
-    sizes, left_out = fitting_sizes(options.sizes_bytes, options.event, Room.here(options.event))
+        if is_here:
+            require_snapshot_tracing()
+    if is_here:
+        sizes, left_out = fitting_sizes(options.sizes_bytes, options.event, Room.here(options.event))
+    else:
+        sizes, left_out = sorted(set(options.sizes_bytes or USUAL_SIZES)), []
     sweep = SnapshotSweep(
         event=options.event,
         sizes_bytes=tuple(sizes),

@@ -223,7 +223,7 @@ def in_short(connection: Connection, identity: str) -> RequestInShort | None:
 
 
 def undocumented_in_short(connection: Connection, limit: int) -> list[RequestInShort]:
-    """Return the newest requests to this machine of which nothing was measured yet, in short, the newest first."""
+    """Return the newest requests to this machine that have no document yet, in short, the newest first."""
     is_meant = (request.c.platform == "", request.c.state != "done", document.c.id.is_(None))
     joined = select(request).join(document, document.c.id == request.c.id, isouter=True).where(*is_meant)
     return [request_in_short(row) for row in connection.execute(joined.order_by(request.c.number.desc()).limit(limit))]

@@ -224,7 +224,7 @@ class Store:
             return requests.unfinished(connection, digest)
 
     def undocumented(self, limit: int) -> list[RequestInShort]:
-        """Return the newest requests to this machine of which nothing was measured yet, the newest first."""
+        """Return the newest requests to this machine that have no document yet, the newest first."""
         with self._database.reading() as connection:
             return requests.undocumented_in_short(connection, limit)
 
@@ -307,7 +307,7 @@ class Store:
             outlived += self._beyond_bytes(connection, retention, blobs, set(outlived))
             histories = retention_rows.outlived_histories(connection, retention, now)
             sweeps = retention_rows.outlived_sweeps(connection, retention, now)
-            kept = self._kept_blobs(connection, set(outlived))
+            kept = self._kept_blobs(connection, {*outlived, *sweeps})
             kept.update(blob for identity, blob in blobs_of_sweeps(connection).items() if identity not in sweeps)
             needed, artifacts = retention_rows.open_builds(connection), []
             for build, builder, digest in retention_rows.packed_builds(connection):

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.byte_counts import GIB, MIB, shown_bytes
-from zerolap.engines import WRITTEN_FILES, machine_bytes, room_for_machines, snapshot_topology
+from zerolap.engines.emulated_forks import machine_bytes, room_for_machines
+from zerolap.engines.snapshot_trial import WRITTEN_FILES, snapshot_topology
 from zerolap.host import available_bytes
 from zerolap.records import EnvironmentMissing, SnapshotEvent
 from zerolap.sandbox import server_limits
