@@ -16,8 +16,8 @@ from benches.figures import DIRECTORY, Figure
 from zerolap import open_store
 from zerolap.build import KernelSource, resolve
 from zerolap.byte_counts import MIB, shown_bytes
-from zerolap.lab import EmulatedOptions, Factor, Lab, emulated_request, snapshot
-from zerolap.records import EmulatedPoint, EmulatedSnapshotReport, RequestedServer
+from zerolap.lab import Factor, Lab, emulated_request, sides_of, snapshot
+from zerolap.records import EmulatedPoint, EmulatedSnapshotReport, EmulatedSweep, RequestedServer
 from zerolap.report import sweep_json
 
 PATCHED: Final = Path("kernel/async-fork")
@@ -39,14 +39,10 @@ def patched_source() -> KernelSource:
 
 def emulated(sizes: Sequence[int] | None, repetitions: int) -> EmulatedSnapshotReport:
     """Count both forks at sizes of data, by default the usual ones."""
-    options = EmulatedOptions(
-        kernel=patched_source().files,
-        sizes_bytes=sizes,
-        repetitions=repetitions,
-        seed=1,
-        factors=[Factor("fork", ["copy", "async"])],
-    )
-    request = emulated_request(RequestedServer(source=resolve(SERVER, None)), options, "make bench-snapshots")
+    sweep = EmulatedSweep(kernel=patched_source().files, sizes_bytes=tuple(sizes or ()), repetitions=repetitions)
+    server = RequestedServer(source=resolve(SERVER, None))
+    sides = sides_of(server, None, [Factor("fork", ["copy", "async"])])
+    request = emulated_request(sides, sweep, "make bench-snapshots")
     with open_store(STORE) as results:
         report = snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
     assert isinstance(report, EmulatedSnapshotReport)

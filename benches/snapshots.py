@@ -18,8 +18,15 @@ from benches.figures import DIRECTORY, Figure, read_figures, show_figures, write
 from benches.planted_stall import planted_stall
 from zerolap import open_store
 from zerolap.build import resolve
-from zerolap.lab import Lab, SnapshotOptions, snapshot, snapshot_request
-from zerolap.records import RequestedServer, SnapshotLoad, SnapshotPoint, SnapshotRepetition, SnapshotReport
+from zerolap.lab import Lab, sides_of, snapshot, snapshot_request
+from zerolap.records import (
+    RequestedServer,
+    SnapshotLoad,
+    SnapshotPoint,
+    SnapshotRepetition,
+    SnapshotReport,
+    SnapshotSweep,
+)
 from zerolap.report import sweep_json
 
 REPETITIONS: Final = 5
@@ -31,14 +38,14 @@ AGREES_SHARE, AGREES_US = 0.2, 1000.0
 
 def sweep(sizes: Sequence[int] | None, store: Path) -> SnapshotReport:
     """Carry out the sweep that `zerolap snapshot redis-server` does."""
-    options = SnapshotOptions(
-        sizes_bytes=sizes,
+    wanted = SnapshotSweep(
+        sizes_bytes=tuple(sizes or ()),
         rate_per_second=RATE_PER_SECOND,
         connections=CONNECTIONS,
         repetitions=REPETITIONS,
-        seed=1,
     )
-    request = snapshot_request(RequestedServer(source=resolve(SERVER, None)), options, "make bench-snapshots")
+    sides = sides_of(RequestedServer(source=resolve(SERVER, None)), None, [])
+    request = snapshot_request(sides, wanted, "make bench-snapshots", seed=1)
     with open_store(store) as results:
         report = snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
     assert isinstance(report, SnapshotReport)

@@ -18,11 +18,11 @@ from zerolap.build import BuiltKernel, KernelBuilder
 from zerolap.engines import EMULATED, Place, snapshot_sizes
 from zerolap.errors import UsageError
 from zerolap.lab import (
-    EmulatedOptions,
     Factor,
     Lab,
     Worker,
     emulated_request,
+    sides_of,
     snapshot,
     sweep_requests,
 )
@@ -31,6 +31,7 @@ from zerolap.records import (
     BinarySource,
     EmulatedPart,
     EmulatedSnapshotReport,
+    EmulatedSweep,
     Event,
     KernelFiles,
     Measurement,
@@ -242,11 +243,10 @@ def swept(
     store: Store, kernel: KernelFiles, program: Path, runs: Callable[[EmulatedPart], dict[str, int]]
 ) -> EmulatedSnapshotReport:
     """Sweep over fork and Async-fork at one size."""
-    options = EmulatedOptions(
-        kernel=kernel, sizes_bytes=[MIB], repetitions=2, seed=1, factors=[Factor("fork", ["copy", "async"])]
-    )
+    sweep = EmulatedSweep(kernel=kernel, sizes_bytes=(MIB,), repetitions=2)
     server = RequestedServer(source=BinarySource(name="redis-server", path=str(program)))
-    request = emulated_request(server, options, "zerolap snapshot redis-server --kernel linux.tar.xz")
+    sides = sides_of(server, None, [Factor("fork", ["copy", "async"])])
+    request = emulated_request(sides, sweep, "zerolap snapshot redis-server --kernel linux.tar.xz")
     report = snapshot(request, Lab(store, worker=Worker({EMULATED: PlayedMachines(runs)})))
     assert isinstance(report, EmulatedSnapshotReport)
     return report

@@ -12,10 +12,6 @@ if TYPE_CHECKING:
 
 OF_MACHINES = ("base", "event", "load", "rate", "connections", "trace", "min_effect", "fail_on", "platform")
 """Options of a sweep on machines themselves, which an emulated one does not follow."""
-EMULATED_REPETITIONS = 1
-"""Equal runs count the same: more only show that they do."""
-EMULATED_SEED = 1
-"""Each command counts the same requests, unless another seed is given."""
 
 
 @dataclass(frozen=True)

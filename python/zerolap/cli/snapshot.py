@@ -142,18 +142,18 @@ def snapshot(
 ) -> None:
     """Carry out the sweep, write what was asked for, and the table."""
     from zerolap.cli.bar import Bar
-    from zerolap.cli.emulated_forks import EMULATED_REPETITIONS, EMULATED_SEED, KernelOptions, is_given
+    from zerolap.cli.emulated_forks import KernelOptions, is_given
     from zerolap.cli.exit_code import snapshot_exit_code
     from zerolap.cli.output import Reports, write_sweep
     from zerolap.lab import (
-        EmulatedOptions,
+        EMULATED_SEED,
         Lab,
-        SnapshotOptions,
         emulated_request,
+        sides_of,
         snapshot as sweep,
         snapshot_request,
     )
-    from zerolap.records import RequestedServer
+    from zerolap.records import EmulatedSweep, RequestedServer, SnapshotSweep
     from zerolap.store import Store
 
     options.check_reports(json=json, markdown=markdown, html=html)
@@ -169,31 +169,27 @@ def snapshot(
         )
 
     reports = Reports(json, markdown, html, None, quiet)
+    sizes_bytes = () if sizes is None else _sizes(sizes)
+    factors, words = [_factor(text) for text in vary or []], options.command_line(context)
+    sides = sides_of(requested(server), None if base is None else requested(base), factors)
     if kernel_files is not None:
-        emulated = EmulatedOptions(
-            kernel=kernel_files,
-            sizes_bytes=None if sizes is None else _sizes(sizes),
-            repetitions=repetitions if is_given(context, "repetitions") else EMULATED_REPETITIONS,
-            seed=EMULATED_SEED if seed is None else seed,
-            factors=[_factor(words) for words in vary or []],
-        )
-        request = emulated_request(requested(server), emulated, options.command_line(context))
+        forks = EmulatedSweep(kernel=kernel_files, sizes_bytes=sizes_bytes)
+        if is_given(context, "repetitions"):
+            forks = forks.model_copy(update={"repetitions": repetitions})
+        request = emulated_request(sides, forks, words, seed=EMULATED_SEED if seed is None else seed)
     else:
-        wanted = SnapshotOptions(
-            base=None if base is None else requested(base),
-            factors=[_factor(words) for words in vary or []],
-            min_effect=_min_effect(min_effect),
+        wanted = SnapshotSweep(
             event=_event(event),
-            sizes_bytes=None if sizes is None else _sizes(sizes),
+            sizes_bytes=sizes_bytes,
             loads=_loads(load),
             rate_per_second=rate,
             connections=connections,
             repetitions=repetitions,
-            seed=seed,
             is_traced=trace,
         )
+        effect = _min_effect(min_effect)
         is_here = platform is None
-        request = snapshot_request(requested(server), wanted, options.command_line(context), is_here=is_here)
+        request = snapshot_request(sides, wanted, words, min_effect=effect, seed=seed, is_here=is_here)
     with Store.open(store) as results:
         if platform is not None:
             from zerolap.cli.submitting import answered, for_platforms
@@ -239,7 +235,7 @@ def _min_effect(text: str) -> float:
     return effect
 
 
-def _sizes(text: str) -> list[int]:
+def _sizes(text: str) -> tuple[int, ...]:
     """Return sizes such as `256MiB,1GiB` in bytes; raises `UsageError`."""
     from zerolap.errors import UsageError
 
@@ -252,7 +248,7 @@ def _sizes(text: str) -> list[int]:
         sizes.append(size)
     if not sizes:
         raise UsageError(f"`--sizes {text}` names no size", hint="write 256MiB,512MiB,1GiB")
-    return sizes
+    return tuple(sizes)
 
 
 def _event(name: str) -> "SnapshotEvent":
@@ -266,14 +262,14 @@ def _event(name: str) -> "SnapshotEvent":
     raise UsageError(f"`--event {name}` is not valid", hint=f"write one of {', '.join(get_args(SnapshotEvent))}")
 
 
-def _loads(text: str) -> "list[SnapshotLoad]":
+def _loads(text: str) -> "tuple[SnapshotLoad, ...]":
     """Return the loads of that text, each once; raises `UsageError`."""
     from zerolap.errors import UsageError
     from zerolap.records import SnapshotLoad
 
     names = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     known: tuple[SnapshotLoad, ...] = get_args(SnapshotLoad)
-    loads = [load for name in names for load in known if load == name]
+    loads = tuple(load for name in names for load in known if load == name)
     if not loads or len(loads) < len(names):
         raise UsageError(f"`--load {text}` is not valid", hint="write open, closed, or open,closed")
     return loads

@@ -13,6 +13,7 @@ from zerolap.engines.emulated_fork import (
     EmulatedTrial as EmulatedTrial,
     require_visible_in_guest as require_visible_in_guest,
 )
+from zerolap.engines.emulated_forks import machines_at_once as machines_at_once
 from zerolap.engines.emulator import (
     EMULATED_MACHINE as EMULATED_MACHINE,
     EMULATED_PROCESSOR as EMULATED_PROCESSOR,
@@ -41,6 +42,7 @@ from zerolap.engines.registry import (
     EMULATED as EMULATED,
     LOADED as LOADED,
     SNAPSHOT as SNAPSHOT,
+    SNAPSHOT_TRACE as SNAPSHOT_TRACE,
     SWEEPING as SWEEPING,
     engine_named as engine_named,
     rules_of_plugins as rules_of_plugins,
@@ -53,7 +55,6 @@ from zerolap.engines.snapshot_figures import (
     seconds_until_normal as seconds_until_normal,
 )
 from zerolap.engines.snapshot_sizes import (
-    USUAL_SIZES as USUAL_SIZES,
     Room as Room,
     fitting_machines as fitting_machines,
     fitting_sizes as fitting_sizes,

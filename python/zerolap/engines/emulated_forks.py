@@ -1,7 +1,5 @@
 """The engine of sweeps in emulated machines: a job is one fork of a server there, which is counted."""
 
-import contextlib
-import threading
 import time
 from collections.abc import Iterator
 from typing import Final
@@ -10,7 +8,7 @@ from zerolap.build import KERNELS, KernelBuilder
 from zerolap.byte_counts import MIB
 from zerolap.engines.emulated_fork import EmulatedTrial, GuestPrograms, emulated_fork
 from zerolap.engines.emulator import require_emulator
-from zerolap.engines.engine import Place
+from zerolap.engines.engine import Place, named_failure
 from zerolap.host import available_bytes
 from zerolap.records import (
     CaseRefused,
@@ -19,23 +17,19 @@ from zerolap.records import (
     Event,
     Measurement,
     TrialDone,
+    TrialFailed,
     TrialsJob,
     Validity,
     now,
 )
-from zerolap.sandbox import Cancellation
 
 EMULATOR_BYTES: Final = 512 * MIB
 """Of memory beside that of the guest."""
 SPARED_SHARE: Final = 0.9
-POLL_SECONDS: Final = 1.0
 
 
 class EmulatedForks:
-    """Counts forks in machines of their own, several at once where memory allows: counts do not depend on load."""
-
-    def __init__(self) -> None:
-        self._memory = _Memory()
+    """Counts forks in machines of their own: what else the machine does has no effect on counts."""
 
     def missing(self) -> str | None:
         """Return why no machine can be emulated, or none."""
@@ -55,6 +49,8 @@ class EmulatedForks:
         kernel = KernelBuilder(kernels).find(part.kernel)
         if kernel is None:
             raise EnvironmentMissing(f"the kernel {part.kernel} is not on this machine")
+        if place.builds.get(server.build).record.architecture != "x86_64":
+            raise TrialFailed("the server is no program for x86-64, which the emulated machine is")
         for block in job.blocks:
             if place.measured(block, side) is not None:
                 continue
@@ -66,10 +62,7 @@ class EmulatedForks:
                 size_bytes=part.size_bytes,
                 seed=block.seed,
             )
-            with (
-                self._memory.of_machine(machine_bytes(part.size_bytes), place.cancellation),
-                place.trial_directory(has_limit=False) as directory,
-            ):
+            with named_failure(job, block, side), place.trial_directory(has_limit=False) as directory:
                 began, from_seconds = now(), time.monotonic()
                 counts = emulated_fork(trial, kernel.image, GuestPrograms(kernels), directory)
                 measurement = Measurement(
@@ -92,27 +85,6 @@ def room_for_machines() -> int:
     return int(available_bytes() * SPARED_SHARE)
 
 
-class _Memory:
-    """The memory of this machine as emulated ones share it: one waits until it has room beside the others."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._taken: list[int] = []
-        self._room = 0
-
-    @contextlib.contextmanager
-    def of_machine(self, wanted_bytes: int, cancellation: Cancellation) -> Iterator[None]:
-        """Wait for room, and hold it within the context; raises `Interrupted` once it is cancelled."""
-        with self._changed:
-            while self._taken and sum(self._taken) + wanted_bytes > self._room:
-                self._changed.wait(POLL_SECONDS)
-                cancellation.require_going_on()
-            if not self._taken:
-                self._room = room_for_machines()
-            self._taken.append(wanted_bytes)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._taken.remove(wanted_bytes)
-                self._changed.notify_all()
+def machines_at_once(size_bytes: int) -> int:
+    """Return how many machines for that much data can be emulated beside each other now, at least one."""
+    return max(1, room_for_machines() // machine_bytes(size_bytes))

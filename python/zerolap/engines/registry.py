@@ -17,8 +17,13 @@ COMPARING = ("counted", "timed", "sampled")
 """Engines of the lab that measure both sides of a comparison, where no others are chosen."""
 LOADED = "loaded"
 SNAPSHOT = "snapshot"
+SNAPSHOT_TRACE = "snapshot-trace"
 EMULATED = "emulated"
-SWEEPING: dict[str, Engine] = {SNAPSHOT: Snapshots(), EMULATED: EmulatedForks()}
+SWEEPING: dict[str, Engine] = {
+    SNAPSHOT: Snapshots(),
+    SNAPSHOT_TRACE: Snapshots(traces=True),
+    EMULATED: EmulatedForks(),
+}
 """Engines of sweeps, which measure no cases: they are not to be chosen."""
 OWN: dict[str, Engine] = {
     "counted": Counted(),

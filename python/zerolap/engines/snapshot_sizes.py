@@ -58,11 +58,13 @@ class Room:
         return None
 
 
-def fitting_sizes(asked: Sequence[int] | None, event: SnapshotEvent, room: Room) -> tuple[list[int], list[str]]:
-    """Return the sizes of a sweep in rising order, and notes on those that are left out.
+def fitting_sizes(asked: Sequence[int] | None, event: SnapshotEvent, room: Room | None) -> tuple[list[int], list[str]]:
+    """Return the sizes of a sweep in rising order, and notes on those that are left out; without a room all fit.
 
     Sizes that are asked for are never left out: raises `EnvironmentMissing` if one does not fit, or none does.
     """
+    if room is None:
+        return sorted(set(asked or USUAL_SIZES)), []
     return _fitting(asked, USUAL_SIZES, lambda size: room.lacking(size, event), lambda: _hint(event, room))
 
 

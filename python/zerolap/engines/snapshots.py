@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
-from zerolap.engines.engine import Place
+from zerolap.engines.engine import Place, named_failure
 from zerolap.engines.huge_pages import HUGE_PAGE_VARIABLES, huge_page_settings, visible_setting
 from zerolap.engines.server_trial import PinnedTrial
 from zerolap.engines.snapshot_sizes import Room
@@ -37,7 +37,13 @@ METHOD: Final = 1
 
 
 class Snapshots:
-    """Measures what forks cost under load: one start for each job, in which the repetitions that are left follow."""
+    """Measures what forks cost under load: one start for each job, in which the repetitions that are left follow.
+
+    With `traces` an event is traced instead.
+    """
+
+    def __init__(self, *, traces: bool = False) -> None:
+        self._traces = traces
 
     def missing(self) -> str | None:
         """Return none: what tracing needs is examined when it is asked for."""
@@ -52,10 +58,11 @@ class Snapshots:
         if left:
             lacking = Room.here(job.part.event).lacking(job.part.size_bytes, job.part.event)
             if lacking is not None:
-                raise TrialFailed(lacking)
+                raise TrialFailed(lacking, side=side)
             start = _Start(job, job.part, side, server, place)
             # Each wait of a trial has a limit of its own: how long all data takes depends on its size.
-            with contextlib.closing(start.traced(left[0]) if job.part.is_traced else start.measured(left)) as trials:
+            trials = start.traced(left[0]) if self._traces else start.measured(left)
+            with contextlib.closing(trials), named_failure(job, left[0], side):
                 yield from trials
 
 
@@ -94,6 +101,7 @@ class _Start:
                     repetition=repetition,
                     start=settled,
                     filled=filled,
+                    is_resumed=len(self._place.recorded) > 0,
                     oversubscribed=oversubscribed(self._server, self._place.processors),
                 )
                 metrics, validity = repetition.metrics, Validity.of(repetition.checks)

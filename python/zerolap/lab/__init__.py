@@ -35,8 +35,7 @@ from zerolap.lab.selection import KnownAbilities as KnownAbilities
 from zerolap.lab.snapshot_points import fits_of as fits_of, points_of as points_of, verdicts_of as verdicts_of
 from zerolap.lab.snapshot_sides import Factor as Factor, sides_of as sides_of
 from zerolap.lab.sweep_requests import (
-    EmulatedOptions as EmulatedOptions,
-    SnapshotOptions as SnapshotOptions,
+    EMULATED_SEED as EMULATED_SEED,
     emulated_request as emulated_request,
     snapshot_request as snapshot_request,
 )

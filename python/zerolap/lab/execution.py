@@ -5,7 +5,7 @@ The local loop and the conductor drive executions; all that is particular to a r
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from zerolap.documents import (
     Results,
@@ -16,30 +16,29 @@ from zerolap.documents import (
     recorded_results,
     run_of,
 )
-from zerolap.lab.counted_forks import CountedForks
+from zerolap.lab.counted_forks import emulated_report
 from zerolap.lab.lab import Lab
-from zerolap.lab.measured_snapshots import MeasuredSnapshots
-from zerolap.lab.measured_sweep import MeasuredSweep
+from zerolap.lab.measured_snapshots import snapshot_report
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
 from zerolap.lab.reasons import explainer_of
 from zerolap.lab.requests import of_count_builds
 from zerolap.lab.resolving import resolve
+from zerolap.lab.sweep_planner import EmulatedPlanner, SnapshotPlanner, SweepPlanner
 from zerolap.records import (
-    Build,
     BuildJob,
     BuildSpec,
     Comparison,
     DocumentState,
     EmulatedSweep,
     Event,
+    Kernel,
     Progress,
     Request,
     Resolved,
     RunReport,
     Side,
     SnapshotSweep,
-    Sweep,
     SweepReport,
     TrialDone,
     TrialsJob,
@@ -68,83 +67,6 @@ class Plan:
         return not self.jobs and not self.waits_for
 
 
-class Measured(Protocol):
-    """What the jobs of a request have measured, what is to be measured next, and the document of it."""
-
-    @property
-    def builds(self) -> dict[str, Build]:
-        """The builds of the servers, by their digests."""
-
-    def add(self, job: BuildJob | TrialsJob, event: Event) -> None:
-        """Take in what was recorded of a job; what was taken in before changes nothing."""
-
-    def recorded(self, job: BuildJob | TrialsJob) -> Sequence[TrialDone]:
-        """Return the trials of a job that are recorded, though it has not ended."""
-
-    def next_jobs(self) -> Sequence[TrialsJob]:
-        """Return the jobs that can be carried out, in order."""
-
-    def progress(self, job: TrialsJob) -> Progress:
-        """Return how far the trials of a job's kind have come."""
-
-    def reached(self) -> str:
-        """Return how much is measured, for a message."""
-
-    def record(self, state: DocumentState, *, reasons: bool) -> Document | None:
-        """Record the document in a state, and return it; none where that state has none."""
-
-
-class MeasuredCases:
-    """The cases of a comparison or a run."""
-
-    def __init__(self, resolved: Resolved, results: Results, lab: Lab, platform: PlatformView) -> None:
-        self.builds = results.builds
-        self._resolved = resolved
-        self._results = results
-        self._store = lab.store
-        self._platform = platform
-        self._planner = Planner(resolved, read_bank(lab.store, resolved.platform.fingerprint))
-
-    def add(self, job: BuildJob | TrialsJob, event: Event) -> None:
-        """Take in what was recorded of a job; what was taken in before changes nothing."""
-        self._results.add(job, event)
-
-    def recorded(self, job: BuildJob | TrialsJob) -> Sequence[TrialDone]:
-        """Return the trials of a job that are recorded, though it has not ended."""
-        return self._results.recorded.get(job.id, [])
-
-    def next_jobs(self) -> Sequence[TrialsJob]:
-        """Return the jobs that can be carried out, in order."""
-        return self._planner.next_jobs(self._results)
-
-    def progress(self, job: TrialsJob) -> Progress:
-        """Return how far the trials of a job's kind have come."""
-        return self._planner.progress(self._results, job)
-
-    def reached(self) -> str:
-        """Return how many cases have something to report."""
-        return f"{len(self._results.reported())} of {len(self._resolved.cases)} cases"
-
-    def record(self, state: DocumentState, *, reasons: bool) -> Comparison | RunReport:
-        """Record the document as it is now, and return it.
-
-        Of a comparison that is done, how much starts differed and what each of them says is recorded too.
-        """
-        results, store = self._results, self._store
-        if self._resolved.kind == "run":
-            report = run_of(results, store)
-            store.record_run(report)
-            return report
-        explainer = explainer_of(results, self._platform.lab()) if reasons else None
-        if state == "done":
-            add_to_bank(results, store)
-        comparison = comparison_of(results, state, store, explainer)
-        store.record_comparison(comparison)
-        if state == "done":
-            record_start_ratios(results, comparison, store)
-        return comparison
-
-
 class Execution:
     """Carries a request from its builds to its document; not for several threads at once.
 
@@ -157,7 +79,8 @@ class Execution:
         self.resolved: Resolved | None = lab.store.resolved(request.id)
         self._lab = lab
         self._platform = platform
-        self._measured: Measured | None = None
+        self._results: Results | None = None
+        self._planner: Planner | SweepPlanner | None = None
 
     # Builds.
 
@@ -192,25 +115,16 @@ class Execution:
         """Begin to measure, or go on with what is recorded."""
         self._lab.store.begin(resolved)
         self.resolved = resolved
+        self._results = recorded_results(resolved, self._lab.store)
         specs = {side: server.spec for side, server in resolved.servers.items()}
-        self._measured = self._recorded(resolved)
+        self._results.builds |= self._platform.builds(specs)
         for side, server in resolved.servers.items():
             # Another commit of the same content may have been built, for another request.
-            build = self._measured.builds.get(specs[side].digest)
+            build = self._results.builds.get(specs[side].digest)
             if build is not None:
                 self._lab.store.record_build(build, server.source)
+        self._planner = _planner_of(resolved, self._lab.store)
         self.record("running", reasons=False)
-
-    def _recorded(self, resolved: Resolved) -> Measured:
-        """Return what the store holds of the trials, and the builds that the platform has."""
-        store = self._lab.store
-        measured: Measured
-        if resolved.request.sweep is None:
-            measured = MeasuredCases(resolved, recorded_results(resolved, store), self._lab, self._platform)
-        else:
-            measured = measured_sweep(resolved, resolved.request.sweep, store)
-        measured.builds.update(self._platform.builds({side: server.spec for side, server in resolved.servers.items()}))
-        return measured
 
     def _specs(self) -> dict[Side, BuildSpec]:
         if self.resolved is not None:
@@ -230,7 +144,7 @@ class Execution:
 
     def next_jobs(self) -> Plan:
         """Return the jobs that can be carried out, given out or not; raises `ZerolapError` if there can be none."""
-        if self._measured is None:
+        if self._planner is None:
             builds = self.next_builds()
             if not builds.is_measured:
                 return builds
@@ -238,25 +152,32 @@ class Execution:
                 self.begin(self.resolve())
             except PlatformAway as away:
                 return Plan(waits_for=str(away))
-        assert self._measured is not None
-        return Plan(self._measured.next_jobs())
+        assert self._planner is not None
+        assert self._results is not None
+        return Plan(self._planner.next_jobs(self._results))
 
     def take_in(self, job: BuildJob | TrialsJob, event: Event) -> None:
         """Take in what was recorded of a job; what was taken in before changes nothing."""
-        if self._measured is not None:
-            self._measured.add(job, event)
+        if self._results is not None:
+            self._results.add(job, event)
 
     def recorded_trials(self, job: BuildJob | TrialsJob) -> Sequence[TrialDone]:
         """Return the trials of a job that are recorded, though it has not ended."""
-        return [] if self._measured is None else self._measured.recorded(job)
+        return [] if self._results is None else self._results.recorded.get(job.id, [])
 
     def progress(self, job: TrialsJob) -> Progress | None:
         """Return how far the trials of a job's kind have come; none before there are any."""
-        return None if self._measured is None else self._measured.progress(job)
+        if self._planner is None or self._results is None:
+            return None
+        return self._planner.progress(self._results, job)
 
     def reached(self) -> str | None:
         """Return how much is measured, for a message; none while the servers are not built."""
-        return None if self._measured is None else self._measured.reached()
+        if self._results is None or self.resolved is None:
+            return None
+        if self.request.sweep is None:
+            return f"{len(self._results.reported())} of {len(self.resolved.cases)} cases"
+        return _repetitions(self._results)
 
     # The document.
 
@@ -268,54 +189,92 @@ class Execution:
 
     def stop(self, state: DocumentState) -> None:
         """Record what there is of a request that ends early, without reasons."""
-        if self._measured is None and self.resolved is not None:
-            self._measured = self._recorded(self.resolved)
+        if self._results is None and self.resolved is not None:
+            self._results = recorded_results(self.resolved, self._lab.store)
+            specs = {side: server.spec for side, server in self.resolved.servers.items()}
+            self._results.builds |= self._platform.builds(specs)
         self.record(state, reasons=False)
 
     def stop_without_results(self, state: DocumentState) -> None:
         """Record the end of a request whose results cannot be read."""
-        if self.resolved is not None and self.request.sweep is None:
-            results = Results(self.resolved, self._lab.store.blobs)
-            self._measured = MeasuredCases(self.resolved, results, self._lab, self._platform)
+        if self.resolved is not None:
+            self._results = Results(self.resolved, self._lab.store.blobs)
             self.record(state, reasons=False)
 
     def record(self, state: DocumentState, *, reasons: bool) -> Document | None:
         """Record the document as it is now, and return it; none while the servers are not built.
 
-        A sweep has none until it is done.
+        A sweep has none until it is done. Of a comparison that is done, how much starts differed and what each of them
+        says is recorded too.
         """
-        return None if self._measured is None else self._measured.record(state, reasons=reasons)
+        if self._results is None:
+            return None
+        store = self._lab.store
+        if self.request.kind == "snapshot":
+            if state != "done":
+                return None
+            sweep = _sweep_report(self._results)
+            store.sweeps.record(sweep)
+            return sweep
+        if self.request.kind == "run":
+            report = run_of(self._results, store)
+            store.record_run(report)
+            return report
+        explainer = explainer_of(self._results, self._platform.lab()) if reasons else None
+        if state == "done":
+            add_to_bank(self._results, store)
+        comparison = comparison_of(self._results, state, store, explainer)
+        store.record_comparison(comparison)
+        if state == "done":
+            record_start_ratios(self._results, comparison, store)
+        return comparison
 
 
-def measured_sweep(resolved: Resolved, sweep: Sweep, store: Store) -> MeasuredSweep:
-    """Return what the store holds of the trials of a sweep, except for its builds."""
-    measured: MeasuredSweep
+def _planner_of(resolved: Resolved, store: Store) -> Planner | SweepPlanner:
+    sweep = resolved.request.sweep
+    if sweep is None:
+        return Planner(resolved, read_bank(store, resolved.platform.fingerprint))
     if isinstance(sweep, SnapshotSweep):
-        measured = MeasuredSnapshots(resolved, store, sweep)
-    elif resolved.kernel is None:
+        return SnapshotPlanner(resolved, sweep)
+    return EmulatedPlanner(resolved, sweep, _kernel_of(resolved))
+
+
+def _kernel_of(resolved: Resolved) -> Kernel:
+    if resolved.kernel is None:
         raise UnreadableRecord(f"the sweep {resolved.id} has no kernel", hint="ask for the same anew")
-    else:
-        measured = CountedForks(resolved, store, sweep, resolved.kernel)
-    for recorded in store.jobs(resolved.id):
-        for event in recorded.events:
-            measured.add(recorded.job, event)
-    return measured
+    return resolved.kernel
+
+
+def _sweep_report(results: Results) -> SweepReport:
+    """Return the document of a sweep as it is now; raises `TrialFailed` where there is none."""
+    resolved, sweep = results.resolved, results.resolved.request.sweep
+    if isinstance(sweep, SnapshotSweep):
+        return snapshot_report(results, sweep)
+    assert sweep is not None
+    return emulated_report(results, sweep, _kernel_of(resolved))
+
+
+def _repetitions(results: Results) -> str:
+    measured = sum(
+        len(of_side)
+        for engine in results.resolved.settings.engines
+        for trials in results.other.get(engine, {}).values()
+        for of_side in trials.measurements.values()
+    )
+    return f"{measured} repetitions"
 
 
 def read_sweep(store: Store, identity: str) -> SweepReport:
-    """Return a stored sweep; of one that has not ended, what was recorded so far. Raises `ZerolapError`."""
+    """Return a stored sweep; of one that is not done, what was recorded so far. Raises `ZerolapError`."""
     unfinished = store.sweeps.unfinished(identity)
     if unfinished is None:
         return store.sweeps.report(identity)
     resolved = store.resolved(unfinished)
-    sweep = None if resolved is None else resolved.request.sweep
-    measured = None if resolved is None or sweep is None else measured_sweep(resolved, sweep, store)
-    if resolved is None or measured is None or not measured.measured:
+    results = None if resolved is None else recorded_results(resolved, store)
+    if resolved is None or results is None or not results.other:
         raise UsageError(f"{unfinished} has nothing measured yet", hint=f"zerolap resume {unfinished}")
-    for server in resolved.servers.values():
-        build = store.build(server.spec.digest)
-        if build is not None:
-            measured.builds[build.build] = build
-    report = measured.report()
-    note = f"the sweep has not ended: this is what was recorded, {measured.reached()}"
+    builds = [store.build(server.spec.digest) for server in resolved.servers.values()]
+    results.builds |= {build.build: build for build in builds if build is not None}
+    report = _sweep_report(results)
+    note = f"the sweep is not done: this is what was recorded, {_repetitions(results)}"
     return report.model_copy(update={"notes": [*report.notes, note]})

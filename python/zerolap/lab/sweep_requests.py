@@ -1,12 +1,11 @@
 """Requests for sweeps of snapshots, as `zerolap snapshot` makes them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Final
 
 from zerolap.engines import (
     EMULATED,
     SNAPSHOT,
-    USUAL_SIZES,
     Room,
     fitting_machines,
     fitting_sizes,
@@ -18,124 +17,86 @@ from zerolap.engines import (
 from zerolap.host import huge_pages
 from zerolap.judge import SNAPSHOT_MIN_EFFECT, Q
 from zerolap.lab.requests import drawn_seed, new_id, refuse_conflicts
-from zerolap.lab.snapshot_sides import Factor, SweepSide, sides_of
+from zerolap.lab.snapshot_sides import SweepSide
 from zerolap.records import (
     BinarySource,
     EmulatedSweep,
     EndpointSource,
-    KernelFiles,
     Request,
     RequestedServer,
     Settings,
     SnapshotEvent,
-    SnapshotLoad,
     SnapshotSweep,
     Sweep,
     UsageError,
     now,
 )
 
-
-@dataclass(frozen=True)
-class SnapshotOptions:
-    """What a sweep is to measure; without `sizes_bytes` as many of the usual sizes as fit.
-
-    `base` is a second server, or `factors` are varied; verdicts are on changes of at least `min_effect`. Without a
-    `seed` one is drawn. With `is_traced` an event of each side is traced at the greatest size, apart from those that
-    are measured.
-    """
-
-    event: SnapshotEvent = "bgsave"
-    sizes_bytes: Sequence[int] | None = None
-    loads: Sequence[SnapshotLoad] = ("open", "closed")
-    rate_per_second: int = 5000
-    connections: int = 50
-    repetitions: int = 5
-    seed: int | None = None
-    base: RequestedServer | None = None
-    factors: Sequence[Factor] = ()
-    min_effect: float = SNAPSHOT_MIN_EFFECT
-    is_traced: bool = False
-
-
-@dataclass(frozen=True)
-class EmulatedOptions:
-    """What is counted in emulated machines; without `sizes_bytes` as many of the usual sizes as fit into memory."""
-
-    kernel: KernelFiles
-    sizes_bytes: Sequence[int] | None
-    repetitions: int
-    seed: int
-    factors: Sequence[Factor] = ()
+EMULATED_SEED: Final = 1
+"""Each command counts the same requests, unless another seed is given."""
 
 
 def snapshot_request(
-    server: RequestedServer, options: SnapshotOptions, command_line: str, *, is_here: bool = True
+    sides: Sequence[SweepSide],
+    sweep: SnapshotSweep,
+    command_line: str,
+    *,
+    min_effect: float = SNAPSHOT_MIN_EFFECT,
+    seed: int | None = None,
+    is_here: bool = True,
 ) -> Request:
     """Return the request for a sweep, which this machine carries out unless `is_here` is false.
 
-    Raises `UsageError` for a server that cannot be started, `EnvironmentMissing` where memory, disk space or what
-    traces is missing here. On another machine, sizes that do not fit fail.
+    Without sizes it has as many of the usual ones as fit; verdicts are on changes of at least `min_effect`. Without a
+    `seed` one is drawn. Raises `UsageError` for a server that cannot be started, `EnvironmentMissing` where memory,
+    disk space or what traces is missing here. On another machine, sizes that do not fit fail.
     """
-    sides = sides_of(server, options.base, options.factors)
     for side in sides:
         _require_startable(side.server, "a sweep starts, fills and stops its own")
         if side.fork is not None:
             raise UsageError("`--vary fork` needs a kernel", hint="give --kernel /usr/src/linux-source-6.1.tar.xz")
         if is_here and side.huge_pages is not None:
             require_huge_pages_possible(side.huge_pages, huge_pages())
-    if options.is_traced:
-        if options.event == "none":
+    if sweep.is_traced:
+        if sweep.event == "none":
             raise UsageError("`--trace` with `--event none`: nothing forks", hint="write --event bgsave")
         if is_here:
             require_snapshot_tracing()
-    if is_here:
-        sizes, left_out = fitting_sizes(options.sizes_bytes, options.event, Room.here(options.event))
-    else:
-        sizes, left_out = sorted(set(options.sizes_bytes or USUAL_SIZES)), []
-    sweep = SnapshotSweep(
-        event=options.event,
-        sizes_bytes=tuple(sizes),
-        loads=tuple(options.loads),
-        rate_per_second=options.rate_per_second,
-        connections=options.connections,
-        repetitions=options.repetitions,
-        huge_pages={side.name: side.huge_pages for side in sides if side.huge_pages is not None},
-        is_traced=options.is_traced,
-    )
+    asked = sweep.sizes_bytes or None
+    room = Room.here(sweep.event) if is_here else None
+    sizes, left_out = fitting_sizes(asked, sweep.event, room)
     settings = Settings(
         engines=[SNAPSHOT],
-        min_effect={SNAPSHOT: options.min_effect},
+        min_effect={SNAPSHOT: min_effect},
         q=Q,
         budget_seconds=None,
-        seed=drawn_seed() if options.seed is None else options.seed,
+        seed=drawn_seed() if seed is None else seed,
     )
-    made = _request(sides, sweep, settings, command_line, left_out)
-    return made.model_copy(update={"is_seed_drawn": options.seed is None})
+    made = _request(sides, sweep.model_copy(update={"sizes_bytes": tuple(sizes)}), settings, command_line, left_out)
+    return made.model_copy(update={"is_seed_drawn": seed is None})
 
 
-def emulated_request(server: RequestedServer, options: EmulatedOptions, command_line: str) -> Request:
-    """Return the request for a sweep in emulated machines.
+def emulated_request(
+    sides: Sequence[SweepSide], sweep: EmulatedSweep, command_line: str, *, seed: int = EMULATED_SEED
+) -> Request:
+    """Return the request for a sweep in emulated machines; without sizes it has as many of the usual ones as fit.
 
-    Raises `UsageError` for what cannot be started in one, `EnvironmentMissing` where a tool or memory is missing.
+    Each request counts the same, unless another `seed` is given. Raises `UsageError` for what cannot be started in one,
+    `EnvironmentMissing` where a tool or memory is missing.
     """
-    if isinstance(server.source, BinarySource) and server.source.arguments:
-        raise UsageError(
-            f"`{server.source.name}` cannot be started in an emulated machine: it has arguments",
-            hint="give a binary, a source tree or a revision",
-        )
-    _require_startable(server, "it cannot be started in an emulated machine")
-    sides = sides_of(server, None, options.factors)
+    for side in sides:
+        source = side.server.source
+        if isinstance(source, BinarySource) and source.arguments:
+            raise UsageError(
+                f"`{source.name}` cannot be started in an emulated machine: it has arguments",
+                hint="give a binary, a source tree or a revision",
+            )
+        _require_startable(side.server, "it cannot be started in an emulated machine")
     require_emulator()
-    sizes, left_out = fitting_machines(options.sizes_bytes)
-    sweep = EmulatedSweep(
-        kernel=options.kernel,
-        sizes_bytes=tuple(sizes),
-        repetitions=options.repetitions,
-        huge_pages={side.name: side.huge_pages for side in sides if side.huge_pages is not None},
-        forks={side.name: side.fork for side in sides if side.fork is not None},
-    )
-    settings = Settings(engines=[EMULATED], min_effect={}, q=Q, budget_seconds=None, seed=options.seed)
+    sizes, left_out = fitting_machines(sweep.sizes_bytes or None)
+    forks = {side.name: side.fork for side in sides if side.fork is not None}
+    settings = Settings(engines=[EMULATED], min_effect={}, q=Q, budget_seconds=None, seed=seed)
+    sweep = sweep.model_copy(update={"sizes_bytes": tuple(sizes), "forks": forks})
     return _request(sides, sweep, settings, command_line, left_out)
 
 
@@ -155,6 +116,7 @@ def _request(
     connections = sweep.connections if isinstance(sweep, SnapshotSweep) else 1
     cases = tuple(snapshot_case(size, connections, event) for size in sweep.sizes_bytes)
     servers = {side.name: side.server for side in sides}
+    huge_pages = {side.name: side.huge_pages for side in sides if side.huge_pages is not None}
     refuse_conflicts([*servers.values()], cases)
     return Request(
         id=new_id("snapshot"),
@@ -165,5 +127,5 @@ def _request(
         cases=cases,
         settings=settings,
         notes=tuple(notes),
-        sweep=sweep,
+        sweep=sweep.model_copy(update={"huge_pages": huge_pages}),
     )

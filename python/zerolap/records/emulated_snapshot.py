@@ -28,13 +28,14 @@ class KernelFiles(Record):
 class EmulatedSweep(Record):
     """What a request for forks in emulated machines counts, with the kernel that is built of these files.
 
-    There is a case for each of `sizes_bytes`. `huge_pages` and `forks` are those of sides for which they are varied.
+    There is a case for each of `sizes_bytes`. More repetitions than one only show that equal ones count the same.
+    `huge_pages` and `forks` are those of sides for which they are varied.
     """
 
     kind: Literal["emulated"] = "emulated"
     kernel: KernelFiles
-    sizes_bytes: tuple[int, ...]
-    repetitions: int
+    sizes_bytes: tuple[int, ...] = ()
+    repetitions: int = 1
     huge_pages: dict[str, HugePages] = {}
     forks: dict[str, ForkKind] = {}
 

@@ -203,12 +203,12 @@ class SnapshotSweep(Record):
     """
 
     kind: Literal["snapshot"] = "snapshot"
-    event: SnapshotEvent
-    sizes_bytes: tuple[int, ...]
-    loads: tuple[SnapshotLoad, ...]
-    rate_per_second: int
-    connections: int
-    repetitions: int
+    event: SnapshotEvent = "bgsave"
+    sizes_bytes: tuple[int, ...] = ()
+    loads: tuple[SnapshotLoad, ...] = ("open", "closed")
+    rate_per_second: int = 5000
+    connections: int = 50
+    repetitions: int = 5
     huge_pages: dict[str, HugePages] = {}
     is_traced: bool = False
 
@@ -217,8 +217,7 @@ class SnapshotPart(Record):
     """What one job of a sweep measures: repetitions of an event in one start of a server that was filled.
 
     A block is a repetition; the loads follow each other in the order of the blocks' numbers. `is_settled`: the server
-    forks once before. A job that traces has one block, and no measured repetition; `fork_us` is about how long a fork
-    takes, where that is known.
+    forks once before. Of a job that traces, `fork_us` is about how long a fork takes, where that is known.
     """
 
     kind: Literal["snapshot"] = "snapshot"
@@ -228,7 +227,6 @@ class SnapshotPart(Record):
     rate_per_second: int
     huge_pages: HugePages | None = None
     is_settled: bool = True
-    is_traced: bool = False
     fork_us: FiniteFloat | None = None
 
 
@@ -236,8 +234,8 @@ class SweepRepetition(Record):
     """A repetition with its place in a sweep, the blob of a trial.
 
     `number` counts the repetitions of a size, side and load from 0. `filled` is when the server began to be filled,
-    `start` is null where it has not settled by an event. `oversubscribed` states why its threads and the load had to
-    share processors, and is empty where they had not.
+    `start` is null where it has not settled by an event. `is_resumed`: that start follows one that was interrupted.
+    `oversubscribed` states why its threads and the load had to share processors, and is empty where they had not.
     """
 
     side: str
@@ -249,4 +247,5 @@ class SweepRepetition(Record):
     repetition: SnapshotRepetition
     start: SnapshotStart | None = None
     filled: str = ""
+    is_resumed: bool = False
     oversubscribed: str = ""
