@@ -26,8 +26,8 @@ the time of the fork, the longest pause that a client saw, latencies outside of 
 fork grows with the data.
 
 With --base or --vary, servers or settings are measured beside each other, with a start of each for every repetition, \
-and there are verdicts on fork, pause, p99.9, duration and copied memory. The same command goes on with a sweep that \
-was interrupted or killed. Once it has ended, zerolap explain ID shows it again, and zerolap serve draws it.
+and there are verdicts on fork, pause, p99.9, duration and copied memory. zerolap resume or the same command goes on \
+with a sweep that was interrupted or killed. zerolap explain ID shows it again, and zerolap serve draws it.
 
 With --kernel, forks are counted instead, in emulated machines with a kernel that is built of that source: \
 instructions, entries of page tables, and what the requests meanwhile wait. --vary fork=copy,async compares the fork \
@@ -48,6 +48,8 @@ Examples:
     zerolap snapshot redis-server --sizes 1GiB --trace --html snapshot.html
 
     zerolap snapshot 8.0 --base 7.2 --repo ~/redis --fail-on regression --markdown -
+
+    zerolap snapshot 8.0 --repo ~/redis --sizes 1GiB --platform arm
 
     zerolap snapshot redis-server --kernel /usr/src/linux-source-6.1.tar.xz --kernel-patch my-fork.patch
 """

@@ -8,7 +8,7 @@ from zerolap.build import KERNELS, KernelBuilder
 from zerolap.byte_counts import MIB
 from zerolap.engines.emulated_fork import EmulatedTrial, GuestPrograms, emulated_fork
 from zerolap.engines.emulator import require_emulator
-from zerolap.engines.engine import Place, named_failure
+from zerolap.engines.engine import Place
 from zerolap.host import available_bytes
 from zerolap.records import (
     CaseRefused,
@@ -62,7 +62,7 @@ class EmulatedForks:
                 size_bytes=part.size_bytes,
                 seed=block.seed,
             )
-            with named_failure(job, block, side), place.trial_directory(has_limit=False) as directory:
+            with place.trial_directory(has_limit=False) as directory:
                 began, from_seconds = now(), time.monotonic()
                 counts = emulated_fork(trial, kernel.image, GuestPrograms(kernels), directory)
                 measurement = Measurement(

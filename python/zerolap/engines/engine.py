@@ -199,12 +199,11 @@ def trials_of(job: TrialsJob, place: Place) -> Generator[EngineTrial, None, None
 
 @contextlib.contextmanager
 def named_failure(job: TrialsJob, block: Block, side: Side | None = None) -> Iterator[None]:
-    """Give a failure the number of its block, and the name of its side where there are several, also of a sweep."""
+    """Give a failure the number of its block, and the name of its side where there are several."""
     try:
         yield
     except TrialFailed as fault:
-        is_named = len(job.servers) > 1 or job.part is not None
-        raise fault.at(side if is_named else None, block.number) from fault.__cause__
+        raise fault.at(side if len(job.servers) > 1 else None, block.number) from fault.__cause__
 
 
 def disk_full(fault: OSError) -> EnvironmentMissing:

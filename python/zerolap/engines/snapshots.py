@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
-from zerolap.engines.engine import Place, named_failure
+from zerolap.engines.engine import Place
 from zerolap.engines.huge_pages import HUGE_PAGE_VARIABLES, huge_page_settings, visible_setting
 from zerolap.engines.server_trial import PinnedTrial
 from zerolap.engines.snapshot_sizes import Room
@@ -58,11 +58,11 @@ class Snapshots:
         if left:
             lacking = Room.here(job.part.event).lacking(job.part.size_bytes, job.part.event)
             if lacking is not None:
-                raise TrialFailed(lacking, side=side)
+                raise TrialFailed(lacking)
             start = _Start(job, job.part, side, server, place)
             # Each wait of a trial has a limit of its own: how long all data takes depends on its size.
             trials = start.traced(left[0]) if self._traces else start.measured(left)
-            with contextlib.closing(trials), named_failure(job, left[0], side):
+            with contextlib.closing(trials):
                 yield from trials
 
 
