@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo fleet-demo zero-touch-demo async-fork-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages bench-explain bench-posts bench-snapshots chaos clean
+.PHONY: help setup build demo fleet-demo zero-touch-demo async-fork-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages bench-explain bench-posts bench-snapshots bench-house chaos clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -91,6 +91,9 @@ bench-posts: setup  ## measure the changes that were published with their figure
 
 bench-snapshots: setup  ## measure what a fork costs over sizes of data, and whether traces show a planted pause; 20 minutes, 16 GB of memory for the largest; writes .bench/snapshots.json
 	@.venv/bin/python -m benches.snapshots $(SIZES) $(FIGURES)
+
+bench-house: setup  ## measure how large the project is, what a column costs, and with FIGURES="test_seconds ci_seconds" how long its checks take; writes .bench/house.json
+	@.venv/bin/python -m benches.house $(FIGURES)
 
 chaos: setup  ## kill, cut, fill and falsify what a fleet consists of, 200 times; 15 minutes; writes .bench/chaos.json
 	@PYTHONPATH=tests .venv/bin/python -m benches.chaos $(FIGURES)

@@ -18,7 +18,8 @@ from zerolap.build import KernelSource, resolve
 from zerolap.byte_counts import MIB, shown_bytes
 from zerolap.lab import Factor, Lab, emulated_request, sides_of, snapshot
 from zerolap.records import EmulatedPoint, EmulatedSnapshotReport, EmulatedSweep, RequestedServer
-from zerolap.report import sweep_json
+from zerolap.report import document_json
+from zerolap.sheets import with_sweep_reading
 
 PATCHED: Final = Path("kernel/async-fork")
 SOURCE: Final = Path("/usr/src/linux-source-6.1.tar.xz")
@@ -54,7 +55,7 @@ def counted_forks(sizes: Sequence[int] | None) -> dict[str, Figure]:
     swept = emulated(sizes, repetitions=1)
     repeated = emulated([REPEATED_SIZE], RUNS)
     for name, report in (("sweep", swept), ("repeated", repeated)):
-        DIRECTORY.joinpath(f"emulated-forks-{name}.json").write_text(sweep_json(report))
+        DIRECTORY.joinpath(f"emulated-forks-{name}.json").write_text(document_json(with_sweep_reading(report)))
     return figures_of(swept) | {"counts_repeat": repeat_figure(repeated)}
 
 

@@ -27,7 +27,8 @@ from zerolap.records import (
     SnapshotReport,
     SnapshotSweep,
 )
-from zerolap.report import sweep_json
+from zerolap.report import document_json
+from zerolap.sheets import with_sweep_reading
 
 REPETITIONS: Final = 5
 RATE_PER_SECOND: Final = 5000
@@ -114,7 +115,7 @@ def tail_of(report: SnapshotReport, load: SnapshotLoad) -> list[float]:
 def measured_sweep(sizes: Sequence[int] | None) -> dict[str, Figure]:
     """Carry out the sweep, write its document, and return all its figures."""
     report = sweep(sizes, empty_store("snapshots"))
-    DIRECTORY.joinpath("snapshots-sweep.json").write_text(sweep_json(report))
+    DIRECTORY.joinpath("snapshots-sweep.json").write_text(document_json(with_sweep_reading(report)))
     return figures_of(report)
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, Payload, commented, delivery, pull_request
 
-from zerolap.report.format import plain
+from zerolap.sheets import plain
 
 NUMBER: Final = 12
 PATIENCE_SECONDS: Final = 900

@@ -15,7 +15,7 @@ from pydantic.json_schema import models_json_schema
 from zerolap.api.signing_in import SignedIn
 from zerolap.queries import QUERIES
 from zerolap.records import METRICS, RUN_TABLE, Comparison, Metric, Pictures, RunReport, SnapshotReport
-from zerolap.report.reading import WORDS
+from zerolap.sheets import WORDS, Sheet
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -34,6 +34,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     RunReport,
     SnapshotReport,
     Pictures,
+    Sheet,
     Metric,
     SignedIn,
     *(query.answer for query in QUERIES),

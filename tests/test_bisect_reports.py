@@ -8,7 +8,8 @@ from markdown_page import READERS, Page
 from rich.console import Console
 
 from zerolap.records import BisectCommit, BisectCulprit, BisectMeasurement, BisectOutcome, BisectReport, Platform
-from zerolap.report import bisect_json, bisect_markdown, show_bisect
+from zerolap.report import document_json, sheet_markdown, show_sheet
+from zerolap.sheets import bisect_sheet
 
 COMMITS = [f"{number:x}" * 40 for number in range(10, 15)]
 
@@ -61,11 +62,15 @@ def culprit(*positions: int, probability: float = 0.97, confirmed: bool | None =
 
 def shown(document: BisectReport) -> str:
     text = io.StringIO()
-    show_bisect(document, Console(file=text, width=200))
+    show_sheet(bisect_sheet(document), Console(file=text, width=200))
     return text.getvalue()
 
 
-@pytest.mark.parametrize("write", [shown, bisect_markdown])
+def written(document: BisectReport) -> str:
+    return sheet_markdown(bisect_sheet(document))
+
+
+@pytest.mark.parametrize("write", [shown, written])
 def test_a_culprit_is_named_with_size_and_certainty(write: Callable[[BisectReport], str]) -> None:
     text = write(report("found", [culprit(1)]))
     for part in (
@@ -104,18 +109,18 @@ def test_candidates_are_listed_with_why_they_were_not_measured() -> None:
 )
 def test_each_outcome_has_its_sentence(outcome: BisectOutcome, words: str) -> None:
     assert words in shown(report(outcome)).splitlines()[0]
-    assert words in bisect_markdown(report(outcome))
+    assert words in written(report(outcome))
 
 
 def test_the_document_is_read_back_as_it_was() -> None:
     document = report("found", [culprit(1)])
-    assert BisectReport.model_validate_json(bisect_json(document)) == document
+    assert BisectReport.model_validate_json(document_json(document)) == document
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_subjects_of_commits_steer_neither_terminal_nor_page(read: Callable[[str], Page]) -> None:
     hostile = report("found", [culprit(1)], subject="\x1b[31m</details><script>")
     assert "\x1b" not in shown(hostile)
-    page = read(bisect_markdown(hostile))
+    page = read(written(hostile))
     assert page.acts == []
     assert "script" not in page.tags

@@ -23,7 +23,6 @@ from zerolap.build import (
     enclosing_repository,
     git,
     kept_tree,
-    measured_server,
     pack_source,
     parse_variant,
     recipe,
@@ -39,6 +38,7 @@ from zerolap.records import (
     EndpointSource,
     EnvironmentMissing,
     FileChange,
+    MeasuredServer,
     RevisionSource,
     Source,
     UnknownChanges,
@@ -242,7 +242,7 @@ def test_a_source_is_built_once(toy: ToySource, tmp_path: Path) -> None:
     assert announced == ["first"]
     assert built.record.build == again.record.build
     assert (built.record.version, built.record.stripped) == ("1.0.0", False)
-    assert measured_server(built.record, revision_source("first", toy.path, toy.first), {}).commit == toy.first
+    assert MeasuredServer.of(built.record, revision_source("first", toy.path, toy.first), {}).commit == toy.first
     assert "-O2" in built.record.flags.split()
     assert built.program.path == tmp_path / "builds" / built.record.build / "server"
     assert [path.name for path in (tmp_path / "builds").iterdir()] == [built.record.build]

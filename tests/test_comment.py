@@ -27,7 +27,7 @@ from test_report import (
 
 from zerolap.build.source_changes import parse_diff
 from zerolap.github import hidden_marker
-from zerolap.records import Comparison, FailOn
+from zerolap.records import Comparison, FailOn, FalseAlarms
 from zerolap.report.comparison_markdown import comparison_markdown
 from zerolap.report.pull_request.check_run import Conclusion, check_output, commit_status
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
@@ -49,7 +49,6 @@ from zerolap.report.pull_request.outcome import (
     CommitRange,
     Done,
     Failed,
-    FalseAlarms,
     PlatformOutcome,
     PlatformState,
     PullRequestState,

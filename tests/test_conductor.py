@@ -924,7 +924,7 @@ def test_a_loss_is_noticed_though_the_bus_has_what_agents_hold(fleet: SimulatedF
         try:
             await fleet.until(lambda: {one.state for one in attempts.values()} == {"claimed", "ready"} and waiting())
             queues.times_lost += 1
-            await fleet.until(lambda: conductor._losses._queues == str(queues.times_lost))
+            await fleet.until(lambda: conductor._publisher._losses._queues == str(queues.times_lost))
             [lost] = waiting()
             queues._waiting.clear()
             await fleet.until(lambda: attempts[lost.id].publications == 2)
@@ -967,8 +967,9 @@ def test_a_job_fails_that_agents_were_given_again_and_again(fleet: SimulatedFlee
 def test_a_job_that_agents_do_not_keep_waits_for_one_that_does(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zerolap.fleet.conductor.MANY_PUBLICATIONS", 2)
-    monkeypatch.setattr("zerolap.fleet.conductor.SELDOM_SECONDS", 0.5)
+    monkeypatch.setattr("zerolap.fleet.publisher.MANY_PUBLICATIONS", 2)
+    monkeypatch.setattr("zerolap.fleet.request_planning.MANY_PUBLICATIONS", 2)
+    monkeypatch.setattr("zerolap.fleet.publisher.SELDOM_SECONDS", 0.5)
     fleet.agents = 0
     request = fleet.submit(made_up_cases(1))
 

@@ -10,7 +10,7 @@ from stored_opportunities import planted_graph
 from stored_run import RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
 from toy_server import CASES, ToySource
 
-from zerolap.build import parse_variant
+from zerolap.build import functions_of_build, parse_variant
 from zerolap.documents.results import Results
 from zerolap.explain import SourceFunctions
 from zerolap.lab.planner import Planner
@@ -197,7 +197,7 @@ def test_call_counts_that_are_stored_later_are_taken_into_account(
     monkeypatch.setattr(GraphSearch, "_functions", functions)
 
     def search() -> GraphSearch:
-        return GraphSearch("", all_detectors(), {"get-100B": ["GET"]}, store)
+        return GraphSearch("", all_detectors(), {"get-100B": ["GET"]}, store, functions_of_build)
 
     stored_run(store)
     record_trials(store, "get-100B", "counted", [a_measurement(graph=store.blobs.put(planted_graph()))])

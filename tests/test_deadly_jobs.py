@@ -10,7 +10,7 @@ from simulated_fleet import SimulatedFleet, made_up_cases
 from waiting import PATIENCE_SECONDS
 
 from zerolap.engines.simulated import Simulated
-from zerolap.fleet.conductor import MOST_STARTS
+from zerolap.fleet.publisher import MOST_STARTS
 from zerolap.records import Block, TrialsJob
 from zerolap.store import Store
 

@@ -6,8 +6,9 @@ from typing import cast
 import pytest
 from stored_run import REQUEST, RESOLVED, a_measurement
 
+from zerolap.documents.case_trials import TimedTrials, Trials
 from zerolap.documents.executed_files import changed_files
-from zerolap.documents.results import Results, TimedTrials, Trials
+from zerolap.documents.results import Results
 from zerolap.lab.reasons import Explainer
 from zerolap.records import BASE, HEAD, CallGraph, ChangedFiles, Changes, FileChange, Resolved, SourceFunction
 from zerolap.store import Store

@@ -8,7 +8,7 @@ import pytest
 from stored_opportunities import counted_run, run_of_many_cases
 from stored_run import RUN
 
-from zerolap.build import Builds
+from zerolap.build import Builds, functions_of_build
 from zerolap.explain import CaseEvidence, case_work
 from zerolap.opportunities import counted_version, opportunities_in_time, version_opportunities
 from zerolap.opportunities.graph_search import KEPT_AT_ONCE
@@ -25,12 +25,14 @@ def weights(store: Store) -> Given:
 
 
 def opportunities(store: Store) -> Opportunities:
-    return version_opportunities(counted_version(store, None), weights(store), store, "zerolap opportunities")
+    return version_opportunities(
+        counted_version(store, None), weights(store), store, functions_of_build, "zerolap opportunities"
+    )
 
 
 def in_no_time(store: Store) -> tuple[Opportunities, tuple[str, ...]]:
     """Return the opportunities that are known when no more is looked through than has to be."""
-    return opportunities_in_time(counted_version(store, None), weights(store), store, 0.0)
+    return opportunities_in_time(counted_version(store, None), weights(store), store, functions_of_build, 0.0)
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ def build(store: Store, monkeypatch: pytest.MonkeyPatch) -> BuildAnswers:
 
         (store.builds_directory / RUN.server.build).mkdir(parents=True, exist_ok=True)
         monkeypatch.setattr(Builds, "find", lambda builds, digest: object())
-        monkeypatch.setattr("zerolap.build.source_functions", read)
+        monkeypatch.setattr("zerolap.build.build_functions.source_functions", read)
 
     return answers
 
@@ -127,7 +129,7 @@ def test_cases_with_the_same_graph_wait_together(store: Store) -> None:
     first, *others, last = version.graphs
     twin = dataclasses.replace(first, graph=last.graph)
     version = dataclasses.replace(version, graphs=[*others, twin, last])
-    document, waiting = opportunities_in_time(version, weights(store), store, 0.0)
+    document, waiting = opportunities_in_time(version, weights(store), store, functions_of_build, 0.0)
     assert len(document.cases) == AT_ONCE
     assert set(waiting) == {twin.case, last.case}
 

@@ -8,6 +8,7 @@ import pytest
 from call_graphs import call_graph
 from stored_opportunities import run_of_many_cases
 
+from zerolap.build import functions_of_build
 from zerolap.explain import CaseEvidence, CaseGroup
 from zerolap.opportunities import counted_version, opportunities_in_time, version_opportunities
 from zerolap.plugins import PluginFault
@@ -53,7 +54,9 @@ def weights(store: Store) -> tuple[OpportunityWeights, dict[str, float]]:
 
 
 def opportunities(store: Store) -> Opportunities:
-    return version_opportunities(counted_version(store, None), weights(store), store, "zerolap opportunities")
+    return version_opportunities(
+        counted_version(store, None), weights(store), store, functions_of_build, "zerolap opportunities"
+    )
 
 
 def of_detector(document: Opportunities, detector: str) -> Opportunity:
@@ -108,9 +111,9 @@ def test_groups_are_looked_through_once_and_kept_until_the_store_is_pruned(
 def test_a_group_with_another_graph_is_another_one(store: Store) -> None:
     stored_sizes(store)
     version = counted_version(store, None)
-    version_opportunities(version, weights(store), store, "")
+    version_opportunities(version, weights(store), store, functions_of_build, "")
     fewer = dataclasses.replace(version, graphs=version.graphs[:2])
-    document = version_opportunities(fewer, weights(store), store, "")
+    document = version_opportunities(fewer, weights(store), store, functions_of_build, "")
     assert of_detector(document, "super-linear").confidence == "medium"
 
 
@@ -119,7 +122,9 @@ def test_a_call_graph_that_cannot_be_read_any_more_leaves_the_others(store: Stor
     version = counted_version(store, None)
     # What each case shows alone is kept already, but the group is not.
     for graph in version.graphs:
-        version_opportunities(dataclasses.replace(version, graphs=[graph]), weights(store), store, "")
+        version_opportunities(
+            dataclasses.replace(version, graphs=[graph]), weights(store), store, functions_of_build, ""
+        )
     (damaged,) = [graph.graph for graph in version.graphs if graph.case == "lrange-of-10000"]
     store.blobs.remove(damaged)
     for _ in range(2):
@@ -141,7 +146,7 @@ def test_groups_wait_when_time_is_up_and_asking_again_comes_to_an_end(store: Sto
     stored_sizes(store, commands=("LRANGE list 0 -1", "SMEMBERS set", "HKEYS hash"))
 
     def asked() -> tuple[Opportunities, tuple[str, ...]]:
-        return opportunities_in_time(counted_version(store, None), weights(store), store, 0.0)
+        return opportunities_in_time(counted_version(store, None), weights(store), store, functions_of_build, 0.0)
 
     waiting = []
     for _ in range(5):

@@ -27,6 +27,7 @@ from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 from zerolap.errors import UsageError
 from zerolap.exchange import (
+    METRICS_OF_MEMTIER,
     CollectedPoints,
     PublicNames,
     SeriesServerFailed,
@@ -38,12 +39,11 @@ from zerolap.exchange import (
     public_series_of,
     read_file,
     read_server,
-    with_absolute_values,
     with_imported,
 )
 from zerolap.exchange.collected_points import PointRefused, checked_time, checked_value
 from zerolap.exchange.public_series import PublicSeries, collect_public
-from zerolap.history import Asked
+from zerolap.history import Asked, with_absolute_values
 from zerolap.records import (
     Build,
     History,
@@ -705,11 +705,11 @@ def test_a_commit_has_the_median_of_all_valid_starts_of_its_program(either_store
     asked = Asked(tmp_path, "A..B", (), [case], config=RUN.server.config)
     commits = tuple(commit.model_copy(update={"node": 0}) for commit in a_history().commits[:2])
     history = a_history(commits=commits, series=(), platform=RUN.platform)
-    (series,) = with_absolute_values(history, asked, either_store).series
+    (series,) = with_absolute_values(history, asked, list(METRICS_OF_MEMTIER), either_store).series
     assert (series.case, series.metric, series.better) == ("hset", "ops_per_sec", "more")
     assert [(point.position, point.value) for point in series.points] == [(0, 120.0), (1, 120.0)]
     otherwise = Asked(tmp_path, "A..B", (), [case], config={"io-threads": "4"})
-    assert with_absolute_values(history, otherwise, either_store).series == ()
+    assert with_absolute_values(history, otherwise, list(METRICS_OF_MEMTIER), either_store).series == ()
 
 
 def test_commits_of_one_second_do_not_replace_each_other() -> None:

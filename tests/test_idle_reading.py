@@ -10,8 +10,8 @@ from sqlalchemy import event, text
 from test_progress import SUBJECT, Pull
 from toy_server import ToySource
 
+from zerolap.documents import FalseAlarmRecord
 from zerolap.records import UsageError
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.store import Attempt, KnownAgent, Store
 from zerolap.store.database import Database
 from zerolap.store.triggers import Post

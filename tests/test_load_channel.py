@@ -13,13 +13,12 @@ from free_ports import bound_port
 from two_hosts import LOOPBACK, PATIENCE_SECONDS, SECRET
 from waiting import wait_until
 
-from zerolap.load.load_host import LOAD_HOST
 from zerolap.load.remote import channel as channels
 from zerolap.load.remote.channel import Channel, ChannelClosed, Listening, connect_to_server_host, listen_for_load_host
 from zerolap.load.remote.load_side import serve_load
 from zerolap.load.remote.orders import MOST_REQUESTS
 from zerolap.load.remote.server_side import RemoteLoadHost
-from zerolap.records import Case, EnvironmentMissing, Interrupted, UsageError, ZerolapError
+from zerolap.records import LOAD_HOST, Case, EnvironmentMissing, Interrupted, UsageError, ZerolapError
 from zerolap.sandbox import Cancellation
 
 OTHER_SECRET = "another one of the same length.."

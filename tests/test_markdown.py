@@ -6,10 +6,10 @@ import pytest
 from hostile_texts import HOSTILE_TEXTS, HostileText
 from markdown_page import READERS, Page
 
-from zerolap.report.format import one_line, plain, shortened
 from zerolap.report.markdown import code, link, link_target, prose, sentence_with_names, table
 from zerolap.report.pull_request.outcome import path_part
 from zerolap.report.pull_request.writing import slack, slack_code
+from zerolap.sheets import one_line, plain, shortened
 
 WAYS = {"code": code, "prose": prose, "sentence": sentence_with_names}
 PLACES = {

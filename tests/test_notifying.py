@@ -22,10 +22,10 @@ from toy_server import ToySource
 from waiting import PATIENCE_SECONDS
 
 from zerolap.build import resolve
+from zerolap.documents import FalseAlarmRecord
 from zerolap.github import GitHub, Patience, TokenFile
 from zerolap.lab import Options, comparison_request, on_platforms
 from zerolap.records import Comparison, RequestedServer, RequestState
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.store import Store
 from zerolap.triggers import outbox
 from zerolap.triggers.mirror import Mirror

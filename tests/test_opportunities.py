@@ -11,6 +11,7 @@ from call_graphs import call_graph
 from command_line import Zerolap
 from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
 
+from zerolap.build import functions_of_build
 from zerolap.explain import CaseEvidence, WeightedWork, command_weights, costly_functions, gain, ranked_opportunities
 from zerolap.explain.categories import category_of
 from zerolap.opportunities import counted_version, version_opportunities
@@ -243,7 +244,7 @@ def record_counted(store: Store, result: str, case: Case, graph: CallGraph) -> N
 
 def found(store: Store, by_case: Mapping[str, float], **options: Any) -> Opportunities:
     version = counted_version(store, None, **options)
-    return version_opportunities(version, (EQUAL, by_case), store, "zerolap opportunities")
+    return version_opportunities(version, (EQUAL, by_case), store, functions_of_build, "zerolap opportunities")
 
 
 def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,7 +392,9 @@ def test_what_was_measured_in_another_way_is_left_out(differing: str, either_sto
     record_counted(store, later.id, case, counted_graph(3.0))
     version = counted_version(store, later.id, everywhere=True)
     assert ([(graph.case, graph.result) for graph in version.graphs], version.left_out) == ([(case.name, later.id)], 1)
-    document = version_opportunities(version, (EQUAL, {case.name: 1.0}), store, "zerolap opportunities")
+    document = version_opportunities(
+        version, (EQUAL, {case.name: 1.0}), store, functions_of_build, "zerolap opportunities"
+    )
     assert document.limits[0].startswith("Left out: 1 further case of the same build")
 
 

@@ -11,10 +11,10 @@ from toy_server import ToySource
 from webhook_payloads import LABEL, MAINTAINER, REPOSITORY, STRANGER
 
 from zerolap.build import resolve
+from zerolap.documents import FalseAlarmRecord
 from zerolap.lab import Options, SubmissionOptions, comparison_request, on_platforms
 from zerolap.records import RequestedServer, RequestState
 from zerolap.report.pull_request.check_run import check_output
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.report.pull_request.outcome import PullRequestState
 from zerolap.store import Store
 from zerolap.triggers.comment_commands import InvalidCommand, Run

@@ -68,7 +68,7 @@ def test_a_conductor_that_is_started_again_remembers_why_an_agent_is_refused(fle
 def test_jobs_wait_when_all_agents_are_replaced_by_those_of_another_protocol(
     fleet: SimulatedFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zerolap.fleet.conductor.MANY_PUBLICATIONS", 0)
+    monkeypatch.setattr("zerolap.fleet.request_planning.MANY_PUBLICATIONS", 0)
     request = fleet.submit(made_up_cases(2))
 
     async def scenario(fleet: SimulatedFleet) -> None:

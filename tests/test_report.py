@@ -14,13 +14,14 @@ from rich.console import Console
 
 from zerolap.judge import case_answers
 from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport, Validity, Verdict
-from zerolap.report import format as written, html
+from zerolap.report import html
 from zerolap.report.comparison_markdown import comparison_markdown
+from zerolap.report.comparison_terminal import show_comparison, show_run
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.html import comparison_html
 from zerolap.report.reading import headline, in_order
-from zerolap.report.terminal import show_comparison, show_run
 from zerolap.report.written_reading import with_reading
+from zerolap.sheets import format as written
 
 BUILD = {
     "name": "HEAD~1",

@@ -14,8 +14,8 @@ from zerolap.errors import EnvironmentMissing, TrialFailed
 from zerolap.judge import line_fit, median_estimate
 from zerolap.load import LatencySummary, LoadSeries, LoadSlot, read_series
 from zerolap.records import MedianEstimate, SnapshotReport, SnapshotStart
-from zerolap.report import show_sweep, sweep_html, sweep_json, sweep_markdown
-from zerolap.report.snapshot_reading import FIGURE_COLUMNS, figure
+from zerolap.report import document_json, sheet_html, sheet_markdown, show_sheet
+from zerolap.sheets import sweep_sheet, with_sweep_reading
 
 MS = 1_000_000
 SLOT_NS = 10 * MS
@@ -244,7 +244,7 @@ def test_a_load_that_failed_has_no_series(changes: dict[str, object], message: s
 
 def test_a_terminal_shows_the_pauses_and_what_was_noticed() -> None:
     output = io.StringIO()
-    show_sweep(report(), Console(file=output, width=160))
+    show_sheet(sweep_sheet(report()), Console(file=output, width=160))
     text = output.getvalue()
     assert "BGSAVE: fork of 25 ms at 1 GiB to 100 ms at 4 GiB" in text
     assert "25.0 ms more for each GiB of resident memory (r² 1.000, 2 repetitions)" in text
@@ -266,35 +266,37 @@ def test_the_first_forks_are_reported_apart_by_all_reports() -> None:
         }
     )
     output = io.StringIO()
-    show_sweep(document, Console(file=output, width=160))
+    show_sheet(sweep_sheet(document), Console(file=output, width=160))
     sentence = "the first fork after filling, which is not among the repetitions, took 21 ms at 1 GiB, 75 ms at 4 GiB"
     assert sentence in output.getvalue()
-    assert sentence in sweep_markdown(document)
-    held = json.loads(embedded(sweep_html(document), "document"))
+    assert sentence in sheet_markdown(sweep_sheet(document))
+    held = json.loads(embedded(sheet_html(with_sweep_reading(document), sweep_sheet(document)), "document"))
     assert sentence in held["reading"]["sentences"]
     assert [start["first_fork_us"] for start in held["starts"]] == [fork for _, fork in starts]
     without = document.model_copy(update={"starts": document.starts[-1:]})
-    assert "first fork" not in sweep_markdown(without)
+    assert "first fork" not in sheet_markdown(sweep_sheet(without))
 
 
 def test_a_loss_that_rounds_to_none_has_no_sign() -> None:
-    [point, *_] = report().points
-    [lost] = [column for column in FIGURE_COLUMNS if column.is_share]
-    none = MedianEstimate(median=-0.0002, low=-0.001, high=0.001)
-    assert figure(point.model_copy(update={"metrics": {"throughput_lost": none}}), lost) == "0.0 %"
+    document = report()
+    none = {"throughput_lost": MedianEstimate(median=-0.0002, low=-0.001, high=0.001)}
+    points = [point.model_copy(update={"metrics": point.metrics | none}) for point in document.points]
+    pauses, _ = sweep_sheet(document.model_copy(update={"points": points})).tables
+    lost = [column.key for column in pauses.columns].index("throughput_lost")
+    assert {row[lost].text for row in pauses.rows} == {"0.0 %"}
 
 
 def test_markdown_has_both_tables_and_no_foreign_markup() -> None:
-    text = sweep_markdown(report())
-    assert "| data | resident GiB | load | fork ms | longest pause ms | throughput lost |" in text
-    assert "| 4 GiB | 4.32 | open | 100 (90 to 110) | 105 (94.5 to 115.5) | 12.5 % |" in text
+    text = sheet_markdown(sweep_sheet(report()))
+    assert "| data | load | resident, GiB | fork, ms | longest pause, ms | throughput lost |" in text
+    assert "| 4 GiB | open | 4.32 | 100 (90 to 110) | 105 (94.5 to 115.5) | 12.5 % |" in text
     assert "`" in text.splitlines()[2]
     assert "\x1b" not in text
 
 
 def test_the_document_is_read_back() -> None:
     document = report()
-    text = sweep_json(document)
+    text = document_json(with_sweep_reading(document))
     assert json.loads(text)["schema"] == "zerolap.snapshot/1"
     read = SnapshotReport.model_validate_json(text)
     assert read.model_copy(update={"reading": None}) == document
@@ -303,12 +305,12 @@ def test_the_document_is_read_back() -> None:
 
 
 def test_the_page_holds_the_document() -> None:
-    held = json.loads(embedded(sweep_html(report()), "document"))
-    assert held == json.loads(sweep_json(report()))
+    held = json.loads(embedded(sheet_html(with_sweep_reading(report()), sweep_sheet(report())), "document"))
+    assert held == json.loads(document_json(with_sweep_reading(report())))
 
 
 def test_without_an_event_there_is_no_word_on_closed_loops() -> None:
     output = io.StringIO()
-    show_sweep(report("none"), Console(file=output, width=160))
+    show_sheet(sweep_sheet(report("none")), Console(file=output, width=160))
     assert "no event: " in output.getvalue()
     assert "closed loop, which" not in output.getvalue()

@@ -16,8 +16,9 @@ from zerolap.host import Processor, Processors
 from zerolap.judge import SnapshotPairs, judge_snapshots
 from zerolap.lab import Factor, sides_of
 from zerolap.records import STANDALONE, BinarySource, FailOn, RequestedServer, ServerSpec, SnapshotReport
-from zerolap.report import show_sweep, snapshot_gate_sentence, sweep_html, sweep_json, sweep_markdown
+from zerolap.report import document_json, sheet_html, sheet_markdown, show_sheet
 from zerolap.server import AnonymousMemory
+from zerolap.sheets import snapshot_gate_sentence, sweep_sheet, with_sweep_reading
 
 GIB = 1 << 30
 METRICS = ("fork_us", "longest_pause_us", "during_p99_9_us", "event_seconds", "cow_bytes")
@@ -153,7 +154,7 @@ def test_what_a_side_did_not_report_throughout_has_no_verdict() -> None:
 
 def shown(document: SnapshotReport) -> str:
     output = io.StringIO()
-    show_sweep(document, Console(file=output, width=160))
+    show_sheet(sweep_sheet(document), Console(file=output, width=160))
     return output.getvalue()
 
 
@@ -166,8 +167,8 @@ def test_a_terminal_shows_verdicts_and_the_points_of_each_side() -> None:
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert "base → head" in lines
     assert any(line.startswith("1 GiB open fork, ms 25.2 → 12.6 -50.0 %") for line in lines)
-    assert any(line.startswith("base 1 GiB 1.08 open") for line in lines)
-    assert any(line.startswith("head 4 GiB 4.32 open") for line in lines)
+    assert any(line.startswith("base 1 GiB open 1.08") for line in lines)
+    assert any(line.startswith("head 4 GiB open 4.32") for line in lines)
     assert "copied" not in text.split("data")[1], "a metric that was 0 has no verdict"
 
 
@@ -178,18 +179,20 @@ def test_what_was_varied_names_rows_and_verdicts() -> None:
 
 
 def test_markdown_has_the_verdicts() -> None:
-    text = sweep_markdown(report_of_sides(("io-threads=1", "io-threads=`4`")))
-    assert "| compared | data | load | metric | values | change | interval | verdict |" in text
-    assert "| server | data | resident GiB | load |" in text
-    assert "`` io-threads=1 → io-threads=`4` ``" in text
+    text = sheet_markdown(sweep_sheet(report_of_sides(("io-threads=1", "io-threads=`4`"))))
+    assert "| data | load | metric | values | change | interval | verdict |" in text
+    assert "| server | data | load | resident, GiB |" in text
+    assert "**`io-threads=1` → `` io-threads=`4` ``**" in text
 
 
 def test_the_document_of_sides_is_read_back_also_from_the_page() -> None:
     document = report_of_sides()
-    text = sweep_json(document)
+    text = document_json(with_sweep_reading(document))
     read = SnapshotReport.model_validate_json(text)
     assert read.model_copy(update={"reading": None}) == document
-    assert json.loads(embedded(sweep_html(document), "document")) == json.loads(text)
+    assert json.loads(
+        embedded(sheet_html(with_sweep_reading(document), sweep_sheet(document)), "document")
+    ) == json.loads(text)
 
 
 @pytest.mark.parametrize(

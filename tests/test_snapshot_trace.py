@@ -42,7 +42,8 @@ from zerolap.engines.traced_fork import (
 from zerolap.explain import fork_findings
 from zerolap.explain.fork_findings import LONG_NS
 from zerolap.records import EnvironmentMissing, ForkPartName, SnapshotReport, SnapshotTrace
-from zerolap.report import show_sweep, sweep_html, sweep_json, sweep_markdown
+from zerolap.report import document_json, sheet_html, sheet_markdown, show_sheet
+from zerolap.sheets import sweep_sheet, with_sweep_reading
 
 NAMES = system_call_names("x86_64")
 NUMBERS = {name: number for number, name in NAMES.items()}
@@ -94,7 +95,7 @@ def with_findings(made: SnapshotTrace) -> SnapshotTrace:
 
 def shown(document: SnapshotReport) -> str:
     text = io.StringIO()
-    show_sweep(document, Console(file=text, width=160))
+    show_sheet(sweep_sheet(document), Console(file=text, width=160))
     return text.getvalue()
 
 
@@ -283,13 +284,14 @@ def test_a_terminal_shows_the_fork_the_calls_and_the_findings() -> None:
     text = shown(report(with_findings(trace(sleep, parent_call("write", 2, target=EVIL), no_stacks="perf failed"))))
     words = " ".join(text.split())
     assert (
-        "4 GiB traced: fork of 30 ms, requests are waited for again after 50 ms, the child exits after 900 ms" in words
+        "what the fork consists of, 4 GiB traced: fork of 30 ms, requests are waited for again after 50 ms, "
+        "the child exits after 900 ms" in words
     )
     assert "8 MiB of page tables and 120 memory areas to copy" in words
     assert "page tables 24 80.0 %" in words
     assert "finding: the main thread waits for something that is no request while its child works" in words
     assert "100.0 % clock_nanosleep clock_nanosleep ← evil" in words
-    assert "the child first calls set_robust_list at 31 ms, write at 32 ms (3 times) after the fork began" in words
+    assert "the child first calls `set_robust_list` at 31 ms, `write` at 32 ms (3 times) after the fork began" in words
     assert "note: stacks are missing: perf failed" in words
     assert "copy on write 4,000 10" in words
     assert "\x1b[31m" not in text
@@ -303,24 +305,26 @@ def test_a_trace_without_findings_states_that_there_are_none() -> None:
 
 def test_markdown_has_the_findings_and_the_tables_without_foreign_markup() -> None:
     sleep = parent_call("clock_nanosleep", 20, in_pause_ms=20, frames=("clock_nanosleep", EVIL, "fork"))
-    text = sweep_markdown(report(with_findings(trace(sleep, parent_call("write", 2, target=EVIL)))))
+    text = sheet_markdown(sweep_sheet(report(with_findings(trace(sleep, parent_call("write", 2, target=EVIL))))))
     assert (
-        "- the main thread waits for something that is no request while its child works (2 `clock_nanosleep`)" in text
+        "- finding: the main thread waits for something that is no request while its child works (2 `clock_nanosleep`)"
+        in text
     )
     assert "| `clock_nanosleep` | 2 | 20 | 10 | 20 | 40.0 % |" in text
-    assert "<details><summary>`4 GiB`" in text
+    assert "#### what the fork consists of, 4 GiB" in text
     assert "\x1b" not in text
 
 
 def test_the_document_and_the_page_hold_traces_and_how_they_are_read() -> None:
     document = report(with_findings(trace(parent_call("nanosleep", 20, in_pause_ms=20))))
-    read = SnapshotReport.model_validate_json(sweep_json(document))
+    read = SnapshotReport.model_validate_json(document_json(with_sweep_reading(document)))
     assert read.traces == document.traces
-    assert read.reading is not None
-    [reading] = read.reading.traces
-    assert reading.title == "4 GiB"
-    assert all(len(row) == len(table.columns) for table in reading.tables for row in table.rows)
-    assert json.loads(embedded(sweep_html(document), "document")) == json.loads(sweep_json(document))
+    [section] = sweep_sheet(document).sections
+    assert section.title == "what the fork consists of, 4 GiB"
+    assert all(len(row) == len(table.columns) for table in section.tables for row in table.rows)
+    assert json.loads(
+        embedded(sheet_html(with_sweep_reading(document), sweep_sheet(document)), "document")
+    ) == json.loads(document_json(with_sweep_reading(document)))
 
 
 def test_an_event_at_which_nothing_forks_cannot_be_traced(zerolap: Zerolap) -> None:

@@ -11,7 +11,8 @@ from report_page import embedded
 from stored_comparison import ONLY_WITH_A_TOKEN, reading_token
 
 from zerolap.records import SweepReport
-from zerolap.report import sweep_html, sweep_json, sweep_markdown
+from zerolap.report import document_json, sheet_html, sheet_markdown
+from zerolap.sheets import sweep_sheet, with_sweep_reading
 from zerolap.store import Store
 
 ID = "w-0123456789abcdef01234567"
@@ -31,9 +32,9 @@ def test_a_sweep_is_to_be_had_in_each_form(store: Store) -> None:
         as_json, markdown, page, drawn = (
             request("GET", f"{url}/snapshots/{ID}{ending}") for ending in (".json", ".md", ".html", "")
         )
-    assert as_json.text == sweep_json(document)
+    assert as_json.text == document_json(with_sweep_reading(document))
     assert "immutable" in as_json.headers["cache-control"]
-    assert markdown.text == sweep_markdown(document)
+    assert markdown.text == sheet_markdown(sweep_sheet(document))
     assert json.loads(embedded(page.text, "document"))["id"] == ID
     assert (drawn.status_code, drawn.headers["content-type"].partition(";")[0]) == (200, "text/html")
 
@@ -92,10 +93,10 @@ def test_counted_forks_are_to_be_had_in_each_form(store: Store) -> None:
         as_json, markdown, page, drawn = (
             request("GET", f"{url}/snapshots/{ID}{ending}") for ending in (".json", ".md", ".html", "")
         )
-    assert as_json.text == sweep_json(document)
-    assert markdown.text == sweep_markdown(document)
-    assert page.text == sweep_html(document)
-    assert "default-src 'none'; style-src 'sha256-" in page.headers["content-security-policy"]
+    assert as_json.text == document_json(with_sweep_reading(document))
+    assert markdown.text == sheet_markdown(sweep_sheet(document))
+    assert page.text == sheet_html(with_sweep_reading(document), sweep_sheet(document))
+    assert page.headers["content-security-policy"].startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in page.headers["content-security-policy"]
     assert drawn.status_code == 200
 
@@ -124,10 +125,9 @@ def test_counted_forks_have_pictures_and_a_row_for_each_run(store: Store) -> Non
         answer = request("GET", f"{url}{PAGES}/snapshot?id={ID}").json()
         table = request("GET", f"{url}{PAGES}/snapshot.csv?id={ID}").text
     assert answer["report"]["schema"] == "zerolap.emulated-snapshot/1"
-    assert [picture["name"] for picture in answer["pictures"]] == ["fork", "wait"]
-    counts = answer["report"]["reading"]["table"]
-    assert counts["columns"][:3] == ["data", "side", "fork, M instr."]
-    assert counts["rows"][2][:3] == ["1 GiB", "fork=copy", "25"]
+    [counts] = answer["sheet"]["tables"]
+    assert [column["heading"] for column in counts["columns"]][:3] == ["data", "side", "fork"]
+    assert [cell["text"] for cell in counts["rows"][2]][:3] == ["1 GiB", "fork=copy", "25"]
     rows = list(csv.DictReader(io.StringIO(table)))
     assert [(row["size_bytes"], row["side"], row["run"]) for row in rows[:4]] == [
         (str(first.size_bytes), "fork=copy", "1"),

@@ -45,7 +45,8 @@ from zerolap.records import (
     Validity,
     read_stored_sweep,
 )
-from zerolap.report import sweep_html, sweep_json, sweep_markdown
+from zerolap.report import document_json, sheet_html, sheet_markdown
+from zerolap.sheets import sweep_sheet, with_sweep_reading
 from zerolap.store import BlobDamaged, Retention, Store
 from zerolap.store.tables import sweep
 
@@ -94,8 +95,9 @@ def test_counted_forks_are_read_back_whole_and_listed_with_a_run_of_each_point(e
 
 
 def test_a_document_of_an_earlier_version_needs_no_id() -> None:
-    document = json.loads(sweep_json(emulated_report()))
-    del document["id"], document["reading"]["table"]
+    document = json.loads(document_json(with_sweep_reading(emulated_report())))
+    del document["id"]
+    document["reading"]["units"] = "of an earlier version"
     assert read_stored_sweep(json.dumps(document), FIRST) == EmulatedSnapshotReport.model_validate(document)
 
 
@@ -168,10 +170,10 @@ def test_it_is_shown_again_in_all_forms(zerolap: Zerolap, tmp_path: Path) -> Non
         words = ["--json", "again.json", "--html", "again.html", "--markdown", "-"]
         again = zerolap("explain", identity, "--store", zerolap.store, *words)
         assert again.code == 0, again.err
-        assert again.out == sweep_markdown(document)
-        assert (tmp_path / "again.json").read_text() == sweep_json(document)
+        assert again.out == sheet_markdown(sweep_sheet(document))
+        assert (tmp_path / "again.json").read_text() == document_json(with_sweep_reading(document))
     shown = zerolap("explain", FIRST, "--store", zerolap.store)
-    assert f"{FIRST}  zerolap explain {FIRST}  seed 1" in shown.out
+    assert f"zerolap explain {FIRST}\nseed         1" in shown.out
     zerolap("explain", FIRST, "--store", zerolap.store, "--benchfmt", "-").fails_with(2, "not written as benchfmt")
     zerolap("explain", "w-77", "--store", zerolap.store).fails_with(2, "holds no sweep of snapshots 'w-77'", FIRST)
     pruned = zerolap("store", "prune", "--keep-newest", "1", "--store", zerolap.store, "--json", "-")
@@ -200,11 +202,13 @@ def test_counted_forks_are_shown_again_in_all_forms(zerolap: Zerolap, tmp_path: 
         words = ["--json", "again.json", "--html", "again.html", "--markdown", "-"]
         again = zerolap("explain", identity, "--store", zerolap.store, *words)
         assert again.code == 0, again.err
-        assert again.out == sweep_markdown(document)
-        assert (tmp_path / "again.json").read_text() == sweep_json(document)
-        assert (tmp_path / "again.html").read_text().rstrip() == sweep_html(document).rstrip()
+        assert again.out == sheet_markdown(sweep_sheet(document))
+        assert (tmp_path / "again.json").read_text() == document_json(with_sweep_reading(document))
+        assert (tmp_path / "again.html").read_text().rstrip() == sheet_html(
+            with_sweep_reading(document), sweep_sheet(document)
+        ).rstrip()
     shown = zerolap("explain", SECOND, "--store", zerolap.store)
-    assert f"{SECOND}  zerolap explain {SECOND}  seed 1" in shown.out
+    assert f"zerolap explain {SECOND}\nseed         1" in shown.out
     zerolap("explain", SECOND, "--store", zerolap.store, "--benchfmt", "-").fails_with(2, "not written as benchfmt")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from zerolap.build import resolve
 from zerolap.cases import load_cases
-from zerolap.documents import read_pictures, results
+from zerolap.documents import case_trials, read_pictures
 from zerolap.engines import timed_checks
 from zerolap.host import choose_pinning, disturbance, read_processors
 from zerolap.judge import LOOKS, Batching, TimedPair
@@ -91,7 +91,7 @@ def test_unequal_batches_are_judged_at_an_equal_rate(
         return Batching("read", 8.0, 16.0, PER_SECOND) if starts[0] is at_full_speed[0] else None
 
     monkeypatch.setattr(planner, "PAIRS_PER_START", 2)
-    monkeypatch.setattr(results, "unequal_batching", unequal_at_full_speed)
+    monkeypatch.setattr(case_trials, "unequal_batching", unequal_at_full_speed)
     with Store.open(str(tmp_path / "store")) as store:
         found = timed(store, redis_server, tmp_path)
         trials = store.measurements(found.id)

@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, expect
 from waiting import PATIENCE_SECONDS
 
 from zerolap.explain import fork_findings
-from zerolap.report import sweep_html
+from zerolap.report import sheet_html
+from zerolap.sheets import sweep_sheet, with_sweep_reading
 
 TABLES = ("parts of the fork", "calls of the parent", "off the processor", "page faults", "calls of the child")
 
@@ -20,7 +21,12 @@ def test_the_page_has_the_findings_and_what_the_fork_consists_of(browser: Browse
     )
     made = made.model_copy(update={"findings": fork_findings(made)})
     file = tmp_path / "snapshot.html"
-    file.write_text(sweep_html(report().model_copy(update={"traces": [made]})))
+    file.write_text(
+        sheet_html(
+            with_sweep_reading(report().model_copy(update={"traces": [made]})),
+            sweep_sheet(report().model_copy(update={"traces": [made]})),
+        )
+    )
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     page.set_default_timeout(1000 * PATIENCE_SECONDS)
     faults: list[str] = []

@@ -12,9 +12,9 @@ from stored_run import a_case, a_run
 
 from zerolap.records import Comparison
 from zerolap.report.comparison_markdown import comparison_markdown
+from zerolap.report.comparison_terminal import show_comparison, show_run
 from zerolap.report.document import comparison_json, run_json
 from zerolap.report.run_markdown import run_markdown
-from zerolap.report.terminal import show_comparison, show_run
 
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 HOSTILE = "\x1b[31m</details> @user `x`"

@@ -20,9 +20,9 @@ from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 from waiting import PATIENCE_SECONDS
 
 from zerolap.build import changes_between
+from zerolap.documents import FalseAlarmRecord
 from zerolap.github import GitHub, TokenFile
 from zerolap.records import Changes, Source, UsageError, revision_of
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
 from zerolap.report.pull_request.outcome import PullRequestState
 from zerolap.store import FleetPlatform, Store, StoredTrigger
 from zerolap.triggers import running as running_module, work as work_module

@@ -45,12 +45,12 @@ from zerolap.engines.standalone import require_standalone
 from zerolap.engines.timed import Timed
 from zerolap.host import disturbance
 from zerolap.load.generator import packaged
-from zerolap.load.load_host import LOAD_HOST
 from zerolap.load.remote.load_side import MOST_CONNECTIONS, MOST_GENERATORS, arguments_from_here
 from zerolap.load.remote.server_side import RemoteLoadHost
 from zerolap.records import (
     BASE,
     HEAD,
+    LOAD_HOST,
     Case,
     CaseRefused,
     EnvironmentMissing,

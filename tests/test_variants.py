@@ -11,7 +11,7 @@ from eras import ERAS, tree_of_era
 from sources import binary_source, revision_source, tree_source
 from toy_server import CASES, ToySource
 
-from zerolap.build import Builder, BuiltServer, Variant, measured_server, parse_variant
+from zerolap.build import Builder, BuiltServer, Variant, parse_variant
 from zerolap.build.variant import Effective, unmet
 from zerolap.cli import options
 from zerolap.records import BuildFailed, EnvironmentMissing, MeasuredServer, UsageError
@@ -121,7 +121,7 @@ def build(compiler: None, directory: Path) -> Any:
 
 def described(era: str, built: BuiltServer) -> MeasuredServer:
     """Return how documents describe the build of an era's tree."""
-    return measured_server(built.record, tree_source(era, Path(era)), {})
+    return MeasuredServer.of(built.record, tree_source(era, Path(era)), {})
 
 
 def own_flags(built: BuiltServer) -> set[str]:

@@ -18,9 +18,9 @@ from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 from zerolap.build import Variant, build_differences
 from zerolap.cases import load_cases
+from zerolap.documents import CaseWeights
 from zerolap.history import (
     BuildShares,
-    CaseWeights,
     TableQuestion,
     case_weights,
     usage_weights,

@@ -8,7 +8,7 @@ import pytest
 
 from zerolap.build import BuiltServer
 from zerolap.cases import core_suite
-from zerolap.documents.results import CaseResults, Trials
+from zerolap.documents.case_trials import CaseResults, Trials
 from zerolap.explain import explain_opposed_work
 from zerolap.judge import case_answers
 from zerolap.lab.reasons import Explainer

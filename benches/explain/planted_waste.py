@@ -20,6 +20,7 @@ from benches.explain.calibrating import calibrate
 from benches.figures import DIRECTORY, Figure
 from benches.truth.edited import Edited
 from zerolap import Options, load_cases, open_store
+from zerolap.build import functions_of_build
 from zerolap.cases import core_suite
 from zerolap.opportunities import counted_version, version_opportunities
 from zerolap.records import DrawnSide, KnownEdit, Opportunity, OpportunityCase, OpportunityWeights
@@ -203,7 +204,7 @@ def _ranked(identity: str, side: DrawnSide, case: str) -> list[Ranked]:
     with open_store(STORE) as opened:
         version = counted_version(opened, identity, side=side)
         weights = OpportunityWeights(kind="equal"), {graph.case: float(graph.case == case) for graph in version.graphs}
-        document = version_opportunities(version, weights, opened, "benches.explain")
+        document = version_opportunities(version, weights, opened, functions_of_build, "benches.explain")
     of_case = [
         (opportunity, of) for opportunity in document.opportunities for of in opportunity.cases if of.case == case
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.records import History, HistoryChange, HistoryPoint, HistorySeries
-from zerolap.report.format import metric_label
+from zerolap.sheets import metric_label
 
 WIDTH: Final = 760
 LEFT, RIGHT, TOP, BOTTOM = 54, 18, 26, 34

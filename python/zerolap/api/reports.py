@@ -22,13 +22,14 @@ from zerolap.report import (
     comparison_json,
     comparison_markdown,
     content_security_policy,
+    document_json,
     run_html,
     run_json,
     run_markdown,
-    sweep_html,
-    sweep_json,
-    sweep_markdown,
+    sheet_html,
+    sheet_markdown,
 )
+from zerolap.sheets import sweep_sheet, with_sweep_reading
 from zerolap.store import BlobDamaged, Store
 
 Form: TypeAlias = Literal["html", "json", "md"]
@@ -193,11 +194,11 @@ def _snapshot(store: Store, identity: str, form: Form) -> _Made:
     _require_same(report.id, identity)
     match form:
         case "json":
-            text = sweep_json(report)
+            text = document_json(with_sweep_reading(report))
         case "md":
-            text = sweep_markdown(report)
+            text = sheet_markdown(sweep_sheet(report))
         case "html":
-            text = sweep_html(report)
+            text = sheet_html(with_sweep_reading(report), sweep_sheet(report))
     return _Made(text, store.sweeps.has(identity))
 
 

@@ -10,7 +10,7 @@ from zerolap.build.archive import (
 )
 from zerolap.build.artifact import pack_build as pack_build, unpack_build as unpack_build
 from zerolap.build.build_differences import BuildDifferences as BuildDifferences, build_differences as build_differences
-from zerolap.build.build_functions import source_functions as source_functions
+from zerolap.build.build_functions import functions_of_build as functions_of_build, source_functions as source_functions
 from zerolap.build.builder import (
     Builder as Builder,
     Builds as Builds,

@@ -11,8 +11,9 @@ from zerolap.cli import completion, options
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
+    from zerolap.cli.stored_comparisons import PullRequestPlace
     from zerolap.github import GitHub, GivenToken
-    from zerolap.report.pull_request import PullRequestPlace, PullRequestState
+    from zerolap.report.pull_request import PullRequestState
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 
@@ -90,9 +91,9 @@ def comment(
     import asyncio
 
     from zerolap.cli.logging import set_up_logs
+    from zerolap.cli.stored_comparisons import PullRequestPlace
     from zerolap.errors import UsageError
     from zerolap.github import GitHub
-    from zerolap.report.pull_request import PullRequestPlace
 
     site = site_url.rstrip("/")
     if dry_run:
@@ -113,8 +114,8 @@ def comment(
 
 def _state(identities: list[str], place: "PullRequestPlace", store: str | None) -> "PullRequestState":
     """Return the state of a pull request from stored comparisons."""
+    from zerolap.cli.stored_comparisons import state_of_comparisons
     from zerolap.documents import read_comparison
-    from zerolap.report.pull_request import state_of_comparisons
     from zerolap.store import Store
 
     with Store.open_to_read(store) as results:

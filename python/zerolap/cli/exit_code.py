@@ -66,7 +66,7 @@ def _why_nothing(report: RunReport, checks: Collection[str]) -> str:
 
 def snapshot_exit_code(report: SweepReport, fail_on: FailOn) -> int:
     """Return 4 if a size failed, 1 if `fail_on` applies, else 0; if it applies, the reason is written to stderr."""
-    from zerolap.report import snapshot_gate_sentence
+    from zerolap.sheets import snapshot_gate_sentence
 
     reason = snapshot_gate_sentence(report, fail_on.value) if isinstance(report, SnapshotReport) else None
     if reason is not None:

@@ -237,8 +237,8 @@ def export(
     from zerolap.build import BRANCH
     from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.errors import UsageError
-    from zerolap.exchange import PublicNames, TimeSeriesServer, source_of, with_absolute_values
-    from zerolap.history import Shown, history_of, of_built_commits
+    from zerolap.exchange import METRICS_OF_MEMTIER, PublicNames, TimeSeriesServer, source_of
+    from zerolap.history import Shown, history_of, of_built_commits, with_absolute_values
     from zerolap.lab import Lab
     from zerolap.store import Store
 
@@ -249,7 +249,8 @@ def export(
     with Store.open_known(store) as results:
         if asked.text == BRANCH:
             asked = of_built_commits(asked, results)
-        document = with_absolute_values(history_of(asked, Lab(results), Shown()), asked, results)
+        history = history_of(asked, Lab(results), Shown())
+        document = with_absolute_values(history, asked, list(METRICS_OF_MEMTIER), results)
     names = PublicNames(
         organization=organization,
         repository=repository,

@@ -11,7 +11,7 @@ from rich.text import Text
 from zerolap import writer
 from zerolap.foreign_text import one_line
 from zerolap.records import UsageError
-from zerolap.report import sweep_headline, sweep_kernel, sweep_servers
+from zerolap.sheets import sweep_headline, sweep_kernel, sweep_servers
 from zerolap.store import INTERRUPTED_STATES, RequestInShort, Store, StoredRow, StoredSweep
 
 LISTED = 20

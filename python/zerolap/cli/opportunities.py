@@ -84,6 +84,7 @@ def opportunities(
     quiet: options.Quiet = False,
 ) -> None:
     """Find opportunities, and write them."""
+    from zerolap.build import functions_of_build
     from zerolap.cli.output import write_opportunities
     from zerolap.opportunities import counted_version, version_opportunities
     from zerolap.store import Store
@@ -100,7 +101,7 @@ def opportunities(
             lab = Lab(results, sandbox=options.sandbox_policy(unsafe_no_sandbox))
             document = checked_opportunities(version, stated, lab, words, limit, listen)
         else:
-            document = version_opportunities(version, stated, results, words, listen)
+            document = version_opportunities(version, stated, results, functions_of_build, words, listen)
     write_opportunities(document, limit, json=json, markdown=markdown, quiet=quiet)
 
 

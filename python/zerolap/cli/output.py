@@ -155,14 +155,17 @@ def write_version_table(table: VersionTable, *, json: str | None, markdown: str 
 
 def write_bisect(report: BisectReport, *, json: str | None, markdown: str | None, quiet: bool) -> None:
     """Write the outcome of a bisection: the documents that are requested, and the lines for a terminal."""
-    from zerolap.report import bisect_json, bisect_markdown, show_bisect
+    from zerolap.report import document_json, sheet_markdown, show_sheet
+    from zerolap.sheets import bisect_sheet
+
+    sheet = bisect_sheet(report)
 
     if json is not None:
-        write(json, bisect_json(report))
+        write(json, document_json(report))
     if markdown is not None:
-        write(markdown, bisect_markdown(report))
+        write(markdown, sheet_markdown(sheet))
     if not quiet and "-" not in (json, markdown):
-        show_bisect(report, writer.console())
+        show_sheet(sheet, writer.console())
 
 
 def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
@@ -207,17 +210,20 @@ def write_opportunities(
 
 def write_sweep(report: SweepReport, reports: Reports) -> None:
     """Write the requested documents of a sweep, as `write_comparison` does; none of them is benchfmt."""
-    from zerolap.report import show_sweep, sweep_html, sweep_json, sweep_markdown
+    from zerolap.report import document_json, sheet_html, sheet_markdown, show_sheet
+    from zerolap.sheets import sweep_sheet, with_sweep_reading
+
+    document, sheet = with_sweep_reading(report), sweep_sheet(report)
 
     with _writing(report.id):
         if reports.json is not None:
-            write(reports.json, sweep_json(report))
+            write(reports.json, document_json(document))
         if reports.html is not None:
-            write(reports.html, sweep_html(report))
+            write(reports.html, sheet_html(document, sheet))
         if reports.markdown is not None:
-            write(reports.markdown, sweep_markdown(report))
+            write(reports.markdown, sheet_markdown(sheet))
     if reports.has_table:
-        show_sweep(report, writer.console())
+        show_sheet(sheet, writer.console())
 
 
 @contextlib.contextmanager

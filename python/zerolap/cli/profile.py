@@ -172,7 +172,8 @@ def _measured(
     from zerolap.cli.bar import Bar
     from zerolap.errors import EnvironmentMissing, TrialFailed
     from zerolap.lab import Lab, run
-    from zerolap.report import failed_check, plain
+    from zerolap.report import plain
+    from zerolap.sheets import failed_check
 
     with Bar(quiet=quiet) as bar:
         report = run(request, Lab(results, bar, policy, trial_seconds=trial_seconds))

@@ -1,20 +1,20 @@
 """What trials come to, and what is stored of it: comparisons and runs with their verdicts, notes and pictures."""
 
+from zerolap.documents.case_trials import CaseResults as CaseResults, TimedTrials as TimedTrials, Trials as Trials
+from zerolap.documents.case_weights import (
+    CaseWeights as CaseWeights,
+    equal_weights as equal_weights,
+    priority_weights as priority_weights,
+)
 from zerolap.documents.comparison_document import (
     add_to_bank as add_to_bank,
     comparison_of as comparison_of,
     read_bank as read_bank,
     record_start_ratios as record_start_ratios,
 )
-from zerolap.documents.conclusions import (
-    CaseExplainer as CaseExplainer,
-    blocks_are_undecided as blocks_are_undecided,
-    metrics_judged as metrics_judged,
-    worth_sampling as worth_sampling,
-)
-from zerolap.documents.identity import (
-    has_io_threads as has_io_threads,
-)
+from zerolap.documents.conclusions import worth_sampling as worth_sampling
+from zerolap.documents.false_alarms import FalseAlarmRecord as FalseAlarmRecord
+from zerolap.documents.identity import has_io_threads as has_io_threads
 from zerolap.documents.picture_data import (
     latency_points as latency_points,
     off_cpu_ns_per_op as off_cpu_ns_per_op,
@@ -22,15 +22,8 @@ from zerolap.documents.picture_data import (
     read_pictures as read_pictures,
     read_run_pictures as read_run_pictures,
 )
-from zerolap.documents.results import (
-    CaseResults as CaseResults,
-    Results as Results,
-    TimedTrials as TimedTrials,
-    Trials as Trials,
-)
-from zerolap.documents.run_document import (
-    run_of as run_of,
-)
+from zerolap.documents.results import Results as Results
+from zerolap.documents.run_document import run_of as run_of
 from zerolap.documents.side_profiles import (
     TIMER_COST as TIMER_COST,
     call_counts as call_counts,
@@ -44,9 +37,5 @@ from zerolap.documents.stored_documents import (
     read_run as read_run,
     recorded_results as recorded_results,
 )
-from zerolap.documents.string_place_verdicts import (
-    string_place_findings as string_place_findings,
-)
-from zerolap.documents.unmeasured import (
-    not_measured as not_measured,
-)
+from zerolap.documents.string_place_verdicts import string_place_findings as string_place_findings
+from zerolap.documents.unmeasured import not_measured as not_measured

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from zerolap.documents.conclusions import CaseExplainer, conclude, placement_notes, spreads_of, start_ratios_of
+from zerolap.documents.conclusions import CaseExplainer, conclude, spreads_of, start_ratios_of
 from zerolap.documents.executed_files import changed_files, unexecuted_notes
 from zerolap.documents.results import Results
 from zerolap.documents.traced_sides import traced_sides
-from zerolap.documents.unmeasured import untimed_notes
+from zerolap.documents.unmeasured import placement_notes, untimed_notes
 from zerolap.judge import JUDGED_TIMES, Bank, with_rules
 from zerolap.records import (
     ANCHOR,
@@ -28,12 +28,12 @@ from zerolap.store import Store
 def comparison_of(results: Results, state: DocumentState, store: Store, explainer: CaseExplainer | None) -> Comparison:
     """Judge what was measured of a comparison; cases are in the order of the request. No explainer, no reasons."""
     resolved = results.resolved
-    concluded = conclude(results, read_bank(store, resolved.platform.fingerprint), explainer)
-    cases = [_with_traced(case, results, store) for case in concluded]
-    servers = described_servers(resolved, results, store)
+    servers, of_anchor = described_servers(resolved, results, store), _anchor_notes(resolved)
+    bank = read_bank(store, resolved.platform.fingerprint)
+    cases = [_with_traced(case, results, store) for case in conclude(results, bank, explainer)]
     words = [case.verdict for case in cases]
     files = changed_files(results, explainer) if explainer is not None else None
-    of_anchor, of_files = _anchor_notes(resolved), unexecuted_notes(files)
+    of_files = unexecuted_notes(files)
     return Comparison(
         schema="zerolap.comparison/1",
         id=resolved.id,

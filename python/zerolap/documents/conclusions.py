@@ -1,10 +1,11 @@
 """What the trials of all engines come to together: verdicts with their reasons, case by case."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Protocol
 
-from zerolap.documents.results import FEWEST_STARTS, CaseResults, Results, TimedTrials, Trials
+from zerolap.documents.case_trials import CaseResults, TimedTrials, Trials
+from zerolap.documents.results import Results
 from zerolap.documents.string_place_verdicts import without_string_places
 from zerolap.documents.unmeasured import failed_sides, failure_text
 from zerolap.judge import (
@@ -17,34 +18,17 @@ from zerolap.judge import (
     MIN_BLOCKS,
     Bank,
     CaseAnswers,
-    Starts,
-    UnadjustedVerdict,
-    adjusted,
-    as_identical,
-    as_metric,
     case_answers,
     case_validity,
-    judge_engine,
-    judge_identical_work,
-    judge_time,
+    judge_cases,
     spread_of_starts,
-    wants_more,
 )
 from zerolap.records import (
     ANCHOR,
-    BASE,
-    CONTROL,
-    COUNTER_METRICS,
-    HEAD,
-    METRICS,
-    TRACED_METRICS,
     Case,
     CaseResult,
     Changes,
     Finding,
-    Measurement,
-    Resolved,
-    Settings,
     SourceFunction,
     Spread,
     StartRatio,
@@ -71,34 +55,28 @@ class CaseExplainer(Protocol):
         """Return reasons for a change, and what could not be measured."""
 
 
+@dataclass(frozen=True)
+class AnsweredCase:
+    """A case with its verdicts and what they answer; `is_cut_short`: the budget was used up before it was decided."""
+
+    measured: CaseResults
+    verdicts: list[Verdict]
+    validity: Validity
+    answers: CaseAnswers
+    is_cut_short: bool
+
+
 def conclude(results: Results, bank: Bank, explainer: CaseExplainer | None) -> list[CaseResult]:
     """Judge all cases, with q over cases and metrics. Without an explainer there are no reasons."""
-    settings = results.resolved.settings
+    return [_concluded(answered, explainer) for answered in answer_cases(results, bank)]
+
+
+def answer_cases(results: Results, bank: Bank) -> list[AnsweredCase]:
+    """Judge all cases, with q over cases and metrics."""
     reported = results.reported()
-    timings = _judge_times(results.timed, settings, bank)
-    judged = [
-        [
-            *_judge_work(measured, settings),
-            *timings.get(measured.case.name, []),
-            *_judge_plugins(measured, settings),
-        ]
-        for measured in reported
-    ]
-    as_built = _judge_as_built(results.timed, settings, bank)
-    return [
-        _conclude_case(measured, [*verdicts, *_of_case(as_built, measured)], results, explainer)
-        for measured, verdicts in zip(reported, adjusted(judged, settings.q), strict=True)
-    ]
-
-
-def _of_case(verdicts: Mapping[str, Verdict], measured: CaseResults) -> list[Verdict]:
-    return [verdicts[measured.case.name]] if measured.case.name in verdicts else []
-
-
-def blocks_are_undecided(engine: str, trials: Trials, resolved: Resolved) -> bool:
-    """Whether another block of trials of an engine that is judged by blocks could decide something."""
-    judged = _judge_blocks(engine, trials, resolved.settings)
-    return wants_more(judged, trials.blocks, len(resolved.cases) * len(judged), resolved.settings.q)
+    judged = {measured.case.name: measured.judged for measured in reported}
+    verdicts = judge_cases(judged, results.resolved.settings, bank)
+    return [_answered(measured, verdicts[measured.case.name], results) for measured in reported]
 
 
 def worth_sampling(results: Results, bank: Bank) -> list[Case]:
@@ -108,18 +86,20 @@ def worth_sampling(results: Results, bank: Bank) -> list[Case]:
     """
     resolved = results.resolved
     if resolved.kind == "run":
-        return [case for case in resolved.cases if _may_be_sampled(results.of_case(case))]
-    concluded = conclude(results, bank, None)
+        counted, timed = results.counted, results.timed
+        return [case for case in resolved.cases if _may_be_sampled(counted.get(case.name), timed.get(case.name))]
+    answered = answer_cases(results, bank)
     wanted = {
-        one.case
-        for one in concluded
-        if one.work in CHANGED or one.time in CHANGED or (resolved.request.all_stacks and one.validity.valid)
+        case.measured.case.name
+        for case in answered
+        if case.answers.work in CHANGED
+        or case.answers.time in CHANGED
+        or (resolved.request.all_stacks and case.validity.valid)
     }
     return [case for case in resolved.cases if case.name in wanted]
 
 
-def _may_be_sampled(measured: CaseResults) -> bool:
-    counted, timed = measured.counted, measured.timed
+def _may_be_sampled(counted: Trials | None, timed: TimedTrials | None) -> bool:
     return (counted is None or not counted.speaks_against_case) and (timed is None or timed.failure is None)
 
 
@@ -149,9 +129,14 @@ def start_ratios_of(results: Results, cases: Sequence[CaseResult]) -> list[Start
     """
     anchor = results.resolved.servers.get(ANCHOR)
     judged = {(case.case, verdict.metric) for case in cases for verdict in case.verdicts if verdict.engine == "timed"}
-    measured = [(metric, metric, _judged_trials(metric, results.timed)) for metric in JUDGED_TIMES]
-    measured.append((COST_AT_FULL_SPEED, CPU_TIME, _batched_trials(results.timed)))
-    measured.append((AS_BUILT_COST, CPU_TIME, _as_built_trials(results.timed)))
+    timed = results.timed.items()
+    batched = {name: trials for name, trials in timed if trials.paced is not None and trials.usable}
+    as_built = {name: trials.as_built.of_metric(CPU_TIME) for name, trials in timed if trials.as_built is not None}
+    measured: list[tuple[str, str, Mapping[str, TimedTrials | None]]] = [
+        *((metric, metric, {name: trials.of_metric(metric) for name, trials in timed}) for metric in JUDGED_TIMES),
+        (COST_AT_FULL_SPEED, CPU_TIME, batched),
+        (AS_BUILT_COST, CPU_TIME, as_built),
+    ]
     return [
         StartRatio(
             case=name,
@@ -163,7 +148,7 @@ def start_ratios_of(results: Results, cases: Sequence[CaseResult]) -> list[Start
         )
         for metric, of_slices, by_case in measured
         for name, trials in by_case.items()
-        if (name, metric) in judged
+        if trials is not None and (name, metric) in judged
         for over, pairs in (
             ("", zip(trials.paired_blocks, trials.pairs, strict=True)),
             ("" if anchor is None else anchor.spec.digest, trials.anchored.items()),
@@ -173,109 +158,21 @@ def start_ratios_of(results: Results, cases: Sequence[CaseResult]) -> list[Start
     ]
 
 
-def _judge_blocks(engine: str, trials: Trials | None, settings: Settings) -> list[UnadjustedVerdict]:
-    """Return what is concluded on each metric of an engine that is judged by blocks; nothing of an invalid case."""
-    if trials is None or not trials.usable:
-        return []
-    return judge_engine(engine, trials.whole[BASE], trials.whole[HEAD], settings)
-
-
-def _judge_plugins(measured: CaseResults, settings: Settings) -> list[UnadjustedVerdict]:
-    """Return what is concluded on the metrics of plugins' engines."""
-    return [
-        judged
-        for engine in settings.plugin_engines
-        for judged in _judge_blocks(engine, measured.other.get(engine), settings)
-    ]
-
-
-def _judge_work(measured: CaseResults, settings: Settings) -> list[UnadjustedVerdict]:
-    """Return what is concluded on each counted metric of a case; one block is enough where both sides are identical."""
-    trials = measured.counted
-    if trials is None or trials.blocks != 1 or not measured.is_identical:
-        return _judge_blocks("counted", trials, settings)
-    return judge_identical_work(trials.whole[BASE][0], trials.whole[HEAD][0], settings)
-
-
-def _judge_times(
-    timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank
-) -> dict[str, list[UnadjustedVerdict]]:
-    """Return what is concluded on the timed metrics, by case: all cases and the bank show how much starts vary.
-
-    The cost at full speed is another metric where that at an equal rate decides.
-    """
-    verdicts: dict[str, list[UnadjustedVerdict]] = {}
-    by_metric = [
-        judge_time(metric, _starts(_judged_trials(metric, timed), timed), settings, bank) for metric in JUDGED_TIMES
-    ]
-    batched = judge_time(CPU_TIME, _starts(_batched_trials(timed), timed), settings, bank)
-    for by_case in [*by_metric, as_metric(COST_AT_FULL_SPEED, batched)]:
-        for name, judged in by_case.items():
-            verdicts.setdefault(name, []).append(judged)
-    return verdicts
-
-
-def _starts(judged: Mapping[str, TimedTrials], timed: Mapping[str, TimedTrials]) -> dict[str, Starts]:
-    """Return the starts of judged trials, whose circumstances are those at full speed."""
-    return {name: timed[name].starts(trials.pairs) for name, trials in judged.items()}
-
-
-def _judged_trials(metric: str, timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
-    """Return the starts from which a metric is judged, by case: costs where all sides had the same load."""
-    chosen = {name: trials.of_cost if metric in COSTS else trials for name, trials in timed.items()}
-    return {
-        name: trials
-        for name, trials in chosen.items()
-        if trials.usable
-        and len(trials.pairs) >= FEWEST_STARTS
-        and not (metric in COSTS and trials.per_second is None and trials.left_batching)
-    }
-
-
-def _batched_trials(timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
-    """Return the starts at full speed of the cases of which others at an equal rate decide."""
-    return {name: trials for name, trials in timed.items() if trials.paced is not None and trials.usable}
-
-
-def _as_built_trials(timed: Mapping[str, TimedTrials]) -> dict[str, TimedTrials]:
-    """Return the starts of the programs as they were built, by case, where there are enough."""
-    as_built = {name: trials.as_built for name, trials in timed.items() if trials.as_built is not None}
-    return _judged_trials(CPU_TIME, as_built)
-
-
-def _judge_as_built(timed: Mapping[str, TimedTrials], settings: Settings, bank: Bank) -> dict[str, Verdict]:
-    """Return what is concluded on the two programs in the layout that each was built with, where these were timed.
-
-    It stands by itself: it decides nothing, and is not among the metrics over which q is.
-    """
-    as_built = _as_built_trials(timed)
-    judged = judge_time(CPU_TIME, _starts(as_built, as_built), settings, bank, of_sources=False)
-    return {name: of_case.verdict for name, of_case in as_metric(AS_BUILT_COST, judged).items()}
-
-
-def metrics_judged(results: Results) -> int:
-    """Return how many metrics a case is judged by: those of the processor's counters only where these are there."""
-    measurements = (one for trials in results.timed.values() for side in trials.measurements.values() for one in side)
-    has_counters = any(not COUNTER_METRICS.isdisjoint(one.metrics) for one in measurements)
-    judged = METRICS.keys() - {CONTROL, AS_BUILT_COST} - TRACED_METRICS
-    own = len(judged - (frozenset() if has_counters else COUNTER_METRICS))
-    return own + len(results.resolved.settings.plugin_metrics)
-
-
-def _conclude_case(
-    measured: CaseResults, verdicts: list[Verdict], results: Results, explainer: CaseExplainer | None
-) -> CaseResult:
-    case, settings = measured.case, results.resolved.settings
-    validity = _validity(measured)
-    if measured.is_identical:
-        verdicts = [as_identical(verdict) for verdict in verdicts]
-    elif measured.counted is not None:
+def _answered(measured: CaseResults, verdicts: list[Verdict], results: Results) -> AnsweredCase:
+    validity, is_cut_short = _validity(measured), _is_cut_short(measured, results)
+    if measured.counted is not None and not measured.is_identical:
         verdicts = without_string_places(verdicts, measured.counted, results.blobs)
-    rules = with_rules_of_plugins(settings.plugin_metrics)
+    rules = with_rules_of_plugins(results.resolved.settings.plugin_metrics)
     answers = case_answers(verdicts, validity, layouts_vary=_layouts_vary(measured), rules=rules)
-    cut_short = _is_cut_short(measured, results)
-    if answers.verdict == "invalid" and cut_short and validity.valid:
+    if answers.verdict == "invalid" and is_cut_short and validity.valid:
         answers = CaseAnswers(verdict="unsure", deciding=None, confirmed=False)
+    return AnsweredCase(measured, verdicts, validity, answers, is_cut_short)
+
+
+def _concluded(answered: AnsweredCase, explainer: CaseExplainer | None) -> CaseResult:
+    measured, verdicts, answers = answered.measured, answered.verdicts, answered.answers
+    case, validity = measured.case, answered.validity
+    cut_short = answered.is_cut_short and answers.verdict == "unsure"
     return CaseResult(
         case=case.name,
         commands=case.verbs,
@@ -285,7 +182,7 @@ def _conclude_case(
         validity=validity,
         verdicts=verdicts if validity.valid else [],
         findings=explainer.findings(answers, verdicts, measured) if explainer else [],
-        failure=failure_text(_failure(measured), cut_short=cut_short and answers.verdict == "unsure"),
+        failure=failure_text(_failure(measured), cut_short=cut_short),
         failed_sides=failed_sides(measured) if answers.verdict == "invalid" else [],
     )
 
@@ -320,16 +217,12 @@ def _has_counts(measured: CaseResults) -> bool:
 def _validity(measured: CaseResults) -> Validity:
     """Return the checks of all engines; what the machine did to timed trials costs their verdicts and no more."""
     counted, timed = measured.counted, measured.timed
-    measurements: list[Measurement] = []
+    disturbed = timed.disturbance() if timed is not None else []
     # What a plugin cannot measure takes nothing from what was counted and timed.
     alone = measured.other.values() if counted is None and timed is None else ()
-    for trials in [*filter(None, [counted]), *alone]:
-        measurements += [measurement for side in trials.measurements.values() for measurement in side]
-    disturbed = timed.disturbance() if timed is not None else []
-    if timed is not None and not disturbed:
-        for trials in {id(timed): timed, id(timed.of_cost): timed.of_cost}.values():
-            measurements += [one for side in trials.measurements.values() for one in side]
-    validity = case_validity(measurements)
+    undisturbed = (timed, timed.paced) if timed is not None and not disturbed else ()
+    chosen = [trials for trials in (counted, *alone, *undisturbed) if trials is not None]
+    validity = case_validity([measurement for trials in chosen for measurement in trials.all])
     if timed is not None:
         validity = Validity.of([*validity.checks, *timed.checks(), *(disturbed if counted is None else [])])
     return validity.model_copy(update={"valid": False}) if _failure(measured) is not None else validity
@@ -349,25 +242,3 @@ def _failure(measured: CaseResults) -> TrialFailed | None:
     if measured.counted is None:
         return next((trials.failure for trials in others if trials.failure is not None), None)
     return None
-
-
-def placement_notes(results: Results) -> list[str]:
-    """Return the note on times that hold for the two programs as they are, and not for their sources."""
-    failures = {
-        measurement.placement.failure
-        for trials in results.timed.values()
-        for side in trials.measurements.values()
-        for measurement in side
-        if measurement.placement is not None and measurement.placement.seed is None
-    }
-    as_built = [
-        f"`{name}`: the programs as they were built were not timed: "
-        + (str(trials.as_built.failure) if trials.as_built.failure is not None else "other processes disturbed them")
-        for name, trials in results.timed.items()
-        if trials.as_built is not None and not trials.as_built.usable
-    ]
-    return as_built + [
-        "times hold for these two programs, not for their sources: where their functions lie is part of the"
-        f" difference, as they cannot be linked again in another order ({failure})"
-        for failure in sorted(failures)
-    ]

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.documents.case_trials import Trials
 from zerolap.documents.conclusions import CaseExplainer
 from zerolap.documents.identity import why_partly_counted
-from zerolap.documents.results import Results, Trials
+from zerolap.documents.results import Results
 from zerolap.records import BASE, HEAD, CallGraph, ChangedFiles, Changes, FileChange, UnknownChanges, is_compiled
 from zerolap.store import BlobDamaged, Blobs
 
@@ -66,7 +67,7 @@ def _graphs(results: Results) -> Iterator[str | None]:
     """Yield the call graphs of each measured case; None for a case of which not all that was measured was counted."""
     for case in results.resolved.cases:
         counted = results.counted.get(case.name)
-        is_counted = counted is not None and counted.usable and any(counted.measurements.values())
+        is_counted = counted is not None and counted.usable and bool(counted.all)
         if case.name in results.timed and (not is_counted or why_partly_counted(results.resolved, case) is not None):
             # I/O threads, network connections and replicas execute functions that no call graph shows.
             yield None

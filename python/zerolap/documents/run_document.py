@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from zerolap.documents.case_trials import CaseResults, Trials
 from zerolap.documents.comparison_document import described_servers
-from zerolap.documents.results import CaseResults, Results, Trials
+from zerolap.documents.results import Results
 from zerolap.documents.side_profiles import merged_graph, sampled_side
 from zerolap.documents.traced_sides import mean_metrics, traced_side
 from zerolap.documents.unmeasured import failure_text, not_measured
@@ -65,7 +66,7 @@ def _refusal(measured: CaseResults) -> Skipped | None:
 def _is_begun(measured: CaseResults) -> bool:
     """Whether there is a result of a case, or a reason why there is none: all of its starts were refused, or failed."""
     is_disturbed = measured.timed is not None and bool(measured.timed.disturbance())
-    return is_disturbed or any(any(trials.measurements.values()) or trials.failure for trials in measured.all)
+    return is_disturbed or any(trials.all or trials.failure for trials in measured.all)
 
 
 def _run_case(measured: CaseResults, blobs: Blobs) -> RunCase:

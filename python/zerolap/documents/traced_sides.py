@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from zerolap.documents.results import Trials
+from zerolap.documents.case_trials import Trials
 from zerolap.records import (
     BASE,
     HEAD,

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from zerolap.documents.results import FEWEST_STARTS, CaseResults, Results, Trials
+from zerolap.documents.case_trials import FEWEST_STARTS, CaseResults, Trials
+from zerolap.documents.results import Results
 from zerolap.records import BASE, CHECKS_OF_SERVER, HEAD, Check, DocumentState, Settings, Side, TrialFailed
 
 BUDGET_USED_UP = "the budget was used up before it was decided"
@@ -62,7 +63,7 @@ def not_measured(measured: CaseResults, *, is_alone: bool = False, is_disturbed:
     elif sampled is not None and sampled.cut_short:
         sentences.append("No stacks: the budget was used up.")
     elif sampled is not None and not sampled.usable:
-        failed = [check for side in sampled.measurements.values() for one in side for check in one.validity.failed]
+        failed = [check for measurement in sampled.all for check in measurement.validity.failed]
         sentences.append(f"No stacks: {_held_against(failed)}.")
     others = _why_not_by_others(measured, is_alone=is_alone)
     return sentences + [f"not measured by `{engine}`: {reason}" for engine, reason in others.items()]
@@ -84,6 +85,27 @@ def untimed_notes(results: Results, state: DocumentState) -> list[str]:
         if reason is not None:
             by_reason.setdefault(reason, []).append(case.name)
     return notes + [f"no timed verdict for {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+
+
+def placement_notes(results: Results) -> list[str]:
+    """Return the note on times that hold for the two programs as they are, and not for their sources."""
+    failures = {
+        measurement.placement.failure
+        for trials in results.timed.values()
+        for measurement in trials.all
+        if measurement.placement is not None and measurement.placement.seed is None
+    }
+    as_built = [
+        f"`{name}`: the programs as they were built were not timed: "
+        + (str(trials.as_built.failure) if trials.as_built.failure is not None else "other processes disturbed them")
+        for name, trials in results.timed.items()
+        if trials.as_built is not None and not trials.as_built.usable
+    ]
+    return as_built + [
+        "times hold for these two programs, not for their sources: where their functions lie is part of the"
+        f" difference, as they cannot be linked again in another order ({failure})"
+        for failure in sorted(failures)
+    ]
 
 
 def _why_untimed(measured: CaseResults, settings: Settings) -> str | None:
@@ -115,8 +137,7 @@ def _why_not_by_others(measured: CaseResults, *, is_alone: bool) -> dict[str, st
         if trials.failure is not None:
             reasons[engine] = trials.failure.message
         elif not trials.is_valid:
-            every = [one for side in trials.measurements.values() for one in side]
-            failed = [check for one in every for check in one.validity.failed]
+            failed = [check for measurement in trials.all for check in measurement.validity.failed]
             reasons[engine] = ", ".join(f"{check.check} {check.value}, limit {check.limit}" for check in failed)
     return reasons
 

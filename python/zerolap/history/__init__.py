@@ -1,9 +1,9 @@
 """Histories: how the metrics of cases went over the commits of a range, measured where that is missing."""
 
+from zerolap.history.absolute_values import with_absolute_values as with_absolute_values
 from zerolap.history.asked import TIME as TIME, WORK as WORK, Asked as Asked
 from zerolap.history.build_shares import BuildSplit as BuildSplit
 from zerolap.history.command_usage import (
-    CaseWeights as CaseWeights,
     case_weights as case_weights,
     usage_weights as usage_weights,
 )

@@ -1,10 +1,10 @@
 """How much each case counts in a version table: equally, by priority, or by what a user's own servers do."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from zerolap.documents import CaseWeights, equal_weights, priority_weights
 from zerolap.named_file import read_named
 from zerolap.records import Case, TableWeights, UsageError
 from zerolap.server import ServerLogin, is_endpoint, number_in, parts_of, read_command_statistics, rows_of
@@ -18,14 +18,6 @@ MOST_COMMANDS: Final = 10_000
 LONGEST_SHOWN: Final = 80
 
 
-@dataclass(frozen=True)
-class CaseWeights:
-    """The weight of each case, by name; they need not add up to 1."""
-
-    stated: TableWeights
-    by_case: Mapping[str, float]
-
-
 def case_weights(text: str, cases: Sequence[Case], login: ServerLogin | None = None) -> CaseWeights:
     """Return the weights that a user asks for: `equal`, `priority`, a file with INFO commandstats, or an endpoint.
 
@@ -35,31 +27,14 @@ def case_weights(text: str, cases: Sequence[Case], login: ServerLogin | None = N
     not answer.
     """
     if text == EQUAL:
-        return CaseWeights(TableWeights(kind="equal"), {case.name: 1.0 for case in cases})
+        return equal_weights(cases)
     if text == PRIORITY:
-        return _by_priority(cases)
+        return priority_weights(cases)
     if is_endpoint(text):
         return usage_weights(read_command_statistics(text, login), text, cases)
     hint = "write equal, priority, a file with the text of INFO commandstats, or tcp://HOST:PORT"
     content = read_named(Path(text).expanduser(), LARGEST_STATISTICS_BYTES, hint=hint)
     return usage_weights(content.decode(errors="replace"), text, cases)
-
-
-def _by_priority(cases: Sequence[Case]) -> CaseWeights:
-    """Return weights as the reciprocal of the priority, which is a rank: 1 is the most used command.
-
-    The use of commands falls about with the reciprocal of their rank (Zipf, Human Behavior and the Principle of Least
-    Effort, 1949). A case without a priority ranks last.
-    """
-    ranks = [case.priority for case in cases if case.priority is not None and case.priority > 0]
-    if not ranks:
-        raise UsageError(
-            "`--weights priority`: no case has a priority",
-            hint="suites of the public format have them; for others give --weights equal or a file",
-        )
-    last = max(ranks)
-    by_case = {case.name: 1.0 / (case.priority if case.priority and case.priority > 0 else last) for case in cases}
-    return CaseWeights(TableWeights(kind="priority"), by_case)
 
 
 def usage_weights(text: str, source: str, cases: Sequence[Case]) -> CaseWeights:

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from zerolap.history.command_usage import CaseWeights
+from zerolap.documents import CaseWeights
 from zerolap.judge import EVENT
 from zerolap.records import (
     BoundedChange,

@@ -13,7 +13,6 @@ from zerolap.judge.block_verdicts import (
     after_change as after_change,
     is_rare_change as is_rare_change,
     judge_blocks as judge_blocks,
-    judge_identical as judge_identical,
     log_change as log_change,
     unequal_count as unequal_count,
     wants_more as wants_more,
@@ -21,25 +20,26 @@ from zerolap.judge.block_verdicts import (
 from zerolap.judge.case_answers import (
     CHANGED as CHANGED,
     COST_AT_FULL_SPEED as COST_AT_FULL_SPEED,
+    CPU_TIME as CPU_TIME,
     CaseAnswers as CaseAnswers,
     case_answers as case_answers,
     case_validity as case_validity,
+    deciding_time as deciding_time,
     time_answer as time_answer,
 )
 from zerolap.judge.cases import (
     AS_BUILT as AS_BUILT,
     AS_BUILT_COST as AS_BUILT_COST,
     COSTS as COSTS,
+    ELAPSED as ELAPSED,
     JUDGED_TIMES as JUDGED_TIMES,
     Bank as Bank,
+    JudgedCase as JudgedCase,
     Starts as Starts,
     StartsLookedAt as StartsLookedAt,
-    as_identical as as_identical,
-    as_metric as as_metric,
+    blocks_are_undecided as blocks_are_undecided,
     changed_in_time as changed_in_time,
-    judge_engine as judge_engine,
-    judge_identical_work as judge_identical_work,
-    judge_time as judge_time,
+    judge_cases as judge_cases,
     undecided_in_time as undecided_in_time,
 )
 from zerolap.judge.change_points import (
@@ -52,11 +52,6 @@ from zerolap.judge.change_points import (
 )
 from zerolap.judge.commit_events import commit_events as commit_events, history_changes as history_changes
 from zerolap.judge.counted_bisection import CountedBisection as CountedBisection
-from zerolap.judge.deciding_time import (
-    CPU_TIME as CPU_TIME,
-    DECIDING_TIMES as DECIDING_TIMES,
-    deciding_time as deciding_time,
-)
 from zerolap.judge.faults import faults_of as faults_of
 from zerolap.judge.ledger import (
     EVENT as EVENT,

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.judge.deciding_time import DECIDING_TIMES, deciding_time
 from zerolap.judge.weighed_work import deciding, weighed_work
 from zerolap.records import (
     METRICS,
@@ -23,6 +22,9 @@ from zerolap.records import (
 )
 
 CHANGED: Final = ("regression", "improvement")
+CPU_TIME, CYCLES, KERNEL_CYCLES = "cpu_ns_per_op", "cycles_per_op", "kernel_cycles_per_op"
+DECIDING_TIMES = (CPU_TIME, CYCLES, KERNEL_CYCLES)
+"""The metrics whose verdicts are needed for the choice."""
 COST_AT_FULL_SPEED: Final = "full_speed_cpu_ns_per_op"
 """Of requests that came in unequal batches: what users get, beside what a request costs in equal ones."""
 
@@ -102,6 +104,21 @@ def time_answer(
         return ("unsure" if any(rules[verdict.metric].answer == "time" for verdict in verdicts) else None), None
     undecided = next((verdict for verdict in [*leading, *needed] if verdict.verdict == "unsure"), None)
     return ("same", leading[0].metric) if undecided is None else ("unsure", undecided.metric)
+
+
+def deciding_time(verdicts: Sequence[Verdict]) -> Verdict | None:
+    """Return the verdict on the time of a request; none where nothing was timed.
+
+    That is the one on CPU time, unless all slices have cycles, in the program and in the kernel, and starts differ less
+    in those of the program: then it is the one on the program's cycles. CPU time decides even so where the kernel's
+    cycles changed beyond doubt, otherwise than the program's, by more than the minimum effect on the sum of both.
+    """
+    by_metric = {verdict.metric: verdict for verdict in verdicts}
+    time, cycles, kernel = (by_metric.get(metric) for metric in DECIDING_TIMES)
+    if time is None or cycles is None or kernel is None or cycles.detectable >= time.detectable:
+        return time
+    kernel_matters = abs(kernel.head - kernel.base) > kernel.min_effect * (cycles.base + kernel.base)
+    return time if kernel.is_beyond_doubt and kernel_matters and kernel.verdict != cycles.verdict else cycles
 
 
 def _opposed_loads(of_request: Verdict | None, needed: Sequence[Verdict]) -> Verdict | None:

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from zerolap.judge.block_verdicts import judge_blocks, judge_identical
-from zerolap.judge.deciding_time import CPU_TIME, DECIDING_TIMES, deciding_time
+from zerolap.judge.block_verdicts import judge_blocks, judge_identical, wants_more
+from zerolap.judge.case_answers import COST_AT_FULL_SPEED, CPU_TIME, DECIDING_TIMES, deciding_time
 from zerolap.judge.looks import LOOKS
 from zerolap.judge.timed_verdicts import TimedPair, hints_at_change, is_certain_change, judge_timed, wants_more_starts
-from zerolap.judge.verdict_rule import UnadjustedVerdict
+from zerolap.judge.verdict_rule import UnadjustedVerdict, adjusted
 from zerolap.records import METRICS, Measurement, Settings, Spread, Verdict, with_rules_of_plugins
 
 WHOLE_COST = "whole_cpu_ns_per_op"
@@ -41,6 +41,8 @@ STARTS_OF_ONE_LAYOUT = LOOKS[1]
 
 Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
 """How much starts differ on this platform, by metric and circumstances."""
+Blocks: TypeAlias = tuple[Sequence[Measurement], Sequence[Measurement]]
+"""The measurements of the base and of the head in the blocks that were carried out on both."""
 
 
 @dataclass(frozen=True)
@@ -68,38 +70,109 @@ class StartsLookedAt:
     is_paced: bool
 
 
-def judge_engine(
-    engine: str, base: Sequence[Measurement], head: Sequence[Measurement], settings: Settings
-) -> list[UnadjustedVerdict]:
+@dataclass(frozen=True)
+class JudgedCase:
+    """What is judged of a case: the blocks of each engine on the base and on the head, and its starts, where usable.
+
+    `of_cost` are the starts in which all sides had the same load, `batched` those at full speed where these are others,
+    `as_built` those of the programs as they were built. `is_identical`: both sides execute the same instructions.
+    """
+
+    blocks: Mapping[str, Blocks]
+    is_identical: bool
+    at_full_speed: Starts | None = None
+    of_cost: Starts | None = None
+    batched: Starts | None = None
+    as_built: Starts | None = None
+
+    def starts_of(self, metric: str) -> Starts | None:
+        """Return the starts from which a metric is judged."""
+        return self.of_cost if metric in COSTS else self.at_full_speed
+
+
+def judge_cases(cases: Mapping[str, JudgedCase], settings: Settings, bank: Bank) -> dict[str, list[Verdict]]:
+    """Return the verdicts on cases, by name, with q over cases and metrics.
+
+    All cases and the bank show how much starts vary. The verdict on the programs as they were built stands by itself:
+    it decides nothing, and is not among the metrics over which q is.
+    """
+    timed = _judge_times(cases, settings, bank)
+    judged = [
+        [*_judge_work(case, settings), *timed.get(name, ()), *_judge_plugins(case, settings)]
+        for name, case in cases.items()
+    ]
+    as_built = {name: case.as_built for name, case in cases.items() if case.as_built is not None}
+    judged_as_built = _as_metric(AS_BUILT_COST, judge_time(CPU_TIME, as_built, settings, bank, of_sources=False))
+    verdicts = dict(zip(cases, adjusted(judged, settings.q), strict=True))
+    for name, of_case in judged_as_built.items():
+        verdicts[name].append(of_case.verdict)
+    return {
+        name: list(map(_as_identical, verdicts[name])) if case.is_identical else verdicts[name]
+        for name, case in cases.items()
+    }
+
+
+def blocks_are_undecided(engine: str, blocks: Blocks, settings: Settings, cases: int) -> bool:
+    """Whether another block of a case, of so many, by an engine that is judged by blocks could decide something."""
+    judged = _judge_blocks(engine, blocks, settings)
+    return wants_more(judged, len(blocks[0]), cases * len(judged), settings.q)
+
+
+def _judge_work(case: JudgedCase, settings: Settings) -> list[UnadjustedVerdict]:
+    """Return what is concluded on each counted metric; one block is enough where both sides are identical."""
+    if "counted" not in case.blocks:
+        return []
+    base, head = case.blocks["counted"]
+    if len(base) != 1 or not case.is_identical:
+        return _judge_blocks("counted", (base, head), settings)
+    min_effect = settings.min_effect["counted"]
+    counted = [name for name, metric in METRICS.items() if metric.engine == "counted"]
+    judged = [judge_identical(name, base[0], head[0], min_effect) for name in counted]
+    return [of_metric for of_metric in judged if of_metric is not None]
+
+
+def _judge_plugins(case: JudgedCase, settings: Settings) -> list[UnadjustedVerdict]:
+    engines = [engine for engine in settings.plugin_engines if engine in case.blocks]
+    return [judged for engine in engines for judged in _judge_blocks(engine, case.blocks[engine], settings)]
+
+
+def _judge_blocks(engine: str, blocks: Blocks, settings: Settings) -> list[UnadjustedVerdict]:
     """Return what is concluded on each metric of an engine that is judged by blocks."""
     judged = [
-        judge_blocks(rule, base, head, settings.min_effect[engine], settings.q)
+        judge_blocks(rule, *blocks, settings.min_effect[engine], settings.q)
         for rule in with_rules_of_plugins(settings.plugin_metrics).values()
         if rule.engine == engine
     ]
     return [of_metric for of_metric in judged if of_metric is not None]
 
 
-def judge_identical_work(base: Measurement, head: Measurement, settings: Settings) -> list[UnadjustedVerdict]:
-    """Return what one block shows of each counted metric, where both sides execute the same instructions."""
-    min_effect = settings.min_effect["counted"]
-    judged = [judge_identical(name, base, head, min_effect) for name in METRICS if METRICS[name].engine == "counted"]
-    return [of_metric for of_metric in judged if of_metric is not None]
+def _judge_times(cases: Mapping[str, JudgedCase], settings: Settings, bank: Bank) -> dict[str, list[UnadjustedVerdict]]:
+    """Return what is concluded on the timed metrics, by case.
+
+    The cost at full speed is a metric of its own where that at an equal rate decides.
+    """
+    by_metric = []
+    for metric in JUDGED_TIMES:
+        starts = {name: starts for name, case in cases.items() if (starts := case.starts_of(metric)) is not None}
+        by_metric.append(judge_time(metric, starts, settings, bank))
+    batched = {name: case.batched for name, case in cases.items() if case.batched is not None}
+    by_metric.append(_as_metric(COST_AT_FULL_SPEED, judge_time(CPU_TIME, batched, settings, bank)))
+    return {name: [judged[name] for judged in by_metric if name in judged] for name in cases}
 
 
-def as_identical(verdict: Verdict) -> Verdict:
-    """Return a verdict as it is where both sides execute the same instructions, equally often."""
-    if verdict.metric != "instructions_per_op" or verdict.engine != "counted":
-        return verdict
-    return verdict.model_copy(update={"verdict": "identical", "q": None})
-
-
-def as_metric(metric: str, judged: Mapping[str, UnadjustedVerdict]) -> dict[str, UnadjustedVerdict]:
+def _as_metric(metric: str, judged: Mapping[str, UnadjustedVerdict]) -> dict[str, UnadjustedVerdict]:
     """Return verdicts on a metric that was judged like another one."""
     return {
         case: replace(of_case, verdict=of_case.verdict.model_copy(update={"metric": metric}))
         for case, of_case in judged.items()
     }
+
+
+def _as_identical(verdict: Verdict) -> Verdict:
+    """Return a verdict as it is where both sides execute the same instructions, equally often."""
+    if verdict.metric != "instructions_per_op" or verdict.engine != "counted":
+        return verdict
+    return verdict.model_copy(update={"verdict": "identical", "q": None})
 
 
 def judge_time(

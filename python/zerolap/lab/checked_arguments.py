@@ -8,6 +8,7 @@ from zerolap.build import (
     LONGEST_DEFINITION_LINES,
     BuiltServer,
     Parameter,
+    functions_of_build,
     parameters_of,
     source_functions,
 )
@@ -66,14 +67,14 @@ def checked_opportunities(
     looked at again. `listen` is told what is done, how much of it is done, and of how much. Raises as
     `version_opportunities` does, and `EnvironmentMissing` if arguments cannot be looked at here.
     """
-    of_groups = searched_version(version, lab.store, listen)
+    of_groups = searched_version(version, lab.store, functions_of_build, listen)
     document = ranked_version(version, weights, of_groups, command_line)
     search = of_groups.search
     works = of_groups.works_of_cases(version.graphs)
     wanted = _wanted(document, works, most)
     if not wanted:
         return document
-    _require_probes(version, search.build)
+    _require_probes(version, lab.builds.find(version.server.build))
     graphs = {graph.case: graph for graph in version.graphs}
     jobs = lab.store.work.jobs([graphs[case].job for case in wanted])
     checker = _Checker(lab, version.server.build)

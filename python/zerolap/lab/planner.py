@@ -5,10 +5,21 @@ import gc
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from zerolap.cases import QUICK_SCALE
-from zerolap.documents import Results, TimedTrials, Trials, blocks_are_undecided, metrics_judged, worth_sampling
+from zerolap.documents import Results, TimedTrials, Trials, worth_sampling
 from zerolap.engines import COMPARING, PAIRS_PER_START, PASSES, TRACED_PASSES
-from zerolap.judge import LOOKS, MAX_BLOCKS, MIN_BLOCKS, Bank, changed_in_time, timed_looks, undecided_in_time
+from zerolap.judge import (
+    LOOKS,
+    MAX_BLOCKS,
+    MIN_BLOCKS,
+    Bank,
+    blocks_are_undecided,
+    changed_in_time,
+    timed_looks,
+    undecided_in_time,
+)
 from zerolap.records import (
+    BASE,
+    HEAD,
     TRACED,
     Activity,
     Amounts,
@@ -83,10 +94,13 @@ class Planner:
 
         All of them are of one engine. The same results give the same jobs.
         """
+        left = results.seconds_left()
         with _garbage_kept():
-            jobs = self._counting(results) or self._timing(results)
-            jobs = jobs or self._measuring(results) or self._sampling(results)
-            return [*(jobs or self._starts_as_built(results, results.seconds_left()))]
+            jobs = self._counting(results, results.seconds_left(counting=True))
+            if jobs or (left is not None and left <= 0):
+                return jobs
+            jobs = self._timing(results, left) or self._measuring(results, left) or self._sampling(results, left)
+            return jobs or self._starts_as_built(results, left)
 
     def progress(self, results: Results, job: TrialsJob) -> Progress:
         """Return how far the trials of a job's kind have come."""
@@ -113,11 +127,10 @@ class Planner:
             }
             return "timing", expected, sum(starts.values())
         by_case = {"counted": results.counted, "sampled": results.sampled}.get(engine, results.other.get(engine, {}))
-        done = {name: sum(map(len, by_case[name].measurements.values())) if name in by_case else 0 for name in names}
+        done = {name: len(by_case[name].all) if name in by_case else 0 for name in names}
         if engine == "counted":
             least = self._first_blocks * sides
-            identical = {case.name for case in self.resolved.cases if _is_identical(case, results)}
-            over = identical | {name for name, trials in by_case.items() if trials.is_over}
+            over = results.identical | {name for name, trials in by_case.items() if trials.is_over}
             expected = {name: done[name] if name in over else max(done[name], least) for name in names}
             return "counting", expected, sum(done.values())
         if engine == "sampled":
@@ -135,11 +148,8 @@ class Planner:
         chosen = self.resolved.request.counted_blocks
         return chosen or (1 if self.resolved.settings.quick else RUN_BLOCKS)
 
-    def _counting(self, results: Results) -> list[TrialsJob]:
-        if "counted" not in self.resolved.settings.engines:
-            return []
-        left = results.seconds_left(counting=True)
-        if left is not None and left <= 0:
+    def _counting(self, results: Results, left: float | None) -> list[TrialsJob]:
+        if "counted" not in self.resolved.settings.engines or (left is not None and left <= 0):
             return []
         jobs = []
         for case in self._counting_order:
@@ -162,7 +172,7 @@ class Planner:
             return []
         if trials is None or not trials.jobs_done:
             return [range(self._first_blocks if self.resolved.kind == "run" else 1)]
-        if self.resolved.kind == "run" or _is_identical(trials.case, results):
+        if self.resolved.kind == "run" or trials.case.name in results.identical:
             return []
         done = trials.whole_blocks
         missing = [[block] for block in range(self._first_blocks) if block not in done]
@@ -175,10 +185,11 @@ class Planner:
     def _is_undecided(self, engine: str, trials: Trials) -> bool:
         key = (engine, trials.case.name, trials.blocks)
         if key not in self._blocks_go_on:
-            self._blocks_go_on[key] = blocks_are_undecided(engine, trials, self.resolved)
+            blocks, cases = (trials.whole[BASE], trials.whole[HEAD]), len(self.resolved.cases)
+            self._blocks_go_on[key] = blocks_are_undecided(engine, blocks, self.resolved.settings, cases)
         return self._blocks_go_on[key]
 
-    def _timing(self, results: Results) -> list[TrialsJob]:
+    def _timing(self, results: Results, left: float | None) -> list[TrialsJob]:
         """Return the next start of each case that has not had as many as its next look takes.
 
         Starts of all cases alternate: what the machine does for a while meets every case, and none alone. All cases are
@@ -186,9 +197,6 @@ class Planner:
         """
         settings = self.resolved.settings
         if "timed" not in settings.engines or settings.quick:
-            return []
-        left = results.seconds_left()
-        if left is not None and left <= 0:
             return []
         cases = [case for case in self.resolved.cases if self._may_be_timed(results, case.name)]
         jobs = self._next_starts(cases, results, left)
@@ -205,7 +213,7 @@ class Planner:
 
         What users get has one layout, in which the change may be another. It decides nothing, so that it comes last.
         """
-        if self._most_starts is not None or (left is not None and left <= 0):
+        if self._most_starts is not None:
             return []
         starts = {
             name: trials.of_cost.blocks
@@ -232,7 +240,7 @@ class Planner:
         key = (cases, *sorted(starts.items()))
         if key not in self._changes:
             looked_at = {name: results.timed[name].looked_at(number) for name, number in starts.items()}
-            comparisons = metrics_judged(results) * cases
+            comparisons = results.metrics_judged * cases
             self._changes[key] = changed_in_time(looked_at, self.resolved.settings, self._bank, comparisons)
         return self._changes[key]
 
@@ -264,7 +272,7 @@ class Planner:
         sampled = {
             case.name: trials.of_cost.blocks
             for case in self.resolved.cases
-            if _is_identical(case, results)
+            if case.name in results.identical
             and (trials := results.timed.get(case.name)) is not None
             and trials.of_cost.usable
             and case.name not in results.not_to_be_timed
@@ -314,18 +322,15 @@ class Planner:
                 and trials.of_cost.blocks >= LOOKS[0]
             }
             # q is over all metrics of all cases: a change has to hold against as many in the end.
-            comparisons = metrics_judged(results) * len(looks)
+            comparisons = results.metrics_judged * len(looks)
             sample, settings = results.sample_of_identical, self.resolved.settings
             undecided = undecided_in_time(looked_at, sample, settings, self._bank, comparisons)
             self._looks[key] = frozenset(name for name in undecided if not results.timed[name].of_cost.is_over)
         return self._looks[key]
 
-    def _measuring(self, results: Results) -> list[TrialsJob]:
+    def _measuring(self, results: Results, left: float | None) -> list[TrialsJob]:
         """Return the next trials of the other engines: tracing, a load tool on one server, and plugins."""
         others = [engine for engine in self.resolved.settings.engines if engine not in COMPARING]
-        left = results.seconds_left()
-        if not others or (left is not None and left <= 0):
-            return []
         load_tool = self.resolved.settings.load_tool
         return [
             self._job(case, engine, blocks, Amounts(), left, load_tool=load_tool)
@@ -353,11 +358,8 @@ class Planner:
             return []
         return [trials.blocks] if self._is_undecided(engine, trials) else []
 
-    def _sampling(self, results: Results) -> list[TrialsJob]:
+    def _sampling(self, results: Results, left: float | None) -> list[TrialsJob]:
         if "sampled" not in self.resolved.settings.engines:
-            return []
-        left = results.seconds_left()
-        if left is not None and left <= 0:
             return []
         return [
             self._job(case, "sampled", range(PASSES), Amounts(), left)
@@ -413,11 +415,6 @@ def _garbage_kept() -> Iterator[None]:
         if was_enabled:
             gc.collect(0)
             gc.enable()
-
-
-def _is_identical(case: Case, results: Results) -> bool:
-    identity = results.identity(case)
-    return identity is not None and identity.is_identical
 
 
 def seed_of(seed: int, block: int) -> int:

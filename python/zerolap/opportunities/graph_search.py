@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from pathlib import Path
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from zerolap import __version__, _core
 from zerolap.explain import (
@@ -18,11 +19,16 @@ from zerolap.explain import (
     case_work,
 )
 from zerolap.plugins import DETECTORS, PluginFault, load_plugin, plugin_names
-from zerolap.records import ArgumentCheck, CallCounts, CallGraph, CaseOpportunity, CountedWork, EnvironmentMissing
+from zerolap.records import (
+    ArgumentCheck,
+    CallCounts,
+    CallGraph,
+    CaseOpportunity,
+    CountedWork,
+    EnvironmentMissing,
+    SourceFunction,
+)
 from zerolap.store import BlobDamaged, CountedGraph, NotConductor, Store
-
-if TYPE_CHECKING:
-    from zerolap.build import BuiltServer
 
 SEARCH_REVISION: Final = f"{__version__}, 8"
 """Of what a search returns besides the detectors, which have revisions of their own."""
@@ -32,19 +38,26 @@ STRING_STORES: Final = ("rep stos",)
 KEPT_AT_ONCE: Final = 50
 """Cases after which what is known of them is kept: an interruption loses no more."""
 
+FunctionsOfBuild: TypeAlias = Callable[[Path, str], Sequence[SourceFunction] | None]
+"""Reads the functions of a build, by the directory of builds and its digest.
+
+It returns none where the build is not there, and raises `OSError` or `ValueError` where it cannot be read.
+"""
+
 
 @dataclass
 class GraphSearch:
     """Looks through the call graphs of one version; `commands` are those of each case.
 
-    `digest` is that of its build. `works` is what is known of call graphs, by their digests; `limits` state what cannot
-    be read, and why.
+    `digest` is that of its build, whose functions `functions_of_build` reads. `works` is what is known of call graphs,
+    by their digests; `limits` state what cannot be read, and why.
     """
 
     digest: str
     detectors: Sequence[Detector]
     commands: Mapping[str, Sequence[str]]
     store: Store
+    functions_of_build: FunctionsOfBuild
     works: dict[str, CountedWork] = field(default_factory=dict)
     limits: list[str] = field(default_factory=list)
 
@@ -110,16 +123,6 @@ class GraphSearch:
         others = [old for old in work.argument_checks if (old.detector, old.function, old.file) not in places]
         self._keep({digest: work.model_copy(update={"argument_checks": (*others, *checks)})})
 
-    @cached_property
-    def build(self) -> "BuiltServer | None":
-        """The build; none where it is not on this machine."""
-        if not (self.store.builds_directory / self.digest).is_dir():
-            return None
-        # To import takes a while, and answers of a store without the build, or in which all is kept, need none.
-        from zerolap.build import Builds
-
-        return Builds(self.store.builds_directory).find(self.digest)
-
     @property
     def has_functions(self) -> bool:
         """Whether the build's debug information could be read."""
@@ -128,15 +131,12 @@ class GraphSearch:
     @cached_property
     def _functions(self) -> SourceFunctions | None:
         """Those of the build; none where it is not at hand, or where its debug information cannot be read."""
-        if self.build is None:
-            return None
-        from zerolap.build import source_functions
-
         try:
-            return SourceFunctions(source_functions(self.build))
+            functions = self.functions_of_build(self.store.builds_directory, self.digest)
         except (OSError, ValueError) as fault:
             self.limits.append(f"The debug information of the build cannot be read: {fault}")
             return None
+        return None if functions is None else SourceFunctions(functions)
 
     def _recorded(self, graph: CountedGraph) -> tuple[CallGraph, ExecutedKinds | None, CallCounts | None] | None:
         """Return what a trial has recorded of a case; none where it cannot be read, which is a limit."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from zerolap.opportunities.graph_search import FunctionsOfBuild
 from zerolap.opportunities.group_search import GroupSearch, MeasuredGroup
 from zerolap.opportunities.version_opportunities import CountedVersion, ranked_version, search_of
 from zerolap.records import Opportunities, OpportunityWeights
@@ -18,6 +19,7 @@ def opportunities_in_time(
     version: CountedVersion,
     weights: tuple[OpportunityWeights, Mapping[str, float]],
     store: Store,
+    functions_of_build: FunctionsOfBuild,
     seconds: float,
 ) -> tuple[Opportunities, tuple[str, ...]]:
     """Return the opportunities of a version, and its cases of which time was up before they were looked through.
@@ -26,7 +28,7 @@ def opportunities_in_time(
     again comes to an end. Raises as `version_opportunities` does.
     """
     ends = time.monotonic() + seconds
-    of_groups = search_of(version, store)
+    of_groups = search_of(version, store, functions_of_build)
     search = of_groups.search
     waiting = search.take_kept(version.graphs)
     least = len(search.works) + AT_ONCE

@@ -14,7 +14,7 @@ from zerolap.explain import (
     ranked_opportunities,
     with_argument_checks,
 )
-from zerolap.opportunities.graph_search import GraphSearch, all_detectors
+from zerolap.opportunities.graph_search import FunctionsOfBuild, GraphSearch, all_detectors
 from zerolap.opportunities.group_search import GroupSearch, all_group_detectors
 from zerolap.opportunities.known_edits import known_edits
 from zerolap.opportunities.variant_comparisons import version_variants
@@ -93,6 +93,7 @@ def version_opportunities(
     version: CountedVersion,
     weights: tuple[OpportunityWeights, Mapping[str, float]],
     store: Store,
+    functions_of_build: FunctionsOfBuild,
     command_line: str,
     listen: Callable[[str, int, int], None] = lambda activity, done, expected: None,
 ) -> Opportunities:
@@ -102,25 +103,27 @@ def version_opportunities(
     with the others, how many of them are done, and of how many. Raises `UsageError` where no call graph can be read,
     and `PluginFault`.
     """
-    return ranked_version(version, weights, searched_version(version, store, listen), command_line)
+    return ranked_version(version, weights, searched_version(version, store, functions_of_build, listen), command_line)
 
 
-def searched_version(version: CountedVersion, store: Store, listen: Callable[[str, int, int], None]) -> GroupSearch:
+def searched_version(
+    version: CountedVersion, store: Store, functions_of_build: FunctionsOfBuild, listen: Callable[[str, int, int], None]
+) -> GroupSearch:
     """Return a search that has looked through the call graphs of a version, alone and in groups, as far as needed.
 
     `listen` is told as by `version_opportunities`. Raises `PluginFault`.
     """
-    of_groups = search_of(version, store)
+    of_groups = search_of(version, store, functions_of_build)
     looking = functools.partial(listen, "looking through call graphs")
     of_groups.search.look_through(of_groups.search.take_kept(version.graphs), looking)
     of_groups.look_through(of_groups.take_kept(of_groups.groups(version.graphs)), looking)
     return of_groups
 
 
-def search_of(version: CountedVersion, store: Store) -> GroupSearch:
+def search_of(version: CountedVersion, store: Store, functions_of_build: FunctionsOfBuild) -> GroupSearch:
     """Return a search of the call graphs of a version and of groups of them by all detectors; raises `PluginFault`."""
     commands = {name: case.verbs for name, case in version.cases.items()}
-    search = GraphSearch(version.server.build, all_detectors(), commands, store)
+    search = GraphSearch(version.server.build, all_detectors(), commands, store, functions_of_build)
     return GroupSearch(search, version.cases, all_group_detectors())
 
 

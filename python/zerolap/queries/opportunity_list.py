@@ -5,8 +5,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from zerolap.documents import equal_weights, priority_weights
 from zerolap.explain import command_weights
-from zerolap.history import case_weights
 from zerolap.opportunities import CountedVersion, counted_version, opportunities_in_time
 from zerolap.plugins import PluginFault
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
@@ -110,7 +110,8 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
         raise UsageError(f"the store holds no results of {wanted}")
     version = counted_version(store, wanted, side=parameters.side, everywhere=parameters.everywhere)
     try:
-        document, waiting = opportunities_in_time(version, _weights(parameters, version), store, EXAMINING_SECONDS)
+        weights, functions = _weights(parameters, version), sources.functions_of_build
+        document, waiting = opportunities_in_time(version, weights, store, functions, EXAMINING_SECONDS)
     except PluginFault as fault:
         raise UsageError(fault.message, hint=fault.hint) from fault
     return OpportunityList(
@@ -131,8 +132,8 @@ def _weights(
     if parameters.weights == "command":
         commands = {name: tuple(case.verbs) for name, case in version.cases.items()}
         return OpportunityWeights(kind="command"), command_weights(commands)
-    by_case = case_weights(parameters.weights, list(version.cases.values())).by_case
-    return OpportunityWeights(kind=parameters.weights), by_case
+    weights_of = priority_weights if parameters.weights == "priority" else equal_weights
+    return OpportunityWeights(kind=parameters.weights), weights_of(list(version.cases.values())).by_case
 
 
 def _weightings(version: CountedVersion) -> tuple[Weighting, ...]:

@@ -75,7 +75,7 @@ PLATFORMS: Final = PageQuery(
 )
 
 
-class Fact(Record):
+class PlatformFact(Record):
     """A fact of a platform, such as its governor."""
 
     name: str
@@ -149,7 +149,7 @@ class PlatformDetails(Record):
     """
 
     platform: ListedPlatform
-    facts: tuple[Fact, ...]
+    facts: tuple[PlatformFact, ...]
     changes: tuple[PlatformChange, ...]
     false_alarm_counts: tuple[FalseAlarmCount, ...]
     false_alarms: tuple[ReportedFalseAlarm, ...]
@@ -203,9 +203,9 @@ def _named(state: PlatformState) -> Mapping[str, str]:
     return {KERNEL: state.kernel, **({UNREADABLE: "cannot be read"} if state.facts is None else state.facts)}
 
 
-def _facts(states: Sequence[PlatformState]) -> tuple[Fact, ...]:
+def _facts(states: Sequence[PlatformState]) -> tuple[PlatformFact, ...]:
     named = _named(states[0]) if states else {}
-    return tuple(Fact(name=name, value=named[name]) for name in sorted(named))
+    return tuple(PlatformFact(name=name, value=named[name]) for name in sorted(named))
 
 
 def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FactChange, ...]:

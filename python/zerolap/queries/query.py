@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Self, TypeAlias
 
 from pydantic import model_validator
 
-from zerolap.records import Record
+from zerolap.opportunities import FunctionsOfBuild
+from zerolap.records import Record, SourceFunction
 from zerolap.store import Store
 
 TableValue: TypeAlias = str | int | float | bool | None
@@ -34,12 +36,21 @@ class Parameters(Record):
         return self
 
 
+def no_functions(builds: Path, digest: str) -> Sequence[SourceFunction] | None:
+    """Return none, as where no build is on this machine."""
+
+
 @dataclass(frozen=True)
 class QuerySources:
-    """Where queries read; `github_site` is the address of GitHub's pages, None where that is not known."""
+    """Where queries read.
+
+    `github_site` is the address of GitHub's pages, None where that is not known. `functions_of_build` reads the builds
+    of this machine.
+    """
 
     store: Store
     github_site: str | None = None
+    functions_of_build: FunctionsOfBuild = no_functions
 
 
 @dataclass(frozen=True)

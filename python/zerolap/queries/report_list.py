@@ -7,7 +7,7 @@ from pydantic import Field
 
 from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import Record, RequestKind, RequestState
-from zerolap.report import Word
+from zerolap.sheets import Word
 from zerolap.store import ListedRequest, RequestFilter, StoredRow
 
 ReportPath: TypeAlias = Literal["comparisons", "runs", "snapshots"]

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import CountPicture, EmulatedSnapshotReport, Record, SnapshotPoint, SnapshotReport, SweepReport
-from zerolap.report import count_pictures, sweep_headline, sweep_kernel, sweep_servers, with_sweep_reading
+from zerolap.records import EmulatedSnapshotReport, Record, SnapshotPoint, SnapshotReport, SweepReport
+from zerolap.sheets import Sheet, sweep_headline, sweep_kernel, sweep_servers, sweep_sheet, with_sweep_reading
 from zerolap.store import Store, StoredSweep
 
 SWEEP_ID: Final = r"^w-[0-9a-f-]{1,64}$"
@@ -55,12 +55,12 @@ class SweepParameters(Parameters):
 class DrawnSweep(Record):
     """A sweep of snapshots with its reading; of each point, the first repetition alone has a series.
 
-    `seed` is that of the settings as text, as it has 64 bits. `pictures` are those of a sweep in emulated machines.
+    `seed` is that of the settings as text, as it has 64 bits.
     """
 
     report: SweepReport
     seed: str
-    pictures: tuple[CountPicture, ...] = ()
+    sheet: Sheet
 
 
 def newest_sweeps(store: Store, limit: int) -> tuple[ListedSweep, ...]:
@@ -97,12 +97,12 @@ def _list_rows(answer: SweepList) -> Iterable[TableRow]:
 
 
 def _read(sources: QuerySources, parameters: SweepParameters) -> DrawnSweep:
-    report = with_sweep_reading(sources.store.sweeps.report(parameters.id))
-    seed = str(report.settings.seed)
-    if not isinstance(report, SnapshotReport):
-        return DrawnSweep(report=report, seed=seed, pictures=tuple(count_pictures(report)))
-    drawn = report.model_copy(update={"points": [_with_first_series(point) for point in report.points], "traces": []})
-    return DrawnSweep(report=drawn, seed=seed)
+    report = sources.store.sweeps.report(parameters.id)
+    sheet, drawn = sweep_sheet(report), with_sweep_reading(report)
+    if isinstance(drawn, SnapshotReport):
+        points = [_with_first_series(point) for point in drawn.points]
+        drawn = drawn.model_copy(update={"points": points, "traces": []})
+    return DrawnSweep(report=drawn, seed=str(report.settings.seed), sheet=sheet)
 
 
 def _with_first_series(point: SnapshotPoint) -> SnapshotPoint:

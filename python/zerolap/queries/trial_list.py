@@ -8,7 +8,7 @@ from pydantic import Field
 from zerolap.queries.comparison_in_short import LONGEST_CASE
 from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import RUN_TABLE, Record, Side, UsageError
-from zerolap.report import failed_check
+from zerolap.sheets import failed_check
 from zerolap.store import NumberedTrial
 
 MOST_LISTED_TRIALS: Final = 200

@@ -82,16 +82,15 @@ from zerolap.records.comparison import (
     Comparison as Comparison,
     DocumentState as DocumentState,
     FailOn as FailOn,
+    FalseAlarms as FalseAlarms,
     Reading as Reading,
     Settings as Settings,
     Summary as Summary,
     TimeWord as TimeWord,
 )
 from zerolap.records.emulated_snapshot import (
-    CountPicture as CountPicture,
     EmulatedPart as EmulatedPart,
     EmulatedPoint as EmulatedPoint,
-    EmulatedReading as EmulatedReading,
     EmulatedSettings as EmulatedSettings,
     EmulatedSide as EmulatedSide,
     EmulatedSnapshotReport as EmulatedSnapshotReport,
@@ -226,7 +225,6 @@ from zerolap.records.profile import (
     ProfiledThread as ProfiledThread,
     SourceLine as SourceLine,
 )
-from zerolap.records.reading_table import ReadingTable as ReadingTable
 from zerolap.records.request import (
     PRIORITIES as PRIORITIES,
     Priority as Priority,
@@ -263,7 +261,6 @@ from zerolap.records.snapshot import (
     SnapshotLoad as SnapshotLoad,
     SnapshotPart as SnapshotPart,
     SnapshotPoint as SnapshotPoint,
-    SnapshotReading as SnapshotReading,
     SnapshotRepetition as SnapshotRepetition,
     SnapshotReport as SnapshotReport,
     SnapshotSettings as SnapshotSettings,
@@ -271,6 +268,7 @@ from zerolap.records.snapshot import (
     SnapshotStart as SnapshotStart,
     SnapshotSweep as SnapshotSweep,
     SnapshotVerdicts as SnapshotVerdicts,
+    SweepReading as SweepReading,
     SweepRepetition as SweepRepetition,
 )
 from zerolap.records.snapshot_trace import (
@@ -290,10 +288,8 @@ from zerolap.records.snapshot_trace import (
     PageFaultKind as PageFaultKind,
     ParentCall as ParentCall,
     SnapshotTrace as SnapshotTrace,
-    SnapshotTraceReading as SnapshotTraceReading,
     TimeOff as TimeOff,
     TimeOffReason as TimeOffReason,
-    TraceStack as TraceStack,
 )
 from zerolap.records.source_function import SourceFunction as SourceFunction
 from zerolap.records.spread import Spread as Spread, StartRatio as StartRatio

@@ -1,5 +1,6 @@
 """One comparison on one platform: the stable document behind `--json`."""
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pydantic import Field
@@ -230,3 +231,15 @@ class Comparison(Record):
     def has_answer_for(self, when: FailOn) -> bool:
         """Return whether what decides if the comparison counts as failed was measured of any case."""
         return when == "never" or any(case.has_answer_for(when) for case in self.cases)
+
+
+@dataclass(frozen=True)
+class FalseAlarms:
+    """The false alarms of a platform: `alarms` reported changes of time in `timed_cases` timed cases of identical work.
+
+    `period` is when the cases were judged, such as `since 2026-08-01`.
+    """
+
+    alarms: int
+    timed_cases: int
+    period: str = ""

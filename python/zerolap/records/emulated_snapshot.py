@@ -8,8 +8,7 @@ from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
 from zerolap.records.kernel import Kernel
 from zerolap.records.platform import Platform
-from zerolap.records.reading_table import ReadingTable
-from zerolap.records.snapshot import FailedSize, HugePages, LineFit
+from zerolap.records.snapshot import FailedSize, HugePages, LineFit, SweepReading
 
 EMULATED_SNAPSHOT_SCHEMA: Final = "zerolap.emulated-snapshot/1"
 
@@ -88,32 +87,6 @@ class EmulatedSettings(Record):
     processor: str
 
 
-class EmulatedReading(Record):
-    """How the counts are read: the headline, what was measured, what follows, what to bear in mind, and the table.
-
-    `units` explains those of the table. Earlier versions wrote neither.
-    """
-
-    headline: str
-    subject: str
-    sentences: list[str]
-    warnings: list[str]
-    table: ReadingTable | None = None
-    units: str = ""
-
-
-class CountPicture(Record):
-    """A picture of a count over sizes of data: SVG, light or dark as its reader has chosen.
-
-    `description` has the figures that it shows.
-    """
-
-    name: Literal["fork", "wait"]
-    title: str
-    description: str
-    svg: str
-
-
 class EmulatedSnapshotReport(Record):
     """The document of forks in emulated machines, over sizes of data; `id` is as that of a `SnapshotReport`.
 
@@ -134,4 +107,4 @@ class EmulatedSnapshotReport(Record):
     points: Annotated[list[EmulatedPoint], Field(min_length=1)]
     failed: list[FailedSize] = []
     notes: list[str] = []
-    reading: EmulatedReading | None = None
+    reading: SweepReading | None = None

@@ -2,14 +2,14 @@
 
 from typing import Final, Literal, TypeAlias
 
-from pydantic import Field, FiniteFloat
+from pydantic import ConfigDict, Field, FiniteFloat
 
 from zerolap.records.base import Record
 from zerolap.records.build import MeasuredServer
 from zerolap.records.measurement import Check
 from zerolap.records.metric import MetricRule
 from zerolap.records.platform import Platform
-from zerolap.records.snapshot_trace import SnapshotTrace, SnapshotTraceReading
+from zerolap.records.snapshot_trace import SnapshotTrace
 from zerolap.records.verdict import Verdict
 
 SNAPSHOT_SCHEMA: Final = "zerolap.snapshot/1"
@@ -156,14 +156,18 @@ class SnapshotSettings(Record):
     q: float | None = None
 
 
-class SnapshotReading(Record):
-    """How a sweep is read: its headline, what was measured, what follows from it, and what to bear in mind."""
+class SweepReading(Record):
+    """How a sweep is read: its headline, what was measured, what follows from it, and what to bear in mind.
+
+    Earlier versions wrote further fields, which are ignored.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     headline: str
     subject: str
     sentences: list[str]
     warnings: list[str]
-    traces: list[SnapshotTraceReading] = []
 
 
 class SnapshotReport(Record):
@@ -192,7 +196,7 @@ class SnapshotReport(Record):
     traces: list[SnapshotTrace] = []
     failed: list[FailedSize] = []
     notes: list[str] = []
-    reading: SnapshotReading | None = None
+    reading: SweepReading | None = None
 
 
 class SnapshotSweep(Record):

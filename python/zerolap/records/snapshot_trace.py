@@ -5,7 +5,6 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field, FiniteFloat
 
 from zerolap.records.base import Record
-from zerolap.records.reading_table import ReadingTable
 from zerolap.records.traced_case import Name, TracedStack
 
 MOST_PARENT_CALLS: Final = 64
@@ -139,22 +138,3 @@ class SnapshotTrace(Record):
     child_calls: Annotated[list[ChildCall], Field(max_length=MOST_CHILD_CALLS)]
     findings: list[ForkFinding] = []
     no_stacks: Name | None = None
-
-
-class TraceStack(Record):
-    """A stack as it is read: what it is of, how frequent it is there, and its functions from the leaf to the root."""
-
-    call: str
-    share: str
-    frames: str
-
-
-class SnapshotTraceReading(Record):
-    """How a trace is read; foreign names are on one line, without what would steer a terminal."""
-
-    title: str
-    headline: str
-    findings: list[str]
-    tables: list[ReadingTable]
-    stacks: list[TraceStack]
-    notes: list[str]

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from zerolap.records import CONTROL, METRICS, Comparison, Measurement, Platform, RunReport, Trial
-from zerolap.report.format import one_line
+from zerolap.sheets import one_line
 
 BENCHMARK: Final = "BenchmarkZerolap"
 SAFE_CHARACTERS: Final = "-._~+:,@"

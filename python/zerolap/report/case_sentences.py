@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.records import METRICS, CaseResult, Finding, PerSide, Verdict, WildStarts
-from zerolap.report.format import count, metric_label, percent, plain
-from zerolap.report.reading import CHANGED, CaseAnswer, answers, failed_check, ranked
+from zerolap.report.reading import CaseAnswer, answers, ranked
+from zerolap.sheets import CHANGED, count, failed_check, metric_label, percent, plain
 
 LONGEST_SUBJECT: Final = 80
 LONGEST_REASON: Final = 300

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from zerolap.records import METRICS, History, HistoryCommit, HistoryPoint, HistorySeries
-from zerolap.report.format import change, count, counted, metric_label, one_line, share
 from zerolap.report.history_reading import FLAT, change_text, history_effort, series_change
-from zerolap.report.lines import Column, Lines
+from zerolap.report.lines import Lines, TextColumn
 from zerolap.report.markdown import bullets, code, prose, sentence_with_names, table
+from zerolap.sheets import change, count, counted, metric_label, one_line, share
 
 LONGEST_SUBJECT = 60
 
@@ -48,10 +48,12 @@ def show_shares(history: History, console: Console) -> None:
         lines.line((f"{series.case}  ", "bold"), _total(series))
         lines.table(
             [
-                Column("commit", [one.commit.name for one in shares]),
-                Column("change", [change(one.point.step or 0.0) for one in shares], right=True),
-                Column("share", [one.share_text for one in shares], right=True),
-                Column("subject", [one_line(one.commit.subject)[:LONGEST_SUBJECT] for one in shares], dispensable=1),
+                TextColumn("commit", [one.commit.name for one in shares]),
+                TextColumn("change", [change(one.point.step or 0.0) for one in shares], right=True),
+                TextColumn("share", [one.share_text for one in shares], right=True),
+                TextColumn(
+                    "subject", [one_line(one.commit.subject)[:LONGEST_SUBJECT] for one in shares], dispensable=1
+                ),
             ]
         )
     for commit in history.commits:

@@ -1,7 +1,6 @@
 """A comparison as Markdown, for files and comments."""
 
 from zerolap.records import Answer, CaseResult, Comparison, Finding
-from zerolap.report.format import ARROW
 from zerolap.report.markdown import (
     REASONS,
     AnswerColumns,
@@ -41,8 +40,8 @@ from zerolap.report.reading import (
     unconfirmed,
     word,
 )
-from zerolap.report.traced_markdown import traced_markdown
-from zerolap.report.traced_reading import traced_of_comparison
+from zerolap.report.sheet_markdown import section_markdown
+from zerolap.sheets import ARROW, traced_of_comparison
 
 EXPLAINED_CASES = 12
 TRACED_CASES = 4
@@ -71,10 +70,10 @@ def comparison_markdown(comparison: Comparison) -> str:
         blocks.append(f"{len(notable) - EXPLAINED_CASES} more: {code('zerolap explain ' + comparison.id)}")
     if same:
         blocks.append(folded(f"{len(same)} same", _table(same, columns)))
-    readings = [(case.case, reading) for case in cases if (reading := traced_of_comparison(case)) is not None]
-    blocks += [traced_markdown(name, reading) for name, reading in readings[:TRACED_CASES]]
-    if len(readings) > TRACED_CASES:
-        blocks.append(f"{len(readings) - TRACED_CASES} more were traced: {code('zerolap explain ' + comparison.id)}")
+    traced = [section for case in cases if (section := traced_of_comparison(case)) is not None]
+    blocks += [block for section in traced[:TRACED_CASES] for block in section_markdown(section)]
+    if len(traced) > TRACED_CASES:
+        blocks.append(f"{len(traced) - TRACED_CASES} more were traced: {code('zerolap explain ' + comparison.id)}")
     names = {case.case for case in comparison.cases}
     blocks += [f"Note: {prose(note, names=names)}" for note in comparison.notes]
     blocks.append(repeating(comparison, _facts(comparison)))

@@ -1,28 +1,29 @@
 """The documents behind `--json`."""
 
-from zerolap.records import CaseProfile, CheckReport, Comparison, RunReport
+from zerolap.records import CaseProfile, CheckReport, Comparison, Record, RunReport
 from zerolap.report.written_reading import with_reading
 
 
+def document_json(document: Record) -> str:
+    """Return a document, its keys in the records' order."""
+    return document.model_dump_json(by_alias=True, indent=2) + "\n"
+
+
 def comparison_json(comparison: Comparison) -> str:
-    """Return the document of a comparison with its reading, its keys in the records' order."""
-    return _json(with_reading(comparison))
+    """Return the document of a comparison with its reading."""
+    return document_json(with_reading(comparison))
 
 
 def run_json(report: RunReport) -> str:
-    """Return the document of a run, its keys in the records' order."""
-    return _json(report)
+    """Return the document of a run."""
+    return document_json(report)
 
 
 def check_json(report: CheckReport) -> str:
-    """Return the document of a check, its keys in the records' order."""
-    return _json(report)
+    """Return the document of a check."""
+    return document_json(report)
 
 
 def profile_json(profile: CaseProfile) -> str:
-    """Return the document of a profile, its keys in the records' order."""
-    return _json(profile)
-
-
-def _json(document: Comparison | RunReport | CheckReport | CaseProfile) -> str:
-    return document.model_dump_json(by_alias=True, indent=2) + "\n"
+    """Return the document of a profile."""
+    return document_json(profile)

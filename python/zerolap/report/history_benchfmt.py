@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from zerolap.records import METRICS, History, HistoryPoint, HistorySeries
 from zerolap.report.benchfmt import BENCHMARK, escaped, unit_of
-from zerolap.report.format import one_line
+from zerolap.sheets import one_line
 
 RATIO = "ratio"
 """Ends the unit of a metric of which only contrasts are known: 1 is the first commit of its series."""

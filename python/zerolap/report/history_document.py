@@ -6,7 +6,6 @@ import math
 from typing import Final
 
 from zerolap.records import History, HistorySeries
-from zerolap.report.format import change, interval, one_line
 from zerolap.report.history_reading import (
     NO_CHANGES,
     change_text,
@@ -20,6 +19,7 @@ from zerolap.report.history_reading import (
     sources_of_others,
 )
 from zerolap.report.markdown import bullets, code, prose, sentence_with_names, table
+from zerolap.sheets import change, interval, one_line
 
 CSV_HEADER = (
     *("commit", "time", "tags", "case", "metric", "engine", "change", "low", "high", "value", "same_code"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.records import History, HistoryChange, HistorySeries
-from zerolap.report.format import change, counted, duration, listing, metric_label, one_line
+from zerolap.sheets import change, counted, duration, listing, metric_label, one_line
 
 NO_CHANGES: Final = "no changes"
 FLAT = 0.0002

@@ -3,7 +3,6 @@
 from rich.console import Console
 
 from zerolap.records import History, HistoryChange, HistorySeries
-from zerolap.report.format import change, counted, interval, one_line
 from zerolap.report.history_reading import (
     NO_CHANGES,
     SeriesChange,
@@ -17,7 +16,8 @@ from zerolap.report.history_reading import (
     series_metric,
     sources_of_others,
 )
-from zerolap.report.lines import Column, Lines, Part
+from zerolap.report.lines import Lines, Part, TextColumn
+from zerolap.sheets import change, counted, interval, one_line
 
 MOST_REASONS = 3
 
@@ -56,23 +56,23 @@ def _show_table(lines: Lines, history: History) -> None:
     ledgers = [series.ledger for series in history.series]
     lines.table(
         [
-            Column("case", [series_label(series) for series in history.series]),
-            Column("metric", [series_metric(series) for series in history.series]),
-            Column("commits", [f"{len(series.points):,}" for series in history.series], right=True, dispensable=2),
-            Column(
+            TextColumn("case", [series_label(series) for series in history.series]),
+            TextColumn("metric", [series_metric(series) for series in history.series]),
+            TextColumn("commits", [f"{len(series.points):,}" for series in history.series], right=True, dispensable=2),
+            TextColumn(
                 "change",
                 [_change_cell(series, total) for series, total in zip(history.series, totals, strict=True)],
                 right=True,
             ),
-            Column("95 %", [_interval_cell(total) for total in totals], right=True, dispensable=1),
-            Column("steps", [str(len(series.changes) or "") for series in history.series], right=True),
-            Column(
+            TextColumn("95 %", [_interval_cell(total) for total in totals], right=True, dispensable=1),
+            TextColumn("steps", [str(len(series.changes) or "") for series in history.series], right=True),
+            TextColumn(
                 "small changes",
                 ["" if ledger is None else change_text(ledger.small_changes) for ledger in ledgers],
                 right=True,
                 dispensable=3,
             ),
-            Column(
+            TextColumn(
                 "since",
                 ["" if ledger is None else history.commits[ledger.since].name for ledger in ledgers],
                 dispensable=4,

@@ -22,6 +22,7 @@ from zerolap.records import (
     StackTree,
 )
 from zerolap.report.written_reading import with_reading
+from zerolap.sheets import Sheet
 
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
 PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__", "<!-- __ZEROLAP_STACKS__ -->")
@@ -50,6 +51,11 @@ def run_html(report: RunReport, pictures: Pictures | None = None) -> str:
     return page_html(report, pictures)
 
 
+def sheet_html(document: Record, sheet: Sheet) -> str:
+    """Return a document as a page that draws its sheet, as `comparison_html` does."""
+    return page_html(document, sheet=sheet)
+
+
 def content_security_policy(page: str) -> str:
     """Return the policy that a page states in itself: its own script and style by hash, and nothing loaded.
 
@@ -61,7 +67,7 @@ def content_security_policy(page: str) -> str:
     return unescape(stated[1])
 
 
-def page_html(document: Record, pictures: Pictures | None = None) -> str:
+def page_html(document: Record, pictures: Pictures | None = None, sheet: Sheet | None = None) -> str:
     """Return the page with its data, as `comparison_html` does; its script distinguishes documents by their schema."""
     before, after_document, after_pictures, after = _template()
     drawn = pictures or Pictures()
@@ -77,6 +83,7 @@ def page_html(document: Record, pictures: Pictures | None = None) -> str:
             compressed(without_stacks.model_dump_json(by_alias=True).encode()),
             after_pictures,
             _stacks(drawn),
+            "" if sheet is None else _element('id="sheet"', sheet.model_dump_json().encode()),
             after,
         ]
     )

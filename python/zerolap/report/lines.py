@@ -17,7 +17,7 @@ ASCII = str.maketrans({"→": "->", "±": "+/-", "…": "...", "∞": "inf", "·
 
 
 @dataclass(frozen=True)
-class Column:
+class TextColumn:
     """A column of a table; where width is scarce, the one with the highest `dispensable` goes first, 0 stays."""
 
     header: str
@@ -50,7 +50,7 @@ class Lines:
         """Write an empty line."""
         self._print(Text())
 
-    def table(self, columns: Sequence[Column]) -> None:
+    def table(self, columns: Sequence[TextColumn]) -> None:
         """Write a table with as many of its columns as fit; a first cell that is too long gets a line of its own."""
         columns = [self._column(column) for column in columns]
         shown = self._fitting(columns, columns[0].width)
@@ -64,11 +64,11 @@ class Lines:
         for cells in zip(*(column.cells for column in shown), strict=True):
             self._row(list(cells), shown, widths)
 
-    def fits(self, columns: Sequence[Column]) -> bool:
+    def fits(self, columns: Sequence[TextColumn]) -> bool:
         """Return whether all of these columns fit beside each other."""
         return _width([self._column(column) for column in columns]) <= self.console.width
 
-    def _fitting(self, columns: Sequence[Column], first_width: int) -> list[Column]:
+    def _fitting(self, columns: Sequence[TextColumn], first_width: int) -> list[TextColumn]:
         """Return the columns to show where the first one gets `first_width` cells."""
         shown = list(columns)
         while _width(shown) - shown[0].width + first_width > self.console.width:
@@ -78,7 +78,7 @@ class Lines:
             shown.remove(dispensed)
         return shown
 
-    def _row(self, cells: list[Part], columns: list[Column], widths: list[int]) -> None:
+    def _row(self, cells: list[Part], columns: list[TextColumn], widths: list[int]) -> None:
         if part_width(cells[0]) > widths[0]:
             self.line(cells[0])
             cells = ["", *cells[1:]]
@@ -90,9 +90,9 @@ class Lines:
         row.rstrip()
         self._print(row)
 
-    def _column(self, column: Column) -> Column:
+    def _column(self, column: TextColumn) -> TextColumn:
         header = plain(self._part(column.header))
-        return Column(header, [self._part(cell) for cell in column.cells], column.right, column.dispensable)
+        return TextColumn(header, [self._part(cell) for cell in column.cells], column.right, column.dispensable)
 
     def _part(self, part: Part) -> Part:
         if not self._ascii:
@@ -119,5 +119,5 @@ def as_pair(part: Part) -> tuple[str, str]:
     return (part, "") if isinstance(part, str) else part
 
 
-def _width(columns: Sequence[Column]) -> int:
+def _width(columns: Sequence[TextColumn]) -> int:
     return sum(column.width for column in columns) + len(GAP) * (len(columns) - 1)

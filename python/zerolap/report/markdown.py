@@ -12,18 +12,8 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from zerolap.records import Answer, CaseResult, Comparison, MeasuredServer, RunReport, Settings, Validity
-from zerolap.report.format import change, interval, metric_label, one_line, percent, shortened
-from zerolap.report.reading import (
-    ANSWERS,
-    CHANGED,
-    NOT_MEASURED,
-    CaseAnswer,
-    Word,
-    answer_of,
-    failed_check,
-    is_missing,
-    usual_metric,
-)
+from zerolap.report.reading import ANSWERS, NOT_MEASURED, CaseAnswer, answer_of, is_missing, usual_metric
+from zerolap.sheets import CHANGED, Word, change, failed_check, interval, metric_label, one_line, percent, shortened
 
 LONGEST_FENCE = 20
 """GitHub's parser takes a longer run of backticks, from 81 on, for text."""
@@ -64,12 +54,15 @@ def code(text: str, longest: int | None = None) -> str:
     return f"{fence}{pad}{shown}{pad}{fence}" if shown else ""
 
 
-def prose(text: str, longest: int | None = None, names: Container[str] = ()) -> str:
-    """Return a sentence with foreign parts: words and numbers as they are, `names` and the rest as code."""
+def prose(text: str, longest: int | None = None, names: Container[str] = (), *, at_start: bool = True) -> str:
+    """Return a sentence with foreign parts: words and numbers as they are, `names` and the rest as code.
+
+    `at_start` is whether it may begin a line, where `-` begins a list; in the cell of a table it does not.
+    """
     line = one_line(text)
     if longest is not None:
         line = shortened(line, longest)
-    return _prose_of_line(line, at_start=True, names=names)
+    return _prose_of_line(line, at_start=at_start, names=names)
 
 
 def sentence_with_names(text: str, longest: int | None = None) -> str:

@@ -1,7 +1,6 @@
 """What could be optimised in a version, for other programs: JSON and Markdown."""
 
 from zerolap.records import BuildVariant, Opportunities, Opportunity
-from zerolap.report.format import share
 from zerolap.report.markdown import bullets, code, prose, sentence_with_names, table
 from zerolap.report.opportunity_reading import (
     SHOWN_LINES,
@@ -22,6 +21,7 @@ from zerolap.report.variant_reading import (
     rest,
     variant_name,
 )
+from zerolap.sheets import share
 
 
 def opportunities_json(document: Opportunities) -> str:

@@ -1,7 +1,7 @@
 """How the opportunities of a version are read: the headline, what each brings, and where it lies."""
 
 from zerolap.records import Calibration, Opportunities, Opportunity, OpportunityCase, OpportunityWeights
-from zerolap.report.format import COMMIT_DIGITS, counted, listing, one_line, rough_percent, share
+from zerolap.sheets import COMMIT_DIGITS, counted, listing, one_line, rough_percent, share
 
 SHOWN_LINES = 4
 """Lines of source code that a sentence names."""

@@ -3,8 +3,7 @@
 from rich.console import Console
 
 from zerolap.records import BuildVariant, Opportunities, Opportunity
-from zerolap.report.format import counted, one_line, share
-from zerolap.report.lines import Column, Lines
+from zerolap.report.lines import Lines, TextColumn
 from zerolap.report.opportunity_reading import (
     kind,
     lines_of,
@@ -25,6 +24,7 @@ from zerolap.report.variant_reading import (
     rest,
     variant_name,
 )
+from zerolap.sheets import counted, one_line, share
 
 
 def show_opportunities(document: Opportunities, console: Console, limit: int) -> None:
@@ -43,8 +43,8 @@ def show_opportunities(document: Opportunities, console: Console, limit: int) ->
     lines.line(("where the instructions go", "bold"))
     lines.table(
         [
-            Column("work", [of.category for of in document.categories]),
-            Column("of all", [share(of.share) for of in document.categories], right=True),
+            TextColumn("work", [of.category for of in document.categories]),
+            TextColumn("of all", [share(of.share) for of in document.categories], right=True),
         ]
     )
     _show_functions(lines, document, limit)
@@ -112,11 +112,11 @@ def _show_functions(lines: Lines, document: Opportunities, limit: int) -> None:
     lines.line(("functions that cost most over all cases", "bold"))
     lines.table(
         [
-            Column("function", [one_line(function.function) for function in functions]),
-            Column("itself", [share(function.self_share) for function in functions], right=True),
-            Column("with calls", [share(function.share) for function in functions], right=True),
-            Column("cases over 1 %", [f"{function.cases:,}" for function in functions], right=True, dispensable=1),
-            Column("work", [function.category for function in functions], dispensable=3),
-            Column("file", [one_line(function.file) for function in functions], dispensable=2),
+            TextColumn("function", [one_line(function.function) for function in functions]),
+            TextColumn("itself", [share(function.self_share) for function in functions], right=True),
+            TextColumn("with calls", [share(function.share) for function in functions], right=True),
+            TextColumn("cases over 1 %", [f"{function.cases:,}" for function in functions], right=True, dispensable=1),
+            TextColumn("work", [function.category for function in functions], dispensable=3),
+            TextColumn("file", [one_line(function.file) for function in functions], dispensable=2),
         ]
     )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from zerolap.records import CaseProfile, FunctionSource, FunctionTime
-from zerolap.report.format import count, counted, one_line, plain, printable, share
-from zerolap.report.lines import Column, Lines
+from zerolap.report.lines import Lines, TextColumn
+from zerolap.sheets import count, counted, one_line, plain, printable, share
 
 LONGEST_NAME = 80
 LONGEST_FILE = 28
@@ -77,10 +77,10 @@ def _threads(profile: CaseProfile) -> str:
 def _show_functions(lines: Lines, profile: CaseProfile) -> None:
     functions = profile.functions
     columns = [
-        Column("function", [plain(function.function, LONGEST_NAME) for function in functions]),
-        Column("own", [share(function.own_share) for function in functions], right=True),
-        Column("with callees", [share(function.inclusive_share) for function in functions], right=True),
-        Column("file", [_place(function) for function in functions], dispensable=1),
+        TextColumn("function", [plain(function.function, LONGEST_NAME) for function in functions]),
+        TextColumn("own", [share(function.own_share) for function in functions], right=True),
+        TextColumn("with callees", [share(function.inclusive_share) for function in functions], right=True),
+        TextColumn("file", [_place(function) for function in functions], dispensable=1),
     ]
     if any(function.own_cpu_ns_per_op is not None for function in functions):
         time = "time off the processor" if profile.off_cpu else "CPU time"
@@ -97,8 +97,8 @@ def _show_functions(lines: Lines, profile: CaseProfile) -> None:
         )
 
 
-def _times(values: Sequence[float | None]) -> Column:
-    return Column("ns", [count(value) for value in values], right=True)
+def _times(values: Sequence[float | None]) -> TextColumn:
+    return TextColumn("ns", [count(value) for value in values], right=True)
 
 
 def _place(function: FunctionTime) -> str:

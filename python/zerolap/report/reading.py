@@ -1,33 +1,29 @@
 """The words and the order of all reports on a comparison: headline, order of cases, sentences."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from zerolap.records import Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
-from zerolap.report.format import (
+from zerolap.sheets import (
     ARROW,
+    CHANGED,
+    UNCHANGED,
+    WORDS,
+    Word,
     change as written_change,
     count,
     counted,
     duration,
     interval,
-    listing,
     metric_label,
     one_line,
     per_side,
     percent,
     probability,
+    word_counts,
 )
 
-Word: TypeAlias = Literal["regression", "improvement", "unsure", "failed", "invalid", "same", "identical"]
-
-# In the order in which cases are shown.
-WORDS: tuple[Word, ...] = ("regression", "improvement", "unsure", "failed", "invalid", "same", "identical")
-PLURALS: dict[Word, str] = {"regression": "regressions", "improvement": "improvements"}
-CHANGED: tuple[Word, ...] = ("regression", "improvement")
-UNCHANGED: tuple[Word, ...] = ("same", "identical")
 AS_BUILT_COST = "as_built_cpu_ns_per_op"
 ANSWERS: tuple[Answer, ...] = ("work", "time")
 NOT_MEASURED = "not measured"
@@ -206,12 +202,6 @@ def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
     return lines
 
 
-def word_counts(words: Iterable[Word]) -> str:
-    """Return how many there are of each word: `1 regression, 11 same`."""
-    counts = Counter(words)
-    return listing(counted(counts[word], word, PLURALS.get(word, word)) for word in WORDS if counts[word])
-
-
 def skipped_line(skipped: Sequence[Skipped]) -> str | None:
     """Return the number of skipped cases by reason: `31 skipped: 30 memory, 1 arguments`; None without any."""
     if not skipped:
@@ -277,12 +267,6 @@ def sentence(verdict: Verdict) -> str:
 def ranked(case: CaseResult, kind: str) -> list[Finding]:
     """Return the findings of a kind by rank."""
     return sorted((finding for finding in case.findings if finding.kind == kind), key=lambda finding: finding.rank)
-
-
-def failed_check(name: str, value: float | str | None, limit: str) -> str:
-    """Write a check that does not hold: `hit_rate is 0.12, expected >= 0.99`."""
-    seen = "unknown" if value is None else count(value) if isinstance(value, float | int) else value
-    return one_line(f"{name} is {seen}, expected {limit}")
 
 
 def failed_on(case: CaseResult) -> str | None:

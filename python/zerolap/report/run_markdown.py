@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from zerolap.records import METRICS, RUN_TABLE, FunctionCost, MeasuredServer, RunCase, RunReport
-from zerolap.report.format import COMMIT_DIGITS, count, metric_label, share
 from zerolap.report.markdown import (
     REASONS,
     build_facts,
@@ -19,8 +18,8 @@ from zerolap.report.markdown import (
 )
 from zerolap.report.reading import skipped_line
 from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
-from zerolap.report.traced_markdown import traced_markdown
-from zerolap.report.traced_reading import traced_of_run
+from zerolap.report.sheet_markdown import section_markdown
+from zerolap.sheets import COMMIT_DIGITS, count, metric_label, share, traced_of_run
 
 # GitHub takes 65,536 characters a comment.
 LONGEST = 60_000
@@ -92,8 +91,8 @@ def _content(case: RunCase) -> str:
     lines += failed_check_lines(case.validity)
     lines += [f"limits: {prose(limit)}" for limit in case.limits]
     functions = [_functions(case.functions[:REASONS])] if case.functions else []
-    reading = traced_of_run(case)
-    traced = [] if reading is None else [traced_markdown(case.case, reading)]
+    section = traced_of_run(case)
+    traced = [] if section is None else section_markdown(section)
     return "\n\n".join([*functions, *([bullets(lines)] if lines else []), *traced])
 
 

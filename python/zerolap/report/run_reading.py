@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 from zerolap.records import FunctionCost, RunCase, RunReport
-from zerolap.report.format import counted
 from zerolap.report.reading import trials
+from zerolap.sheets import counted
 
 RunWord: TypeAlias = Literal["failed", "invalid", "measured"]
 

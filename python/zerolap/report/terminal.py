@@ -1,48 +1,15 @@
-"""A comparison or a run on a terminal."""
+"""A sheet on a terminal of any width."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from rich.console import Console
 
-from zerolap.records import Answer, CaseResult, Comparison, MeasuredServer, RunCase, RunReport
-from zerolap.report.format import (
-    ARROW,
-    COMMIT_DIGITS,
-    change,
-    count,
-    interval,
-    metric_label,
-    one_line,
-    probability,
-    share,
-)
-from zerolap.report.lines import Column, Lines, Part
-from zerolap.report.reading import (
-    ANSWERS,
-    CaseAnswer,
-    Word,
-    answer_lines,
-    answer_of,
-    effort,
-    headline,
-    in_order,
-    is_missing,
-    state_line,
-    usual_metric,
-    word,
-)
-from zerolap.report.run_reading import FUNCTION_COLUMNS, run_effort, run_headline, run_word
-from zerolap.report.terminal_reasons import show_failed_checks, show_failure, show_reasons
-from zerolap.report.terminal_skipped import show_skipped
-from zerolap.report.terminal_traced import show_traced
-from zerolap.report.traced_reading import traced_of_comparison, traced_of_run
+from zerolap.report.lines import Lines, Part, TextColumn
+from zerolap.sheets import Cell, Fact, Mark, Section, Sentence, Sheet, Stacks, Table, one_line
 
-REASONS = 5
-UNMEASURED: dict[Answer, str] = {"work": "not counted", "time": "not timed"}
-INTERVAL = 1
-"""How dispensable an interval is: the last that goes where width is scarce."""
-
-SIGNS: dict[Word, tuple[str, str]] = {
+OUTCOMES: Final[dict[Mark, tuple[str, str]]] = {
     "regression": ("!", "bold red"),
     "improvement": ("+", "bold green"),
     "unsure": ("?", "yellow"),
@@ -51,191 +18,109 @@ SIGNS: dict[Word, tuple[str, str]] = {
     "same": ("=", "dim"),
     "identical": ("=", "dim"),
 }
+"""The sign and the style of each outcome; without colours the sign remains."""
+STYLES: Final[dict[Mark, str]] = {
+    "worse": "bold red",
+    "better": "bold green",
+    "warning": "bold yellow",
+    "strong": "bold",
+    "quiet": "dim",
+}
+STEP: Final = 2
+"""By how much the content of a section is indented below its title."""
 
 
-def show_comparison(comparison: Comparison, console: Console, reasons: int | None = REASONS) -> None:
-    """Write a comparison: headline, a row for each case, and why each changed one did.
-
-    `reasons` is how many culprits to name for a case, None for all.
-    """
+def show_sheet(sheet: Sheet, console: Console, *, all_sections: bool = False) -> None:
+    """Write a sheet; what is folded only with `all_sections`."""
     lines = Lines(console)
-    cases = in_order(comparison.cases)
-    lines.line((headline(comparison), "bold"))
-    for answer, counts in answer_lines(comparison):
-        lines.line((f"{answer}  ", "dim"), counts)
-    lines.line((effort(comparison), "dim"))
-    show_skipped(lines, comparison.skipped)
-    state = state_line(comparison)
-    if state is not None:
-        lines.line((state, "bold yellow"))
-    for side, build in (("base", comparison.base), ("head", comparison.head)):
-        lines.line((f"{side}  ", "dim"), *_build(build))
-    if cases:
+    if sheet.title:
+        lines.line((one_line(sheet.title), "bold"))
+    if sheet.remark:
+        lines.line((one_line(sheet.remark), "dim"))
+    _show_content(lines, sheet, 0, all_sections=all_sections)
+    if sheet.closing:
         lines.blank()
-        _show_table(lines, cases)
-    for case in cases:
-        show_reasons(lines, case, _verdict(case), reasons)
-        show_traced(lines, case.case, traced_of_comparison(case))
-    if comparison.notes:
-        lines.blank()
-    for note in comparison.notes:
-        lines.line(("note: ", "bold"), one_line(note))
-    lines.blank()
-    seed = f"  seed {comparison.settings.seed}"
-    lines.line((comparison.id, "bold"), (f"  zerolap explain {comparison.id}{seed}", "dim"))
+        _show_facts(lines, sheet.closing, 0)
 
 
-def show_run(report: RunReport, console: Console) -> None:
-    """Write a run: a row for each case and the functions that cost most."""
-    lines = Lines(console)
-    lines.line((run_headline(report), "bold"))
-    lines.line((run_effort(report), "dim"))
-    show_skipped(lines, report.skipped)
-    lines.line(("server  ", "dim"), *_build(report.server))
-    if report.cases:
-        lines.blank()
-        _show_run_table(lines, report.cases)
-    for case in report.cases:
-        _show_functions(lines, case)
-        show_traced(lines, case.case, traced_of_run(case))
-    if report.notes:
-        lines.blank()
-    for note in report.notes:
-        lines.line(("note: ", "bold"), one_line(note))
-    lines.blank()
-    lines.line((report.id, "bold"), (f"  seed {report.settings.seed}", "dim"))
-
-
-def _build(build: MeasuredServer) -> list[Part]:
-    commit = (build.commit or "")[:COMMIT_DIGITS]
-    settings = [("  " + one_line(f"{name}={value}"), "bold") for name, value in build.config.items()]
-    return [one_line(build.name), "  ", (one_line(f"{build.version} {commit}"), "dim"), *settings]
-
-
-def _verdict(case: CaseResult) -> Part:
-    return _mark(word(case), word(case))
-
-
-def _mark(marked: Word, text: str) -> Part:
-    sign, style = SIGNS[marked]
-    return f"{sign} {text}", style
-
-
-def _show_table(lines: Lines, cases: list[CaseResult]) -> None:
-    """Write a row for each case; the verdict goes before the intervals of both answers where there is little room."""
-    shown = [answer for answer in ANSWERS if any(answer_of(case, answer) for case in cases)]
-    metrics = [
-        f"{answer}: change of {metric_label(usual)}" for answer in shown if (usual := usual_metric(cases, answer))
-    ]
-    if metrics:
-        lines.line(("; ".join(metrics), "dim"))
-    names = Column("case", [one_line(case.case) for case in cases])
-    verdicts = Column("verdict", [_verdict(case) for case in cases])
-    of_answers = [column for answer in shown for column in _answer_columns(cases, answer, signed=len(shown) > 1)]
-    needed = [column for column in of_answers if column.dispensable <= INTERVAL]
-    if len(shown) == len(ANSWERS) and not lines.fits([names, verdicts, *needed]):
-        first, *rest = of_answers
-        marked = [
-            cell if answer_of(case, shown[0]) else _verdict(case) for case, cell in zip(cases, first.cells, strict=True)
-        ]
-        lines.table([names, replace(first, cells=marked), *rest])
-    else:
-        lines.table([names, verdicts, *of_answers])
-
-
-def _answer_columns(cases: list[CaseResult], answer: Answer, *, signed: bool) -> list[Column]:
-    """Return the columns of work or of time; `signed` where the verdict of a row may be another than its word."""
-    answered = [answer_of(case, answer) for case in cases]
-    usual = usual_metric(cases, answer)
-    decided = [None if answer is None else answer.decided for answer in answered]
-    unusual = [
-        "" if verdict is None or verdict.metric == usual else metric_label(verdict.metric) for verdict in decided
-    ]
-    changes = [
-        (UNMEASURED[answer], "dim") if is_missing(case, answer) else change_
-        for case, change_ in zip(cases, _changes(answered, signed=signed), strict=True)
-    ]
-    columns = [
-        Column(answer, changes, right=not signed),
-        Column("interval", [_interval(answer) for answer in answered], right=True, dispensable=INTERVAL),
-    ]
-    if any(unusual):
-        columns.append(Column("of", unusual, dispensable=2))
-    values = ["" if verdict is None else f"{count(verdict.base)} {ARROW} {count(verdict.head)}" for verdict in decided]
-    certainties = ["" if verdict is None else probability(verdict.q) for verdict in decided]
-    columns.append(Column(f"base {ARROW} head", values, right=True, dispensable=3))
-    columns.append(Column("q", certainties, right=True, dispensable=4))
-    return columns
-
-
-def _interval(answered: CaseAnswer | None) -> str:
-    if answered is None or answered.decided is None or answered.word == "identical":
-        return ""
-    return interval(answered.decided.low, answered.decided.high)
-
-
-def _changes(answered: list[CaseAnswer | None], *, signed: bool) -> list[Part]:
-    written = [_change(answer) for answer in answered]
-    if not signed:
-        return [*written]
-    width = max((len(text) for text in written if text.endswith("%")), default=0)
-    return [
-        "" if answer is None else _mark(answer.word, text.rjust(width) if text.endswith("%") else text)
-        for answer, text in zip(answered, written, strict=True)
-    ]
-
-
-def _change(answered: CaseAnswer | None) -> str:
-    """Return the change that an answer rests on, or its word where there is none."""
-    if answered is None:
-        return ""
-    if answered.decided is None or answered.word == "identical":
-        return answered.word
-    return change(answered.decided.change)
-
-
-def _show_run_table(lines: Lines, cases: list[RunCase]) -> None:
-    names = list(dict.fromkeys(name for case in cases for name in case.metrics))
-    columns = [Column("case", [one_line(case.case) for case in cases])]
-    if any(_run_state(case) for case in cases):
-        columns.append(Column("", [_run_state(case) for case in cases]))
-    for place, name in enumerate(names):
-        header = name.removesuffix("_per_op").replace("_", " ")
-        values = [count(case.metrics[name]) if name in case.metrics else "" for case in cases]
-        columns.append(Column(header, values, right=True, dispensable=place))
-    if any(name.endswith("_per_op") for name in names):
-        lines.line(("per request", "dim"))
-    lines.table(columns)
-
-
-def _run_state(case: RunCase) -> Part:
-    state = run_word(case)
-    if state == "measured":
-        return ""
-    sign, style = SIGNS[state]
-    return f"{sign} {state}", style
-
-
-def _show_functions(lines: Lines, case: RunCase) -> None:
-    if not case.functions and not case.limits and case.failure is None and case.validity.valid:
+def show_section(lines: Lines, section: Section, indent: int = 0, *, all_sections: bool = False) -> None:
+    """Write a section below an empty line; nothing of what is folded but with `all_sections`."""
+    if section.is_folded and not all_sections:
         return
     lines.blank()
-    lines.line((one_line(case.case), "bold"))
-    if case.failure is not None:
-        show_failure(lines, case.failure)
-    show_failed_checks(lines, case.validity)
-    for limit in case.limits:
-        lines.line(("limits: ", "bold"), one_line(limit), indent=2)
-    if not case.functions:
-        return
-    functions = case.functions[:REASONS]
-    columns = [Column("  share", ["  " + share(function.share) for function in functions], right=True)]
-    for header, value_of in FUNCTION_COLUMNS.items():
-        values = [value_of(function) for function in functions]
-        if any(value is not None for value in values):
-            columns.append(Column(header, ["" if value is None else count(value) for value in values], right=True))
-    columns += [
-        Column("function", [one_line(function.function) for function in functions]),
-        Column("file", [one_line(function.file or "") for function in functions], dispensable=1),
-    ]
-    lines.table(columns)
+    if section.title:
+        # The change of a section stands beside its title, and is what is better or worse.
+        is_of_remark = section.remark and section.mark in STYLES
+        title = _marked(section.title, None if is_of_remark else section.mark, usual="bold")
+        remark = _marked(section.remark, section.mark if is_of_remark else "quiet")
+        lines.line(title, *(["  ", remark] if section.remark else []), indent=indent)
+    inner = indent + STEP if section.title else indent
+    _show_content(lines, section, inner, all_sections=all_sections)
+
+
+def _show_content(lines: Lines, section: Section, indent: int, *, all_sections: bool) -> None:
+    _show_facts(lines, section.facts, indent)
+    for sentence in section.sentences:
+        _show_sentence(lines, sentence, indent)
+    for table in section.tables:
+        _show_table(lines, table, indent)
+    for stacks in section.stacks:
+        _show_stacks(lines, stacks, indent)
+    for inner in section.sections:
+        show_section(lines, inner, indent, all_sections=all_sections)
+    if section.notes and indent == 0:
+        lines.blank()
+    for note in section.notes:
+        lines.line(("note: ", "bold"), one_line(note), indent=indent)
+
+
+def _show_facts(lines: Lines, facts: Sequence[Fact], indent: int) -> None:
+    width = max((len(fact.label) for fact in facts), default=0)
+    for fact in facts:
+        lines.line((one_line(fact.label).ljust(width) + "  ", "dim"), one_line(fact.text), indent=indent)
+
+
+def _show_sentence(lines: Lines, sentence: Sentence, indent: int) -> None:
+    label: list[Part] = [(f"{one_line(sentence.label)}: ", "bold")] if sentence.label else []
+    lines.line(*label, _marked(sentence.text, sentence.mark), indent=indent)
+
+
+def _show_table(lines: Lines, table: Table, indent: int) -> None:
+    if table.heading:
+        lines.blank()
+        lines.line((one_line(table.heading), "bold" if indent == 0 else "dim"), indent=indent)
+    columns = []
+    for place, column in enumerate(table.columns):
+        cells = [_cell(row[place]) for row in table.rows]
+        columns.append(TextColumn(one_line(column.title), cells, right=column.is_number, dispensable=column.rank))
+    if columns:
+        columns[0] = _indented(columns[0], " " * indent)
+        lines.table(columns)
+    if table.left_out:
+        lines.line((f"{table.left_out:,} more are not listed", "dim"), indent=indent)
+
+
+def _indented(column: TextColumn, space: str) -> TextColumn:
+    cells: list[Part] = [space + cell if isinstance(cell, str) else (space + cell[0], cell[1]) for cell in column.cells]
+    return replace(column, header=space + column.header, cells=cells)
+
+
+def _show_stacks(lines: Lines, stacks: Stacks, indent: int) -> None:
+    lines.line((one_line(stacks.heading), "dim"), indent=indent)
+    for stack in stacks.stacks:
+        label: Part = (one_line(stack.label) + "  ", "dim")
+        lines.line(f"{stack.share:>7}  ", label, one_line(" ← ".join(stack.frames)), indent=indent)
+
+
+def _cell(cell: Cell) -> Part:
+    return _marked(cell.text, cell.mark)
+
+
+def _marked(text: str, mark: Mark | None, usual: str = "") -> Part:
+    """Return a text in the style of its mark; an outcome has its sign before it."""
+    shown = one_line(text)
+    if mark in OUTCOMES:
+        sign, style = OUTCOMES[mark]
+        return f"{sign} {shown}", style
+    style = usual if mark is None else STYLES[mark]
+    return (shown, style) if style else shown

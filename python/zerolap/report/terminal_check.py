@@ -5,9 +5,9 @@ import re
 from rich.console import Console
 
 from zerolap.records import CheckedCase, CheckReport
-from zerolap.report.format import counted, one_line
 from zerolap.report.lines import Lines
 from zerolap.report.terminal_skipped import show_skipped
+from zerolap.sheets import counted, one_line
 
 PLACED = re.compile(r"(?P<file>.+?\.ya?ml):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 """A warning with its file and line; the file is named once."""

@@ -1,14 +1,12 @@
 """Why a case changed, is invalid or failed, on a terminal."""
 
 from zerolap.records import Answer, CaseResult, Finding, Validity
-from zerolap.report.format import one_line
 from zerolap.report.lines import Lines, Part
 from zerolap.report.reading import (
     FINDING_LABELS,
     answers,
     callers,
     culprit_figures,
-    failed_check,
     failed_on,
     has_changed,
     is_plain,
@@ -20,6 +18,7 @@ from zerolap.report.reading import (
     unconfirmed,
     word,
 )
+from zerolap.sheets import failed_check, one_line
 
 LOG_LINES = 20
 IN_DIFF: Part = ("  in this change", "bold cyan")

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from zerolap.records import Skipped
-from zerolap.report.format import one_line
 from zerolap.report.lines import Lines
 from zerolap.report.reading import skipped_line
+from zerolap.sheets import one_line
 
 MOST_SKIPPED = 20
 """Those that are named; the JSON document has all."""

@@ -1,7 +1,7 @@
 """How other builds that were measured to be faster are read: what they bring, where, and what they lose."""
 
 from zerolap.records import BuildVariant, Estimate, VariantCase
-from zerolap.report.format import counted, one_line
+from zerolap.sheets import counted, one_line
 
 VARIANTS_HEADING = "other builds of the same code, measured to be faster; not part of the sum"
 SHOWN_CASES = 4

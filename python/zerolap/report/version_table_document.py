@@ -1,7 +1,6 @@
 """A version table for other programs: JSON and Markdown."""
 
 from zerolap.records import TableRow, VersionTable
-from zerolap.report.format import share
 from zerolap.report.markdown import bullets, code, prose, sentence_with_names, table
 from zerolap.report.version_table_reading import (
     ShownTable,
@@ -16,6 +15,7 @@ from zerolap.report.version_table_reading import (
     table_headline,
     table_notes,
 )
+from zerolap.sheets import share
 
 
 def version_table_json(document: VersionTable) -> str:

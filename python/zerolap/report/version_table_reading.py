@@ -16,7 +16,8 @@ from zerolap.records import (
     TableVersion,
     VersionTable,
 )
-from zerolap.report.format import (
+from zerolap.report.history_reading import FLAT, change_text
+from zerolap.sheets import (
     change,
     counted,
     interval,
@@ -26,7 +27,6 @@ from zerolap.report.format import (
     rough_percent,
     share,
 )
-from zerolap.report.history_reading import FLAT, change_text
 
 MOST_LISTED: Final = 5
 """Of the cases that lost most, and of those that gained most."""

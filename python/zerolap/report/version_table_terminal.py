@@ -7,8 +7,7 @@ from typing import Final
 from rich.console import Console
 
 from zerolap.records import TableChange, VersionTable
-from zerolap.report.format import one_line, share
-from zerolap.report.lines import Column, Lines, Part
+from zerolap.report.lines import Lines, Part, TextColumn
 from zerolap.report.version_table_reading import (
     ShownTable,
     build_text,
@@ -22,6 +21,7 @@ from zerolap.report.version_table_reading import (
     table_headline,
     table_notes,
 )
+from zerolap.sheets import one_line, share
 
 MOST_REASONS: Final = 2
 FIRST_OF_A_LINE: Final = re.compile(r"\D*\d+\.\d+(?:\.0)?")
@@ -52,15 +52,18 @@ def show_version_table(table: VersionTable, console: Console) -> None:
 
 def _show_table(lines: Lines, shown: ShownTable, table: VersionTable) -> None:
     names = [line.name if line.kind in ("commands", "all") else f"  {line.name}" for line in shown.lines]
-    columns = [Column("command", names), Column("case", [line.case for line in shown.lines], dispensable=1)]
+    columns = [
+        TextColumn("command", names),
+        TextColumn("case", [line.case for line in shown.lines], dispensable=1),
+    ]
     if table.weights.kind != "equal":
         weights = [share(line.weight) for line in shown.lines]
-        columns.append(Column("weight", weights, right=True, dispensable=3))
+        columns.append(TextColumn("weight", weights, right=True, dispensable=3))
     for index, version in enumerate(shown.versions):
         cells = [_cell(line.changes[index]) for line in shown.lines]
         is_kept = version == table.versions[table.since] or index in (0, len(shown.versions) - 1)
         dispensable = 0 if is_kept else 2 if FIRST_OF_A_LINE.fullmatch(version.name) else 4
-        columns.append(Column(version.name, cells, right=True, dispensable=dispensable))
+        columns.append(TextColumn(version.name, cells, right=True, dispensable=dispensable))
     lines.table(columns)
 
 

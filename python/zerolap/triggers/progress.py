@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from zerolap.build import changes_between
-from zerolap.documents import read_comparison
+from zerolap.documents import FalseAlarmRecord, read_comparison
 from zerolap.records import Comparison, UnreadableRecord, UsageError
 from zerolap.report.pull_request import (
     Acknowledgement,
@@ -19,7 +19,6 @@ from zerolap.report.pull_request import (
     CommitRange,
     Done,
     Failed,
-    FalseAlarmRecord,
     PlatformOutcome,
     PlatformState,
     PullRequestState,

@@ -11,10 +11,10 @@ from typing import Final
 
 import structlog
 
+from zerolap.documents import FalseAlarmRecord
 from zerolap.events import EventSink, LabEvent
 from zerolap.github import AppKey, GitHub, Patience, TokenFile
 from zerolap.records import Comparison, EnvironmentMissing
-from zerolap.report.pull_request import FalseAlarmRecord
 from zerolap.sandbox import Cancellation
 from zerolap.store import Store, StoredTrigger
 from zerolap.triggers.branch_histories import BranchHistories

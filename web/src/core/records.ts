@@ -162,6 +162,14 @@ export interface CaseResult {
   traced: TracedSides | null;
 }
 
+/** A cell of a table; `link` is the address of a page of the lab, relative to its root. */
+export interface Cell {
+  text: string;
+  is_name: boolean;
+  mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+  link: string | null;
+}
+
 /** The changed source files that are compiled into a server, and those of them that no measured case executes. */
 export interface ChangedFiles {
   compiled: Array<string>;
@@ -256,6 +264,20 @@ export interface ChildStep {
   calls: number;
   at_ns: number;
   ns: number;
+}
+
+/**
+ * A column of a table.
+ *
+ * `rank` is by which columns are left out where there is little room: the highest goes first, 0 always stays.
+ */
+export interface Column {
+  key: string;
+  heading: string;
+  unit: string;
+  is_number: boolean;
+  rank: number;
+  has_name: boolean;
 }
 
 /** What another build brings for a command: the mean over its cases, 0 for those that did not change. */
@@ -395,18 +417,6 @@ export interface CostlyFunction {
 }
 
 /**
- * A picture of a count over sizes of data: SVG, light or dark as its reader has chosen.
- *
- * `description` has the figures that it shows.
- */
-export interface CountPicture {
-  name: "fork" | "wait";
-  title: string;
-  description: string;
-  svg: string;
-}
-
-/**
  * The pictures of a case, null without any.
  *
  * `frames` are the functions that its stacks refer to, `sources` the lines of source code that its lines refer to.
@@ -435,12 +445,12 @@ export interface DrawnSlice {
 /**
  * A sweep of snapshots with its reading; of each point, the first repetition alone has a series.
  *
- * `seed` is that of the settings as text, as it has 64 bits. `pictures` are those of a sweep in emulated machines.
+ * `seed` is that of the settings as text, as it has 64 bits.
  */
 export interface DrawnSweep {
   report: SnapshotReport | EmulatedSnapshotReport;
   seed: string;
-  pictures: Array<CountPicture>;
+  sheet: Sheet;
 }
 
 /**
@@ -454,20 +464,6 @@ export interface EmulatedPoint {
   keys: number;
   runs: Array<Record<string, number>>;
   is_repeated: boolean | null;
-}
-
-/**
- * How the counts are read: the headline, what was measured, what follows, what to bear in mind, and the table.
- *
- * `units` explains those of the table. Earlier versions wrote neither.
- */
-export interface EmulatedReading {
-  headline: string;
-  subject: string;
-  sentences: Array<string>;
-  warnings: Array<string>;
-  table: ReadingTable | null;
-  units: string;
 }
 
 /** How the machines were emulated; counts depend on the versions of emulator and server, and on the seed. */
@@ -514,7 +510,7 @@ export interface EmulatedSnapshotReport {
   points: Array<EmulatedPoint>;
   failed: Array<FailedSize>;
   notes: Array<string>;
-  reading: EmulatedReading | null;
+  reading: SweepReading | null;
 }
 
 /** A value with the bounds that it is expected in. */
@@ -524,10 +520,10 @@ export interface Estimate {
   high: number;
 }
 
-/** A fact of a platform, such as its governor. */
+/** A fact beside its label, such as the base of a comparison; names in it stand in backticks. */
 export interface Fact {
-  name: string;
-  value: string;
+  label: string;
+  text: string;
 }
 
 /** A fact that became another; `before` or `after` is null where there was no such fact. */
@@ -1345,11 +1341,17 @@ export interface PlatformChange {
  */
 export interface PlatformDetails {
   platform: ListedPlatform;
-  facts: Array<Fact>;
+  facts: Array<PlatformFact>;
   changes: Array<PlatformChange>;
   false_alarm_counts: Array<FalseAlarmCount>;
   false_alarms: Array<ReportedFalseAlarm>;
   spreads: Array<StartSpread>;
+}
+
+/** A fact of a platform, such as its governor. */
+export interface PlatformFact {
+  name: string;
+  value: string;
 }
 
 /** All platforms, that whose facts changed last first. */
@@ -1479,14 +1481,6 @@ export interface Reading {
   order: Array<string>;
   statements: Record<string, Array<string>>;
   sentences: Record<string, Array<string>>;
-}
-
-/** A table of a reading, as all reports show it: the first `names` columns are names. */
-export interface ReadingTable {
-  heading: string;
-  columns: Array<string>;
-  rows: Array<Array<string>>;
-  names: number;
 }
 
 /**
@@ -1635,6 +1629,33 @@ export interface SampledLines {
   left_out: number;
 }
 
+/**
+ * A part of a sheet, in the order in which it is read.
+ *
+ * `title` is a sentence, `remark` stands beside it. What `is_folded` is opened by the reader: a terminal shows it
+ * where everything is asked for. `key` is the name of what the section is about, such as a case.
+ */
+export interface Section {
+  key: string;
+  title: string;
+  remark: string;
+  mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+  is_folded: boolean;
+  facts: Array<Fact>;
+  sentences: Array<Sentence>;
+  tables: Array<Table>;
+  stacks: Array<Stacks>;
+  sections: Array<Section>;
+  notes: Array<string>;
+}
+
+/** A sentence, after a word that says what it is, such as `accepted`. */
+export interface Sentence {
+  text: string;
+  label: string;
+  mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+}
+
 /** A case with the metrics and the histories (by number) that it has series in. */
 export interface SeriesCase {
   case: string;
@@ -1705,6 +1726,23 @@ export interface Settings {
   look_shares: Record<string, Record<string, number>> | null;
 }
 
+/** A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it. */
+export interface Sheet {
+  key: string;
+  title: string;
+  remark: string;
+  mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+  is_folded: boolean;
+  facts: Array<Fact>;
+  sentences: Array<Sentence>;
+  tables: Array<Table>;
+  stacks: Array<Stacks>;
+  sections: Array<Section>;
+  notes: Array<string>;
+  kind: string;
+  closing: Array<Fact>;
+}
+
 /**
  * Who looks at the pages: `name` is that of a token or a login at GitHub, null for nobody.
  *
@@ -1742,15 +1780,6 @@ export interface SnapshotPoint {
   load: "open" | "closed";
   metrics: Record<string, MedianEstimate>;
   repetitions: Array<SnapshotRepetition>;
-}
-
-/** How a sweep is read: its headline, what was measured, what follows from it, and what to bear in mind. */
-export interface SnapshotReading {
-  headline: string;
-  subject: string;
-  sentences: Array<string>;
-  warnings: Array<string>;
-  traces: Array<SnapshotTraceReading>;
 }
 
 /**
@@ -1792,7 +1821,7 @@ export interface SnapshotReport {
   traces: Array<SnapshotTrace>;
   failed: Array<FailedSize>;
   notes: Array<string>;
-  reading: SnapshotReading | null;
+  reading: SweepReading | null;
 }
 
 /**
@@ -1869,16 +1898,6 @@ export interface SnapshotTrace {
   no_stacks: string | null;
 }
 
-/** How a trace is read; foreign names are on one line, without what would steer a terminal. */
-export interface SnapshotTraceReading {
-  title: string;
-  headline: string;
-  findings: Array<string>;
-  tables: Array<ReadingTable>;
-  stacks: Array<TraceStack>;
-  notes: Array<string>;
-}
-
 /**
  * What a sweep concludes of a side, beside its base, at a size and under a load, for each of `SNAPSHOT_RULES`.
  *
@@ -1896,6 +1915,13 @@ export interface SnapshotVerdicts {
 export interface SourceText {
   file: string;
   text: string | null;
+}
+
+/** A stack: its share, what it is a stack of, and its functions, from the innermost to the outermost. */
+export interface Stack {
+  share: string;
+  label: string;
+  frames: Array<string>;
 }
 
 /** A function in a stack, with the file that defines it and its binary. */
@@ -1995,6 +2021,12 @@ export interface StackTree {
   nodes: StackNodes;
 }
 
+/** Stacks below a heading. */
+export interface Stacks {
+  heading: string;
+  stacks: Array<Stack>;
+}
+
 /**
  * How much starts of one build differ in a metric: the standard deviation as a share, over `spreads` cases.
  *
@@ -2044,19 +2076,33 @@ export interface SweepList {
   next_before: number | null;
 }
 
+/**
+ * How a sweep is read: its headline, what was measured, what follows from it, and what to bear in mind.
+ *
+ * Earlier versions wrote further fields, which are ignored.
+ */
+export interface SweepReading {
+  headline: string;
+  subject: string;
+  sentences: Array<string>;
+  warnings: Array<string>;
+}
+
+/** A table; `left_out` is how many rows are not in it. */
+export interface Table {
+  key: string;
+  heading: string;
+  columns: Array<Column>;
+  rows: Array<Array<Cell>>;
+  left_out: number;
+}
+
 /** How often and how long the main thread was off its processor; `queue_ns` is when it could have run. */
 export interface TimeOff {
   reason: "waiting for requests" | "in a system call" | "elsewhere";
   times: number;
   ns: number;
   queue_ns: number;
-}
-
-/** A stack as it is read: what it is of, how frequent it is there, and its functions from the leaf to the root. */
-export interface TraceStack {
-  call: string;
-  share: string;
-  frames: string;
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   withFrames,
   withStackSource,
 } from "../core/cases/documents.ts";
-import type { CasePictures, Pictures, StackFrame } from "../core/records.ts";
+import type { CasePictures, Pictures, Sheet, StackFrame } from "../core/records.ts";
 
 const PICTURES_SCHEMA: Pictures["schema"] = "zerolap.pictures/1";
 
@@ -42,6 +42,12 @@ export function drawingsIn(text: string, sources: ReadonlyMap<string, StackSourc
       withStackSource(drawn, sources.get(name) ?? null),
     ]),
   );
+}
+
+/** The sheet of a document that has one; throws `UnreadableData`. */
+export function embeddedSheet(): Sheet {
+  const subject = "The text of this report";
+  return parsed<Sheet>(inflated(textOf("sheet"), subject), subject);
 }
 
 function stacksIn(text: string, name: string): CaseStacks {

@@ -4,6 +4,7 @@ import { useLocalList } from "../core/cases/CaseList.tsx";
 import {
   type Drawings,
   documentIn,
+  EMULATED_SCHEMA,
   type MeasuredDocument,
   RUN_SCHEMA,
   SNAPSHOT_SCHEMA,
@@ -15,8 +16,9 @@ import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
 import type { CaseResult, Comparison, RunCase, RunReport } from "../core/records.ts";
 import { RunDetails } from "../core/run/RunDetails.tsx";
 import { RunPage } from "../core/run/RunPage.tsx";
+import { EmulatedForks } from "../core/snapshot/EmulatedForks.tsx";
 import { SnapshotPage } from "../core/snapshot/SnapshotPage.tsx";
-import { documentText, embeddedDrawings } from "./embedded.ts";
+import { documentText, embeddedDrawings, embeddedSheet } from "./embedded.ts";
 import "../core/style.css";
 
 function Report() {
@@ -41,7 +43,9 @@ function Shown({ measured, drawings }: { measured: MeasuredDocument; drawings: D
     case RUN_SCHEMA:
       return <OfRun report={measured} drawings={drawings} />;
     case SNAPSHOT_SCHEMA:
-      return <SnapshotPage report={measured} />;
+      return <SnapshotPage report={measured} sheet={embeddedSheet()} />;
+    case EMULATED_SCHEMA:
+      return <EmulatedForks report={measured} sheet={embeddedSheet()} />;
     default:
       return <OfComparison comparison={measured} drawings={drawings} />;
   }

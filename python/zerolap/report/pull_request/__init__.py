@@ -8,7 +8,6 @@ from zerolap.report.pull_request.check_run import (
     unmeasured_output as unmeasured_output,
 )
 from zerolap.report.pull_request.comment import MOST_BYTES as MOST_BYTES, body_markdown as body_markdown
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord as FalseAlarmRecord
 from zerolap.report.pull_request.headline import headline_of as headline_of
 from zerolap.report.pull_request.notices import (
     closed_notice as closed_notice,
@@ -20,6 +19,7 @@ from zerolap.report.pull_request.notices import (
     slack_opened as slack_opened,
 )
 from zerolap.report.pull_request.outcome import (
+    GITHUB as GITHUB,
     Acknowledgement as Acknowledgement,
     BranchRegression as BranchRegression,
     Building as Building,
@@ -36,9 +36,5 @@ from zerolap.report.pull_request.outcome import (
     Unaffected as Unaffected,
     Waiting as Waiting,
     changed_lines as changed_lines,
-)
-from zerolap.report.pull_request.stored_comparisons import (
-    PullRequestPlace as PullRequestPlace,
-    state_of_comparisons as state_of_comparisons,
 )
 from zerolap.report.pull_request.writing import plain_writing as plain_writing

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.report.format import ARROW, COMMIT_DIGITS, counted
+from zerolap.records import FalseAlarms
 from zerolap.report.markdown import AnswerColumns, bullets, code, link, numbered, sentence_with_names
 from zerolap.report.pull_request.change_reasons import Reason, reasons_of
 from zerolap.report.pull_request.comment_detail import DETAILS, Detail
@@ -14,12 +14,12 @@ from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     ChangedLines,
     CommitRange,
-    FalseAlarms,
     PlatformOutcome,
     PullRequestState,
     in_order_of_names,
 )
 from zerolap.report.pull_request.rows import Row, rows_of
+from zerolap.sheets import ARROW, COMMIT_DIGITS, counted
 
 MOST_BYTES: Final = 6 * 1024
 DAY = slice(0, len("2026-11-20"))

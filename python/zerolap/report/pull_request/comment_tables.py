@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 
 from zerolap.records import Answer, Comparison, MeasuredServer
-from zerolap.report.format import counted, interval, percent
 from zerolap.report.markdown import AnswerColumns, build_facts, bullets, code, folded, prose, settings_fact, table
 from zerolap.report.pull_request.comment_detail import Detail
 from zerolap.report.pull_request.outcome import PullRequestState, in_order_of_names
 from zerolap.report.pull_request.rows import CaseRows, Row, cases_of
-from zerolap.report.reading import ANSWERS, effort, failed_check, failed_on, skipped_line, state_line
+from zerolap.report.reading import ANSWERS, effort, failed_on, skipped_line, state_line
+from zerolap.sheets import counted, failed_check, interval, percent
 
 COMMAND_BYTES = 400
 """A longer command is left to the report, as a part of a command cannot be run."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from zerolap.records import Answer, Verdict
-from zerolap.report.format import COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
 from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     Building,
@@ -22,7 +21,8 @@ from zerolap.report.pull_request.outcome import (
 )
 from zerolap.report.pull_request.rows import CaseRows, Row, cases_of, rows_of
 from zerolap.report.pull_request.writing import Writing
-from zerolap.report.reading import CHANGED, CaseAnswer, is_missing
+from zerolap.report.reading import CaseAnswer, is_missing
+from zerolap.sheets import CHANGED, COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
 
 NAMED_PLATFORMS = 2
 """The most platforms that a sentence names; more are counted."""

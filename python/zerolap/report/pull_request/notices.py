@@ -5,7 +5,6 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from zerolap.records import Record
-from zerolap.report.format import COMMIT_DIGITS, plain
 from zerolap.report.markdown import bullets, code, link, link_target
 from zerolap.report.pull_request.change_reasons import reasons_of
 from zerolap.report.pull_request.comment import reason_lines
@@ -23,6 +22,7 @@ from zerolap.report.pull_request.writing import (
     slack_writing,
 )
 from zerolap.report.reading import answers, statement
+from zerolap.sheets import COMMIT_DIGITS, plain
 
 NOTICE_SCHEMA: Final = "zerolap.notice/1"
 TITLE_CHARACTERS: Final = 256

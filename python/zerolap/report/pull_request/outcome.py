@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 from urllib.parse import quote
 
-from zerolap.records import Changes, Comparison, UnknownChanges
+from zerolap.records import Changes, Comparison, FalseAlarms, UnknownChanges
 
 GITHUB = "https://github.com"
 
@@ -137,18 +137,6 @@ class Unaffected:
 
 
 PlatformState: TypeAlias = Waiting | Building | Running | Done | Failed | Cancelled | Superseded | Unaffected
-
-
-@dataclass(frozen=True)
-class FalseAlarms:
-    """The false alarms of a platform: `alarms` reported changes of time in `timed_cases` timed cases of identical work.
-
-    `period` is when the cases were judged, such as `since 2026-08-01`.
-    """
-
-    alarms: int
-    timed_cases: int
-    period: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from functools import cached_property
 
 from zerolap.records import Answer, CaseResult
 from zerolap.report.pull_request.outcome import Acknowledgement, PlatformOutcome, in_order_of_names
-from zerolap.report.reading import CHANGED, UNCHANGED, WORDS, CaseAnswer, Word, answers, place_of
+from zerolap.report.reading import CaseAnswer, answers, place_of
+from zerolap.sheets import CHANGED, UNCHANGED, WORDS, Word
 
 
 @dataclass(frozen=True)

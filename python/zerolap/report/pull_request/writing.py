@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from zerolap.report.format import plain
 from zerolap.report.markdown import code, prose
+from zerolap.sheets import plain
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { SNAPSHOT_SCHEMA } from "../../core/cases/documents.ts";
 import type { DrawnSweep } from "../../core/records.ts";
+import { EmulatedForks } from "../../core/snapshot/EmulatedForks.tsx";
 import { SnapshotPage } from "../../core/snapshot/SnapshotPage.tsx";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
@@ -9,7 +10,6 @@ import { LAB_LINKS } from "../comparison/labLinks.ts";
 import { besideNotice } from "../notice.ts";
 import { snapshotQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
-import { EmulatedForks } from "./EmulatedForks.tsx";
 
 /** A sweep of snapshots: its pictures, verdicts and medians, or counts. */
 export default function SnapshotRoute({ parts }: PageProps) {
@@ -33,19 +33,15 @@ export default function SnapshotRoute({ parts }: PageProps) {
   );
 }
 
-function Drawn({ report, seed, pictures }: DrawnSweep) {
+function Drawn({ report, seed, sheet }: DrawnSweep) {
+  const shown = { ...sheet, notes: besideNotice(sheet.notes) };
   return report.schema === SNAPSHOT_SCHEMA ? (
-    <SnapshotPage report={shown(report, seed)} lab={LAB_LINKS} />
+    <SnapshotPage report={withSeed(report, seed)} sheet={shown} lab={LAB_LINKS} />
   ) : (
-    <EmulatedForks report={shown(report, seed)} pictures={pictures} />
+    <EmulatedForks report={withSeed(report, seed)} sheet={shown} lab={LAB_LINKS} />
   );
 }
 
-function shown<Report extends DrawnSweep["report"]>(report: Report, seed: string): Report {
-  const { reading, settings } = report;
-  return {
-    ...report,
-    settings: { ...settings, seed },
-    reading: reading && { ...reading, warnings: besideNotice(reading.warnings) },
-  };
+function withSeed<Report extends DrawnSweep["report"]>(report: Report, seed: string): Report {
+  return { ...report, settings: { ...report.settings, seed } };
 }

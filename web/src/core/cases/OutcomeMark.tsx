@@ -19,13 +19,17 @@ const PLURALS: { [outcome in Outcome]?: string } = {
   improvement: "improvements",
 };
 
-/** An outcome as a coloured word with a sign, so that it is readable without colour, and the number of its cases. */
-export function OutcomeMark({ outcome, cases }: { outcome: Outcome; cases?: number }) {
+/** An outcome as a coloured word with a sign, so that it is readable without colour, and the number of its cases; `text` stands in place of the word. */
+export function OutcomeMark({ outcome, cases, text }: { outcome: Outcome; cases?: number; text?: string }) {
   return (
     <span class={`mark ${outcome}`}>
       <span aria-hidden="true">{SIGNS[outcome]} </span>
       {cases !== undefined && `${cases.toLocaleString("en-US")} `}
-      {cases === undefined || cases === 1 ? outcome : (PLURALS[outcome] ?? outcome)}
+      {text !== undefined
+        ? text
+        : cases === undefined || cases === 1
+          ? outcome
+          : (PLURALS[outcome] ?? outcome)}
     </span>
   );
 }

@@ -3,6 +3,7 @@
 import type {
   CasePictures,
   Comparison,
+  EmulatedSnapshotReport,
   RunReport,
   SampledLines,
   SnapshotReport,
@@ -14,7 +15,8 @@ import type { Sides, Stacks } from "../sides.ts";
 export const COMPARISON_SCHEMA: Comparison["schema"] = "zerolap.comparison/1";
 export const RUN_SCHEMA: RunReport["schema"] = "zerolap.run/1";
 export const SNAPSHOT_SCHEMA: SnapshotReport["schema"] = "zerolap.snapshot/1";
-const SCHEMAS: readonly string[] = [COMPARISON_SCHEMA, RUN_SCHEMA, SNAPSHOT_SCHEMA];
+export const EMULATED_SCHEMA: EmulatedSnapshotReport["schema"] = "zerolap.emulated-snapshot/1";
+const SCHEMAS: readonly string[] = [COMPARISON_SCHEMA, RUN_SCHEMA, SNAPSHOT_SCHEMA, EMULATED_SCHEMA];
 
 /** A seed of 64 bits exceeds a number and is read as text; within strings quotes are escaped. */
 const SEED = /(?<!\\)"seed":(\d+)/;
@@ -57,7 +59,7 @@ export function withFrames(stacks: CasePictures["stacks"], frames: StackFrame[])
 export type Drawings = ReadonlyMap<string, CaseDrawings>;
 
 /** The documents that can be shown. */
-export type MeasuredDocument = Comparison | RunReport | SnapshotReport;
+export type MeasuredDocument = Comparison | RunReport | SnapshotReport | EmulatedSnapshotReport;
 
 /** Parses a document; throws `UnreadableData`. */
 export function documentIn(text: string): MeasuredDocument {

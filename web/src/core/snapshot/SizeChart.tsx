@@ -1,6 +1,6 @@
-/** A figure of repetitions over the memory of the server. */
+/** A figure over sizes of data. */
 
-import { linear } from "../charts/axes.ts";
+import { type Axis, linear, logarithmic } from "../charts/axes.ts";
 import { ChartFrame } from "../charts/ChartFrame.tsx";
 import { count } from "../numbers.ts";
 import type { SideName } from "../sides.ts";
@@ -15,14 +15,18 @@ export interface SideValues {
 
 interface Properties {
   title: string;
-  /** What is measured, with its unit. */
-  label: string;
+  unit: string;
+  /** What the sizes are of. */
+  sizes?: string;
   /** One side, or base and head. */
   sides: SideValues[];
 }
 
-/** Each repetition as a point, and a line through the medians of the sizes; both axes begin at 0. */
-export function SizeChart({ title, label, sides }: Properties) {
+/** From so many times the least on, figures are shown on a logarithmic axis: of sides on two axes, none could be compared. */
+const WIDE_RANGE = 20;
+
+/** Each repetition as a point, and a line through the medians of the sizes; axes begin at 0 but where figures differ widely. */
+export function SizeChart({ title, unit, sizes = "resident memory", sides }: Properties) {
   const points = sides
     .flatMap(({ side, repetitions }) => repetitions.map((value) => ({ side, value })))
     .sort((left, right) => left.value[0] - right.value[0]);
@@ -31,14 +35,14 @@ export function SizeChart({ title, label, sides }: Properties) {
   }
   const name = (side: SideName) => (sides.length > 1 ? `${side} ` : "");
   const medians = ({ side, medians: values }: SideValues) =>
-    name(side) + values.map(([gib, value]) => `${count(value)} ms at ${count(gib)} GiB`).join(", ");
+    name(side) + values.map(([gib, value]) => `${count(value)} ${unit} at ${count(gib)} GiB`).join(", ");
   return (
     <ChartFrame
       title={title}
       summary={`${title}: ${sides.map(medians).join("; ")}`}
       horizontal={linear([0, ...points.map(({ value: [gib] }) => gib)], count)}
-      vertical={linear([0, ...points.map(({ value: [, value] }) => value)], count)}
-      labels={{ horizontal: "resident memory, GiB", vertical: label }}
+      vertical={verticalAxis(points.map(({ value: [, value] }) => value))}
+      labels={{ horizontal: `${sizes}, GiB`, vertical: unit }}
       sides={sides.map(({ side }) => side)}
       readout={{
         at: points.map(({ value: [gib] }) => gib),
@@ -46,7 +50,7 @@ export function SizeChart({ title, label, sides }: Properties) {
           const point = points[place];
           return point === undefined
             ? ""
-            : `${name(point.side)}${count(point.value[0])} GiB: ${count(point.value[1])} ms`;
+            : `${name(point.side)}${count(point.value[0])} GiB: ${count(point.value[1])} ${unit}`;
         },
       }}
     >
@@ -64,4 +68,9 @@ export function SizeChart({ title, label, sides }: Properties) {
       }}
     </ChartFrame>
   );
+}
+
+function verticalAxis(values: number[]): Axis {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return least > 0 && most > WIDE_RANGE * least ? logarithmic(values, count) : linear([0, ...values], count);
 }

@@ -1,15 +1,13 @@
 import { expect, test } from "vitest";
-import type { MedianEstimate, SnapshotPoint, SnapshotReport, Verdict } from "../records.ts";
+import type { EmulatedSnapshotReport, MedianEstimate, SnapshotPoint, SnapshotReport } from "../records.ts";
 import {
-  cellOf,
+  countedValues,
   drawnNames,
   drawnTogether,
   GIB,
-  judgedCells,
   longestOf,
   medianValues,
   repetitionValues,
-  shownColumns,
   sizeText,
 } from "./snapshot.ts";
 
@@ -83,15 +81,6 @@ test("values are those of one side", () => {
   expect(medianValues(report, "fork_us", "open", "base")).toEqual([[1, 25]]);
 });
 
-test("values of verdicts have the unit of their metric", () => {
-  const verdict = { metric: "cow_bytes", base: 2 * 2 ** 20, head: null, low: -0.5, high: 2e9 } as Verdict;
-  expect(judgedCells(verdict)).toEqual({
-    label: "copied, MiB",
-    values: "2 → -",
-    bounds: "[-50.0, +∞]",
-  });
-});
-
 test("slots without replies have no latency", () => {
   const slot = { replies: 0, p50_us: null, p99_us: null };
   const series = [
@@ -105,16 +94,17 @@ test("slots without replies have no latency", () => {
   ]);
 });
 
-test("the table has what was measured, with intervals", () => {
-  const columns = shownColumns(POINTS);
-  expect(columns.map(({ heading }) => heading)).toEqual(["fork, ms", "throughput lost"]);
-  const [fork, lost] = columns;
-  const [first] = POINTS;
-  if (fork === undefined || lost === undefined || first === undefined) {
-    throw new Error("two columns, and points");
-  }
-  expect(cellOf(first, fork)).toEqual({ text: "25", interval: "12.5 to 50" });
-  expect(cellOf({ ...first, metrics: {} }, lost)).toEqual({ text: "-", interval: "" });
+test("sizes are written with their unit", () => {
   expect(sizeText(GIB / 2)).toBe("512\u00a0MiB");
   expect(sizeText(1.5 * GIB)).toBe("1.5\u00a0GiB");
+});
+
+test("counts are those of the first run of a side, in millions", () => {
+  const points = [
+    { side: "fork=copy", size_bytes: GIB, runs: [{ ticks: 25_000_000 }, { ticks: 26_000_000 }] },
+    { side: "fork=copy", size_bytes: 2 * GIB, runs: [{}] },
+    { side: "fork=async", size_bytes: GIB, runs: [{ ticks: 500_000 }] },
+  ];
+  const report = { points } as unknown as EmulatedSnapshotReport;
+  expect(countedValues(report, "ticks", "fork=copy")).toEqual([[1, 25]]);
 });

@@ -1,7 +1,7 @@
 /** The figures of a sweep over sizes of data, as they are drawn and listed. */
 
-import { count, interval, share } from "../numbers.ts";
-import type { SeriesSlot, SnapshotPoint, SnapshotReport, Verdict } from "../records.ts";
+import { count } from "../numbers.ts";
+import type { EmulatedSnapshotReport, SeriesSlot, SnapshotPoint, SnapshotReport } from "../records.ts";
 import type { SideName } from "../sides.ts";
 
 export type Load = SnapshotPoint["load"];
@@ -66,6 +66,16 @@ export function medianValues(report: SnapshotReport, metric: string, load: Load,
     });
 }
 
+/** A count of the first run of each point of a side, in millions, over the size of the data. */
+export function countedValues(report: EmulatedSnapshotReport, name: string, side: string): SizedValue[] {
+  return report.points
+    .filter((point) => point.side === side)
+    .flatMap(({ size_bytes, runs }): SizedValue[] => {
+      const value = runs[0]?.[name];
+      return value === undefined ? [] : [[size_bytes / GIB, value / 1e6]];
+    });
+}
+
 /** The longest latency in milliseconds of each slot around an event in which replies came; seconds are from the event. */
 export function longestOf(series: SeriesSlot[]): [seconds: number, milliseconds: number][] {
   return series.flatMap(({ at_seconds, max_us }): [number, number][] =>
@@ -76,66 +86,4 @@ export function longestOf(series: SeriesSlot[]): [seconds: number, milliseconds:
 /** A size of data, which stays on one line: `512 MiB`, `1.5 GiB`. */
 export function sizeText(bytes: number): string {
   return bytes >= GIB ? `${count(bytes / GIB)}\u00a0GiB` : `${count(bytes / MIB)}\u00a0MiB`;
-}
-
-interface FigureColumn {
-  heading: string;
-  metric: string;
-  write: (value: number) => string;
-}
-
-const milliseconds = (value: number) => count(value / US_PER_MS);
-
-/** The columns of the table. */
-export const COLUMNS: FigureColumn[] = [
-  { heading: "fork, ms", metric: "fork_us", write: milliseconds },
-  { heading: "longest pause, ms", metric: "longest_pause_us", write: milliseconds },
-  { heading: "p99 during, ms", metric: "during_p99_us", write: milliseconds },
-  { heading: "p99.9 during, ms", metric: "during_p99_9_us", write: milliseconds },
-  { heading: "p99.9 outside, ms", metric: "outside_p99_9_us", write: milliseconds },
-  { heading: "event, s", metric: "event_seconds", write: count },
-  { heading: "copied, MiB", metric: "cow_bytes", write: (value) => count(value / MIB) },
-  { heading: "throughput lost", metric: "throughput_lost", write: share },
-  { heading: "normal after, s", metric: "seconds_until_normal", write: count },
-];
-
-/** The columns of which any point has a value. */
-export function shownColumns(points: SnapshotPoint[]): FigureColumn[] {
-  return COLUMNS.filter(({ metric }) => points.some(({ metrics }) => metrics[metric] !== undefined));
-}
-
-/** A cell of the table, and the interval of its median in words. */
-export function cellOf(point: SnapshotPoint, column: FigureColumn): { text: string; interval: string } {
-  const estimate = point.metrics[column.metric];
-  if (estimate === undefined) {
-    return { text: count(null), interval: "" };
-  }
-  const { median, low, high } = estimate;
-  return { text: column.write(median), interval: `${column.write(low)} to ${column.write(high)}` };
-}
-
-/** How the metrics with verdicts are written: a label with the unit, and by what values are divided. */
-const JUDGED: Record<string, { label: string; divisor: number }> = {
-  fork_us: { label: "fork, ms", divisor: US_PER_MS },
-  longest_pause_us: { label: "longest pause, ms", divisor: US_PER_MS },
-  during_p99_9_us: { label: "p99.9 during, ms", divisor: US_PER_MS },
-  event_seconds: { label: "event, s", divisor: 1 },
-  cow_bytes: { label: "copied, MiB", divisor: MIB },
-};
-
-/** A bound beyond a hundredfold says that nothing is known: it is written as infinite. */
-const LARGEST_CHANGE = 100;
-
-interface JudgedCells {
-  label: string;
-  values: string;
-  bounds: string;
-}
-
-/** The metric of a verdict with its unit, its values on both sides, and the bounds of its change. */
-export function judgedCells({ metric, base, head, low, high }: Verdict): JudgedCells {
-  const { label, divisor } = JUDGED[metric] ?? { label: metric, divisor: 1 };
-  const written = (value: number | null) => count(value === null ? null : value / divisor);
-  const bounds = interval(low, high === null || high >= LARGEST_CHANGE ? null : high);
-  return { label, values: `${written(base)} → ${written(head)}`, bounds };
 }

@@ -7,8 +7,7 @@ reported is a false alarm.
 from dataclasses import dataclass, field
 from typing import Final
 
-from zerolap.records import Comparison, UnreadableRecord
-from zerolap.report.pull_request.outcome import FalseAlarms
+from zerolap.records import Comparison, FalseAlarms, UnreadableRecord
 from zerolap.store import Store
 
 LOOKED_AT: Final = 500

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerolap.build import changes_between
+from zerolap.documents import FalseAlarmRecord
 from zerolap.records import Comparison, UsageError
-from zerolap.report.pull_request.false_alarms import FalseAlarmRecord
-from zerolap.report.pull_request.outcome import (
+from zerolap.report.pull_request import (
     GITHUB,
     ChangedLines,
     CommitRange,

@@ -1,7 +1,6 @@
-"""How what was traced of a case is read by all reports: metrics, system calls by thread, waiting, stacks."""
+"""What was traced of a case as it is shown: metrics, system calls by thread, waiting, and stacks."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from zerolap.records import (
@@ -15,13 +14,13 @@ from zerolap.records import (
     TracedStacks,
     TracedThread,
 )
-from zerolap.report.format import ARROW, ELLIPSIS, count, counted, share
+from zerolap.sheets.format import ARROW, ELLIPSIS, count, counted, share
+from zerolap.sheets.sheet import Cell, Column, Section, Stack, Stacks, Table, as_name, name
 
-SHOWN_CALLS: Final = 10
-SHOWN_THREADS: Final = 6
+SHOWN_CALLS: Final = 30
+SHOWN_THREADS: Final = 16
 SHOWN_STACKS: Final = 5
 SHOWN_FRAMES: Final = 8
-CALLED_BY: Final = " ← "
 
 CALL_FIGURES: Final[Mapping[str, Callable[[TracedCall], float | None]]] = {
     "per 1,000 requests": lambda call: 1000 * call.calls_per_op,
@@ -39,40 +38,17 @@ THREAD_FIGURES: Final[Mapping[str, Callable[[TracedThread], float | None]]] = {
 Row = TypeVar("Row")
 
 
-@dataclass(frozen=True)
-class TracedTable:
-    """A table: what it is about, its columns, of which the first `names` are foreign names, and its rows."""
-
-    heading: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    names: int
-
-
-@dataclass(frozen=True)
-class TracedReading:
-    """What was traced of a case; names are as the server chose them, and are still to be escaped.
-
-    `stacks` are by heading the share of each, its thread, and its functions from the leaf to the root.
-    """
-
-    headline: str
-    tables: Sequence[TracedTable]
-    stacks: Mapping[str, Sequence[tuple[str, str, str]]]
-    notes: Sequence[str]
-
-
-def traced_of_run(case: RunCase) -> TracedReading | None:
+def traced_of_run(case: RunCase) -> Section | None:
     """Return what was traced of a case of a run; none where nothing was."""
-    return None if case.traced is None else _reading([case.traced])
+    return None if case.traced is None else _section(case.case, [case.traced])
 
 
-def traced_of_comparison(case: CaseResult) -> TracedReading | None:
+def traced_of_comparison(case: CaseResult) -> Section | None:
     """Return what was traced of both sides of a case; none where nothing was."""
-    return None if case.traced is None else _reading([case.traced.base, case.traced.head])
+    return None if case.traced is None else _section(case.case, [case.traced.base, case.traced.head])
 
 
-def _reading(sides: Sequence[TracedSide]) -> TracedReading:
+def _section(case: str, sides: Sequence[TracedSide]) -> Section:
     head = sides[-1]
     is_compared = len(sides) > 1
     of_head = " of the head" if is_compared else ""
@@ -82,27 +58,31 @@ def _reading(sides: Sequence[TracedSide]) -> TracedReading:
     threads: list[Mapping[tuple[str, ...], TracedThread]] = [
         {(thread.thread,): thread for thread in side.traced.threads} for side in sides
     ]
+    heading_of_calls = "system calls; their time includes waiting"
+    heading_of_threads = "threads off the processor, and their page faults"
     tables = [
         _metrics(sides),
-        _table(
-            "system calls; their time includes waiting", ["thread", "system call"], CALL_FIGURES, calls, SHOWN_CALLS
-        ),
-        _table("threads off the processor, and their page faults", ["thread"], THREAD_FIGURES, threads, SHOWN_THREADS),
+        _table(heading_of_calls, ["thread", "system call"], CALL_FIGURES, calls, SHOWN_CALLS),
+        _table(heading_of_threads, ["thread"], THREAD_FIGURES, threads, SHOWN_THREADS),
     ]
-    reasons = dict.fromkeys(side.traced.no_stacks for side in sides if side.traced.no_stacks is not None)
+    no_stacks = dict.fromkeys(side.traced.no_stacks for side in sides if side.traced.no_stacks is not None)
     no_tcp = dict.fromkeys(side.traced.no_tcp for side in sides if side.traced.no_tcp is not None)
-    return TracedReading(
-        headline=f"traced in {counted(head.passes, 'pass', 'passes')}" + (" of each side" if is_compared else ""),
+    passes = counted(head.passes, "pass", "passes") + (" of each side" if is_compared else "")
+    return Section(
+        key="traced",
+        title=f"{as_name(case)} traced in {passes}",
+        is_folded=True,
         tables=[table for table in tables if table.rows],
-        stacks={
-            f"stacks of {_what(of_event)}{of_head}, innermost function first": [
-                (share(stack.share), stack.thread, _frames(stack)) for stack in of_event.stacks[:SHOWN_STACKS]
-            ]
+        stacks=[
+            Stacks(
+                heading=f"stacks of {_what(of_event)}{of_head}, innermost function first",
+                stacks=[_stack(stack) for stack in of_event.stacks[:SHOWN_STACKS]],
+            )
             for of_event in head.traced.stacks
             if of_event.stacks
-        },
+        ],
         notes=[
-            *(f"stacks are missing: {reason}" for reason in reasons),
+            *(f"stacks are missing: {reason}" for reason in no_stacks),
             *(f"nothing is reported of TCP: {reason}" for reason in no_tcp),
         ],
     )
@@ -112,14 +92,20 @@ def _what(of_event: TracedStacks) -> str:
     return "the time off the processor" if of_event.event == "waits" else f"{of_event.samples:,} {of_event.event}"
 
 
-def _metrics(sides: Sequence[TracedSide]) -> TracedTable:
+def _metrics(sides: Sequence[TracedSide]) -> Table:
     """Return the mean of each metric, with the least and the largest value of the passes."""
     rows = []
-    for name in filter(TRACED_METRICS.__contains__, sides[-1].metrics):
-        values = [side.metrics[name] for side in sides if name in side.metrics]
+    for metric in filter(TRACED_METRICS.__contains__, sides[-1].metrics):
+        values = [side.metrics[metric] for side in sides if metric in side.metrics]
         ranges = [f"{count(least)} to {count(most)}" for _, least, most in values]
-        rows.append([METRICS[name].heading, _of_sides([mean for mean, _, _ in values]), f" {ARROW} ".join(ranges)])
-    return TracedTable("metrics", ["metric", "mean", "range of the passes"], rows, names=0)
+        texts = [METRICS[metric].heading, _of_sides([mean for mean, _, _ in values]), f" {ARROW} ".join(ranges)]
+        rows.append([Cell(text=text) for text in texts])
+    columns = [
+        Column(key="metric", heading="metric"),
+        Column(key="mean", heading="mean", is_number=True),
+        Column(key="range", heading="range of the passes", is_number=True),
+    ]
+    return Table(heading="metrics", columns=columns, rows=rows)
 
 
 def _table(
@@ -128,7 +114,7 @@ def _table(
     figures: Mapping[str, Callable[[Row], float | None]],
     by_side: Sequence[Mapping[tuple[str, ...], Row]],
     shown: int,
-) -> TracedTable:
+) -> Table:
     """Return the rows with the most of the first figure on any side; what a side does not have is 0 there.
 
     A figure that no side has a value of, such as the bytes of a call that moves none, is left open.
@@ -142,13 +128,27 @@ def _table(
     first = next(iter(figures.values()))
     most = {key: max(value or 0.0 for value in of_sides(key, first)) for rows in by_side for key in rows}
     keys = sorted(most, key=lambda key: (-most[key], key))
-    rows = [[*key, *(_of_sides(of_sides(key, figure)) for figure in figures.values())] for key in keys[:shown]]
-    return TracedTable(heading, [*names, *figures], rows, names=len(names))
+    return Table(
+        heading=heading,
+        columns=[
+            *(Column(key=called, heading=called) for called in names),
+            *(
+                Column(key=figure, heading=figure, is_number=True, rank=max(0, place - 2))
+                for place, figure in enumerate(figures, start=len(names))
+            ),
+        ],
+        rows=[
+            [*map(name, key), *(Cell(text=_of_sides(of_sides(key, figure))) for figure in figures.values())]
+            for key in keys[:shown]
+        ],
+        left_out=max(0, len(keys) - shown),
+    )
 
 
 def _of_sides(values: Sequence[float | None]) -> str:
     return f" {ARROW} ".join(map(count, values))
 
 
-def _frames(stack: TracedStack) -> str:
-    return CALLED_BY.join([*stack.frames[:SHOWN_FRAMES], *([ELLIPSIS] if len(stack.frames) > SHOWN_FRAMES else [])])
+def _stack(stack: TracedStack) -> Stack:
+    more = [ELLIPSIS] if len(stack.frames) > SHOWN_FRAMES else []
+    return Stack(share=share(stack.share), label=stack.thread, frames=[*stack.frames[:SHOWN_FRAMES], *more])

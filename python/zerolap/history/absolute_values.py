@@ -1,20 +1,20 @@
 """Throughput and latency as they were measured, which dashboards of other tools show.
 
-A history has none of them: values of different days are not compared in it.
+A history has none of them by itself: values of different days are not compared in it.
 """
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from statistics import median
 
-from zerolap.exchange.public_series import METRICS_OF_MEMTIER
-from zerolap.history import Asked
+from zerolap.history.asked import Asked
 from zerolap.records import METRICS, History, HistoryPoint, HistorySeries
 from zerolap.store import Store
 
 
-def with_absolute_values(history: History, asked: Asked, store: Store) -> History:
-    """Return a history with series of throughput and latency: of each program the median over all of its starts.
+def with_absolute_values(history: History, asked: Asked, metrics: Sequence[str], store: Store) -> History:
+    """Return a history with series of such metrics: of each program the median over all of its starts.
 
     `history` is what `history_of` returns for what is asked.
     """
@@ -28,9 +28,7 @@ def with_absolute_values(history: History, asked: Asked, store: Store) -> Histor
     configs = {case.name: dict(asked.config_of(case)) for case in asked.cases}
     groups = {case.name: (case.group, case.topology.name) for case in asked.cases}
     values: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for measured in store.measured.of_builds(
-        list(node_of_build), history.platform.fingerprint, list(METRICS_OF_MEMTIER)
-    ):
+    for measured in store.measured.of_builds(list(node_of_build), history.platform.fingerprint, metrics):
         node = node_of_build[measured.build]
         is_asked = measured.case in groups and measured.topology == groups[measured.case][1]
         if node is not None and is_asked and measured.config == configs[measured.case] and measured.value > 0:

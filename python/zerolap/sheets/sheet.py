@@ -1,0 +1,133 @@
+"""A document as it is shown: title, facts, sentences, tables, stacks and notes, the same for every writer.
+
+A sheet holds text as it is read: each figure is rounded, has its unit and stands in its sentence. Text may come from
+the code under test; each writer guards it for where it is shown. What stands in backticks in a sentence is a name.
+"""
+
+from typing import Literal, TypeAlias
+
+from pydantic import Field
+
+from zerolap.records import Record
+
+Mark: TypeAlias = Literal[
+    "regression",
+    "improvement",
+    "unsure",
+    "failed",
+    "invalid",
+    "same",
+    "identical",
+    "worse",
+    "better",
+    "warning",
+    "strong",
+    "quiet",
+]
+"""What a text stands for: an outcome, shown with its sign; `worse` and `better`, shown by colour alone; an emphasis."""
+
+
+class Cell(Record):
+    """A cell of a table; `link` is the address of a page of the lab, relative to its root."""
+
+    text: str = ""
+    is_name: bool = False
+    mark: Mark | None = None
+    link: str | None = None
+
+
+class Column(Record):
+    """A column of a table.
+
+    `rank` is by which columns are left out where there is little room: the highest goes first, 0 always stays.
+    """
+
+    key: str
+    heading: str
+    unit: str = ""
+    is_number: bool = False
+    rank: int = 0
+    has_name: bool = False
+    """Whether the heading is a name, such as that of a version."""
+
+    @property
+    def title(self) -> str:
+        """The heading with its unit."""
+        return f"{self.heading}, {self.unit}" if self.unit else self.heading
+
+
+class Table(Record):
+    """A table; `left_out` is how many rows are not in it."""
+
+    key: str = ""
+    heading: str = ""
+    columns: list[Column]
+    rows: list[list[Cell]]
+    left_out: int = 0
+
+
+class Sentence(Record):
+    """A sentence, after a word that says what it is, such as `accepted`."""
+
+    text: str
+    label: str = ""
+    mark: Mark | None = None
+
+
+class Fact(Record):
+    """A fact beside its label, such as the base of a comparison; names in it stand in backticks."""
+
+    label: str
+    text: str
+
+
+class Stack(Record):
+    """A stack: its share, what it is a stack of, and its functions, from the innermost to the outermost."""
+
+    share: str
+    label: str
+    frames: list[str]
+
+
+class Stacks(Record):
+    """Stacks below a heading."""
+
+    heading: str
+    stacks: list[Stack]
+
+
+class Section(Record):
+    """A part of a sheet, in the order in which it is read.
+
+    `title` is a sentence, `remark` stands beside it. What `is_folded` is opened by the reader: a terminal shows it
+    where everything is asked for. `key` is the name of what the section is about, such as a case.
+    """
+
+    key: str = ""
+    title: str = ""
+    remark: str = ""
+    mark: Mark | None = None
+    is_folded: bool = False
+    facts: list[Fact] = Field(default_factory=list)
+    sentences: list[Sentence] = Field(default_factory=list)
+    tables: list[Table] = Field(default_factory=list)
+    stacks: list[Stacks] = Field(default_factory=list)
+    sections: list["Section"] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+
+
+class Sheet(Section):
+    """A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it."""
+
+    kind: str
+    closing: list[Fact] = Field(default_factory=list)
+
+
+def name(text: str, *, mark: Mark | None = None, link: str | None = None) -> Cell:
+    """Return the cell of a name that may be anybody's."""
+    return Cell(text=text, is_name=True, mark=mark, link=link)
+
+
+def as_name(text: str) -> str:
+    """Return a name for a sentence: in backticks, and without any in it."""
+    return f"`{text.replace('`', chr(39))}`" if text else ""
