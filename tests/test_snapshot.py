@@ -343,6 +343,27 @@ def test_a_sweep_is_cancelled_from_elsewhere(zerolap: Zerolap) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("redis_server")
+def test_a_fleet_carries_out_a_sweep(zerolap: Zerolap) -> None:
+    child = zerolap.start("serve", "--listen", "127.0.0.1:0")
+    words = ["redis-server", *VARIED, "--vary", "rdbcompression=yes,no", "--repetitions", "1", "--platform", "local"]
+    try:
+        wait_until(lambda: zerolap("fleet", "status").code == 0)
+        ended = zerolap("snapshot", *words, "--json", "-")
+        assert ended.code == 0, ended.err
+    finally:
+        stop(child, signal.SIGTERM)
+    report = SnapshotReport.model_validate(ended.document())
+    assert report.platform.name == "local"
+    assert {point.side: len(point.repetitions) for point in report.points} == {
+        "rdbcompression=yes": 1,
+        "rdbcompression=no": 1,
+    }
+    assert len(report.starts) == 2
+    assert report.id in zerolap("explain").out
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("redis_server")
 def test_another_seed_or_command_begins_anew(zerolap: Zerolap) -> None:
     words = ["snapshot", "redis-server", *VARIED, "--sizes", "16MiB,17MiB", "--repetitions", "1", "--json", "-"]
     child = zerolap.start(*words, "--seed", "7")

@@ -179,4 +179,4 @@ def _stored_revision(connection: Connection, place: str) -> int | None:
             f"{place} is a database of another program, or of a zerolap before its first release",
             hint="name another store with --store",
         )
-    return connection.execute(select(store_revision.c.revision)).scalar_one()
+    return int(connection.execute(select(store_revision.c.revision)).scalar_one())
