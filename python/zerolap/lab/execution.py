@@ -177,7 +177,7 @@ class Execution:
             return None
         if self.request.sweep is None:
             return f"{len(self._results.reported())} of {len(self.resolved.cases)} cases"
-        return _repetitions(self._results)
+        return f"{_repetitions(self._results)} repetitions"
 
     # The document.
 
@@ -254,14 +254,14 @@ def _sweep_report(results: Results) -> SweepReport:
     return emulated_report(results, sweep, _kernel_of(resolved))
 
 
-def _repetitions(results: Results) -> str:
-    measured = sum(
+def _repetitions(results: Results) -> int:
+    """Return how many repetitions of a sweep are measured, of whatever it repeats."""
+    return sum(
         len(of_side)
         for engine in results.resolved.settings.engines
         for trials in results.other.get(engine, {}).values()
         for of_side in trials.measurements.values()
     )
-    return f"{measured} repetitions"
 
 
 def read_sweep(store: Store, identity: str) -> SweepReport:
@@ -271,10 +271,10 @@ def read_sweep(store: Store, identity: str) -> SweepReport:
         return store.sweeps.report(identity)
     resolved = store.resolved(unfinished)
     results = None if resolved is None else recorded_results(resolved, store)
-    if resolved is None or results is None or not results.other:
+    if resolved is None or results is None or not _repetitions(results):
         raise UsageError(f"{unfinished} has nothing measured yet", hint=f"zerolap resume {unfinished}")
     builds = [store.build(server.spec.digest) for server in resolved.servers.values()]
     results.builds |= {build.build: build for build in builds if build is not None}
     report = _sweep_report(results)
-    note = f"the sweep is not done: this is what was recorded, {_repetitions(results)}"
+    note = f"the sweep is not done: this is what was recorded, {_repetitions(results)} repetitions"
     return report.model_copy(update={"notes": [*report.notes, note]})
