@@ -3,7 +3,7 @@
 # Public suites beside the project, where they are there; tests that need them are skipped otherwise.
 export ZEROLAP_PUBLIC_SUITES ?= $(realpath ../shared/upstream/test-suites)
 
-.PHONY: help setup build demo fleet-demo zero-touch-demo async-fork-demo test test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages bench-explain bench-posts bench-snapshots bench-house chaos clean
+.PHONY: help setup build demo fleet-demo zero-touch-demo tour async-fork-demo test test-packages test-slow test-sandbox test-fleet fuzz lint format wheel web bench-counted bench-timed bench-load bench-suites bench-frame bench-truth bench-fleet bench-triggers bench-history bench-pages bench-explain bench-posts bench-snapshots bench-house chaos clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -23,11 +23,17 @@ fleet-demo: setup  ## compare on two platforms of a fleet, kill an agent in the 
 zero-touch-demo: setup  ## label a pull request at a played GitHub and see what comes of it by itself; follow ten commits; 10 minutes
 	@demo/zero-touch $(if $(TRANSCRIPT),--transcript $(TRANSCRIPT))
 
+tour: setup  ## make the pictures of docs/tour.md: of the demo's comparison, which is run where there is none, and of pages
+	@scripts/tour $(PICTURES)
+
 async-fork-demo: setup  ## build a kernel with Async-fork, and count what fork and Async-fork take in an emulated machine; half an hour, the second time without the kernel
 	@demo/async-fork $(if $(SIZES),--sizes $(SIZES))
 
 test: setup  ## run the tests, but for the slow ones
 	@scripts/test -m 'not slow'
+
+test-packages: setup  ## run all tests of the Python packages, as CI does
+	@scripts/pytest
 
 test-slow: setup  ## run the slow tests: deployments, builds, suites under instruments
 	@scripts/pytest -m slow

@@ -45,7 +45,14 @@ DEPTHS = (64, 512, 4096)
 MIB = 1 << 20
 # GitHub shows no summary of a step that is larger than 1 MiB.
 MOST_SUMMARY_BYTES = 1000 * 1024
-REPORTS = {"json": "report.json", "markdown": "report.md", "html": "report.html", "benchfmt": "trials.txt"}
+REPORTS = {
+    "json": "report.json",
+    "markdown": "report.md",
+    "html": "report.html",
+    "benchfmt": "trials.txt",
+    "junit": "tests.xml",
+    "sarif": "regressions.sarif",
+}
 VERDICTS = ("regression", "improvement", "same", "unsure", "invalid")
 MISSING = 3
 WRONG = 2

@@ -1,12 +1,15 @@
 """The command line as a user meets it: a process, its two outputs, its exit code."""
 
+import contextlib
 import json
 import os
+import queue
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +68,22 @@ class Zerolap:
             out, err = child.communicate()
             return Ended(child.returncode, out, err)
         return Ended(*preloaded.call(list(map(str, arguments)), self.directory, self._environment(environment)))
+
+    @contextlib.contextmanager
+    def running(self, *arguments: str | Path) -> Iterator[None]:
+        """Run the program in the context, and ask it to end afterwards."""
+        process: queue.Queue[int] = queue.Queue()
+        with ThreadPoolExecutor(1) as waiting:
+            ended = waiting.submit(
+                preloaded.call, list(map(str, arguments)), self.directory, self._environment(None), process.put
+            )
+            number = process.get(timeout=PATIENCE_SECONDS)
+            try:
+                yield
+            finally:
+                if not ended.done():
+                    os.kill(number, signal.SIGTERM)
+                ended.result(PATIENCE_SECONDS)
 
     def start(self, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
         return self._start([*PROGRAM, *map(str, arguments)], environment)

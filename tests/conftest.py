@@ -14,6 +14,7 @@ from command_line import Zerolap
 from demonstrated_lab import Demonstration
 from engine_place import CHECK_CASES
 from postgresql_server import PostgresqlServer, programs, server_user
+from quick_stores import make_stores_quick
 from simulated_fleet import SimulatedFleet
 from toy_server import ToySource, compile_toy
 from waiting import PATIENCE_SECONDS
@@ -27,6 +28,8 @@ from zerolap.store import Store
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytest_plugins = ["longest_first"]
+
 # Modules and tests are many objects that stay: collections while they are made, and each full collection later, would
 # cost more than most tests.
 gc.disable()
@@ -37,6 +40,8 @@ for name in ("CLICOLOR_FORCE", "FORCE_COLOR", "GITHUB_ACTIONS", "LANGUAGE", "PY_
 os.environ["LC_ALL"] = "C.UTF-8"
 for name in ("NO_PROXY", "no_proxy"):
     os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1", "localhost")))
+
+make_stores_quick()
 
 
 def pytest_collection_finish() -> None:
@@ -155,9 +160,10 @@ def client() -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
     """A browser; it ends with the module, as its event loop keeps other tests from running theirs."""
-    chromium = shutil.which("chromium")
+    # Without windows, a page takes a third of the time.
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if chromium is None:
-        pytest.skip("no chromium: apt-get install chromium")
+        pytest.skip("no chromium: apt-get install chromium-headless-shell")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -184,6 +190,6 @@ def either_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sto
     location = str(tmp_path / "store")
     if request.param == "postgresql":
         server: PostgresqlServer = request.getfixturevalue("postgresql")
-        location = f"{server.url(server.new_database())}&blobs={tmp_path / 'blobs'}"
+        location = f"{server.url(server.new_store())}&blobs={tmp_path / 'blobs'}"
     with Store.open(location) as opened:
         yield opened

@@ -1,6 +1,8 @@
 """Real HTTP servers in threads: of any application, and of a lab whose conductor does not work."""
 
+import asyncio
 import contextlib
+import itertools
 import socket
 import threading
 import time
@@ -24,6 +26,12 @@ class Server(uvicorn.Server):
     def __init__(self, configuration: uvicorn.Config, end: Callable[[], Awaitable[None]] | None) -> None:
         super().__init__(configuration)
         self._end = end
+
+    async def main_loop(self) -> None:
+        # The framework looks every tenth of a second whether it is to end.
+        ticks = itertools.count()
+        while not await self.on_tick(next(ticks)):
+            await asyncio.sleep(0.02)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)

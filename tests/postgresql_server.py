@@ -15,9 +15,12 @@ from urllib.parse import quote
 
 import psycopg
 
+from zerolap.store import Store
+
 ADMINISTRATOR = "zerolap"
 DEBIAN_PROGRAMS = "/usr/lib/postgresql"
 START_SECONDS = 120
+FIRST_WITH_STRATEGIES = 150000
 
 
 def programs() -> Path | None:
@@ -46,6 +49,7 @@ class PostgresqlServer:
         self._user = user
         self._process: subprocess.Popen[bytes] | None = None
         self._numbers = itertools.count()
+        self._empty_store: str | None = None
 
     @classmethod
     @contextlib.contextmanager
@@ -99,8 +103,21 @@ class PostgresqlServer:
 
     def new_database(self) -> str:
         """Return the name of a new, empty database."""
+        return self._copied("template1")
+
+    def new_store(self) -> str:
+        """Return the name of a new database with the tables of a store, which are made once and copied."""
+        if self._empty_store is None:
+            self._empty_store = self.new_database()
+            Store.open(self.url(self._empty_store)).close()
+        return self._copied(self._empty_store)
+
+    def _copied(self, template: str) -> str:
         name = f"store_{next(self._numbers)}"
-        self.execute(f"CREATE DATABASE {name}")
+        with self.session() as session:
+            # Through the log, which later servers use unless they are told, it takes four times as long.
+            strategy = " STRATEGY FILE_COPY" if session.info.server_version >= FIRST_WITH_STRATEGIES else ""
+            session.execute(f"CREATE DATABASE {name} TEMPLATE {template}{strategy}".encode())
         return name
 
     def url(self, database: str, user: str = ADMINISTRATOR, password: str = "") -> str:

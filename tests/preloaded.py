@@ -1,7 +1,8 @@
 """The program with its modules imported: each call is a fork of this process, which saves the second that imports take.
 
 `python preloaded.py SOCKET` listens on a Unix socket until its standard input is closed. A call is a connection with
-three descriptors: a file with the call as JSON, standard output and standard error. It is answered by the exit code.
+three descriptors: a file with the call as JSON, standard output and standard error. It is answered by a line with the
+number of the process, and one with its exit code.
 """
 
 import atexit
@@ -12,26 +13,37 @@ import json
 import os
 import pkgutil
 import select
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
-LONGEST_CODE = 16
+from quick_stores import make_stores_quick
 
 
-def call(arguments: Sequence[str], directory: Path, environment: Mapping[str, str]) -> tuple[int, str, str]:
-    """Run the program to its end, and return its exit code, standard output and standard error."""
+def call(
+    arguments: Sequence[str],
+    directory: Path,
+    environment: Mapping[str, str],
+    on_start: Callable[[int], object] = lambda _process: None,
+) -> tuple[int, str, str]:
+    """Run the program to its end, and return its exit code, standard output and standard error.
+
+    `on_start` is called with the number of its process.
+    """
     with tempfile.TemporaryFile("w+") as asked, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         json.dump({"arguments": list(arguments), "directory": str(directory), "environment": dict(environment)}, asked)
         asked.flush()
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(_listening()))
             socket.send_fds(connection, [b"c"], [file.fileno() for file in (asked, out, err)])
-            code = int(connection.recv(LONGEST_CODE))
+            with connection.makefile() as answers:
+                on_start(int(answers.readline()))
+                code = int(answers.readline())
         texts = []
         for file in (out, err):
             file.seek(0)
@@ -63,34 +75,56 @@ def _import_all() -> None:
 
     for module in pkgutil.walk_packages(zerolap.__path__, "zerolap."):
         importlib.import_module(module.name)
+    make_stores_quick()
     # Collections would write to the pages that forks share.
     gc.collect()
     gc.freeze()
 
 
-def _next_call(listener: socket.socket) -> socket.socket | None:
-    """Return the connection of a call in a process of its own; none once standard input is closed."""
-    while True:
-        ready, _, _ = select.select([listener, sys.stdin], [], [])
-        if sys.stdin in ready:
-            return None
-        connection, _ = listener.accept()
-        if os.fork() == 0:
-            listener.close()
-            return connection
+class _Calls:
+    """The connections of calls whose programs run, by the descriptor that tells when a program has ended."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self._listener = listener
+        self._running: dict[int, tuple[int, socket.socket]] = {}
+
+    def next_program(self) -> Sequence[int] | None:
+        """Serve calls; return a call's descriptors in the process that is its program; none once no more come."""
+        while True:
+            ready, _, _ = select.select([self._listener, sys.stdin, *self._running], [], [])
+            if sys.stdin in ready:
+                return None
+            for ended in self._running.keys() & set(ready):
+                self._answer(ended)
+            if self._listener in ready:
+                connection, _ = self._listener.accept()
+                _, descriptors, _, _ = socket.recv_fds(connection, 1, 3)
+                program = os.fork()
+                if program == 0:
+                    self._close(connection)
+                    return descriptors
+                for descriptor in descriptors:
+                    os.close(descriptor)
+                connection.sendall(f"{program}\n".encode())
+                self._running[os.pidfd_open(program)] = program, connection
+
+    def _close(self, connection: socket.socket) -> None:
+        self._listener.close()
         connection.close()
+        for descriptor, (_, other) in self._running.items():
+            os.close(descriptor)
+            other.close()
 
-
-def _program_of(connection: socket.socket) -> list[str] | None:
-    """Become the program of a call, and return its command line; none once it has ended, in the process that waits."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    _, descriptors, _, _ = socket.recv_fds(connection, 1, 3)
-    program = os.fork()
-    if program:
+    def _answer(self, ended: int) -> None:
+        program, connection = self._running.pop(ended)
+        os.close(ended)
         _, status = os.waitpid(program, 0)
-        connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
-        return None
-    connection.close()
+        with connection:
+            connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+
+
+def _become_program(descriptors: Sequence[int]) -> None:
+    """Be what a call asks for: its command line, directory, environment and outputs."""
     os.setsid()
     with open(descriptors[0]) as file:
         file.seek(0)
@@ -102,7 +136,21 @@ def _program_of(connection: socket.socket) -> list[str] | None:
     os.environ.clear()
     os.environ.update(asked["environment"])
     tempfile.tempdir = None
-    return ["zerolap", *asked["arguments"]]
+    sys.argv = ["zerolap", *asked["arguments"]]
+
+
+def _run_program() -> None:
+    """Run the program, and end the process without freeing its memory, which takes longer than most calls."""
+    from zerolap.cli import main as program
+
+    try:
+        program()
+    except SystemExit as ended:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(cast("int", ended.code))
 
 
 def main(address: str) -> None:
@@ -111,15 +159,11 @@ def main(address: str) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
-        # The processes that wait for programs are waited for by nobody.
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         print("ready", flush=True)
-        connection = _next_call(listener)
-    if connection is not None and (command := _program_of(connection)) is not None:
-        from zerolap.cli import main as program
-
-        sys.argv = command
-        program()
+        descriptors = _Calls(listener).next_program()
+    if descriptors is not None:
+        _become_program(descriptors)
+        _run_program()
 
 
 if __name__ == "__main__":

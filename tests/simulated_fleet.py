@@ -113,7 +113,8 @@ class SimulatedFleet:
         """Wait until a condition holds; the time only bounds a hang."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not condition():
-                await asyncio.sleep(0.01)
+                # Most conditions ask the store.
+                await asyncio.sleep(0.03)
 
     async def say(self, message: Record, agent: str = "agent-0") -> Answer:
         """Send the conductor a message in the name of an agent."""

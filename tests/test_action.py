@@ -562,6 +562,10 @@ def test_a_pull_request_gets_one_comment_and_the_store_is_kept(scene: Scene) -> 
     assert document["base"]["commit"] == scene.source.first
     assert "side=head 1 " in Path(failing.outputs["benchfmt"]).read_text()
     assert Path(failing.outputs["html"]).read_text().startswith("<!")
+    assert '<failure type="regression"' in Path(failing.outputs["junit"]).read_text()
+    [regression] = json.loads(Path(failing.outputs["sarif"]).read_text())["runs"][0]["results"]
+    [place] = regression["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "src/commands.c"
 
     scene.source.git("checkout", "--quiet", "--force", head)
     scene.source.replace("commands.c", CHECKSUM_TWICE, CHECKSUM_ONCE)

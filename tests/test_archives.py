@@ -319,7 +319,7 @@ def test_a_tree_that_is_too_large_cannot_travel(
     compiler: None, tmp_path: Path, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limits, reason in ((TarLimits(1 << 20, 3), "more than 3 files"), (TarLimits(1, 999), "more than 0 MiB")):
-        monkeypatch.setattr(archive_module, "LIMITS", limits)
+        monkeypatch.setattr(archive_module, "ARCHIVE_LIMITS", limits)
         with pytest.raises(UsageError, match=reason):
             pack_source(tree_source("tree", SOURCE), blobs)
 
@@ -338,7 +338,7 @@ def test_a_revision_with_endless_files_is_not_written_anywhere(
     with pytest.raises(UsageError, match=r"`bomb` cannot be exported from git: .* more than 1 MiB"):
         pack_source(revision_source("bomb", toy.path, bomb), blobs)
     for limits, reason in ((TarLimits(1 << 20, 3), "more than 3 files"), (TarLimits(1, 999), "more than 0 MiB")):
-        monkeypatch.setattr(archive_module, "LIMITS", limits)
+        monkeypatch.setattr(archive_module, "ARCHIVE_LIMITS", limits)
         with pytest.raises(UsageError, match=reason):
             pack_source(revision_source("first", toy.path, toy.first), blobs)
 
@@ -625,12 +625,20 @@ FORGED: dict[str, tuple[Edit, str]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def packed_build(first_toy: ToySource, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes]:
+    """A packed build, and its digest."""
+    builder = Builder(tmp_path_factory.mktemp("builder"))
+    digest = builder.build(revision_source("first", first_toy.path, first_toy.first)).record.build
+    return digest, pack_build(builder.builds, digest)
+
+
 @pytest.mark.parametrize("name", FORGED)
-def test_forged_builds_are_refused(name: str, made: BuiltServer, tmp_path: Path) -> None:
+def test_forged_builds_are_refused(name: str, packed_build: tuple[str, bytes], tmp_path: Path) -> None:
     edit, reason = FORGED[name]
-    packed = edited(pack_build(Builds(tmp_path / "builder"), made.record.build), edit)
+    digest, content = packed_build
     with pytest.raises(UsageError, match="is refused") as raised:
-        unpack_build(Builds(tmp_path / "bench"), made.record.build, packed)
+        unpack_build(Builds(tmp_path / "bench"), digest, edited(content, edit))
     assert reason in raised.value.message
     assert list((tmp_path / "bench").iterdir()) == []
 

@@ -28,13 +28,14 @@ from zerolap.records import (
     ArgumentCheck,
     Build,
     CaseOpportunity,
+    CaseWeights,
     CountedWork,
     EnvironmentMissing,
     Estimate,
     Opportunities,
-    OpportunityWeights,
     RemovedCost,
     SourceFunction,
+    StatedWeights,
     TrialFailed,
 )
 from zerolap.report.opportunity_reading import kind, opportunities_headline
@@ -249,7 +250,7 @@ def test_a_command_is_the_first_of_the_functions_down_to_a_place() -> None:
 
 COSTS = {"main": 100.0, "call": 200.0, "xCommand": 300.0, "shouldPropagate": 200.0}
 CALLS = {("main", "call"): 1.0, ("call", "xCommand"): 1.0, ("xCommand", "shouldPropagate"): 3.0}
-WEIGHTS = (OpportunityWeights(kind="equal"), {"hset": 1.0})
+WEIGHTS = CaseWeights(StatedWeights(kind="equal"), {"hset": 1.0})
 SYMBOLS = {"xCommand": 0x1000, "shouldPropagate": 0x2000}
 
 

@@ -7,7 +7,7 @@ import pytest
 from markdown_page import READERS, Page
 from rich.console import Console
 
-from zerolap.records import BisectCommit, BisectCulprit, BisectMeasurement, BisectOutcome, BisectReport, Platform
+from zerolap.records import BisectCulprit, BisectMeasurement, BisectOutcome, BisectReport, Platform, RangeCommit
 from zerolap.report import document_json, sheet_markdown, show_sheet
 from zerolap.sheets import bisect_sheet
 
@@ -16,7 +16,7 @@ COMMITS = [f"{number:x}" * 40 for number in range(10, 15)]
 
 def report(outcome: BisectOutcome, culprits: Sequence[BisectCulprit] = (), subject: str = "change") -> BisectReport:
     commits = [
-        BisectCommit(
+        RangeCommit(
             commit=commit,
             time="2026-11-24T10:00:00Z",
             subject=f"{subject} {number}",

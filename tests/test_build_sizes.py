@@ -42,6 +42,7 @@ def kept(builder: Builder, built: BuiltServer) -> Path:
     return builder.builds.directory / built.record.build
 
 
+@pytest.mark.slow
 def test_builds_share_what_they_have_in_common(bundled: ToySource, tmp_path: Path) -> None:
     base_commit = bundled.commit("bundled")
     bundled.replace("format.c", "void add_bytes(", "int unused = 1;\n\nvoid add_bytes(")

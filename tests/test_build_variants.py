@@ -11,7 +11,7 @@ from stored_variants import FASTER, LOOKED_AT, TREE, a_case, compared, record
 from zerolap.build import functions_of_build
 from zerolap.explain import build_variants
 from zerolap.opportunities import counted_version, version_opportunities
-from zerolap.records import CaseResult, OpportunityWeights
+from zerolap.records import CaseResult, CaseWeights, StatedWeights
 from zerolap.report.opportunity_document import opportunities_markdown
 from zerolap.report.opportunity_terminal import show_opportunities
 from zerolap.store import Store
@@ -93,7 +93,7 @@ def test_the_newest_answer_of_a_case_counts_and_variants_are_in_the_order_of_the
 
 def variants_of_run(store: Store) -> list[str]:
     version = counted_version(store, RUN.id)
-    weights = OpportunityWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs}
+    weights = CaseWeights(StatedWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs})
     document = version_opportunities(version, weights, store, functions_of_build, "zerolap opportunities")
     assert "build-variants" in document.detectors
     return [variant.variant for variant in document.variants]
@@ -141,7 +141,7 @@ def test_reports_show_variants_apart(store: Store) -> None:
     loss = a_case("hset", "regression", 0.05, command="HSET")
     record(store, compared(a_case("get-100B", "improvement", -0.2), loss).comparison)
     version = counted_version(store, RUN.id)
-    weights = OpportunityWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs}
+    weights = CaseWeights(StatedWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs})
     document = version_opportunities(version, weights, store, functions_of_build, "zerolap opportunities")
     output = io.StringIO()
     show_opportunities(document, Console(file=output, width=200), 10)

@@ -3,9 +3,9 @@
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,14 @@ import typer
 import yaml
 from command_line import Zerolap
 from jsonschema import Draft202012Validator
-from rich.text import Text
 from stored_opportunities import counted_run
 from toy_server import CASES, ToySource
 
 from zerolap import __version__, cases as zerolap_cases
 from zerolap.cases import case_file_of, load_cases, packaged_suites
 from zerolap.cli.exit_code import exit_code
-from zerolap.cli.options import FailOn, check_reports, min_effects, seconds, server_settings
+from zerolap.cli.option_values import min_effects, seconds, server_settings
+from zerolap.cli.options import FailOn, Reports
 from zerolap.cli.output import write
 from zerolap.cli.verbs import VERBS
 from zerolap.lab import Options, run_request
@@ -70,22 +70,35 @@ def test_help_of_each_verb_has_an_example(zerolap: Zerolap, words: list[str]) ->
     assert ended.err == ""
 
 
-def help_texts(command: Any) -> Iterator[str]:
-    yield from filter(None, (command.help, command.short_help, command.epilog))
-    yield from filter(None, (getattr(parameter, "help", None) for parameter in command.params))
-    for below in getattr(command, "commands", {}).values():
-        yield from help_texts(below)
-
-
+@pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("verb", VERBS)
-def test_no_brackets_of_a_help_are_taken_for_markup(verb: str) -> None:
+def test_a_help_shows_all_texts_as_they_are_written_in_the_width_of_the_terminal(
+    zerolap: Zerolap, verb: str, columns: int
+) -> None:
     command = typer.main.get_command(importlib.import_module(f"zerolap.cli.{verb}").app)
-    for text in help_texts(command):
-        assert Text.from_markup(text).plain == text.replace("\\[", "[")
+    shown = zerolap(verb, "--help", environment={"COLUMNS": str(columns)}).out
+    texts = " ".join(shown.split())
+    shown_command = command.commands["show"] if verb == "history" else command
+    for text in filter(None, (getattr(each, "help", None) for each in (command, *shown_command.params))):
+        assert " ".join(text.split("\n\n")[0].split()) in texts
+    for noise in ("<", "{", "\u2026", "[["):
+        assert noise not in shown
+    too_long = [line for line in shown.splitlines() if len(line) > columns and not line.startswith("    ")]
+    assert not too_long
+
+
+def test_the_options_of_a_comparison_are_in_panels(zerolap: Zerolap) -> None:
+    panels = re.split(r"^(What|How|On a lab|Reports|Options)$", zerolap("compare", "--help").out, flags=re.MULTILINE)
+    assert panels[1::2] == ["What", "How", "On a lab", "Reports", "Options"]
+    for option, text in zip(("--repo", "--engine", "--platform", "--json", "--store"), panels[2::2], strict=True):
+        assert f"  {option} " in text
 
 
 def test_without_arguments(zerolap: Zerolap) -> None:
-    assert "zerolap compare" in zerolap().out + zerolap().err
+    for words in ([], ["fleet"]):
+        ended = zerolap(*words)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.removesuffix("\n") == zerolap(*words, "--help").out.removesuffix("\n")
     assert "BASE" in zerolap("compare").out + zerolap("compare").err
 
 
@@ -150,7 +163,7 @@ def test_a_report_goes_through_a_link_and_into_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    check_reports(json=str(pipe))
+    Reports(json=str(pipe))
     write(str(pipe), "text")
     assert os.read(reader, 100) == b"text\n"
     assert pipe.is_fifo()

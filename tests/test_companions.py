@@ -175,6 +175,7 @@ def counted(redis_server: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
     return {case["case"]: case for case in ended.document()["cases"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["enqueue", "publish"])
 def test_companions_work_while_the_case_is_counted(counted: dict[str, Any], name: str) -> None:
     case, alone = counted[name], counted[f"{name}-alone"]

@@ -81,6 +81,7 @@ def test_function_called_twice(compare: Any, toy: ToySource) -> None:
     assert reasons(case_of(document, "toy-set")) == []
 
 
+@pytest.mark.slow
 def test_where_make_goes_on_with_link_time_optimization_only_what_changed_is_blamed(
     compare: Any, toy: ToySource
 ) -> None:
@@ -163,6 +164,7 @@ def assert_is_a_documented_case(case: Any) -> None:
 SORT = '#include "server.h"\n\nint sort_values(int value) {\n    return 3 * value;\n}\n'
 
 
+@pytest.mark.slow
 def test_a_changed_file_that_no_case_executes_is_named(compare: Any, toy: ToySource) -> None:
     toy.changed(("Makefile", "table.o", "table.o sort.o"), ("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
     (toy.path / "src" / "sort.c").write_text(SORT)
@@ -179,6 +181,7 @@ def test_a_changed_file_that_no_case_executes_is_named(compare: Any, toy: ToySou
     assert both["changed_files"] == {"compiled": ["src/commands.c", "src/sort.c"], "unexecuted": ["src/sort.c"]}
 
 
+@pytest.mark.slow
 def test_improvement(compare: Any, toy: ToySource) -> None:
     slower = toy.changed(("commands.c", CHECKSUM_ONCE, CHECKSUM_TWICE))
     document = compare(slower, toy.first, "toy-get").document()
@@ -253,6 +256,7 @@ def test_a_thread_that_never_waits_cannot_be_counted(compare: Any, toy: ToySourc
     assert "a thread of the server never waits" in case["failure"]
 
 
+@pytest.mark.slow
 def test_steps_that_a_processor_does_not_execute_one_by_one_are_named(compare: Any, toy: ToySource) -> None:
     case = compare(toy.first, toy.changed(("commands.c", WORK_BEGINS, CLEARS)), "toy-work").document()["cases"][0]
     assert case["work"] == "regression"
@@ -287,6 +291,7 @@ GET_BEGINS = "struct slice *value = table_find(arguments[1]);"
 ANSWERS_ERRORS = f'{GET_BEGINS}\n    if (value != NULL) {{ add_error(client, "ERR broken"); return; }}'
 
 
+@pytest.mark.slow
 def test_a_head_that_answers_errors_fails_the_gate_of_regressions(compare: Any, toy: ToySource) -> None:
     broken = toy.changed(("commands.c", GET_BEGINS, ANSWERS_ERRORS))
     cases = ("toy-get", "toy-work")
@@ -421,6 +426,7 @@ def test_one_binary_under_two_settings(compare: Any, toy_program: Path) -> None:
     assert culprit["calls_per_op"] == pytest.approx({"base": 1.0, "head": 3.0})
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_counts_to_the_instruction(zerolap: Zerolap, toy_program: Path) -> None:
     asked = ["compare", toy_program, toy_program, "toy-get", "--cases", CASES, "--quick", "--head-config", "rounds=2"]
 

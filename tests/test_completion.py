@@ -30,9 +30,9 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def script(shell: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    shown = subprocess.run(
-        ["zerolap", "--show-completion", "bash"], env=shell, capture_output=True, text=True, check=True
-    )
+    # The program looks for the shell that has called it, which need not be there where the tests run.
+    called = ["bash", "-c", "zerolap --show-completion bash; exit $?"]
+    shown = subprocess.run(called, env=shell, capture_output=True, text=True, check=True)
     path = tmp_path_factory.mktemp("completion") / "script"
     path.write_text(shown.stdout)
     return path

@@ -32,7 +32,7 @@ def targets(source: str) -> Iterator[dict[str, Any]]:
 
 def collector(store: Store) -> LabCollector:
     conductor = Conductor(store, InProcess(), [ServedPlatform("local", builder="local")])
-    return LabCollector(conductor, EventCounts(), Refusals(), None, None, None)
+    return LabCollector(conductor, EventCounts(), Refusals(), None, None, None, regressions={})
 
 
 def exported(store: Store) -> dict[str, set[str]]:

@@ -64,6 +64,7 @@ def test_values_of_a_guest_are_returned(tmp_path: Path, monkeypatch: pytest.Monk
 def test_what_a_guest_does_wrong_is_a_failed_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str
 ) -> None:
+    monkeypatch.setattr(emulator, "STOP_SECONDS", 0.1)
     played(monkeypatch, f"echo booted > $0; {script}")
     with pytest.raises(TrialFailed, match=message) as failed:
         run(tmp_path)

@@ -13,15 +13,14 @@ from zerolap.explain import CaseEvidence, case_work
 from zerolap.opportunities import counted_version, opportunities_in_time, version_opportunities
 from zerolap.opportunities.graph_search import KEPT_AT_ONCE
 from zerolap.opportunities.opportunities_in_time import AT_ONCE
-from zerolap.records import CaseOpportunity, Opportunities, OpportunityWeights, SourceFunction
+from zerolap.records import CaseOpportunity, CaseWeights, Opportunities, SourceFunction, StatedWeights
 from zerolap.store import NotConductor, Store
 
-EQUAL = OpportunityWeights(kind="equal")
-Given = tuple[OpportunityWeights, dict[str, float]]
+EQUAL = StatedWeights(kind="equal")
 
 
-def weights(store: Store) -> Given:
-    return EQUAL, {graph.case: 1.0 for graph in counted_version(store, None).graphs}
+def weights(store: Store) -> CaseWeights:
+    return CaseWeights(EQUAL, {graph.case: 1.0 for graph in counted_version(store, None).graphs})
 
 
 def opportunities(store: Store) -> Opportunities:

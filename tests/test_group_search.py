@@ -15,15 +15,16 @@ from zerolap.plugins import PluginFault
 from zerolap.records import (
     Case,
     CaseOpportunity,
+    CaseWeights,
     Estimate,
     Opportunities,
     Opportunity,
-    OpportunityWeights,
+    StatedWeights,
     WrittenClient,
 )
 from zerolap.store import NotConductor, Retention, Store
 
-EQUAL = OpportunityWeights(kind="equal")
+EQUAL = StatedWeights(kind="equal")
 SIZES = (10, 100, 1000)
 
 
@@ -49,8 +50,8 @@ def stored_sizes(store: Store, sizes: Sequence[int] = SIZES, commands: Sequence[
     run_of_many_cases(store, len(sizes) * len(commands), case_of)
 
 
-def weights(store: Store) -> tuple[OpportunityWeights, dict[str, float]]:
-    return EQUAL, {graph.case: 1.0 for graph in counted_version(store, None).graphs}
+def weights(store: Store) -> CaseWeights:
+    return CaseWeights(EQUAL, {graph.case: 1.0 for graph in counted_version(store, None).graphs})
 
 
 def opportunities(store: Store) -> Opportunities:

@@ -168,6 +168,7 @@ def test_reasons_are_found_once_and_again_where_they_are_not_of_this_version(
     assert shown_after(change) == series_of(document, "toy-get")["changes"][0]["reasons"]
 
 
+@pytest.mark.slow
 def test_a_program_that_was_counted_for_a_commit_before_the_range_is_known(whole: Range) -> None:
     document = whole.shown("toy-get", "--range", f"HEAD~{LAST - DOCUMENTED}..HEAD~{LAST - TWICE}")
     assert [point["position"] for point in series_of(document, "toy-get")["points"]] == [0, 1]

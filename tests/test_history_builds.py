@@ -160,6 +160,7 @@ def interrupt_once_it_builds(measurer: LocalMeasurer, request: Request) -> None:
         raise Interrupted("interrupted")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("endless", "valgrind")
 def test_who_waits_for_a_build_beside_counting_can_end_it(source: ToySource, zerolap: Zerolap) -> None:
     asked = ["--repo", source.path, "--cases", CASES, "--store", zerolap.store, "--measure", "HEAD~1..HEAD"]

@@ -912,7 +912,7 @@ def test_the_store_keeps_series_and_replaces_points(either_store: Store) -> None
 
 
 def test_the_longest_names_fit_into_both_databases(either_store: Store) -> None:
-    name = collecting.SeriesName.checked("\U0001f600" * 100, "\U0001f600" * 100, {"a": "\U0001f600" * 200})
+    name = collecting.CollectedName.checked("\U0001f600" * 100, "\U0001f600" * 100, {"a": "\U0001f600" * 200})
     points = CollectedPoints("\U0001f600" * collecting.LONGEST_SOURCE)
     points.add(name, "2024-01-01T00:00:00.000Z", "\U0001f600" * collecting.LONGEST_NAME, 1.0)
     either_store.imported.keep(points.result().series)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,11 @@ from postgresql_server import PostgresqlServer
 from stored_comparison import COMPARISON, ID, recorded_comparison
 from waiting import PATIENCE_SECONDS
 
-from zerolap.history import open_changes
-from zerolap.records import Build, PlatformEvent, Revision, RevisionSource
+from zerolap.cases import load_cases
+from zerolap.history import TableQuestion, open_changes, version_table
+from zerolap.records import BoundedChange, Build, PlatformEvent, Revision, RevisionSource, TableChange
+from zerolap.report.history_reading import change_text
+from zerolap.server import case_weights
 from zerolap.store import AcceptedChange, Retention, SeriesFilter, Store
 
 MANY = 100
@@ -262,6 +266,24 @@ class TestSeries:
         assert len(listed["histories"]) == 2
 
 
+def on_page(versions: Any, name: str, column: int) -> BoundedChange | None:
+    """Return a cell of the page of versions."""
+    row = next(row for row in (*versions["rows"], versions["total"]) if row["name"] == name)
+    change, low, high = (row[bound][column] for bound in ("changes", "lows", "highs"))
+    return None if change is None else BoundedChange(change=change, low=low, high=high)
+
+
+def assert_same_figures(on_page: BoundedChange | None, of_terminal: TableChange | None) -> None:
+    """Assert that a change is written alike, is a change alike, and has the same bounds."""
+    if on_page is None or of_terminal is None:
+        assert on_page is of_terminal
+        return
+    whole = of_terminal.whole
+    assert change_text(on_page.change) == change_text(whole.change)
+    assert on_page.is_certain == whole.is_certain
+    assert (on_page.low, on_page.high) == pytest.approx((whole.low, whole.high), abs=2e-6)
+
+
 class TestVersions:
     def test_commands_are_compared_with_a_release(self, store: Store) -> None:
         keep(store, MadeUp((SLOWER_ZADD,)))
@@ -289,6 +311,35 @@ class TestVersions:
         assert zadd["changes"][0] is None
         assert zadd["changes"][2] == pytest.approx(0.042, abs=0.003)
         assert zadd["lows"][2] < zadd["changes"][2] < zadd["highs"][2]
+
+    @pytest.mark.parametrize("metric", [INSTRUCTIONS, CPU_TIME])
+    def test_the_figures_are_those_of_the_terminal(self, store: Store, tmp_path: Path, metric: str) -> None:
+        made_up = MadeUp((SLOWER_ZADD, FASTER_GET))
+        keep(store, made_up)
+        cases = [
+            {"name": f"{name.lower()}-100B", "commands": [f"{name} __key__"]}
+            for names in made_up.cases.values()
+            for name in names
+        ]
+        (tmp_path / "cases.yml").write_text(json.dumps({"group": "some", "cases": cases}))
+        suite = load_cases(tmp_path / "cases.yml")
+        table = version_table(made_up.document, suite, TableQuestion(metric, case_weights("equal", suite)))
+        steps = answered(store, "versions", against="before", rows="case", metric=metric)
+        assert [version["name"] for version in steps["versions"]] == [version.name for version in table.versions]
+        whole = [answered(store, "versions", rows="case", metric=metric, since=at.name) for at in table.versions]
+        for name, cells in [*((row.case, row.cells) for row in table.rows), ("all", table.totals)]:
+            for index, cell in enumerate(cells):
+                assert_same_figures(on_page(steps, name, index), cell.step)
+                assert_same_figures(on_page(whole[index], name, -1), cell.since)
+
+    def test_what_counting_itself_makes_is_no_change(self, store: Store) -> None:
+        small, large = (Step("zadd-100B", 20, change) for change in (0.00015, 0.00025))
+        for step, is_flat in ((small, True), (large, False)):
+            keep(store, MadeUp((step,), same=frozenset(range(1, 40)) - {20}))
+            table = answered(store, "versions", rows="case")
+            zadd = next(row for row in table["rows"] if row["name"] == "zadd-100B")
+            assert (zadd["changes"][2] == 0.0) == is_flat
+            assert zadd["highs"][2] > 0.0
 
     def test_accepted_changes_of_the_metric_are_listed(self, store: Store) -> None:
         keep(store, MadeUp((SLOWER_ZADD, ACCEPTED_SET)))
@@ -393,7 +444,7 @@ class TestOverview:
 
 
 def test_histories_are_kept_in_postgresql_too(postgresql: PostgresqlServer, tmp_path: Path) -> None:
-    with Store.open(f"{postgresql.url(postgresql.new_database())}&blobs={tmp_path / 'blobs'}") as store:
+    with Store.open(f"{postgresql.url(postgresql.new_store())}&blobs={tmp_path / 'blobs'}") as store:
         keep_two_platforms(store)
         keep(store, MadeUp((SLOWER_ZADD,), cases={"sorted-set": ("ZADD",)}))
         assert len(store.kept_histories.histories(MANY)) == 2

@@ -36,14 +36,10 @@ HALF_REQUEST = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
 def serving(zerolap: Zerolap, *options: str) -> Iterator[str]:
     """Serve as a process; yields its URL."""
     port = free_port()
-    child = zerolap.start("serve", "--listen", f"127.0.0.1:{port}", "--store", zerolap.store, *options)
     url = f"http://127.0.0.1:{port}"
-    try:
+    with zerolap.running("serve", "--listen", f"127.0.0.1:{port}", "--store", zerolap.store, *options):
         wait_until(lambda: is_answered(url))
         yield url
-    finally:
-        child.terminate()
-        child.communicate()
 
 
 def got(url: str, **headers: str) -> httpx.Response:

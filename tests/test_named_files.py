@@ -14,11 +14,11 @@ from zerolap.build import LARGEST_PROGRAM_BYTES, Builder
 from zerolap.cases import load_cases
 from zerolap.errors import UsageError, ZerolapError
 from zerolap.fleet.setup import read_agent_credentials
-from zerolap.history.command_usage import case_weights
 from zerolap.named_file import read_named, read_named_text
 from zerolap.records import BuildFailed, CaseFileError
 from zerolap.sandbox import available, confined_reading
 from zerolap.sandbox.confined_reading import ReadingLimits
+from zerolap.server import case_weights
 from zerolap.triggers import read_trigger_settings
 
 MANY = 50_000

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 from api_client import request
 from http_server import served_lab
+from kept_history import ARM, MadeUp, Step, keep
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import BaseModel, ConfigDict, Field
 from structlog.testing import capture_logs
@@ -78,6 +79,20 @@ def test_documented_metrics_are_those_that_there_are(store: Store) -> None:
     documented = set(re.findall(r"^\| `(zerolap_\w+)`", page, re.MULTILINE))
     with served_lab(store) as url:
         assert documented == set(metrics_of(url))
+
+
+def test_open_regressions_are_counted_by_platform_and_group_once_on_a_platform(store: Store) -> None:
+    step = Step("zadd-100B", 20, 0.03)
+    keep(store, MadeUp((step,)))
+    keep(store, MadeUp((step,), range="v2.0..HEAD"))
+    keep(store, MadeUp((step, Step("hset-100B", 30, 0.04)), platform=ARM))
+    keep(store, MadeUp((Step("zadd-100B", 20, 0.03, accepted="needed"),), platform=ARM, range="v2.0..HEAD"))
+    with served_lab(store) as url:
+        regressions = metrics_of(url)["zerolap_open_regressions"]
+    assert regressions == {
+        (("group", group), ("platform", platform)): 2
+        for platform, group in (("x86", "sorted-set"), ("arm", "sorted-set"), ("arm", "hash"))
+    }
 
 
 def test_what_the_store_takes_is_counted_in_the_background(store: Store) -> None:

@@ -12,7 +12,7 @@ from command_line import Zerolap
 from stored_run import REQUEST, RESOLVED, RUN, SPEC, a_measurement, record_trials, stored_run
 
 from zerolap.build import functions_of_build
-from zerolap.explain import CaseEvidence, WeightedWork, command_weights, costly_functions, gain, ranked_opportunities
+from zerolap.explain import CaseEvidence, WeightedWork, costly_functions, gain, ranked_opportunities
 from zerolap.explain.categories import category_of
 from zerolap.opportunities import counted_version, version_opportunities
 from zerolap.plugins import PluginFault
@@ -23,13 +23,14 @@ from zerolap.records import (
     CallGraph,
     Case,
     CaseOpportunity,
+    CaseWeights,
     CountedWork,
     Estimate,
     FunctionWork,
     Opportunities,
-    OpportunityWeights,
     RemovedCost,
     ServerSpec,
+    StatedWeights,
     TrialDone,
     TrialsJob,
     UsageError,
@@ -37,7 +38,7 @@ from zerolap.records import (
 from zerolap.report.opportunity_reading import throughput
 from zerolap.store import Store
 
-EQUAL = OpportunityWeights(kind="equal")
+EQUAL = StatedWeights(kind="equal")
 
 
 def an_opportunity(
@@ -151,11 +152,6 @@ def test_throughput_grows_by_what_is_left(share: float, grows: float) -> None:
     assert gain(share) == pytest.approx(grows)
 
 
-def test_each_command_weighs_the_same_however_many_cases_it_has() -> None:
-    weights = command_weights({"lrange-10": ("LRANGE",), "lrange-100": ("LRANGE",), "get": ("GET",)})
-    assert weights == {"lrange-10": 0.5, "lrange-100": 0.5, "get": 1.0}
-
-
 def test_functions_have_their_part_of_all_cases_and_the_number_of_cases_where_it_shows() -> None:
     def function(own: float) -> FunctionWork:
         return FunctionWork(
@@ -244,7 +240,8 @@ def record_counted(store: Store, result: str, case: Case, graph: CallGraph) -> N
 
 def found(store: Store, by_case: Mapping[str, float], **options: Any) -> Opportunities:
     version = counted_version(store, None, **options)
-    return version_opportunities(version, (EQUAL, by_case), store, functions_of_build, "zerolap opportunities")
+    weights = CaseWeights(EQUAL, by_case)
+    return version_opportunities(version, weights, store, functions_of_build, "zerolap opportunities")
 
 
 def test_opportunities_of_a_store_are_found_once_and_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,9 +389,8 @@ def test_what_was_measured_in_another_way_is_left_out(differing: str, either_sto
     record_counted(store, later.id, case, counted_graph(3.0))
     version = counted_version(store, later.id, everywhere=True)
     assert ([(graph.case, graph.result) for graph in version.graphs], version.left_out) == ([(case.name, later.id)], 1)
-    document = version_opportunities(
-        version, (EQUAL, {case.name: 1.0}), store, functions_of_build, "zerolap opportunities"
-    )
+    weights = CaseWeights(EQUAL, {case.name: 1.0})
+    document = version_opportunities(version, weights, store, functions_of_build, "zerolap opportunities")
     assert document.limits[0].startswith("Left out: 1 further case of the same build")
 
 

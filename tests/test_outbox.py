@@ -86,6 +86,7 @@ def test_what_is_asked_for_again_while_it_is_written_is_written_again(desk: Desk
     assert desk.outbox.post("a", "comment", "").external_id == "1"
 
 
+@pytest.mark.slow
 def test_many_pull_requests_share_one_budget_and_all_reach_their_last_state(desk: Desk) -> None:
     subjects = [f"redis/redis#{number}" for number in range(90)]
     begin = desk.time()

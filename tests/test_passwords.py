@@ -8,7 +8,8 @@ from sources import binary_source
 
 from zerolap.build import Program, resolve
 from zerolap.cases import topology_named
-from zerolap.cli import options
+from zerolap.cli.option_values import server_settings
+from zerolap.cli.repeated_command import without_password
 from zerolap.load import by_socket
 from zerolap.records import LAB_PASSWORD, RequestedServer, TrialFailed, UsageError, with_lab_passwords
 from zerolap.sandbox import network_missing
@@ -31,7 +32,7 @@ def test_passwords_in_settings_are_replaced_by_the_labs() -> None:
     }
     asked = RequestedServer(source=binary_source("server", Path("/server")), config={"requirepass": SECRET})
     assert asked.config == {"requirepass": LAB_PASSWORD}
-    assert options.server_settings([f"requirepass={SECRET}"]) == {"requirepass": LAB_PASSWORD}
+    assert server_settings([f"requirepass={SECRET}"]) == {"requirepass": LAB_PASSWORD}
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_passwords_in_settings_are_replaced_by_the_labs() -> None:
     ],
 )
 def test_no_password_is_in_a_command_line(word: str, shown: str) -> None:
-    assert options.without_password(word) == shown
+    assert without_password(word) == shown
 
 
 def test_a_start_command_has_no_password() -> None:

@@ -270,7 +270,7 @@ def test_waits_and_samples_are_kept_apart(zerolap: Zerolap, store: Store) -> Non
         (["redis-server", "*", "--cases", str(CHECK_CASES)], ["`*` selects ", "name one: good, "]),
         (["redis-server", "nope", "--cases", str(CHECK_CASES)], ['no case matches "nope"']),
         (["redis-server", "good", "--side", "base"], ["`--side base` is for stored comparisons"]),
-        (["--stored", RUN_ID, "--side", "left"], ["`--side left` is not valid", "base or head"]),
+        (["--stored", RUN_ID, "--side", "left"], ["'--side': 'left' is not one of 'base', 'head'"]),
         (["--stored", RUN_ID, "a", "b"], ["`--stored` takes one case"]),
         (["--stored", RUN_ID, "--config", "io-threads=2"], ["`--config` measures"]),
         (["--stored", RUN_ID, "--output", "a.txt"], ["`a.txt` does not name a format", ".pb.gz"]),

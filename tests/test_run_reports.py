@@ -302,6 +302,7 @@ def test_a_run_of_skipped_cases_has_their_reason(capsys: pytest.CaptureFixture[s
     assert "nothing was measured: it does not know VADD" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_count_of_a_server_with_io_threads_has_a_note(zerolap: Zerolap, redis_server: Path) -> None:
     counted = ("--engine", "counted", "--quick", "--store", zerolap.store)
     ended = zerolap("run", "get-100B", "--topology", "io-threads-2", *counted)

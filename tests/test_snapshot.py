@@ -26,7 +26,7 @@ ALWAYS = {"longest_pause_us", "event_seconds", "throughput_lost", "during_p99_us
     ("words", "message"),
     [
         (["tcp://127.0.0.1:1"], "is a running server"),
-        (["redis-server", "--event", "save"], "`--event save` is not valid"),
+        (["redis-server", "--event", "save"], "'--event': 'save' is not one of 'bgsave', 'bgrewriteaof', "),
         (["redis-server", "--load", "open,shut"], "`--load open,shut` is not valid"),
         (["redis-server", "--sizes", "12"], "`--sizes 12` is not a size of data"),
         (["redis-server", "--sizes", "1KiB"], "is not a size of data"),

@@ -216,7 +216,7 @@ def test_rare_events_are_the_same_by_the_test_of_equivalence_and_not_by_their_me
 # What is detectable
 
 
-@pytest.mark.parametrize("starts", [LOOKS[0], LOOKS[-1]])
+@pytest.mark.parametrize("starts", [LOOKS[0], pytest.param(LOOKS[-1], marks=pytest.mark.slow)])
 def test_what_is_detectable_is_detected_in_about_nine_of_ten_comparisons(starts: int) -> None:
     """Of one case among twelve, by the whole rule: interval, minimum effect and the adjustment for all cases.
 
@@ -260,7 +260,9 @@ def looked_at(change: float, sd: float, chance: random.Random) -> Verdict:
     return adjusted(families)[0][0]
 
 
-@pytest.mark.parametrize("sd", [0.01, 0.03, 0.04])
+@pytest.mark.parametrize(
+    "sd", [0.01, pytest.param(0.03, marks=pytest.mark.slow), pytest.param(0.04, marks=pytest.mark.slow)]
+)
 def test_a_change_as_large_as_the_printed_detectable_is_found_and_one_of_half_its_size_is_not(sd: float) -> None:
     """As users read it: a comparison that found no change prints it, and a later one has a change of that size."""
     chance = random.Random(24)

@@ -21,10 +21,11 @@ from typing import Any
 import pytest
 from postgresql_server import PostgresqlServer
 from pydantic import ValidationError
+from quick_stores import SQLITE_SET_UP
 from sqlalchemy import Connection, MetaData, Table, text
 
 from zerolap import __version__
-from zerolap.cli.options import without_password
+from zerolap.cli.repeated_command import without_password
 from zerolap.records import (
     STANDALONE,
     Abilities,
@@ -79,6 +80,7 @@ from zerolap.store import (
     RequestBusy,
     Store,
     recorded_requests as requests,
+    sqlite,
 )
 from zerolap.store.blobs import FileContainer, Objects, open_blobs
 from zerolap.store.sqlite import SqliteDatabase
@@ -301,7 +303,16 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     if request.param == "sqlite":
         return Database(str(tmp_path / "store"), "sqlite")
     server: PostgresqlServer = request.getfixturevalue("postgresql")
-    return Database(f"{server.url(server.new_database())}&blobs={tmp_path / 'store' / 'blobs'}", "postgresql")
+    return Database(f"{server.url(server.new_store())}&blobs={tmp_path / 'store' / 'blobs'}", "postgresql")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def location_without_tables(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return a location at which other processes make a store, in each of the databases."""
+    if request.param == "sqlite":
+        return str(tmp_path / "store")
+    server: PostgresqlServer = request.getfixturevalue("postgresql")
+    return f"{server.url(server.new_database())}&blobs={tmp_path / 'store' / 'blobs'}"
 
 
 @pytest.fixture
@@ -872,8 +883,8 @@ OPENER = "import sys; from zerolap.store import Store; Store.open(sys.argv[1]).c
 
 
 @pytest.mark.slow
-def test_processes_that_open_a_new_store_together_all_succeed(database: Database) -> None:
-    processes = [python(OPENER, database.location, stderr=subprocess.PIPE) for _ in range(5)]
+def test_processes_that_open_a_new_store_together_all_succeed(location_without_tables: str) -> None:
+    processes = [python(OPENER, location_without_tables, stderr=subprocess.PIPE) for _ in range(5)]
     faults = [process.communicate()[1] for process in processes]
     assert [process.returncode for process in processes] == [0] * 5, faults
 
@@ -1137,8 +1148,9 @@ def test_locations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Store.open("postgresql://host:port/name")
 
 
-def test_sqlite_is_set_up_for_crashes(file_store: Store) -> None:
-    with file_store._database.reading() as connection:
+def test_sqlite_is_set_up_for_crashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "_set_up", SQLITE_SET_UP)
+    with Store.open(str(tmp_path)) as store, store._database.reading() as connection:
         pragmas = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "foreign_keys", "synchronous", "busy_timeout")

@@ -13,7 +13,7 @@ from toy_server import CASES, ToySource
 
 from zerolap.build import Builder, BuiltServer, Variant, parse_variant
 from zerolap.build.variant import Effective, unmet
-from zerolap.cli import options
+from zerolap.cli.option_values import variant
 from zerolap.records import BuildFailed, EnvironmentMissing, MeasuredServer, UsageError
 
 # Words
@@ -74,11 +74,11 @@ def test_the_words_of_a_side_go_before_those_of_both() -> None:
 
 
 def test_a_side_can_be_the_makefiles_own() -> None:
-    assert options.variant("clang,-O2", "default").is_default
-    assert options.variant("clang,-O2", "-O3").name == "clang,-O3"
-    assert options.variant("clang,-O2").name == "clang,-O2"
-    assert options.variant(None, "libc").name == "libc"
-    assert options.variant(None).is_default
+    assert variant("clang,-O2", "default").is_default
+    assert variant("clang,-O2", "-O3").name == "clang,-O3"
+    assert variant("clang,-O2").name == "clang,-O2"
+    assert variant(None, "libc").name == "libc"
+    assert variant(None).is_default
 
 
 def test_what_did_not_take_effect() -> None:

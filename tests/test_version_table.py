@@ -18,31 +18,29 @@ from toy_server import CASES, CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 
 from zerolap.build import Variant, build_differences
 from zerolap.cases import load_cases
-from zerolap.documents import CaseWeights
 from zerolap.history import (
     BuildShares,
     TableQuestion,
-    case_weights,
-    usage_weights,
     version_table,
 )
-from zerolap.history.version_changes import LogChange
 from zerolap.host import fingerprint
+from zerolap.judge import LogChange
 from zerolap.records import (
     Build,
     Case,
+    CaseWeights,
     EnvironmentMissing,
     History,
     HistoryChange,
     HistoryCommit,
     HistoryPoint,
     HistorySeries,
-    TableWeights,
+    StatedWeights,
     UsageError,
     VersionTable,
 )
 from zerolap.report import show_version_table, version_table_json, version_table_markdown
-from zerolap.server import read_login
+from zerolap.server import case_weights, read_login, usage_weights
 
 METRIC = "instructions_per_op"
 SUITE = """
@@ -140,7 +138,7 @@ def test_a_range_read_backwards_is_mirrored(suite: list[Case]) -> None:
 
 def test_the_mean_is_weighted_and_cases_of_one_command_are_summed(suite: list[Case]) -> None:
     levels = {"get": [0.0, 0.1], "get-long": [0.0, 0.3], "set": [0.0, -0.4]}
-    weights = CaseWeights(TableWeights(kind="equal"), {"get": 1.0, "get-long": 3.0, "set": 4.0})
+    weights = CaseWeights(StatedWeights(kind="equal"), {"get": 1.0, "get-long": 3.0, "set": 4.0})
     table = table_of(history_of_levels(levels), suite, weights=weights)
     assert math.log1p(whole(table.totals[0].since)) == pytest.approx((0.1 + 3 * 0.3 - 4 * 0.4) / 8)
     get = next(command for command in table.commands if command.commands == ("GET",))
@@ -282,7 +280,7 @@ def test_reports_name_the_headline_and_what_lost_most(suite: list[Case], capsys:
 
     show_version_table(table, Console(width=100))
     shown = capsys.readouterr().out
-    assert "since 1.0: 1.9 % more instructions per request over 4 cases (weighted equally)" in shown
+    assert "since 1.0: 1.9 % more instructions per request over 4 cases (each case weighted equally)" in shown
     assert shown.index("queue  +40.0 %") < shown.index("get  +10.0 %") < shown.index("set  -30.0 %")
     assert "`push` calls `pop`" in shown
     written = version_table_markdown(table)
@@ -371,6 +369,10 @@ def test_weights_by_usage_are_the_time_in_the_commands_of_a_case(suite: list[Cas
     weights = usage_weights(STATISTICS, "a file", suite)
     assert weights.by_case == {"get": 300, "get-long": 300, "set": 0, "queue": 200}
     assert weights.stated.covered == pytest.approx(0.8)
+
+
+def test_each_command_weighs_the_same_however_many_cases_it_has(suite: list[Case]) -> None:
+    assert case_weights("command", suite).by_case == {"get": 0.5, "get-long": 0.5, "set": 1.0, "queue": 1.0}
 
 
 def test_weights_by_priority_fall_with_the_rank(suite: list[Case]) -> None:

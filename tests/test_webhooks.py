@@ -189,7 +189,7 @@ def test_deliveries_are_admitted_into_postgresql(tmp_path: Path, client: httpx.C
         pytest.skip("not installed: PostgreSQL (initdb, postgres, and a user for them)")
     hostile = hostilities(60, seed=3)
     with PostgresqlServer.started(binaries, user) as server:
-        location = f"{server.url(server.new_database())}&blobs={tmp_path / 'blobs'}"
+        location = f"{server.url(server.new_store())}&blobs={tmp_path / 'blobs'}"
         with Store.open(location) as store, webhook_server(store, settings_of_tests(HOSTILE_LIMITS)) as url:
             for first in hostile.accepted:
                 assert send(client, url, first).status_code == HTTPStatus.ACCEPTED

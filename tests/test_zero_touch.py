@@ -111,6 +111,7 @@ def test_what_no_case_can_be_affected_by_is_well(scene: Scene) -> None:
     scene.wait_for_status(head, "success")
 
 
+@pytest.mark.slow
 def test_a_fork_is_measured_as_it_was_when_it_was_labelled(scene: Scene) -> None:
     labelled = documents(scene.source)
     scene.open_pull_request(labelled)
@@ -179,6 +180,7 @@ def application_scene(tmp_path: Path, toy: ToySource, setting: str = "") -> Iter
         yield scene
 
 
+@pytest.mark.slow
 def test_an_application_makes_checks(tmp_path: Path, toy: ToySource) -> None:
     with application_scene(tmp_path, toy) as scene:
         head = documents(scene.source)
@@ -191,6 +193,7 @@ def test_an_application_makes_checks(tmp_path: Path, toy: ToySource) -> None:
         assert scene.statuses(head) == []
 
 
+@pytest.mark.slow
 def test_a_check_can_be_required(tmp_path: Path, toy: ToySource) -> None:
     """What is not measured gets a neutral check, what is measured its own, and a person can have it run again."""
     with application_scene(tmp_path, toy, "check_unlabelled = true") as scene:
@@ -242,6 +245,7 @@ def test_a_lab_that_is_killed_goes_on_where_it_was(scene: Scene) -> None:
     assert len(scene.comments()) == 1
 
 
+@pytest.mark.slow
 def test_a_label_that_came_just_before_a_kill_is_worked_on(scene: Scene) -> None:
     head = documents(scene.source)
     scene.open_pull_request(head)
@@ -322,6 +326,7 @@ def _require(condition: bool) -> None:
     assert condition
 
 
+@pytest.mark.slow
 def test_a_comment_that_was_removed_meanwhile_is_written_again(scene: Scene) -> None:
     head = not_built_yet(scene.source)
     scene.open_pull_request(head)

@@ -23,7 +23,7 @@ from zerolap import Options, load_cases, open_store
 from zerolap.build import functions_of_build
 from zerolap.cases import core_suite
 from zerolap.opportunities import counted_version, version_opportunities
-from zerolap.records import DrawnSide, KnownEdit, Opportunity, OpportunityCase, OpportunityWeights
+from zerolap.records import CaseWeights, DrawnSide, KnownEdit, Opportunity, OpportunityCase, StatedWeights
 
 PLACE: Final = DIRECTORY / "explain"
 FILE: Final = PLACE / "planted-comparisons.json"
@@ -203,7 +203,9 @@ def _ranked(identity: str, side: DrawnSide, case: str) -> list[Ranked]:
     """Return what is reported of a side, as it is ranked for one case; those beside it only show how costs grow."""
     with open_store(STORE) as opened:
         version = counted_version(opened, identity, side=side)
-        weights = OpportunityWeights(kind="equal"), {graph.case: float(graph.case == case) for graph in version.graphs}
+        weights = CaseWeights(
+            StatedWeights(kind="equal"), {graph.case: float(graph.case == case) for graph in version.graphs}
+        )
         document = version_opportunities(version, weights, opened, functions_of_build, "benches.explain")
     of_case = [
         (opportunity, of) for opportunity in document.opportunities for of in opportunity.cases if of.case == case

@@ -17,7 +17,7 @@ from zerolap.api.files import files_router
 from zerolap.api.fleet_actions import fleet_actions_router
 from zerolap.api.health import HealthCheck
 from zerolap.api.joining import joining_router
-from zerolap.api.metrics import EventCounts, KnownMetrics, LabCollector
+from zerolap.api.metrics import EventCounts, KnownMetrics, KnownRegressions, LabCollector
 from zerolap.api.page_queries import page_queries_router
 from zerolap.api.problems import state_problems
 from zerolap.api.refusals import Refusals
@@ -117,8 +117,14 @@ def application(
         headers = {"Cache-Control": "no-store"}
         return Response(state.model_dump_json(), state.status, headers, "application/json")
 
+    known_regressions = KnownRegressions(store)
+
     async def collector() -> LabCollector:
-        return LabCollector(conductor, counts, refusals, await check.triggers(), github, known_usage.latest())
+        triggers = await check.triggers()
+        regressions = await known_regressions.latest()
+        return LabCollector(
+            conductor, counts, refusals, triggers, github, known_usage.latest(), regressions=regressions
+        )
 
     known_metrics = KnownMetrics(collector)
 

@@ -1,5 +1,6 @@
 """What Prometheus reads of a lab: gauges of what there is, and counters of what has happened since the start."""
 
+import asyncio
 import math
 import time
 from collections import Counter
@@ -16,10 +17,15 @@ from zerolap.api.upkeep import Usage
 from zerolap.events import LabEvent, RequestEvent, TriggerEvent
 from zerolap.fleet import Conductor
 from zerolap.github import GitHub
+from zerolap.records import EnvironmentMissing
+from zerolap.store import Store
 from zerolap.triggers.webhooks import Admitted, Outcome
 
 KEPT_SECONDS: Final = 0.5
 """So long metrics are sent again as they are."""
+REGRESSIONS_KEPT_SECONDS: Final = 30.0
+MOST_GROUPS: Final = 200
+"""Groups on platforms that have a time series each in Prometheus: those with the most open regressions."""
 OPEN_STATES: Final = frozenset({"submitted", "waiting", "running"})
 
 
@@ -47,8 +53,32 @@ class EventCounts:
         self.deliveries[type(outcome).__name__.lower(), cause] += 1
 
 
+class KnownRegressions:
+    """The open regressions, read from the store at most once in a while."""
+
+    def __init__(self, store: Store, kept_seconds: float = REGRESSIONS_KEPT_SECONDS) -> None:
+        self._store = store
+        self._kept_seconds = kept_seconds
+        self._read = -math.inf
+        self._regressions: Mapping[tuple[str, str], int] = {}
+
+    async def latest(self) -> Mapping[tuple[str, str], int]:
+        """Return how many are open by platform and group; none where the store cannot be read."""
+        if time.monotonic() - self._read >= self._kept_seconds:
+            self._read = time.monotonic()
+            try:
+                kept = self._store.kept_histories
+                self._regressions = await asyncio.to_thread(kept.open_regressions, MOST_GROUPS)
+            except EnvironmentMissing:
+                self._regressions = {}
+        return self._regressions
+
+
 class LabCollector:
-    """Reads the metrics of a lab; `triggers` and `usage` are none where the store cannot be read."""
+    """Reads the metrics of a lab; `triggers` and `usage` are none where the store cannot be read.
+
+    `regressions` are the open ones by platform and group of cases.
+    """
 
     def __init__(
         self,
@@ -58,6 +88,8 @@ class LabCollector:
         triggers: TriggerHealth | None,
         github: GitHub | None,
         usage: Usage | None,
+        *,
+        regressions: Mapping[tuple[str, str], int],
     ) -> None:
         self._conductor = conductor
         self._counts = counts
@@ -65,6 +97,7 @@ class LabCollector:
         self._triggers = triggers
         self._github = github
         self._usage = usage
+        self._regressions = regressions
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
@@ -72,6 +105,8 @@ class LabCollector:
         yield from self._gauges_of_triggers()
         kinds = {} if self._usage is None else {(kind,): size for kind, size in asdict(self._usage).items()}
         yield _gauge("zerolap_store_bytes", "What the store takes.", ["kind"], kinds)
+        meaning = "Regressions of histories that are neither accepted nor made good."
+        yield _gauge("zerolap_open_regressions", meaning, ["platform", "group"], self._regressions)
         yield from self._counters()
 
     def _gauges(self) -> Iterator[Metric]:

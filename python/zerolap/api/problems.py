@@ -1,5 +1,6 @@
 """Errors of the HTTP API, as RFC 9457 has them: `application/problem+json`, with a hint at what to do."""
 
+import functools
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -74,7 +75,13 @@ def described(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
 
 def problem_content() -> dict[str, Any]:
     """Return how a description states the content of a problem."""
-    return {PROBLEM_TYPE: {"schema": ProblemDocument.model_json_schema()}}
+    return {PROBLEM_TYPE: {"schema": _schema()}}
+
+
+@functools.cache
+def _schema() -> dict[str, Any]:
+    # Of all operations, each with several problems: an application would take twice as long to make.
+    return ProblemDocument.model_json_schema()
 
 
 def state_problems(app: FastAPI, refusals: Refusals) -> None:

@@ -5,16 +5,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from zerolap.records import BASE, HEAD, Priority, Record, RequestState, Summary
-from zerolap.store import (
-    AttemptState,
-    KnownAgent,
-    NamedSource,
-    RequestInShort,
-    StoredRow,
-    StoredTrigger,
-    TriggerState,
-)
+from zerolap.records import BASE, HEAD, AttemptState, Priority, Record, RequestState, Summary
+from zerolap.store import KnownAgent, NamedSource, RequestInShort, StoredRow, StoredTrigger, TriggerState
 
 UNREADABLE: Final = NamedSource("unreadable", None)
 

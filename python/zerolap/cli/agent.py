@@ -7,9 +7,10 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["agent"])
+app = Verb(help=VERBS["agent"])
 
 Credentials = Annotated[
     Path,
@@ -24,7 +25,7 @@ Directory = Annotated[
 ]
 
 
-@app.command(no_args_is_help=True)
+@app.own()
 def join(
     address: Annotated[str, typer.Argument(metavar="URL", help="Address of zerolap serve.", show_default=False)],
     token: Annotated[
@@ -54,7 +55,7 @@ def join(
         _work(joined.kind, joined.credentials, work_directory, unsafe_no_sandbox)
 
 
-@app.command()
+@app.own()
 def bench(
     credentials: Credentials,
     directory: Directory = Path(".zerolap-agent"),
@@ -73,13 +74,12 @@ def bench(
 
     Examples:
         zerolap agent bench --credentials bench-1.toml
-
         zerolap agent bench --credentials bench-1.toml --address 192.0.2.17
     """
     _work("bench", credentials, directory, unsafe_no_sandbox, _checked_address(address))
 
 
-@app.command()
+@app.own()
 def load(
     credentials: Credentials,
     directory: Directory = Path(".zerolap-agent"),
@@ -95,7 +95,7 @@ def load(
     _work("load", credentials, directory, unsafe_no_sandbox)
 
 
-@app.command()
+@app.own()
 def build(
     credentials: Credentials,
     directory: Directory = Path(".zerolap-agent"),

@@ -8,6 +8,7 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import completion, options
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from zerolap.github import GitHub, GivenToken
     from zerolap.report.pull_request import PullRequestState
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+app = Verb()
 
 PUBLIC_API = "https://api.github.com"
 PUBLIC_SITE = "https://github.com"
@@ -35,9 +36,7 @@ With --dry-run the comment is printed as it would be written; neither GitHub nor
 Examples:
 
     zerolap comment latest --dry-run --repository valkey-io/valkey
-
     zerolap comment latest --repository valkey-io/valkey --pull-request 1234 --token-file ~/.github-token
-
     zerolap comment c-1f2e3d4c c-9a8b7c6d --pull-request 1234 --marker nightly
 """
 
@@ -59,7 +58,7 @@ Login = Annotated[
     str | None,
     typer.Option(
         help="Account that the token belongs to. By default GitHub is asked; where it does not answer that, the token"
-        " is taken for that of a workflow, github-actions\\[bot].",
+        " is taken for that of a workflow, github-actions[bot].",
         metavar="NAME",
     ),
 ]
@@ -71,10 +70,10 @@ ApiUrl = Annotated[str, typer.Option(help="Address of the API.", metavar="URL", 
 SiteUrl = Annotated[str, typer.Option(help="Address of the pages.", metavar="URL", envvar="GITHUB_SERVER_URL")]
 
 
-@app.command(help=HELP)
+@app.own(help=HELP)
 def comment(
     identities: Annotated[
-        list[str], typer.Argument(metavar="ID...", show_default=False, autocompletion=completion.results)
+        list[str], typer.Argument(metavar="ID", show_default=False, autocompletion=completion.results)
     ],
     pull_request: Number = None,
     dry_run: DryRun = False,

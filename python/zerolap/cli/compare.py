@@ -1,15 +1,16 @@
 """`zerolap compare`: compares two servers and reports verdicts with reasons."""
 
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from zerolap.cli import completion, options
+from zerolap.cli.option_groups import Without
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+app = Verb()
 
 HELP = f"""{VERBS["compare"]}
 
@@ -19,46 +20,35 @@ start command in quotes; REPO@REV names repository and revision together. In a c
 Examples:
 
     zerolap compare HEAD~1 HEAD
-
     zerolap compare HEAD~1 HEAD --repo ~/redis
-
     zerolap compare 7.0.15 7.2.4 'hash-*' --repo ~/redis --json report.json
-
     zerolap compare ./old/redis-server ./new/redis-server --command XADD
-
     zerolap compare redis-server redis-server --head-config hash-max-listpack-entries=0
-
     zerolap compare refs/tags/7.2 refs/heads/7.2 --repo ~/redis
-
     zerolap compare HEAD~1 HEAD --repo ~/redis --engine counted --fail-on work
-
     zerolap compare HEAD~1 HEAD 'set-*' --repo ~/redis --engine counted,timed,traced
-
     zerolap compare HEAD~1 HEAD --repo ~/redis --engine counted --count-build
-
     zerolap compare HEAD~1 HEAD --repo ~/redis --wait 5m
-
     zerolap compare --each-commit 7.2.3..7.2.4 'get-*' --repo ~/redis
-
     zerolap compare 8.0 8.0 'get-*' --repo ~/redis --base-variant=-O2 --head-variant=-O3,clang
 """
 
-BaseConfig = Annotated[list[str] | None, typer.Option(help="Server setting for the base only.", metavar="KEY=VALUE")]
-HeadConfig = Annotated[list[str] | None, typer.Option(help="Server setting for the head only.", metavar="KEY=VALUE")]
-BaseVariant = Annotated[
-    str | None, typer.Option(help="Variant words for the base, added to --variant.", metavar="WORDS")
-]
-HeadVariant = Annotated[
-    str | None, typer.Option(help="Variant words for the head, added to --variant.", metavar="WORDS")
-]
+
+def _of_side(help_text: str, metavar: str) -> Any:
+    return typer.Option(help=help_text, metavar=metavar, rich_help_panel="What")
 
 
+BaseConfig = Annotated[list[str] | None, _of_side("Server setting for the base only.", "KEY=VALUE")]
+HeadConfig = Annotated[list[str] | None, _of_side("Server setting for the head only.", "KEY=VALUE")]
+BaseVariant = Annotated[str | None, _of_side("Variant words for the base, added to --variant.", "WORDS")]
+HeadVariant = Annotated[str | None, _of_side("Variant words for the head, added to --variant.", "WORDS")]
 EachCommit = Annotated[
     bool,
     typer.Option(
         "--each-commit",
         help="Count every commit from BASE to HEAD, or of the range BASE..HEAD, and show its own share of the change"
         " of work.",
+        rich_help_panel="How",
     ),
 ]
 
@@ -70,131 +60,78 @@ class WhichStacks(StrEnum):
     ALL = "all"
 
 
-Stacks = Annotated[WhichStacks, typer.Option(help="Cases to sample stacks for: those that changed, or all.")]
+Stacks = Annotated[
+    WhichStacks, typer.Option(help="Cases to sample stacks for: those that changed, or all.", rich_help_panel="How")
+]
 
 
-@app.command(help=HELP)
+@app.own(help=HELP)
 def compare(
     context: typer.Context,
     base: Annotated[str, typer.Argument(metavar="BASE", show_default=False, autocompletion=completion.revisions)],
     head: Annotated[
         str | None, typer.Argument(metavar="HEAD", show_default=False, autocompletion=completion.revisions)
     ] = None,
-    cases: options.Cases = None,
-    repo: options.Repo = None,
-    cases_directory: options.CasesDirectory = None,
-    command: options.Command = None,
-    group: options.Group = None,
-    engine: options.Engine = None,
-    stacks: Stacks = WhichStacks.CHANGED,
-    each_commit: EachCommit = False,
-    budget: options.Budget = None,
-    wait: options.Wait = None,
-    trial_limit: options.TrialLimit = None,
-    min_effect: options.MinEffect = "counted=0.5%,timed=2%",
-    quick: options.Quick = False,
-    count_build: options.CountBuild = False,
-    topology: options.Topology = None,
-    config: options.Config = None,
+    *,
+    cases: options.CaseOptions,
+    servers: options.ServerOptions,
     base_config: BaseConfig = None,
     head_config: HeadConfig = None,
-    variant: options.VariantWords = None,
     base_variant: BaseVariant = None,
     head_variant: HeadVariant = None,
-    json: options.Json = None,
-    html: options.Html = None,
-    markdown: options.Markdown = None,
-    benchfmt: options.Benchfmt = None,
+    measuring: options.MeasuringOptions,
+    stacks: Stacks = WhichStacks.CHANGED,
+    each_commit: EachCommit = False,
+    submission: options.PlatformOptions,
+    reports: Annotated[options.Reports, Without("csv")],
     fail_on: options.FailWhen = options.FailOn.NEVER,
-    store: options.StoreLocation = None,
-    platform: options.Platform = None,
-    priority: options.Priority = options.DEFAULT_PRIORITY,
-    topic: options.Topic = "",
-    no_wait: options.NoWait = False,
-    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
-    seed: options.Seed = None,
-    quiet: options.Quiet = False,
+    place: options.LabOptions,
 ) -> None:
     """Measure both sides, write the reports, and exit."""
-    from zerolap.cli.bar import Bar
-    from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.exit_code import exit_code
-    from zerolap.cli.output import Reports, write_comparison
+    from zerolap.cli.output import write_comparison
+    from zerolap.cli.repeated_command import command_line
     from zerolap.errors import UsageError
-    from zerolap.lab import Lab, Options, compare as compare_servers, comparison_request
-    from zerolap.records import RequestedServer
+    from zerolap.lab import Options, compare as compare_servers, comparison_request
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
+    measuring.check(submission.platform)
     if each_commit:
-        from zerolap.cli.each_commit import SharesOptions, show_shares_of_commits
+        from zerolap.cli.each_commit import CommitShares
 
-        with_html = html is not None or benchfmt is not None
         of_a_side = base_config or head_config or base_variant or head_variant
-        if with_html or quick or count_build or platform is not None or of_a_side:
+        is_otherwise_measured = measuring.quick or measuring.count_build or submission.platform is not None
+        if is_otherwise_measured or of_a_side or not {"json", "markdown"}.issuperset(reports.targets):
             raise UsageError(
                 "`--each-commit` counts the commits of one range here, all built and started alike",
-                hint="leave --html, --benchfmt, --quick, --count-build, --platform and the options of one side out",
+                hint="leave --quick, --count-build, --platform, the options of one side, and reports but --json and"
+                " --markdown out",
             )
-        text, names = (base, [head, *(cases or [])]) if ".." in base else (f"{base}..{head or ''}", cases or [])
-        selected = selected_cases(cases_directory, [name for name in names if name], command, group)
-        asked = options.history_range(
-            repo or Path(),
-            text,
-            deployed(selected, topology, cases_directory),
-            variant,
-            options.server_settings(config),
-        )
-        shares = SharesOptions(
-            options.seconds(budget),
-            options.command_line(context),
-            json,
-            markdown,
-            quiet,
-            store,
-            fail_on,
-            options.trial_seconds(trial_limit, None, quick=False),
-        )
-        raise typer.Exit(show_shares_of_commits(asked, shares, options.sandbox_policy(unsafe_no_sandbox)))
+        shares = CommitShares(cases, servers, measuring, reports, place, command_line(context))
+        raise typer.Exit(shares.shown(base, head, fail_on))
     if head is None:
         raise UsageError("`zerolap compare` needs two servers", hint="zerolap compare BASE HEAD, or --each-commit A..B")
-    options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
-    wait_seconds = options.wait_seconds(wait, platform)
-    trial_seconds = options.trial_seconds(trial_limit, platform, quick=quick)
-    shared = options.server_settings(config)
     request = comparison_request(
-        base=RequestedServer(
-            source=options.source(base, repo),
-            variant=options.variant(variant, base_variant).name,
-            config=shared | options.server_settings(base_config),
-        ),
-        head=RequestedServer(
-            source=options.source(head, repo),
-            variant=options.variant(variant, head_variant).name,
-            config=shared | options.server_settings(head_config),
-        ),
-        cases=deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory),
+        base=servers.requested(base, base_config, base_variant),
+        head=servers.requested(head, head_config, head_variant),
+        cases=cases.selected(),
         options=Options(
-            engines=options.engines(engine, quick=quick, judging=True),
-            min_effect=options.min_effects(min_effect),
-            budget_seconds=options.seconds(budget),
-            seed=seed,
-            quick=quick,
+            engines=measuring.engines(judging=True),
+            min_effect=measuring.min_effects,
+            budget_seconds=measuring.budget_seconds,
+            seed=measuring.seed,
+            quick=measuring.quick,
             all_stacks=stacks is WhichStacks.ALL,
-            count_build=count_build,
+            count_build=measuring.count_build,
         ),
-        command_line=options.command_line(context),
+        command_line=command_line(context),
     )
-    reports = Reports(json, markdown, html, benchfmt, quiet)
-    with Store.open(store) as results:
-        if platform is not None:
-            from zerolap.cli.submitting import answered, for_platforms
+    with Store.open(place.store) as results:
+        if submission.platform is not None:
+            from zerolap.cli.submitting import answered
 
-            requests = for_platforms(request, platform, priority, topic, results)
-            raise typer.Exit(answered(requests, results, reports, fail_on, wait=not no_wait))
-        with Bar(quiet=quiet) as bar:
-            policy = options.sandbox_policy(unsafe_no_sandbox)
-            lab = Lab(results, bar, policy, wait_seconds=wait_seconds, trial_seconds=trial_seconds)
+            raise typer.Exit(answered(request, results, submission, reports, fail_on))
+        with place.lab(results, measuring, quiet=reports.quiet) as lab:
             comparison = compare_servers(request, lab)
-        write_comparison(comparison, results, reports)
+        write_comparison(comparison, results, reports, fail_on)
     raise typer.Exit(exit_code(comparison, fail_on))

@@ -39,7 +39,7 @@ def case_names(context: typer.Context, incomplete: str) -> list[str]:
 
 def cases_or_verbs(context: typer.Context, incomplete: str) -> list[str]:
     """Complete a case, or first of all one of the verbs beside the command that is called without its name."""
-    group = context.parent.command if context.parent is not None else None
+    group = context.parent.command if context.parent is not None and context.command.hidden else None
     verbs = getattr(group, "commands", {}) if not context.params.get("cases") else {}
     shown = [name for name, command in verbs.items() if not command.hidden]
     return [*_offered(shown, incomplete), *case_names(context, incomplete)]

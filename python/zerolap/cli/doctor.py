@@ -8,21 +8,20 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.host import Diagnosis
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+app = Verb()
 
 HELP = f"""{VERBS["doctor"]}
 
 Examples:
 
     zerolap doctor
-
     zerolap doctor --json -
-
     zerolap doctor --calibrate
 """
 
@@ -30,7 +29,7 @@ SIGNS = {"ok": "ok", "warning": "weak", "missing": "missing"}
 STYLES = {"ok": "green", "warning": "yellow", "missing": "red"}
 
 
-@app.command(help=HELP)
+@app.own(help=HELP)
 def doctor(
     json: Annotated[
         str | None, typer.Option("--json", help="Write JSON; - is standard output.", metavar="FILE|-")
@@ -53,19 +52,16 @@ def doctor(
     if calibrate:
         _calibrate(store)
         return
-    import json as encoder
-
     from rich.table import Table
     from rich.text import Text
 
-    from zerolap.cli.output import write
+    from zerolap.cli.output import write_document
     from zerolap.host import doctor as examine, doctor_json
 
     diagnoses = [*examine(), *_of_store(store)]
-    if json is not None:
-        write(json, encoder.dumps(doctor_json(diagnoses), indent=2))
-        if json == "-":
-            return
+    write_document(json, doctor_json(diagnoses))
+    if json == "-":
+        return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("subject", "state", "found"):
         table.add_column(heading, overflow="fold")

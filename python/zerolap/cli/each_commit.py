@@ -1,47 +1,48 @@
 """`zerolap compare --each-commit`: the share that each commit of a range has in a change of work."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from zerolap.cli.bar import Bar
+from zerolap.cli import options
 from zerolap.cli.exit_code import filling_exit_code, history_exit_code
-from zerolap.cli.options import FailOn
-from zerolap.cli.output import HistoryReports, write_shares
-from zerolap.history import Asked, Filling, FillOptions, Shown, history_of
+from zerolap.cli.output import write_shares
+from zerolap.history import Filling, FillOptions, Shown, history_of
 from zerolap.lab import Lab
 from zerolap.store import Store
-
-if TYPE_CHECKING:
-    from zerolap.sandbox import SandboxPolicy
 
 COUNTED = ("counted",)
 
 
 @dataclass(frozen=True)
-class SharesOptions:
+class CommitShares:
     """How the commits of a range are counted, and where their shares are written."""
 
-    budget_seconds: float | None
+    cases: options.CaseOptions
+    servers: options.ServerOptions
+    measuring: options.MeasuringOptions
+    reports: options.Reports
+    place: options.LabOptions
     command_line: str
-    json: str | None
-    markdown: str | None
-    quiet: bool
-    store: str | None
-    fail_on: FailOn
-    trial_seconds: float
 
+    def shown(self, base: str, head: str | None, fail_on: options.FailOn) -> int:
+        """Count the commits that are not counted yet, write the share of each, and return the exit code.
 
-def show_shares_of_commits(asked: Asked, wanted: SharesOptions, policy: "SandboxPolicy") -> int:
-    """Count the commits of a range that are not counted yet, write the share of each, and return the exit code."""
-    with Store.open(wanted.store) as results:
-        with Bar(quiet=wanted.quiet) as bar:
-            lab = Lab(results, bar, policy, trial_seconds=wanted.trial_seconds)
-            filled = Filling(asked, FillOptions(COUNTED, wanted.budget_seconds, wanted.command_line), lab).fill()
-        notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
-        document = history_of(asked, Lab(results), Shown(wanted.command_line, filled.machine_seconds, notes))
-        write_shares(document, HistoryReports(wanted.json, wanted.markdown, None, wanted.quiet))
-    # Only work is counted; what others have timed of the range is no answer to this command.
-    counted = [series for series in document.series if series.engine in COUNTED]
-    of_work = document.model_copy(update={"series": tuple(counted)})
-    code = filling_exit_code(of_work, COUNTED, filled)
-    return code or history_exit_code(of_work, [case.name for case in asked.cases], wanted.fail_on)
+        The range is BASE to HEAD, or the base is a range and what follows are names of cases.
+        """
+        names = self.cases.cases or []
+        text, names = (base, [*filter(None, [head]), *names]) if ".." in base else (f"{base}..{head or ''}", names)
+        servers = self.servers
+        of_range = options.RangeOptions(repo=servers.repo or Path(), config=servers.config, variant=servers.variant)
+        asked = of_range.asked(self.cases.selected(names), text)
+        with Store.open(self.place.store) as results:
+            with self.place.lab(results, self.measuring, quiet=self.reports.quiet) as lab:
+                wanted = FillOptions(COUNTED, self.measuring.budget_seconds, self.command_line)
+                filled = Filling(asked, wanted, lab).fill()
+            notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
+            document = history_of(asked, Lab(results), Shown(self.command_line, filled.machine_seconds, notes))
+            write_shares(document, self.reports)
+        # Only work is counted; what others have timed of the range is no answer to this command.
+        counted = [series for series in document.series if series.engine in COUNTED]
+        of_work = document.model_copy(update={"series": tuple(counted)})
+        code = filling_exit_code(of_work, COUNTED, filled)
+        return code or history_exit_code(of_work, [case.name for case in asked.cases], fail_on)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from zerolap.cli.repeated_command import is_on_command_line
+
 if TYPE_CHECKING:
     from zerolap.records import KernelFiles
 
@@ -35,13 +37,7 @@ class KernelOptions:
                 )
             return None
         for name in OF_MACHINES:
-            if is_given(context, name):
+            if is_on_command_line(context, name):
                 option = name.replace("_", "-")
                 raise UsageError(f"`--{option}` does not go with `--kernel`, which counts forks in emulated machines")
         return KernelSource(self.kernel, self.patches, self.configurations).files
-
-
-def is_given(context: typer.Context, name: str) -> bool:
-    """Whether an option was given, instead of its default being taken."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"

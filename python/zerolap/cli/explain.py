@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerolap.cli import completion, options
+from zerolap.cli.option_groups import Without
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.records import Comparison, RunReport, SweepReport
     from zerolap.store import Store
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+app = Verb()
 
 HELP = f"""{VERBS["explain"]}
 
@@ -21,49 +23,47 @@ newest comparisons, runs and sweeps of snapshots are listed, also those that wer
 Examples:
 
     zerolap explain
-
     zerolap explain latest --markdown -
-
     zerolap explain c-1f2e3d4c --html report.html
+    zerolap explain latest --junit tests.xml --sarif regressions.sarif --fail-on regression
 """
 
 
-@app.command(help=HELP)
+@app.own(help=HELP)
 def explain(
     identity: Annotated[
-        str | None, typer.Argument(metavar="[ID]", show_default=False, autocompletion=completion.results)
+        str | None, typer.Argument(metavar="ID", show_default=False, autocompletion=completion.results)
     ] = None,
-    json: options.Json = None,
-    html: options.Html = None,
-    markdown: options.Markdown = None,
-    benchfmt: options.Benchfmt = None,
+    *,
+    reports: Annotated[options.Reports, Without("csv")],
+    fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """Show a stored comparison, run or sweep, or list the newest."""
     from zerolap.cli.listing import latest_result, show_newest
-    from zerolap.cli.output import Reports, write_comparison, write_run, write_sweep
+    from zerolap.cli.output import write_comparison, write_run, write_sweep
     from zerolap.errors import UsageError
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown, html=html, benchfmt=benchfmt)
-    reports = Reports(json, markdown, html, benchfmt, quiet)
     with Store.open_to_read(store) as results:
         if identity is None:
-            if not reports.is_none_wanted:
+            if reports.targets:
                 raise UsageError("a report needs the ID of a comparison, run or sweep", hint="zerolap explain latest")
             show_newest(results)
             return
         if identity == "latest":
             identity = latest_result(results)
         if identity.startswith("w-"):
-            if benchfmt is not None:
-                raise UsageError("a sweep of snapshots is not written as benchfmt", hint="write --json FILE")
             write_sweep(_sweep(results, identity), reports)
         elif identity.startswith("r-"):
             write_run(_run(results, identity), results, reports)
         else:
-            write_comparison(_comparison(results, identity), results, reports, reasons=None)
+            comparison = _comparison(results, identity)
+            write_comparison(comparison, results, reports, fail_on, reasons=None)
+            if fail_on is not options.FailOn.NEVER:
+                from zerolap.cli.exit_code import exit_code
+
+                raise typer.Exit(exit_code(comparison, fail_on))
 
 
 def _comparison(results: "Store", identity: str) -> "Comparison":

@@ -8,6 +8,7 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import fleet_setup, options
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
     from zerolap.store import Attempt, KnownAgent, Store
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["fleet"])
-app.command(help=fleet_setup.INIT_HELP)(fleet_setup.init)
-app.command(no_args_is_help=True)(fleet_setup.token)
-app.command(no_args_is_help=True)(fleet_setup.revoke)
-app.command(no_args_is_help=True)(fleet_setup.rotate)
+app = Verb(help=VERBS["fleet"])
+app.own(help=fleet_setup.INIT_HELP)(fleet_setup.init)
+app.own()(fleet_setup.token)
+app.own()(fleet_setup.revoke)
+app.own()(fleet_setup.rotate)
 
 LISTED = 20
 AGENT_GONE_SECONDS = 60
@@ -31,7 +32,7 @@ Identity = Annotated[
 ]
 
 
-@app.command()
+@app.own()
 def status(json: options.Json = None, store: options.StoreLocation = None) -> None:
     """Show platforms, agents and the newest requests: what waits, what is under way, what is stuck and why.
 
@@ -39,21 +40,18 @@ def status(json: options.Json = None, store: options.StoreLocation = None) -> No
 
     Example: zerolap fleet status --store postgresql://zerolap@db/zerolap
     """
+    from zerolap.cli.output import write_document
     from zerolap.store import Store
 
     with Store.open(store) as results:
         if json is not None:
-            import json as encoder
-
-            from zerolap.cli.output import write
-
-            write(json, encoder.dumps(_document(results), indent=2))
-            if json == "-":
-                return
+            write_document(json, _document(results))
+        if json == "-":
+            return
         _show(results)
 
 
-@app.command(no_args_is_help=True)
+@app.own()
 def retry(identity: Identity, store: options.StoreLocation = None) -> None:
     """Continue a request that has ended: what failed is tried again, what was measured is kept.
 
@@ -67,7 +65,7 @@ def retry(identity: Identity, store: options.StoreLocation = None) -> None:
         writer.show(f"{work.request.id} waits again")
 
 
-@app.command(no_args_is_help=True)
+@app.own()
 def cancel(identity: Identity, store: options.StoreLocation = None) -> None:
     """End a request: its jobs are stopped on all agents, and what was measured is kept.
 
@@ -83,7 +81,7 @@ def cancel(identity: Identity, store: options.StoreLocation = None) -> None:
         writer.show(f"{work.request.id} is cancelled")
 
 
-@app.command(no_args_is_help=True)
+@app.own()
 def drain(
     name: Annotated[
         str, typer.Argument(metavar="AGENT|PLATFORM", help="Name of an agent or a platform.", show_default=False)

@@ -54,20 +54,16 @@ fleet.toml was edited, run the command without options. Passwords and certificat
 Examples:
 
     zerolap fleet init --bus tls://lab.example.org:4222 --artifacts https://lab.example.org:7480
-
     zerolap fleet init --lab home --platform arm:architecture=aarch64
-
     zerolap fleet init --bench bench-1=home/arm
-
     zerolap fleet init --build build-1=home/arm
-
     zerolap fleet init --platform wire:load=loaders --bench bench-2=home/wire --load load-1=home/loaders
 """
 
 
 def init(
     directory: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="Directory of the fleet, made if it is missing.")
+        Path, typer.Argument(metavar="DIR", help="Directory of the fleet, made if it is missing.")
     ] = Path("fleet"),
     bus: Annotated[str, typer.Option(help="Address at which agents and conductor reach the bus.", metavar="URL")] = "",
     listen: Annotated[

@@ -7,6 +7,7 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.option_groups import Only, Without
 
 if TYPE_CHECKING:
     from zerolap.exchange import CollectedPoints, PublicNames, TimeSeriesServer
@@ -27,9 +28,7 @@ row that cannot be read is left out and counted.
 Examples:
 
     zerolap history import results.csv --source nightly
-
     zerolap history import redis://bench.example:6379 --source lab --filter branch=unstable --filter test_name=get
-
     zerolap history import results.csv --better rps=more --better rss=less
 """
 IMPORTED_HELP = """Show what was imported: the list of sources, or the series of one with their changes.
@@ -39,11 +38,8 @@ Noise is estimated from the series itself. A change is a hint: nobody has measur
 Examples:
 
     zerolap history imported
-
     zerolap history imported nightly --csv points.csv
-
     zerolap history imported 'lab*' --benchfmt -
-
     zerolap history imported nightly --remove
 """
 EXPORT_HELP = """Write a history into a Redis server with time series, as redis-benchmarks-specification does.
@@ -57,13 +53,9 @@ Exporting again replaces samples of the same times.
 Examples:
 
     zerolap history export --repo ~/redis --range tags:7.2.0..HEAD --to redis://grafana.example:6379
-
     zerolap history export --repo ~/redis --to redis://:PASSWORD@localhost --project redis/redis --branch unstable
 """
 
-Repository = Annotated[
-    Path, typer.Option("--repo", help="Git repository of the commits; by default the directory.", metavar="DIR")
-]
 Imported = Annotated[
     str | None,
     typer.Option(
@@ -71,11 +63,6 @@ Imported = Annotated[
         help="Show series that others have measured too: the name of an import, or a glob.",
         metavar="NAME",
     ),
-]
-Csv = Annotated[str | None, typer.Option("--csv", help="Write all points as CSV.", metavar="FILE|-")]
-Benchfmt = Annotated[
-    str | None,
-    typer.Option("--benchfmt", help="Write all points in Go's benchmark format.", metavar="FILE|-"),
 ]
 IMPORT_SCHEMA = "zerolap.history-import/1"
 SOURCES_SCHEMA = "zerolap.history-sources/1"
@@ -101,16 +88,16 @@ def import_series(
             help="Which values of a metric are better, where its name does not say.", metavar="METRIC=less|more"
         ),
     ] = None,
-    json: options.Json = None,
+    *,
+    reports: Annotated[options.Reports, Only("json", "quiet")],
     store: options.StoreLocation = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """Read series, and keep them in the store."""
+    from zerolap.cli.output import write_document
     from zerolap.errors import UsageError
     from zerolap.exchange import SCHEMES, CollectedPoints, source_of
     from zerolap.store import Store
 
-    options.check_reports(json=json)
     is_server = place.startswith(SCHEMES)
     if not is_server and filters:
         raise UsageError("`--filter` selects series of a server", hint="leave it out, or import redis://HOST:PORT")
@@ -133,25 +120,20 @@ def import_series(
         kept = sum(each.points for each in results.imported.sources() if each.name == name)
         results.imported.keep(series)
         added = sum(each.points for each in results.imported.sources() if each.name == name) - kept
-    if json is not None:
-        import json as encoder
-
-        from zerolap.cli.output import write
-
-        document = {
-            "schema": IMPORT_SCHEMA,
-            "source": name,
-            "series": len(series),
-            "points": read.points,
-            "replaced": read.points - added,
-            "notes": read.notes,
-        }
-        write(json, encoder.dumps(document, indent=2))
-    if not quiet:
+    document = {
+        "schema": IMPORT_SCHEMA,
+        "source": name,
+        "series": len(series),
+        "points": read.points,
+        "replaced": read.points - added,
+        "notes": read.notes,
+    }
+    write_document(reports.json, document)
+    if not reports.quiet:
         for note in read.notes:
             writer.note(f"note: {note}")
         replaced = f"; {read.points - added:,} of them were there, and are replaced" if read.points > added else ""
-        (writer.note if json == "-" else writer.show)(
+        (writer.note if reports.json == "-" else writer.show)(
             f"imported {read.points:,} points of {len(series):,} series as `{name}`{replaced}"
         )
 
@@ -159,7 +141,7 @@ def import_series(
 def imported(
     context: typer.Context,
     source: Annotated[
-        str | None, typer.Argument(metavar="[SOURCE]", help="Name of an import, or a glob.", show_default=False)
+        str | None, typer.Argument(metavar="SOURCE", help="Name of an import, or a glob.", show_default=False)
     ] = None,
     cases: Annotated[
         list[str] | None, typer.Option("--case", help="Only cases of this name or glob.", metavar="NAME")
@@ -168,27 +150,24 @@ def imported(
         list[str] | None, typer.Option("--metric", help="Only metrics of this name or glob.", metavar="NAME")
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the series of this import.")] = False,
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    csv: Csv = None,
-    benchfmt: Benchfmt = None,
+    *,
+    reports: Annotated[options.Reports, Without("html", "junit", "sarif")],
     store: options.StoreLocation = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """List imports, show one, or remove one."""
-    from zerolap.cli.output import HistoryReports, write_history
+    from zerolap.cli.output import write_history
+    from zerolap.cli.repeated_command import command_line
     from zerolap.errors import UsageError
     from zerolap.exchange import imported_history
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown, csv=csv, benchfmt=benchfmt)
-    if source is None and (remove or cases or metrics or markdown or csv or benchfmt):
+    if source is None and (remove or cases or metrics or not {"json"}.issuperset(reports.targets)):
         raise UsageError(
             "the series to show or remove have no source", hint="zerolap history imported lists the sources"
         )
     with Store.open(store) as results:
         if source is None:
-            _list_sources(results, json, quiet=quiet)
+            _list_sources(results, reports)
             return
         if remove:
             if not (count := results.imported.remove(source)):
@@ -198,18 +177,15 @@ def imported(
         series = [each for each in chosen_imports(results, source) if _is_chosen(each, cases, metrics)]
     if not series:
         raise UsageError(f"no series of `{source}` has that case and metric", hint="leave --case or --metric out")
-    document = imported_history(series, source, options.command_line(context))
-    write_history(document, HistoryReports(json, markdown, csv, quiet, benchfmt))
+    document = imported_history(series, source, command_line(context))
+    write_history(document, reports)
 
 
 def export(
     to: Annotated[str, typer.Option("--to", help="Server with the TimeSeries module.", metavar="redis://HOST:PORT")],
-    cases: options.Cases = None,
-    repo: Repository = Path("."),
-    shown: Annotated[
-        str | None,
-        typer.Option("--range", help="Commits to export; by default those of HEAD that are measured.", metavar="RANGE"),
-    ] = None,
+    *,
+    cases: options.CaseOptions,
+    commits: Annotated[options.RangeOptions, Without("platform")],
     project: Annotated[
         str | None,
         typer.Option(help="Organization and repository of the labels; by default those of origin.", metavar="ORG/REPO"),
@@ -224,31 +200,21 @@ def export(
     build_variant: Annotated[
         str | None, typer.Option(help="Label build_variant; by default the variant's name.", metavar="NAME")
     ] = None,
-    cases_directory: options.CasesDirectory = None,
-    command: options.Command = None,
-    group: options.Group = None,
-    topology: options.Topology = None,
-    config: options.Config = None,
-    variant: options.VariantWords = None,
+    reports: Annotated[options.Reports, Only("quiet")],
     store: options.StoreLocation = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """Write the series of a history into a server."""
-    from zerolap.build import BRANCH
-    from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.errors import UsageError
     from zerolap.exchange import METRICS_OF_MEMTIER, PublicNames, TimeSeriesServer, source_of
-    from zerolap.history import Shown, history_of, of_built_commits, with_absolute_values
+    from zerolap.history import Shown, history_of, with_absolute_values
     from zerolap.lab import Lab
     from zerolap.store import Store
 
     source_of(to)
-    selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
-    asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
+    asked = commits.asked(cases.selected())
     organization, repository = _project(asked, project)
     with Store.open_known(store) as results:
-        if asked.text == BRANCH:
-            asked = of_built_commits(asked, results)
+        asked = commits.built(asked, results)
         history = history_of(asked, Lab(results), Shown())
         document = with_absolute_values(history, asked, list(METRICS_OF_MEMTIER), results)
     names = PublicNames(
@@ -263,7 +229,7 @@ def export(
         raise UsageError("nothing of the range is measured", hint="zerolap history --measure RANGE measures")
     with TimeSeriesServer.connected(to) as server:
         keys, samples = _write(server, document, names)
-    if not quiet:
+    if not reports.quiet:
         writer.show(f"exported {samples:,} samples of {keys:,} keys to {server.name}")
 
 
@@ -344,16 +310,14 @@ def _is_chosen(series: "ImportedSeries", cases: list[str] | None, metrics: list[
     )
 
 
-def _list_sources(results: "Store", json: str | None, *, quiet: bool) -> None:
+def _list_sources(results: "Store", reports: options.Reports) -> None:
+    from dataclasses import asdict
+
+    from zerolap.cli.output import write_document
+
     sources = results.imported.sources()
-    if json is not None:
-        import json as encoder
-        from dataclasses import asdict
-
-        from zerolap.cli.output import write
-
-        write(json, encoder.dumps({"schema": SOURCES_SCHEMA, "sources": [asdict(each) for each in sources]}, indent=2))
-    if quiet or json == "-":
+    write_document(reports.json, {"schema": SOURCES_SCHEMA, "sources": [asdict(each) for each in sources]})
+    if not reports.has_table:
         return
     for each in sources:
         writer.show(

@@ -1,12 +1,12 @@
 """`zerolap history ack` and `zerolap history report`: what a team accepts, and what is open."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.option_groups import Only
 
 if TYPE_CHECKING:
     from zerolap.store import Store
@@ -19,9 +19,7 @@ that the commit changed, COMMIT:CASE all metrics of the case. The ledger of smal
 Examples:
 
     zerolap history ack 4f8cdc2a1ea5:get-100B:instructions_per_op --repo ~/redis --reason 'bounds check, CVE fix'
-
     zerolap history ack 4f8cdc2a1ea5 --repo ~/redis --reason 'new encoding, agreed on'
-
     zerolap history ack 4f8cdc2a1ea5 --repo ~/redis --withdraw
 """
 REPORT_HELP = """List the regressions and drifts that are open: not accepted, and not made good since.
@@ -29,19 +27,16 @@ REPORT_HELP = """List the regressions and drifts that are open: not accepted, an
 Examples:
 
     zerolap history report --repo ~/redis
-
     zerolap history report --repo ~/redis --range HEAD~60..HEAD --json - --fail-on regression
 """
 
-Repository = Annotated[
-    Path, typer.Option("--repo", help="Git repository of the commits; by default the directory.", metavar="DIR")
-]
 CHANGE_PARTS = 3
 
 
 def ack(
     change: Annotated[str, typer.Argument(metavar="CHANGE", help="COMMIT[:CASE[:METRIC]]", show_default=False)],
-    repo: Repository = Path("."),
+    *,
+    commits: Annotated[options.RangeOptions, Only("repo")],
     reason: Annotated[str, typer.Option(help="Why the change is accepted.", metavar="TEXT")] = "",
     withdraw: Annotated[bool, typer.Option("--withdraw", help="Open an accepted change again.")] = False,
     store: options.StoreLocation = None,
@@ -53,13 +48,13 @@ def ack(
     from zerolap.store import AcceptedChange, Store
 
     name, *rest = change.split(":", CHANGE_PARTS - 1)
-    commit = required_commit(repo, name)
+    commit = required_commit(commits.repo, name)
     if not withdraw and not reason.strip():
         raise UsageError("an accepted change needs a reason", hint="--reason 'why it is accepted'")
     case, metric = (*rest, "", "")[:2]
     if metric and metric not in (*WORK, *TIME):
         raise UsageError(f"a history does not follow `{metric}`", hint=f"metrics are {', '.join([*WORK, *TIME])}")
-    accepted = AcceptedChange(str(repo.resolve()), commit, reason.strip(), case, metric)
+    accepted = AcceptedChange(str(commits.repo.resolve()), commit, reason.strip(), case, metric)
     with Store.open(store) as results:
         if not withdraw:
             if case:
@@ -90,43 +85,24 @@ def _require_known(case: str, results: "Store") -> None:
 
 def report(
     context: typer.Context,
-    cases: options.Cases = None,
-    repo: Repository = Path("."),
-    shown: Annotated[
-        str | None,
-        typer.Option(
-            "--range", help="Commits to look at; by default those of HEAD that are measured.", metavar="RANGE"
-        ),
-    ] = None,
-    cases_directory: options.CasesDirectory = None,
-    command: options.Command = None,
-    group: options.Group = None,
-    topology: options.Topology = None,
-    config: options.Config = None,
-    variant: options.VariantWords = None,
-    json: options.Json = None,
-    markdown: options.Markdown = None,
+    *,
+    cases: options.CaseOptions,
+    commits: options.RangeOptions,
+    reports: Annotated[options.Reports, Only("json", "markdown", "quiet")],
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
-    platform: options.MeasuredOn = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """Write what is open."""
-    from zerolap.build import BRANCH
-    from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.cli.exit_code import history_exit_code
-    from zerolap.cli.output import HistoryReports, write_history
-    from zerolap.history import Shown, history_of, of_built_commits, open_changes
+    from zerolap.cli.output import write_history
+    from zerolap.cli.repeated_command import command_line
+    from zerolap.history import Shown, history_of, open_changes
     from zerolap.lab import Lab
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown, html=None, benchfmt=None)
-    selected = deployed(selected_cases(cases_directory, cases, command, group), topology, cases_directory)
-    asked = options.history_range(repo, shown or BRANCH, selected, variant, options.server_settings(config))
+    asked = commits.asked(cases.selected())
     with Store.open_known(store) as results:
-        asked = options.on_platform(asked, platform, results)
-        if asked.text == BRANCH:
-            asked = of_built_commits(asked, results)
-        document = history_of(asked, Lab(results), Shown(options.command_line(context)))
-        write_history(open_changes(document), HistoryReports(json, markdown, None, quiet, nothing="nothing is open"))
+        asked = commits.known(asked, results)
+        document = history_of(asked, Lab(results), Shown(command_line(context)))
+        write_history(open_changes(document), reports, nothing="nothing is open")
     raise typer.Exit(history_exit_code(document, [case.name for case in asked.cases], fail_on))

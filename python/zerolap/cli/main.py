@@ -12,11 +12,12 @@ from types import FrameType
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 from zerolap import __version__, writer
 from zerolap.cli.settings_file import FILE, with_file_named
-from zerolap.cli.verbs import VERBS, panel_of
+from zerolap.cli.verb import PlainHelpOfGroup
+from zerolap.cli.verbs import PANELS, VERBS, panel_of
 from zerolap.errors import EnvironmentMissing, Interrupted, UsageError, ZerolapError
 
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
@@ -24,12 +25,12 @@ MOST_QUOTED = 100
 """Few records refer to each other in cycles: to look for cycles as often as by default takes longer than many verbs."""
 
 
-class LazyVerbs(TyperGroup):
+class LazyVerbs(PlainHelpOfGroup):
     """Imports a verb's module only when the verb is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the verbs in the order of the help."""
-        return list(VERBS)
+        return [verb for verbs in PANELS.values() for verb in verbs]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a verb for the list of verbs, without importing its module; None for an unknown one."""
@@ -49,18 +50,6 @@ class LazyVerbs(TyperGroup):
             command.name = name
         return name, command, rest
 
-    def invoke(self, ctx: Any) -> Any:
-        """Call the verb; where a value is refused that comes from `zerolap.toml`, the message names the file."""
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as wrong:
-            wrong.message = wrong.message.removeprefix("Value error, ").rstrip(".")
-            if wrong.ctx is not None and wrong.param is not None:
-                source = wrong.ctx.get_parameter_source(wrong.param.name or "")
-                if source is not None and source.name == "DEFAULT_MAP":
-                    wrong.message += f"; it is set in `{FILE}`"
-            raise
-
 
 def _show_version(is_requested: bool) -> None:
     if is_requested:
@@ -71,10 +60,9 @@ def _show_version(is_requested: bool) -> None:
 app = typer.Typer(
     cls=LazyVerbs,
     name="zerolap",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    epilog="Start with: zerolap run. Then: zerolap compare HEAD~1 HEAD --repo PATH. Defaults of options: zerolap.toml.",
+    epilog="Start with: zerolap run. Then: zerolap compare HEAD~1 HEAD. Defaults of options: zerolap.toml.",
 )
 
 
@@ -118,23 +106,31 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        app()
-    except ZerolapError as fault:
-        return _show(with_file_named(fault))
+        code = app(standalone_mode=False)
+        return code if isinstance(code, int) else 0
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
+    except typer.Abort:
+        return Interrupted.exit_code
     except BrokenPipeError:
         # The reader of the output closed it; what is left to flush at exit is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except UnicodeEncodeError as fault:
-        # Arguments and names of files may be any bytes; what is stored and written is not.
-        return _show(UsageError(f"not UTF-8 text: {fault.object[:MOST_QUOTED]!r}", hint="give names and ids in UTF-8"))
-    except OSError as fault:
-        return _show(_of_system(fault))
+        return 0
+    except (ZerolapError, typer.TyperException, UnicodeEncodeError, OSError) as fault:
+        return _show(_to_show(fault))
     except Exception as fault:  # noqa: BLE001 - the edge: exit code 1 would be taken for a regression
         writer.note(traceback.format_exc())
         return _show(ZerolapError(f"internal error: {fault}", hint="please report it with the lines above"))
-    return 0
+
+
+def _to_show(fault: Exception) -> ZerolapError:
+    """Return the error to show for what ended a command."""
+    if isinstance(fault, ZerolapError):
+        return with_file_named(fault)
+    if isinstance(fault, UnicodeEncodeError):
+        # Arguments and names of files may be any bytes; what is stored and written is not.
+        return UsageError(f"not UTF-8 text: {fault.object[:MOST_QUOTED]!r}", hint="give names and ids in UTF-8")
+    return _of_system(fault) if isinstance(fault, OSError) else _of_usage(fault)
 
 
 def _of_system(fault: OSError) -> ZerolapError:
@@ -144,6 +140,20 @@ def _of_system(fault: OSError) -> ZerolapError:
     if fault.errno == errno.ENOSPC:
         return EnvironmentMissing(f"no space left on the disk of `{fault.filename}`", hint="free some space")
     return ZerolapError(f"`{fault.filename}`: {fault.strerror}")
+
+
+def _of_usage(fault: Any) -> ZerolapError:
+    """Return the error to show for words that typer does not accept, with the usage of the command."""
+    if isinstance(fault, typer.BadParameter):
+        fault.message = fault.message.removeprefix("Value error, ")
+    message = fault.format_message().rstrip(".")
+    context, parameter = getattr(fault, "ctx", None), getattr(fault, "param", None)
+    if context is None:
+        return UsageError(message)
+    source = None if parameter is None else context.get_parameter_source(parameter.name)
+    if source is not None and source.name == "DEFAULT_MAP":
+        message += f"; it is set in `{FILE}`"
+    return UsageError(message, hint=f"{context.command_path} --help", details=context.get_usage())
 
 
 def _show(fault: ZerolapError) -> int:

@@ -1,21 +1,23 @@
 """`zerolap opportunities`: what to optimise next, over all cases."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
 from zerolap import writer
 from zerolap.cli import completion, options
+from zerolap.cli.option_groups import Only
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
-    from zerolap.opportunities import CountedVersion
-    from zerolap.records import OpportunityWeights
-    from zerolap.server import ServerLogin
+    from zerolap.records import Case, CaseWeights, SourceFunction
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+app = Verb()
+BY_COMMAND: Final = "command"
 
 HELP = f"""{VERBS["opportunities"]}
 
@@ -38,20 +40,14 @@ within each of some hundred requests. Nothing is timed meanwhile, and what is se
 Examples:
 
     zerolap run --engine counted && zerolap opportunities
-
     zerolap opportunities c-1f2e3d4c --side base --limit 30
-
     sudo zerolap opportunities --check-arguments
-
     zerolap opportunities --all --weights tcp://localhost:6379
-
     redis-cli INFO commandstats > usage.txt; zerolap opportunities --weights usage.txt --markdown -
 """
 
-BY_COMMAND = "command"
 
-
-@app.command(help=HELP)
+@app.own(help=HELP)
 def opportunities(
     context: typer.Context,
     identity: Annotated[
@@ -68,8 +64,6 @@ def opportunities(
             metavar="WEIGHTS",
         ),
     ] = BY_COMMAND,
-    password_file: options.PasswordFile = None,
-    username: options.Username = None,
     check_arguments: Annotated[
         bool,
         typer.Option(
@@ -77,50 +71,50 @@ def opportunities(
         ),
     ] = False,
     limit: Annotated[int, typer.Option(help="Most opportunities and functions to show.", metavar="N", min=1)] = 10,
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    store: options.StoreLocation = None,
-    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
-    quiet: options.Quiet = False,
+    *,
+    login: options.LoginOptions,
+    reports: Annotated[options.Reports, Only("json", "markdown", "quiet")],
+    place: options.LabOptions,
 ) -> None:
     """Find opportunities, and write them."""
-    from zerolap.build import functions_of_build
     from zerolap.cli.output import write_opportunities
+    from zerolap.cli.repeated_command import command_line
     from zerolap.opportunities import counted_version, version_opportunities
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown)
-    login = options.login(password_file, username)
-    with Store.open_to_read(store) as results, _progress(quiet=quiet) as listen:
+    with Store.open_to_read(place.store) as results, _progress(quiet=reports.quiet) as listen:
         version = counted_version(results, identity, side=side, everywhere=everywhere)
-        stated = _weights(weights, version, login)
-        words = options.command_line(context)
+        stated = _weights(weights, list(version.cases.values()), login)
+        words = command_line(context)
         if check_arguments:
             from zerolap.lab import Lab, checked_opportunities
 
-            lab = Lab(results, sandbox=options.sandbox_policy(unsafe_no_sandbox))
+            lab = Lab(results, sandbox=options.sandbox_policy(place.unsafe_no_sandbox))
             document = checked_opportunities(version, stated, lab, words, limit, listen)
         else:
-            document = version_opportunities(version, stated, results, functions_of_build, words, listen)
-    write_opportunities(document, limit, json=json, markdown=markdown, quiet=quiet)
+            document = version_opportunities(version, stated, results, _functions_of_build, words, listen)
+    write_opportunities(document, limit, reports)
 
 
-def _weights(
-    text: str, version: "CountedVersion", login: "ServerLogin | None"
-) -> "tuple[OpportunityWeights, Mapping[str, float]]":
-    """Return the weights that a user asks for, stated and by case; raises as `case_weights` does."""
-    from zerolap.explain import command_weights
-    from zerolap.records import OpportunityWeights
+def _functions_of_build(builds: Path, digest: str) -> "Sequence[SourceFunction] | None":
+    if not (builds / digest).is_dir():
+        return None
+    # To import what reads a build takes a while.
+    from zerolap.build import functions_of_build
 
+    return functions_of_build(builds, digest)
+
+
+def _weights(text: str, cases: "Sequence[Case]", login: options.LoginOptions) -> "CaseWeights":
+    """Return the weights that a user asks for; raises as `case_weights` does."""
     if text == BY_COMMAND:
-        commands = {name: tuple(case.verbs) for name, case in version.cases.items()}
-        return OpportunityWeights(kind="command"), command_weights(commands)
-    # Histories take a while to import.
-    from zerolap.history import case_weights
+        from zerolap.cases import named_weights
 
-    given = case_weights(text, list(version.cases.values()), login)
-    stated = OpportunityWeights(kind=given.stated.kind, source=given.stated.source, covered=given.stated.covered)
-    return stated, given.by_case
+        return named_weights(BY_COMMAND, cases)
+    # What asks servers takes a while to import.
+    from zerolap.server import case_weights
+
+    return case_weights(text, cases, login.login)
 
 
 @contextmanager

@@ -1,14 +1,15 @@
-"""Writes reports to files and to standard output."""
+"""Writes reports to files and to standard output: of each kind of document, how each of its reports is made."""
 
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from zerolap import writer
+from zerolap import report, writer
+from zerolap.cli.options import FailOn, Reports
 from zerolap.records import (
     BisectReport,
     CaseProfile,
@@ -19,215 +20,166 @@ from zerolap.records import (
     Opportunities,
     RunReport,
     SweepReport,
+    UsageError,
     VersionTable,
 )
-from zerolap.report import NO_CHANGES, comparison_json, run_json, show_comparison, show_run
+from zerolap.sheets import Sheet, bisect_sheet, sweep_sheet, with_sweep_reading
 from zerolap.store import Store
 
 SHOWN_REASONS = 3
 
-
-@dataclass(frozen=True)
-class Reports:
-    """The files that reports are written to, - for standard output, none for a report that is not wanted."""
-
-    json: str | None
-    markdown: str | None
-    html: str | None
-    benchfmt: str | None
-    quiet: bool
-
-    @property
-    def is_none_wanted(self) -> bool:
-        """Whether no report is to be written, but the table."""
-        return not any((self.json, self.markdown, self.html, self.benchfmt))
-
-    @property
-    def has_table(self) -> bool:
-        """Whether the table is written to standard output: unless `quiet`, or where a report is."""
-        return not self.quiet and "-" not in (self.json, self.markdown, self.benchfmt)
+Written = Mapping[str, Callable[[], str]]
+"""How each report of a document is made, by the name of its option; nothing is made that is not wanted."""
 
 
 def write_comparison(
-    comparison: Comparison, store: Store, reports: Reports, reasons: int | None = SHOWN_REASONS
+    comparison: Comparison,
+    store: Store,
+    reports: Reports,
+    fail_on: FailOn = FailOn.NEVER,
+    reasons: int | None = SHOWN_REASONS,
 ) -> None:
-    """Write all requested reports, and the table.
+    """Write the reports and the table of a comparison, whose pictures and trials the store holds.
 
-    The store holds the pictures and the trials; `reasons` limits the culprits in the table, None shows all.
-    """
-    with _writing(comparison.id):
-        if reports.json is not None:
-            write(reports.json, comparison_json(comparison))
-        if reports.markdown is not None:
-            from zerolap.report import comparison_markdown
-
-            write(reports.markdown, comparison_markdown(comparison))
-        if reports.html is not None:
-            from zerolap.documents import read_pictures
-            from zerolap.report import comparison_html
-
-            write(reports.html, comparison_html(comparison, read_pictures(comparison, store)))
-        if reports.benchfmt is not None:
-            from zerolap.report import comparison_benchfmt
-
-            write(reports.benchfmt, comparison_benchfmt(comparison, store.measurements(comparison.id)))
-    # Last, as the reader of the table may close it before its end.
-    if reports.has_table:
-        show_comparison(comparison, writer.console(), reasons)
-
-
-def write_run(report: RunReport, store: Store, reports: Reports) -> None:
-    """Write all requested reports on a run, as `write_comparison` does."""
-    with _writing(report.id):
-        if reports.json is not None:
-            write(reports.json, run_json(report))
-        if reports.markdown is not None:
-            from zerolap.report import run_markdown
-
-            write(reports.markdown, run_markdown(report))
-        if reports.html is not None:
-            from zerolap.documents import read_run_pictures
-            from zerolap.report import run_html
-
-            write(reports.html, run_html(report, read_run_pictures(report, store)))
-        if reports.benchfmt is not None:
-            from zerolap.report import run_benchfmt
-
-            write(reports.benchfmt, run_benchfmt(report, store.measurements(report.id)))
-    if reports.has_table:
-        show_run(report, writer.console())
-
-
-@dataclass(frozen=True)
-class HistoryReports:
-    """The files that a history is written to, - for standard output, none for a report that is not wanted.
-
-    `nothing` is the headline of a history that has no changes to show.
+    `fail_on` is when a case counts as failed for JUnit and SARIF; `reasons` limits the culprits in the table, None
+    shows all.
     """
 
-    json: str | None
-    markdown: str | None
-    csv: str | None
-    quiet: bool
-    benchfmt: str | None = None
-    nothing: str = NO_CHANGES
+    def html() -> str:
+        from zerolap.documents import read_pictures
+
+        return report.comparison_html(comparison, read_pictures(comparison, store))
+
+    def sarif() -> str:
+        from zerolap.build import changes_between
+        from zerolap.report.pull_request import changed_lines, comparison_sarif
+
+        servers = store.request(comparison.id).request.servers
+        changes = changes_between(servers["base"].source, servers["head"].source, store.blobs)
+        return comparison_sarif(comparison, changed_lines(changes), fail_on.value)
+
+    written: Written = {
+        "json": partial(report.comparison_json, comparison),
+        "markdown": partial(report.comparison_markdown, comparison),
+        "html": html,
+        "benchfmt": lambda: report.comparison_benchfmt(comparison, store.measurements(comparison.id)),
+        "junit": partial(report.comparison_junit, comparison, fail_on.value),
+        "sarif": sarif,
+    }
+    _write(
+        "a comparison", reports, written, partial(report.show_comparison, comparison, reasons=reasons), comparison.id
+    )
 
 
-def write_history(history: History, reports: HistoryReports) -> None:
-    """Write all requested reports on a history, and the table."""
-    from zerolap.report import history_benchfmt, history_csv, history_json, history_markdown, show_history
+def write_run(run: RunReport, store: Store, reports: Reports) -> None:
+    """Write the reports and the table of a run, as `write_comparison` does."""
 
-    for target, written in (
-        (reports.json, history_json),
-        (reports.markdown, partial(history_markdown, nothing=reports.nothing)),
-        (reports.csv, history_csv),
-        (reports.benchfmt, history_benchfmt),
-    ):
-        if target is not None:
-            write(target, written(history))
-    if not reports.quiet and "-" not in (reports.json, reports.markdown, reports.csv, reports.benchfmt):
-        show_history(history, writer.console(), reports.nothing)
+    def html() -> str:
+        from zerolap.documents import read_run_pictures
 
+        return report.run_html(run, read_run_pictures(run, store))
 
-def write_shares(history: History, reports: HistoryReports) -> None:
-    """Write the share of each commit in the changes of a range: the document, and the table."""
-    from zerolap.report import history_json, shares_markdown, show_shares
-
-    if reports.json is not None:
-        write(reports.json, history_json(history))
-    if reports.markdown is not None:
-        write(reports.markdown, shares_markdown(history))
-    if not reports.quiet and "-" not in (reports.json, reports.markdown):
-        show_shares(history, writer.console())
+    written: Written = {
+        "json": partial(report.run_json, run),
+        "markdown": partial(report.run_markdown, run),
+        "html": html,
+        "benchfmt": lambda: report.run_benchfmt(run, store.measurements(run.id)),
+        "junit": partial(report.run_junit, run),
+    }
+    _write("a run", reports, written, partial(report.show_run, run), run.id)
 
 
-def write_version_table(table: VersionTable, *, json: str | None, markdown: str | None, quiet: bool) -> None:
-    """Write the requested reports on the versions of a history, and the table."""
-    from zerolap.report import show_version_table, version_table_json, version_table_markdown
-
-    if json is not None:
-        write(json, version_table_json(table))
-    if markdown is not None:
-        write(markdown, version_table_markdown(table))
-    if not quiet and "-" not in (json, markdown):
-        show_version_table(table, writer.console())
+def write_sweep(sweep: SweepReport, reports: Reports) -> None:
+    """Write the reports and the table of a sweep of snapshots."""
+    document, sheet = with_sweep_reading(sweep), sweep_sheet(sweep)
+    written: Written = {**_of_sheet(document, sheet), "html": partial(report.sheet_html, document, sheet)}
+    _write("a sweep of snapshots", reports, written, partial(report.show_sheet, sheet), sweep.id)
 
 
-def write_bisect(report: BisectReport, *, json: str | None, markdown: str | None, quiet: bool) -> None:
-    """Write the outcome of a bisection: the documents that are requested, and the lines for a terminal."""
-    from zerolap.report import document_json, sheet_markdown, show_sheet
-    from zerolap.sheets import bisect_sheet
-
-    sheet = bisect_sheet(report)
-
-    if json is not None:
-        write(json, document_json(report))
-    if markdown is not None:
-        write(markdown, sheet_markdown(sheet))
-    if not quiet and "-" not in (json, markdown):
-        show_sheet(sheet, writer.console())
+def write_history(history: History, reports: Reports, nothing: str = report.NO_CHANGES) -> None:
+    """Write the reports and the table of a history; `nothing` is its headline if it has no changes to show."""
+    written: Written = {
+        "json": partial(report.history_json, history),
+        "markdown": partial(report.history_markdown, history, nothing=nothing),
+        "csv": partial(report.history_csv, history),
+        "benchfmt": partial(report.history_benchfmt, history),
+    }
+    _write("a history", reports, written, partial(report.show_history, history, nothing=nothing))
 
 
-def write_check(report: CheckReport, *, json: str | None, quiet: bool) -> None:
-    """Write the document of a check if requested, and the table unless the document is written to standard output."""
-    from zerolap.report import check_json, show_check
+def write_shares(history: History, reports: Reports) -> None:
+    """Write the share of each commit in the changes of a range: the reports and the table."""
+    written: Written = {
+        "json": partial(report.history_json, history),
+        "markdown": partial(report.shares_markdown, history),
+    }
+    _write("the shares of commits", reports, written, partial(report.show_shares, history))
 
-    if json is not None:
-        write(json, check_json(report))
-    if not quiet and json != "-":
-        show_check(report, writer.console())
+
+def write_version_table(table: VersionTable, reports: Reports) -> None:
+    """Write the reports and the table of the versions of a history."""
+    written: Written = {
+        "json": partial(report.version_table_json, table),
+        "markdown": partial(report.version_table_markdown, table),
+    }
+    _write("a table of versions", reports, written, partial(report.show_version_table, table))
 
 
-def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], *, json: str | None, quiet: bool) -> None:
-    """Write stacks in the formats of other programs by target, the document of a profile if requested, and the table.
+def write_bisect(search: BisectReport, reports: Reports) -> None:
+    """Write the reports and the lines of a search for a commit."""
+    sheet = bisect_sheet(search)
+    _write("a search", reports, _of_sheet(search, sheet), partial(report.show_sheet, sheet))
 
-    The table is left out if `quiet`, or where another is written to standard output.
-    """
-    from zerolap.report import profile_json, show_profile
 
-    with _writing(profile.id, "profile --stored"):
+def write_check(check: CheckReport, reports: Reports) -> None:
+    """Write the document and the table of a check of cases."""
+    _write("a check", reports, {"json": partial(report.check_json, check)}, partial(report.show_check, check))
+
+
+def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], reports: Reports) -> None:
+    """Write stacks in the formats of other programs by target, and the document and the table of a profile."""
+    with _kept(profile.id, "profile --stored"):
         for target, content in exports.items():
             write_bytes(target, content)
-        if json is not None:
-            write(json, profile_json(profile))
-    if not quiet and "-" not in (json, *exports):
-        show_profile(profile, writer.console())
-
-
-def write_opportunities(
-    document: Opportunities, limit: int, *, json: str | None, markdown: str | None, quiet: bool
-) -> None:
-    """Write what could be optimised: the documents that are requested, and the lines for a terminal."""
-    from zerolap.report import opportunities_json, opportunities_markdown, show_opportunities
-
-    if json is not None:
-        write(json, opportunities_json(document))
-    if markdown is not None:
-        write(markdown, opportunities_markdown(document, limit))
-    if not quiet and "-" not in (json, markdown):
-        show_opportunities(document, writer.console(), limit)
-
-
-def write_sweep(report: SweepReport, reports: Reports) -> None:
-    """Write the requested documents of a sweep, as `write_comparison` does; none of them is benchfmt."""
-    from zerolap.report import document_json, sheet_html, sheet_markdown, show_sheet
-    from zerolap.sheets import sweep_sheet, with_sweep_reading
-
-    document, sheet = with_sweep_reading(report), sweep_sheet(report)
-
-    with _writing(report.id):
         if reports.json is not None:
-            write(reports.json, document_json(document))
-        if reports.html is not None:
-            write(reports.html, sheet_html(document, sheet))
-        if reports.markdown is not None:
-            write(reports.markdown, sheet_markdown(sheet))
+            write(reports.json, report.profile_json(profile))
+    if reports.has_table and "-" not in exports:
+        report.show_profile(profile, writer.console())
+
+
+def write_opportunities(document: Opportunities, limit: int, reports: Reports) -> None:
+    """Write the reports and the lines of what could be optimised."""
+    written: Written = {
+        "json": partial(report.opportunities_json, document),
+        "markdown": partial(report.opportunities_markdown, document, limit),
+    }
+    _write("opportunities", reports, written, partial(report.show_opportunities, document, limit=limit))
+
+
+def _of_sheet(document: Any, sheet: Sheet) -> Written:
+    """Return how the reports are made that every document with a sheet has."""
+    return {"json": partial(report.document_json, document), "markdown": partial(report.sheet_markdown, sheet)}
+
+
+def _write(
+    kind: str, reports: Reports, written: Written, show: Callable[..., None], identity: str | None = None
+) -> None:
+    """Write the reports that are wanted, and what is shown on a terminal last: its reader may close it before its end.
+
+    Raises `UsageError` for a report that this kind of document does not have.
+    """
+    for name in reports.targets:
+        if name not in written:
+            raise UsageError(f"{kind} is not written as {name}", hint=f"write --{next(iter(written))} FILE")
+    with _kept(identity) if identity is not None else contextlib.nullcontext():
+        for name, target in reports.targets.items():
+            write(target, written[name]())
     if reports.has_table:
-        show_sheet(sheet, writer.console())
+        show(console=writer.console())
 
 
 @contextlib.contextmanager
-def _writing(identity: str, verb: str = "explain") -> Iterator[None]:
+def _kept(identity: str, verb: str = "explain") -> Iterator[None]:
     """Turn a failure to write a report into an error that names the stored result."""
     try:
         yield
@@ -238,6 +190,14 @@ def _writing(identity: str, verb: str = "explain") -> Iterator[None]:
             f"a report could not be written: {fault.strerror}",
             hint=f"the result is stored: zerolap {verb} {identity} writes it again",
         ) from fault
+
+
+def write_document(target: str | None, document: Mapping[str, Any]) -> None:
+    """Write a document as JSON where it is wanted."""
+    import json
+
+    if target is not None:
+        write(target, json.dumps(document, indent=2))
 
 
 def write(target: str, text: str) -> None:

@@ -1,21 +1,21 @@
 """`zerolap profile`: one look at where a case spends its time or waits, and the stacks as files for other programs."""
 
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from zerolap import writer
 from zerolap.cli import completion, options
+from zerolap.cli.option_groups import Only
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zerolap.queries import ExportFormat
-    from zerolap.records import Case, DrawnSide, Request
-    from zerolap.sandbox import SandboxPolicy
+    from zerolap.records import Case, Request
     from zerolap.store import StackEngine, Store
 
 MEASURING = ("repo", "cases_directory", "topology", "config", "variant", "trial_limit", "seed", "unsafe_no_sandbox")
@@ -25,7 +25,7 @@ CHECKS_OF_RECORDING = {"stack_samples", "lost_samples"}
 DEFAULT_TOP = 15
 MOST_NAMED = 8
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+app = Verb()
 
 HELP = f"""{VERBS["profile"]}
 
@@ -39,22 +39,16 @@ passes, which needs root and bpftrace.
 Examples:
 
     zerolap profile redis-server get-100B
-
     zerolap profile ./src/redis-server zadd --output zadd.svg --output zadd.pb.gz
-
     zerolap profile 8.0 xadd-auto-id --repo ~/redis --lines streamAppendItem
-
     zerolap profile redis-server get-100B --config io-threads=2 --thread io_thd_1
-
     zerolap profile redis-server set-ex-100B --config appendonly=yes --off-cpu --output waits.svg
-
     zerolap profile --stored latest --html page.html
-
     zerolap profile --stored c-1f2e3d4c zadd --side base --output - --format folded
 """
 
 
-@app.command(help=HELP)
+@app.own(help=HELP)
 def profile(
     context: typer.Context,
     words: Annotated[
@@ -67,9 +61,7 @@ def profile(
             help="Show stored stacks of this comparison or run; `latest` is the newest that has some.", metavar="ID"
         ),
     ] = None,
-    side: Annotated[
-        str, typer.Option(help="With --stored: side of a comparison, base or head.", metavar="SIDE")
-    ] = "head",
+    side: Annotated[Literal["base", "head"], typer.Option(help="With --stored: side of a comparison.")] = "head",
     thread: Annotated[
         str | None,
         typer.Option(help="Only the samples of this thread; source lines are of all threads.", metavar="NAME"),
@@ -103,80 +95,69 @@ def profile(
             metavar="NAME",
         ),
     ] = None,
-    html: Annotated[
-        str | None,
-        typer.Option(
-            "--html", help="Write the one-file HTML report of the result, with the flame graph.", metavar="FILE"
-        ),
-    ] = None,
-    json: options.Json = None,
-    repo: options.Repo = None,
-    cases_directory: options.CasesDirectory = None,
-    topology: options.Topology = None,
-    config: options.Config = None,
-    variant: options.VariantWords = None,
-    trial_limit: options.TrialLimit = None,
-    store: options.StoreLocation = None,
-    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
-    seed: options.Seed = None,
-    quiet: options.Quiet = False,
+    *,
+    servers: options.ServerOptions,
+    cases: Annotated[options.CaseOptions, Only("cases_directory", "topology")],
+    measuring: Annotated[options.MeasuringOptions, Only("trial_limit", "seed")],
+    reports: Annotated[options.Reports, Only("json", "html", "quiet")],
+    place: options.LabOptions,
 ) -> None:
     """Sample a case, or read stored stacks; write what was asked for, and the table."""
     from zerolap.cli.output import write_profile
+    from zerolap.cli.repeated_command import command_line
     from zerolap.errors import UsageError
     from zerolap.lab import Options, run_request
     from zerolap.queries import QuerySources, read_case_stacks
-    from zerolap.records import RequestedServer
     from zerolap.store import Store
 
     exports = _exports(output or [], format_name)
-    options.check_reports(json=json, html=html, exports=list(exports))
-    of_side = _side(side, is_stored=stored is not None)
+    options.check_targets([*reports.targets.values(), *exports])
+    if side == "base" and stored is None:
+        raise UsageError("`--side base` is for stored comparisons", hint="add --stored ID")
     engine: StackEngine = "traced" if off_cpu else "sampled"
     if off_cpu and lines:
         raise UsageError("`--off-cpu` has no source lines", hint="leave --lines out")
     if stored is None:
         server, name = _server_and_case(words or [])
         request = run_request(
-            server=RequestedServer(
-                source=options.source(server, repo),
-                variant=options.variant(variant).name,
-                config=options.server_settings(config),
-            ),
-            cases=[_case(name, cases_directory, topology)],
-            options=Options(engines=[engine], seed=seed),
-            command_line=options.command_line(context),
+            server=servers.requested(server),
+            cases=[_case(name, cases)],
+            options=Options(engines=[engine], seed=measuring.seed),
+            command_line=command_line(context),
         )
-        policy = options.sandbox_policy(unsafe_no_sandbox)
-        trial_seconds = options.trial_seconds(trial_limit, None, quick=False)
-        find = partial(_measured, request, policy, trial_seconds, quiet=quiet)
+        measuring.check()
+        find = partial(_measured, request, place, measuring, quiet=reports.quiet)
     else:
         _refuse_measuring(context)
         find = partial(_stored, stored, words or [], engine)
-    with Store.open(store) if stored is None else Store.open_to_read(store) as results:
+    with Store.open(place.store) if stored is None else Store.open_to_read(place.store) as results:
         identity, case = find(results)
-        stacks = read_case_stacks(QuerySources(results), identity, case, of_side, engine)
+        stacks = read_case_stacks(QuerySources(results), identity, case, side, engine)
         if thread is not None:
             stacks = stacks.of_thread(thread)
         shown = stacks.profile(top, lines or [])
         contents = {target: stacks.exported(export) for target, export in exports.items()}
-        if html is not None:
-            _write_html(html, results, identity)
-    write_profile(shown, contents, json=json, quiet=quiet)
+        if reports.html is not None:
+            _write_html(reports.html, results, identity)
+    write_profile(shown, contents, reports)
 
 
 def _measured(
-    request: "Request", policy: "SandboxPolicy", trial_seconds: float, results: "Store", *, quiet: bool
+    request: "Request",
+    place: options.LabOptions,
+    measuring: options.MeasuringOptions,
+    results: "Store",
+    *,
+    quiet: bool,
 ) -> tuple[str, str]:
     """Sample the request's case; return the id of the run and the name of the case. Raises if there are no stacks."""
-    from zerolap.cli.bar import Bar
     from zerolap.errors import EnvironmentMissing, TrialFailed
-    from zerolap.lab import Lab, run
+    from zerolap.lab import run
     from zerolap.report import plain
     from zerolap.sheets import failed_check
 
-    with Bar(quiet=quiet) as bar:
-        report = run(request, Lab(results, bar, policy, trial_seconds=trial_seconds))
+    with place.lab(results, measuring, quiet=quiet) as lab:
+        report = run(request, lab)
     for skipped in report.skipped:
         raise EnvironmentMissing(f"{skipped.case} cannot be measured: {skipped.text}")
     [case] = report.cases
@@ -217,29 +198,16 @@ def _stored(identity: str, words: "Sequence[str]", engine: "StackEngine", result
     return stored_case(QuerySources(results), identity, words[0] if words else None, engine)
 
 
-def _case(name: str, directory: Path | None, topology: str | None) -> "Case":
+def _case(name: str, cases: options.CaseOptions) -> "Case":
     """Return the case of that name; raises `UsageError` for none and for a glob of several."""
-    from zerolap.cli.case_selection import deployed, selected_cases
     from zerolap.errors import UsageError
 
-    chosen = selected_cases(directory, [name], None, None)
+    chosen = cases.selected([name])
     if len(chosen) > 1:
         names = ", ".join(case.name for case in chosen[:MOST_NAMED])
         more = ", ..." if len(chosen) > MOST_NAMED else ""
         raise UsageError(f"`{name}` selects {len(chosen)} cases", hint=f"name one: {names}{more}")
-    return deployed(chosen, topology, directory)[0]
-
-
-def _side(name: str, *, is_stored: bool) -> "DrawnSide":
-    from zerolap.errors import UsageError
-
-    if name == "head":
-        return "head"
-    if name != "base":
-        raise UsageError(f"`--side {name}` is not valid", hint="write base or head")
-    if not is_stored:
-        raise UsageError("`--side base` is for stored comparisons", hint="add --stored ID")
-    return "base"
+    return chosen[0]
 
 
 def _exports(targets: "Sequence[str]", format_name: str | None) -> "dict[str, ExportFormat]":
@@ -256,19 +224,19 @@ def _exports(targets: "Sequence[str]", format_name: str | None) -> "dict[str, Ex
 
 def _refuse_measuring(context: typer.Context) -> None:
     """Raise `UsageError` for an option of measuring on the command line: what is stored was measured as it was."""
+    from zerolap.cli.repeated_command import is_on_command_line
     from zerolap.errors import UsageError
 
     for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if parameter.name in MEASURING and source is not None and source.name == "COMMANDLINE":
+        if parameter.name in MEASURING and is_on_command_line(context, parameter.name):
             raise UsageError(f"`{parameter.opts[0]}` measures, and `--stored` does not", hint="leave one of them out")
 
 
 def _write_html(target: str, results: "Store", identity: str) -> None:
-    from zerolap.cli.output import Reports, write_comparison, write_run
+    from zerolap.cli.output import write_comparison, write_run
     from zerolap.documents import read_comparison, read_run
 
-    reports = Reports(json=None, markdown=None, html=target, benchfmt=None, quiet=True)
+    reports = options.Reports(html=target, quiet=True)
     if identity.startswith("r-"):
         write_run(read_run(results, identity), results, reports)
     else:

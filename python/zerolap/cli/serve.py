@@ -8,9 +8,10 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+app = Verb()
 
 HELP = f"""{VERBS["serve"]}
 
@@ -59,7 +60,7 @@ Listen = Annotated[
     list[str] | None,
     typer.Option(
         help="Address for reports, the HTTP API, agents (builds and sources), /health and /metrics; agents on other"
-        r" machines need one that they can reach, such as 0.0.0.0:7480 or [::]:7480. May be repeated.  \[default:"
+        " machines need one that they can reach, such as 0.0.0.0:7480 or [::]:7480. May be repeated. [default:"
         f" {DEFAULT_LISTEN}]",
         metavar="HOST:PORT",
     ),
@@ -74,7 +75,7 @@ FleetDirectory = Annotated[
 ]
 
 
-@app.command(help=HELP)
+@app.own(help=HELP)
 def serve(
     listen: Listen = None,
     fleet: FleetDirectory = None,
@@ -86,9 +87,8 @@ def serve(
             metavar="FILE",
         ),
     ] = None,
-    keep: options.Keep = None,
-    keep_newest: options.KeepNewest = None,
-    keep_bytes: options.KeepBytes = None,
+    *,
+    kept: options.KeptOptions,
     hosts: Annotated[
         list[str] | None,
         typer.Option(
@@ -102,8 +102,7 @@ def serve(
         bool, typer.Option("--public-reports", help="Make reports public: readable without a token.")
     ] = False,
     demo: Annotated[bool, typer.Option("--demo", help=DEMO_HELP)] = False,
-    store: options.StoreLocation = None,
-    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+    place: options.LabOptions,
 ) -> None:
     """Serve until stopped."""
     import asyncio
@@ -116,7 +115,7 @@ def serve(
     from zerolap.triggers import Triggers, mirrors_of, read_trigger_settings
 
     if demo:
-        if any((fleet, triggers, keep, keep_newest, keep_bytes, store)):
+        if any((fleet, triggers, place.store)) or kept != options.KeptOptions():
             raise UsageError(
                 "--demo shows a store of its own", hint="leave out --store, --fleet, --triggers and the --keep options"
             )
@@ -128,10 +127,10 @@ def serve(
             raise UsageError(f"there is no directory {fleet}", hint=f"make a fleet: zerolap fleet init {fleet} --help")
         read_configuration(fleet)
     settings = None if triggers is None else read_trigger_settings(triggers)
-    retention = options.retention(keep, keep_newest, keep_bytes)
+    retention = kept.retention
     set_up_logs()
-    with Store.open(store) as results:
-        policy = options.sandbox_policy(unsafe_no_sandbox)
+    with Store.open(place.store) as results:
+        policy = options.sandbox_policy(place.unsafe_no_sandbox)
         by_itself = None if settings is None else Triggers(results, settings, mirrors_of(results))
         serving = ServeOptions(
             results,

@@ -24,8 +24,8 @@ INNER_VERBS = {
 
 OPTIONS = {
     "repo", "cases", "command", "group", "engine", "budget", "min-effect", "quick", "json", "html", "markdown",
-    "benchfmt", "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server", "stacks",
-    "load-tool", "keep", "keep-newest", "keep-bytes", "variant", "base-variant", "head-variant", "topology",
+    "benchfmt", "junit", "sarif", "fail-on", "store", "seed", "quiet", "config", "base-config", "head-config", "server",
+    "stacks", "load-tool", "keep", "keep-newest", "keep-bytes", "variant", "base-variant", "head-variant", "topology",
     "trial-limit", "unsafe-no-sandbox",
 }  # fmt: skip
 

@@ -2,21 +2,24 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
 from zerolap.cli import completion, options
+from zerolap.cli.option_groups import Only
+from zerolap.cli.option_values import BYTES_PER_UNIT
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.lab import Factor
-    from zerolap.records import SnapshotEvent, SnapshotLoad
+    from zerolap.records import SnapshotLoad
 
 MOST_REPETITIONS = 100
 SMALLEST_SIZE = 1 << 20
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+app = Verb()
 
 HELP = f"""{VERBS["snapshot"]}
 
@@ -36,26 +39,18 @@ of a kernel with Async-fork in it (docs/async-fork.md). The counts are kept and 
 Examples:
 
     zerolap snapshot redis-server
-
     zerolap snapshot redis-server --sizes 256MiB,512MiB,1GiB --html snapshot.html
-
     zerolap snapshot 8.0 --repo ~/redis --event bgrewriteaof
-
     zerolap snapshot redis-server --event replica --load open --rate 20000
-
     zerolap snapshot redis-server --sizes 1GiB --vary io-threads=1,4 --vary transparent-huge-pages=never,always
-
     zerolap snapshot redis-server --sizes 1GiB --trace --html snapshot.html
-
     zerolap snapshot 8.0 --base 7.2 --repo ~/redis --fail-on regression --markdown -
-
     zerolap snapshot 8.0 --repo ~/redis --sizes 1GiB --platform arm
-
     zerolap snapshot redis-server --kernel /usr/src/linux-source-6.1.tar.xz --kernel-patch my-fork.patch
 """
 
 
-@app.command(help=HELP)
+@app.own(help=HELP)
 def snapshot(
     context: typer.Context,
     server: Annotated[str, typer.Argument(metavar="SERVER", show_default=False, autocompletion=completion.revisions)],
@@ -67,7 +62,7 @@ def snapshot(
         ),
     ] = None,
     event: Annotated[
-        str,
+        Literal["bgsave", "bgrewriteaof", "replica", "none"],
         typer.Option(help="What makes the server fork: bgsave, bgrewriteaof, replica, or none.", metavar="NAME"),
     ] = "bgsave",
     load: Annotated[
@@ -126,62 +121,37 @@ def snapshot(
         ),
     ] = None,
     min_effect: Annotated[str, typer.Option(help="Smallest relevant change, for verdicts.", metavar="SIZE")] = "10%",
-    repo: options.Repo = None,
-    config: options.Config = None,
-    variant: options.VariantWords = None,
-    json: options.Json = None,
-    html: options.Html = None,
-    markdown: options.Markdown = None,
+    *,
+    servers: options.ServerOptions,
+    measuring: Annotated[options.MeasuringOptions, Only("seed")],
+    reports: Annotated[options.Reports, Only("json", "html", "markdown", "quiet")],
     fail_on: options.FailWhen = options.FailOn.NEVER,
-    store: options.StoreLocation = None,
-    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
-    seed: options.Seed = None,
-    quiet: options.Quiet = False,
-    platform: options.Platform = None,
-    priority: options.Priority = options.DEFAULT_PRIORITY,
-    topic: options.Topic = "",
-    no_wait: options.NoWait = False,
+    submission: options.PlatformOptions,
+    place: options.LabOptions,
 ) -> None:
     """Carry out the sweep, write what was asked for, and the table."""
-    from zerolap.cli.bar import Bar
-    from zerolap.cli.emulated_forks import KernelOptions, is_given
+    from zerolap.cli.emulated_forks import KernelOptions
     from zerolap.cli.exit_code import snapshot_exit_code
-    from zerolap.cli.output import Reports, write_sweep
-    from zerolap.lab import (
-        EMULATED_SEED,
-        Lab,
-        emulated_request,
-        sides_of,
-        snapshot as sweep,
-        snapshot_request,
-    )
-    from zerolap.records import EmulatedSweep, RequestedServer, SnapshotSweep
+    from zerolap.cli.output import write_sweep
+    from zerolap.cli.repeated_command import command_line, is_on_command_line
+    from zerolap.lab import EMULATED_SEED, emulated_request, sides_of, snapshot as sweep, snapshot_request
+    from zerolap.records import EmulatedSweep, SnapshotSweep
     from zerolap.store import Store
 
-    options.check_reports(json=json, markdown=markdown, html=html)
-    options.check_platform(platform, priority=priority, topic=topic, no_wait=no_wait)
     kernel_files = KernelOptions(kernel, kernel_patch or [], kernel_config or []).files(context)
     _check_gate(fail_on, has_sides=base is not None or vary is not None)
-
-    def requested(name: str) -> RequestedServer:
-        return RequestedServer(
-            source=options.source(name, repo),
-            variant=options.variant(variant).name,
-            config=options.server_settings(config),
-        )
-
-    reports = Reports(json, markdown, html, None, quiet)
     sizes_bytes = () if sizes is None else _sizes(sizes)
-    factors, words = [_factor(text) for text in vary or []], options.command_line(context)
-    sides = sides_of(requested(server), None if base is None else requested(base), factors)
+    factors, words = [_factor(text) for text in vary or []], command_line(context)
+    sides = sides_of(servers.requested(server), None if base is None else servers.requested(base), factors)
+    seed = measuring.seed
     if kernel_files is not None:
         forks = EmulatedSweep(kernel=kernel_files, sizes_bytes=sizes_bytes)
-        if is_given(context, "repetitions"):
+        if is_on_command_line(context, "repetitions"):
             forks = forks.model_copy(update={"repetitions": repetitions})
         request = emulated_request(sides, forks, words, seed=EMULATED_SEED if seed is None else seed)
     else:
         wanted = SnapshotSweep(
-            event=_event(event),
+            event=event,
             sizes_bytes=sizes_bytes,
             loads=_loads(load),
             rate_per_second=rate,
@@ -189,17 +159,15 @@ def snapshot(
             repetitions=repetitions,
             is_traced=trace,
         )
-        effect = _min_effect(min_effect)
-        is_here = platform is None
+        effect, is_here = _min_effect(min_effect), submission.platform is None
         request = snapshot_request(sides, wanted, words, min_effect=effect, seed=seed, is_here=is_here)
-    with Store.open(store) as results:
-        if platform is not None:
-            from zerolap.cli.submitting import answered, for_platforms
+    with Store.open(place.store) as results:
+        if submission.platform is not None:
+            from zerolap.cli.submitting import answered
 
-            requests = for_platforms(request, platform, priority, topic, results)
-            raise typer.Exit(answered(requests, results, reports, fail_on, wait=not no_wait))
-        with Bar(quiet=quiet) as bar:
-            report = sweep(request, Lab(results, bar, options.sandbox_policy(unsafe_no_sandbox)))
+            raise typer.Exit(answered(request, results, submission, reports, fail_on))
+        with place.lab(results, measuring, quiet=reports.quiet) as lab:
+            report = sweep(request, lab)
     write_sweep(report, reports)
     raise typer.Exit(snapshot_exit_code(report, fail_on))
 
@@ -244,24 +212,13 @@ def _sizes(text: str) -> tuple[int, ...]:
     sizes = []
     for word in filter(None, (word.strip() for word in text.split(","))):
         match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(MiB|GiB|TiB)", word)
-        size = 0 if match is None else int(float(match[1]) * options.BYTES_PER_UNIT[match[2]])
+        size = 0 if match is None else int(float(match[1]) * BYTES_PER_UNIT[match[2]])
         if size < SMALLEST_SIZE:
             raise UsageError(f"`--sizes {word}` is not a size of data", hint="write 256MiB,1GiB; 1MiB is the smallest")
         sizes.append(size)
     if not sizes:
         raise UsageError(f"`--sizes {text}` names no size", hint="write 256MiB,512MiB,1GiB")
     return tuple(sizes)
-
-
-def _event(name: str) -> "SnapshotEvent":
-    from zerolap.errors import UsageError
-    from zerolap.records import SnapshotEvent
-
-    for known in get_args(SnapshotEvent):
-        if name == known:
-            event: SnapshotEvent = known
-            return event
-    raise UsageError(f"`--event {name}` is not valid", hint=f"write one of {', '.join(get_args(SnapshotEvent))}")
 
 
 def _loads(text: str) -> "tuple[SnapshotLoad, ...]":

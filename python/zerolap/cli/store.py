@@ -6,20 +6,20 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["store"])
+app = Verb(help=VERBS["store"])
 
 USAGE_SCHEMA = "zerolap.store-usage/1"
 PRUNED_SCHEMA = "zerolap.store-pruned/1"
 BYTES_PER_STEP = 1024
 
 
-@app.command()
+@app.own()
 def prune(
-    keep: options.Keep = None,
-    keep_newest: options.KeepNewest = None,
-    keep_bytes: options.KeepBytes = None,
+    *,
+    kept: options.KeptOptions,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be removed.")] = False,
     json: options.Json = None,
     store: options.StoreLocation = None,
@@ -33,31 +33,27 @@ def prune(
     Examples: zerolap store prune --dry-run; zerolap store prune --keep 90d --keep-newest 50
     """
     from zerolap.api import look_after
+    from zerolap.cli.output import write_document
     from zerolap.store import Store
 
-    retention = options.retention(keep, keep_newest, keep_bytes)
+    retention = kept.retention
     with Store.open(store) as results:
         upkeep = look_after(results, retention, dry_run=dry_run)
     removed = upkeep.removed
     ended = [*removed.requests, *removed.sweeps]
-    if json is not None:
-        import json as encoder
-
-        from zerolap.cli.output import write
-
-        document = {
-            "schema": PRUNED_SCHEMA,
-            "dry_run": dry_run,
-            "results": ended,
-            "histories": removed.histories,
-            "blobs": removed.blobs,
-            "blob_bytes": removed.blob_bytes,
-            "builds": upkeep.builds,
-            "build_bytes": upkeep.build_bytes,
-        }
-        write(json, encoder.dumps(document, indent=2))
-        if json == "-":
-            return
+    document = {
+        "schema": PRUNED_SCHEMA,
+        "dry_run": dry_run,
+        "results": ended,
+        "histories": removed.histories,
+        "blobs": removed.blobs,
+        "blob_bytes": removed.blob_bytes,
+        "builds": upkeep.builds,
+        "build_bytes": upkeep.build_bytes,
+    }
+    write_document(json, document)
+    if json == "-":
+        return
     writer.show(
         f"{'would remove' if dry_run else 'removed'} {len(ended)} results,"
         f" {removed.histories} histories, {removed.blobs} files ({size(removed.blob_bytes)}),"
@@ -65,7 +61,7 @@ def prune(
     )
 
 
-@app.command()
+@app.own()
 def usage(json: options.Json = None, store: options.StoreLocation = None) -> None:
     """Show the size of the store.
 
@@ -74,19 +70,15 @@ def usage(json: options.Json = None, store: options.StoreLocation = None) -> Non
     from dataclasses import asdict
 
     from zerolap.api import usage as usage_of
+    from zerolap.cli.output import write_document
     from zerolap.store import Store
 
     with Store.open_to_read(store) as results:
         taken = usage_of(results)
-    if json is not None:
-        import json as encoder
-
-        from zerolap.cli.output import write
-
-        document = {"schema": USAGE_SCHEMA, **{f"{name}_bytes": count for name, count in asdict(taken).items()}}
-        write(json, encoder.dumps(document, indent=2))
-        if json == "-":
-            return
+    sizes = {f"{name}_bytes": count for name, count in asdict(taken).items()}
+    write_document(json, {"schema": USAGE_SCHEMA, **sizes})
+    if json == "-":
+        return
     for name, count in asdict(taken).items():
         writer.show(f"{name:8} {size(count)}")
 

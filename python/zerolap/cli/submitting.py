@@ -2,14 +2,12 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from zerolap import writer
 from zerolap.cli.exit_code import exit_code, run_exit_code, snapshot_exit_code
-from zerolap.cli.options import FailOn
-from zerolap.cli.output import Reports, write_comparison, write_run, write_sweep
+from zerolap.cli.options import FailOn, PlatformOptions, Reports
+from zerolap.cli.output import write_comparison, write_run, write_sweep
 from zerolap.documents import read_comparison, read_run
 from zerolap.errors import UsageError, ZerolapError
 from zerolap.lab import SubmissionOptions, on_platforms
@@ -20,7 +18,7 @@ POLL_SECONDS: Final = 0.5
 ALL: Final = "all"
 
 
-def for_platforms(request: Request, platforms: str, priority: str, topic: str, store: Store) -> list[Request]:
+def _for_platforms(request: Request, submission: PlatformOptions, store: Store) -> list[Request]:
     """Return a request for each of the platforms; raises `UsageError` for one that is not served."""
     served = [platform.name for platform in store.fleet.platforms()]
     if not served:
@@ -28,45 +26,48 @@ def for_platforms(request: Request, platforms: str, priority: str, topic: str, s
             f"no conductor has served the store {store.place} yet",
             hint="start one: zerolap serve, with the same --store",
         )
-    named = list(dict.fromkeys(name.strip() for name in platforms.split(",") if name.strip()))
+    named = list(dict.fromkeys(name.strip() for name in (submission.platform or "").split(",") if name.strip()))
     unknown = [name for name in named if name not in (*served, ALL)]
     if unknown or not named:
         raise UsageError(
-            f"there is no platform `{unknown[0] if unknown else platforms}`",
+            f"there is no platform `{unknown[0] if unknown else submission.platform}`",
             hint=f"platforms: {', '.join(served)}; or all",
         )
-    known = next((name for name in PRIORITIES if name == priority), None)
-    if known is None:
-        raise UsageError(f"`--priority {priority}` is not valid", hint=f"write one of {', '.join(PRIORITIES)}")
+    priority = next(name for name in PRIORITIES if name == submission.priority)
     chosen = served if ALL in named else named
-    return on_platforms(request, chosen, store.blobs, SubmissionOptions(known, topic))
+    return on_platforms(request, chosen, store.blobs, SubmissionOptions(priority, submission.topic))
 
 
 def answered(
-    requests: Sequence[Request], store: Store, reports: Reports, fail_on: FailOn = FailOn.NEVER, *, wait: bool
+    request: Request,
+    store: Store,
+    submission: PlatformOptions,
+    reports: Reports,
+    fail_on: FailOn = FailOn.NEVER,
 ) -> int:
-    """Submit requests, wait until their platforms have answered, unless `wait` is false, and return the exit code.
+    """Submit a request to its platforms, wait until they have answered, unless told not to, and return the exit code.
 
     `fail_on` is when a comparison or sweep counts as failed. Raises `ZerolapError` where a request failed, after the
     reports of the others are written.
     """
+    requests = _for_platforms(request, submission, store)
     store.submit(requests)
-    if not wait:
-        for request in requests:
-            writer.show(f"{request.id} {request.platform}")
+    if submission.no_wait:
+        for each in requests:
+            writer.show(f"{each.id} {each.platform}")
         return 0
     codes, faults = [0], []
     _wait_for(requests, store, quiet=reports.quiet)
-    for request in requests:
-        ended = store.request(request.id)
+    for each in requests:
+        ended = store.request(each.id)
         if ended.state == "done":
             is_alone = len(requests) == 1
             if not is_alone and reports.has_table:
-                writer.show(f"\nplatform {request.platform}\n")
-            own = reports if is_alone else _of_platform(reports, request.platform)
-            codes.append(_written(request, store, own, fail_on))
+                writer.show(f"\nplatform {each.platform}\n")
+            own = reports if is_alone else reports.of_platform(each.platform)
+            codes.append(_written(each, store, own, fail_on))
         else:
-            faults.append(f"{request.id} on {request.platform} {_word(ended.state)}: {ended.reason}".rstrip(": "))
+            faults.append(f"{each.id} on {each.platform} {_word(ended.state)}: {ended.reason}".rstrip(": "))
     if faults:
         raise ZerolapError("; ".join(faults), hint="zerolap fleet status shows it; zerolap fleet retry ID repeats it")
     return max(codes)
@@ -103,27 +104,8 @@ def _written(request: Request, store: Store, reports: Reports, fail_on: FailOn) 
         write_run(report, store, reports)
         return run_exit_code(report)
     comparison = read_comparison(store, request.id)
-    write_comparison(comparison, store, reports)
+    write_comparison(comparison, store, reports, fail_on)
     return exit_code(comparison, fail_on)
-
-
-def _of_platform(reports: Reports, platform: str) -> Reports:
-    """Return the reports of one of several platforms, with its name in those of the files."""
-    return replace(
-        reports,
-        json=_named(reports.json, platform),
-        markdown=_named(reports.markdown, platform),
-        html=_named(reports.html, platform),
-        benchfmt=_named(reports.benchfmt, platform),
-    )
-
-
-def _named(target: str | None, platform: str) -> str | None:
-    """Return the file `report-PLATFORM.json` for `report.json`."""
-    if target is None or target == "-":
-        return target
-    path = Path(target)
-    return str(path.with_name(f"{path.stem}-{platform}{path.suffix}"))
 
 
 def _word(state: str) -> str:

@@ -7,6 +7,8 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import completion, options
+from zerolap.cli.option_groups import Only, Without
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
@@ -17,62 +19,54 @@ CORE = "core"
 FAULTS_OF_FILES = {"arguments", "topology", "file"}
 """Reasons for skipping a case that are faults of its file."""
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["suites"])
+app = Verb(help=VERBS["suites"])
 
 
-@app.command(name="list")
-def list_cases(
-    cases: options.Cases = None,
-    cases_directory: options.CasesDirectory = None,
-    command: options.Command = None,
-    group: options.Group = None,
-) -> None:
+@app.own(name="list")
+def list_cases(*, cases: Annotated[options.CaseOptions, Without("topology")]) -> None:
     """List cases with group, commands and description, and the suites that there are.
 
     Examples:
         zerolap suites list --group stream
-
         zerolap suites list --cases geo
     """
     from rich.table import Table
     from rich.text import Text
 
     from zerolap.cases import packaged_suites
-    from zerolap.cli.case_selection import selected_cases
 
     table = Table(box=None, pad_edge=False)
     for heading in ("case", "group", "commands", "description"):
         table.add_column(heading, overflow="fold")
-    for case in selected_cases(cases_directory, cases, command, group):
+    for case in cases.selected():
         # Text, as brackets in descriptions would be parsed as markup.
         table.add_row(*map(Text, (case.name, case.group, ", ".join(case.verbs), case.description)))
     console = writer.console()
     console.print(table)
-    if cases_directory is None:
+    if cases.cases_directory is None:
         others = [name for name in packaged_suites() if name != CORE]
         console.print(
             Text(f"\nof the suite {CORE}; others: {', '.join(others)}: zerolap suites list --cases {others[0]}")
         )
 
 
-@app.command()
+@app.own()
 def show(
     case: Annotated[str, typer.Argument(metavar="CASE", show_default=False, autocompletion=completion.case_names)],
-    cases_directory: options.CasesDirectory = None,
+    *,
+    cases: Annotated[options.CaseOptions, Only("cases_directory")],
     yaml: Annotated[bool, typer.Option("--yaml", help="Show it as a case file, to be copied and changed.")] = False,
 ) -> None:
     """Show a case with all its fields, placeholders filled, as JSON.
 
     Examples:
         zerolap suites show get-100B
-
         zerolap suites show get-100B --yaml > my-cases.yml
     """
     from zerolap.cases import case_file_of
-    from zerolap.cli.case_selection import selected_cases
     from zerolap.records import UsageError
 
-    selected = selected_cases(cases_directory, [case], None, None)
+    selected = cases.selected([case])
     if yaml and len(selected) > 1:
         names = ", ".join(of.name for of in selected[:5])
         raise UsageError(
@@ -82,7 +76,7 @@ def show(
         writer.write(case_file_of(shown) if yaml else f"{shown.model_dump_json(indent=2)}\n")
 
 
-@app.command()
+@app.own()
 def schema() -> None:
     """Write the JSON Schema of case files, by which editors complete and check them.
 
@@ -98,20 +92,18 @@ def schema() -> None:
     writer.write(f"{json.dumps(json_schema(), indent=2)}\n")
 
 
-@app.command()
+@app.own()
 def check(
     context: typer.Context,
     what: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[CASE|FILE|DIR]...", show_default=False, autocompletion=completion.case_names),
+        typer.Argument(metavar="CASE|FILE|DIR", show_default=False, autocompletion=completion.case_names),
     ] = None,
     server: options.Server = "redis-server",
-    repo: options.Repo = None,
-    cases_directory: options.CasesDirectory = None,
-    command: options.Command = None,
-    group: options.Group = None,
-    config: options.Config = None,
-    trial_limit: options.TrialLimit = None,
+    *,
+    servers: Annotated[options.ServerOptions, Without("variant")],
+    cases: Annotated[options.CaseOptions, Only("cases_directory", "command", "group")],
+    measuring: Annotated[options.MeasuringOptions, Only("trial_limit")],
     no_run: Annotated[bool, typer.Option("--no-run", help="Only check that the files are well-formed.")] = False,
     fail_on_fault: Annotated[
         bool,
@@ -119,13 +111,11 @@ def check(
             "--fail-on-fault/--ignore-faults", help="Exit with code 1 if a case has faults or its file cannot be used."
         ),
     ] = True,
-    json: options.Json = None,
-    store: options.StoreLocation = None,
-    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+    reports: Annotated[options.Reports, Only("json", "quiet")],
+    place: options.LabOptions,
     seed: Annotated[
         int, typer.Option(help="Seed of all random choices.", min=0, max=options.LARGEST_SEED, metavar="N")
     ] = 1,
-    quiet: options.Quiet = False,
 ) -> None:
     """Run each case briefly and report its faults; faults in a file are reported with the line.
 
@@ -136,38 +126,36 @@ def check(
 
     Examples:
         zerolap suites check my-cases.yml
-
         zerolap suites check 'get-*' --cases my-suites/ --server ./src/redis-server --json faults.json
-
         zerolap suites check --no-run my-suites/
     """
     from zerolap.cli.case_selection import cases_named
     from zerolap.records import UsageError
 
-    cases = cases_named(cases_directory, what, command, group)
-    if no_run and json is not None:
+    chosen = cases_named(cases.cases_directory, what, cases.command, cases.group)
+    if no_run and reports.json is not None:
         raise UsageError("--no-run does not write JSON", hint="omit --no-run or --json")
     if no_run:
-        show_form(cases, quiet=quiet)
+        show_form(chosen, quiet=reports.quiet)
         if fail_on_fault and any(
-            case.cannot_run is not None and case.cannot_run[0] in FAULTS_OF_FILES for case in cases
+            case.cannot_run is not None and case.cannot_run[0] in FAULTS_OF_FILES for case in chosen
         ):
             raise typer.Exit(1)
         return
-    from zerolap.cli.bar import Bar
+    from dataclasses import replace
+
     from zerolap.cli.output import write_check
-    from zerolap.lab import CheckRequest, Lab, check as check_cases
-    from zerolap.records import RequestedServer, TrialFailed
+    from zerolap.cli.repeated_command import command_line
+    from zerolap.lab import CheckRequest, check as check_cases
+    from zerolap.records import TrialFailed
     from zerolap.store import Store
 
-    options.check_reports(json=json)
-    trial_seconds = options.trial_seconds(trial_limit, None, quick=True)
-    asked_server = RequestedServer(source=options.source(server, repo), config=options.server_settings(config))
-    request = CheckRequest(asked_server, cases, seed, options.command_line(context))
-    with Store.open(store) as results, Bar(quiet=quiet) as bar:
-        policy = options.sandbox_policy(unsafe_no_sandbox)
-        report = check_cases(request, Lab(results, bar, policy, trial_seconds=trial_seconds))
-    write_check(report, json=json, quiet=quiet)
+    measuring.check()
+    request = CheckRequest(servers.requested(server), chosen, seed, command_line(context))
+    short = replace(measuring, quick=True)
+    with Store.open(place.store) as results, place.lab(results, short, quiet=reports.quiet) as lab:
+        report = check_cases(request, lab)
+    write_check(report, reports)
     unreadable = any(skipped.reason in FAULTS_OF_FILES for skipped in report.skipped)
     if fail_on_fault and (unreadable or any(case.faults for case in report.cases)):
         raise typer.Exit(1)

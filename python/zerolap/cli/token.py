@@ -2,18 +2,16 @@
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
-if TYPE_CHECKING:
-    from zerolap.api import TokenScope
-
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode="rich", help=VERBS["token"])
+app = Verb(help=VERBS["token"])
 
 TOKENS_SCHEMA = "zerolap.tokens/1"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -21,11 +19,11 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the token.", show_default=False)]
 
 
-@app.command(no_args_is_help=True)
+@app.own()
 def add(
     name: Name,
     scope: Annotated[
-        str,
+        Literal["read", "submit", "admin"],
         typer.Option(
             help="What it permits: read; submit, which may also ask for comparisons and end them; admin, which may also"
             " end those of others and ask for the priority release.",
@@ -54,19 +52,20 @@ def add(
     digest = token_digest(token)
     assert digest is not None
     with Store.open(store) as results:
-        new = ApiToken(name, digest, actor or name, INCLUDED[_checked_scope(scope)])
+        new = ApiToken(name, digest, actor or name, INCLUDED[scope])
         if not results.triggers.add_token(new):
             raise UsageError(f"there is a token {name} already", hint=f"zerolap token remove {name}, or another name")
     writer.note(f"the token {name} is shown only now; keep it secret")
     writer.show(token)
 
 
-@app.command("list")
+@app.own("list")
 def list_tokens(json: options.Json = None, store: options.StoreLocation = None) -> None:
     """List the tokens, with their actors, scopes and last uses.
 
     Example: zerolap token list --json -
     """
+    from zerolap.cli.output import write_document
     from zerolap.store import Store
 
     with Store.open(store) as results:
@@ -81,18 +80,13 @@ def list_tokens(json: options.Json = None, store: options.StoreLocation = None) 
         }
         for token in tokens
     ]
-    if json is not None:
-        import json as encoder
-
-        from zerolap.cli.output import write
-
-        write(json, encoder.dumps({"schema": TOKENS_SCHEMA, "tokens": listed}, indent=2))
-        if json == "-":
-            return
+    write_document(json, {"schema": TOKENS_SCHEMA, "tokens": listed})
+    if json == "-":
+        return
     _show(listed)
 
 
-@app.command(no_args_is_help=True)
+@app.own()
 def remove(name: Name, store: options.StoreLocation = None) -> None:
     """Remove a token, which is refused from now on, also by a zerolap serve that is running.
 
@@ -105,17 +99,6 @@ def remove(name: Name, store: options.StoreLocation = None) -> None:
         if not results.triggers.remove_token(name):
             raise UsageError(f"there is no token {name}", hint="zerolap token list shows all")
     writer.show(f"the token {name} is removed")
-
-
-def _checked_scope(text: str) -> "TokenScope":
-    """Return a scope; raises `UsageError` for an unknown one."""
-    from zerolap.api import INCLUDED
-    from zerolap.errors import UsageError
-
-    for scope in INCLUDED:
-        if scope == text:
-            return scope
-    raise UsageError(f"`--scope {text}` is not valid", hint=f"write one of {', '.join(INCLUDED)}")
 
 
 def _show(listed: list[dict[str, str | None]]) -> None:

@@ -9,13 +9,16 @@ import typer
 
 from zerolap import writer
 from zerolap.cli import options
+from zerolap.cli.option_groups import Only
+from zerolap.cli.option_values import seconds
+from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from zerolap.records import Comparison
     from zerolap.triggers import Push, TriggerSettings
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+app = Verb()
 
 HELP = f"""{VERBS["watch"]}
 
@@ -31,16 +34,13 @@ nothing of it could be, and 1 if --fail-on applies to any push.
 Examples:
 
     zerolap watch --repo https://github.com/redis/redis --branch unstable
-
     zerolap watch --repo ~/redis --branch main --since v7.2.0 --each-commit --once 'hash-*'
-
     zerolap watch --repo ~/redis --branch main --once --json pushes.jsonl --fail-on regression
 """
 
 
-@app.command(help=HELP)
+@app.own(help=HELP)
 def watch(
-    cases: options.Cases = None,
     repo: Annotated[str, typer.Option(help="URL or path of the repository.", metavar="R", show_default=False)] = "",
     branch: Annotated[
         list[str] | None, typer.Option(help="Branch to follow, or a glob of branches; can be repeated.", metavar="B")
@@ -52,10 +52,10 @@ def watch(
     ] = "",
     each_commit: Annotated[bool, typer.Option(help="Compare each commit with the one before it.")] = False,
     once: Annotated[bool, typer.Option("--once", help="Check once, measure new commits, and exit.")] = False,
-    cases_directory: options.CasesDirectory = None,
-    engine: options.Engine = None,
-    budget: options.Budget = None,
-    variant: options.VariantWords = None,
+    *,
+    cases: Annotated[options.CaseOptions, Only("cases", "cases_directory")],
+    servers: Annotated[options.ServerOptions, Only("variant")],
+    measuring: Annotated[options.MeasuringOptions, Only("engine", "budget")],
     json: Annotated[
         str | None,
         typer.Option(
@@ -65,8 +65,7 @@ def watch(
         ),
     ] = None,
     fail_on: options.FailWhen = options.FailOn.NEVER,
-    store: options.StoreLocation = None,
-    unsafe_no_sandbox: options.UnsafeNoSandbox = False,
+    place: options.LabOptions,
 ) -> None:
     """Follow until stopped."""
     import asyncio
@@ -86,19 +85,19 @@ def watch(
             "remote": repo,
             "branches": branch or [],
             "tags": tag or [],
-            "every_seconds": options.seconds(every),
+            "every_seconds": seconds(every, "--every"),
             "each_commit": each_commit,
-            "cases": cases or [],
-            "cases_directory": None if cases_directory is None else str(cases_directory),
-            "engines": None if engine is None else options.engines(engine, quick=False, judging=True),
-            "budget": budget,
-            "variant": variant or "default",
+            "cases": cases.cases or [],
+            "cases_directory": None if cases.cases_directory is None else str(cases.cases_directory),
+            "engines": measuring.engines(judging=True),
+            "budget": measuring.budget,
+            "variant": servers.variant or "default",
         }
     )
     set_up_lines(WatchLog())
-    results = _Results(json, store)
-    with Store.open(store) as opened:
-        policy = options.sandbox_policy(unsafe_no_sandbox)
+    results = _Results(json, place.store)
+    with Store.open(place.store) as opened:
+        policy = options.sandbox_policy(place.unsafe_no_sandbox)
         asyncio.run(follow(opened, settings, policy, results.show, since=since, once=once))
     if once:
         raise typer.Exit(results.exit_code(fail_on))

@@ -19,17 +19,8 @@ from zerolap.demonstration.made_up_server import (
     MadeUpServer,
 )
 from zerolap.fleet import Hello
-from zerolap.records import JobFailed, RequestState
-from zerolap.store import (
-    Attempt,
-    AttemptState,
-    FleetPlatform,
-    KnownAgent,
-    Outcome,
-    Store,
-    StoredDelivery,
-    StoredTrigger,
-)
+from zerolap.records import AttemptState, JobFailed, RequestState
+from zerolap.store import Attempt, FleetPlatform, KnownAgent, Outcome, Store, StoredDelivery, StoredTrigger
 from zerolap.triggers import (
     Acknowledge,
     CommandTrigger,

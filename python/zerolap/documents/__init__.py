@@ -1,11 +1,6 @@
 """What trials come to, and what is stored of it: comparisons and runs with their verdicts, notes and pictures."""
 
 from zerolap.documents.case_trials import CaseResults as CaseResults, TimedTrials as TimedTrials, Trials as Trials
-from zerolap.documents.case_weights import (
-    CaseWeights as CaseWeights,
-    equal_weights as equal_weights,
-    priority_weights as priority_weights,
-)
 from zerolap.documents.comparison_document import (
     add_to_bank as add_to_bank,
     comparison_of as comparison_of,

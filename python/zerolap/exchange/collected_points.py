@@ -44,7 +44,7 @@ class PointRefused(Exception):
 
 
 @dataclass(frozen=True, order=True)
-class SeriesName:
+class CollectedName:
     """What tells a series from others of its source; `labels` are in order."""
 
     case: str
@@ -52,7 +52,7 @@ class SeriesName:
     labels: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def checked(cls, case: str, metric: str, labels: Mapping[str, str] | None = None) -> "SeriesName":
+    def checked(cls, case: str, metric: str, labels: Mapping[str, str] | None = None) -> "CollectedName":
         """Return a name whose parts can be kept and shown; raises `PointRefused`."""
         given = tuple(
             sorted(
@@ -84,14 +84,14 @@ class CollectedPoints:
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._series: dict[SeriesName, dict[tuple[str, str], float]] = {}
-        self._repeated: dict[SeriesName, dict[tuple[str, str], list[float]]] = {}
+        self._series: dict[CollectedName, dict[tuple[str, str], float]] = {}
+        self._repeated: dict[CollectedName, dict[tuple[str, str], list[float]]] = {}
         """All values of the points that have several."""
         self._points = self._values = 0
         self._refused: Counter[str] = Counter()
         self._notes: list[str] = []
 
-    def add(self, name: SeriesName, time: str, version: str, value: float) -> None:
+    def add(self, name: CollectedName, time: str, version: str, value: float) -> None:
         """Take a value whose parts are checked; several values of one time and version become their median.
 
         Raises `UsageError` beyond the bounds of an import.

@@ -10,9 +10,9 @@ from typing import Final
 
 from zerolap.exchange.collected_points import (
     MOST_VALUES,
+    CollectedName,
     CollectedPoints,
     PointRefused,
-    SeriesName,
     checked_text,
     checked_time,
     checked_value,
@@ -205,7 +205,7 @@ class _Table:
                 except PointRefused as refused:
                     points.refuse(f"{refused}, in the column `{metric[:40]}`" if metric.isprintable() else str(refused))
 
-    def _long_point(self, row: Sequence[str], labels: dict[str, str]) -> tuple[SeriesName, float]:
+    def _long_point(self, row: Sequence[str], labels: dict[str, str]) -> tuple[CollectedName, float]:
         """Return series and value of a row of `zerolap history --csv`, or of another table of points."""
         value = row[self.long["value"]]
         if not value.strip() and "change" in self.long:
@@ -215,14 +215,14 @@ class _Table:
             return self._name(row, labels), ratio
         return self._name(row, labels), self.numbers.value(value)
 
-    def _name(self, row: Sequence[str], labels: dict[str, str]) -> SeriesName:
+    def _name(self, row: Sequence[str], labels: dict[str, str]) -> CollectedName:
         case, metric = (_unquoted(row[self.long[name]]) for name in ("case", "metric"))
         return _name(case, metric, tuple(labels.items()))
 
 
 @lru_cache(maxsize=NAMES_AT_HAND)
-def _name(case: str, metric: str, labels: tuple[tuple[str, str], ...]) -> SeriesName:
-    return SeriesName.checked(case, metric, dict(labels))
+def _name(case: str, metric: str, labels: tuple[tuple[str, str], ...]) -> CollectedName:
+    return CollectedName.checked(case, metric, dict(labels))
 
 
 def _first(names: Sequence[str], wanted: Sequence[str]) -> int | None:
@@ -250,7 +250,7 @@ def _read_histograms(head: Sequence[str], lines: Iterator[str], points: Collecte
         time = checked_time(start + began if math.isfinite(start + began) else "")
         if values.get("count") != 0:
             for metric, value in values.items():
-                points.add(SeriesName.checked(tag, metric), time, "", value)
+                points.add(CollectedName.checked(tag, metric), time, "", value)
 
     for line in (head[-1], *lines):
         if line.strip() and not line.startswith("#"):

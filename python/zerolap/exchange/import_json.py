@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from zerolap.exchange.collected_points import (
+    CollectedName,
     CollectedPoints,
     PointRefused,
-    SeriesName,
     checked_time,
     checked_value,
     checked_version,
@@ -108,10 +108,10 @@ def _read_series(
             time, version = checked_time(commit.time), checked_version(commit.commit)
             if point.value is None:
                 # Of a timed metric only contrasts are known.
-                name = SeriesName.checked(series.case, series.metric, labels | {"value": RELATIVE})
+                name = CollectedName.checked(series.case, series.metric, labels | {"value": RELATIVE})
                 value = checked_value(math.exp(min(point.level, 700.0)))
             else:
-                name = SeriesName.checked(series.case, series.metric, labels)
+                name = CollectedName.checked(series.case, series.metric, labels)
                 value = checked_value(point.value)
             points.add(name, time, version, value)
         except PointRefused as refused:
@@ -133,7 +133,7 @@ def _read_result(result: Mapping[str, Any], points: CollectedPoints) -> None:
         try:
             if not isinstance(metric, dict):
                 raise PointRefused("a metric cannot be read")
-            name = SeriesName.checked(case, metric.get("name", ""), labels)
+            name = CollectedName.checked(case, metric.get("name", ""), labels)
             points.add(name, time, version, checked_value(metric.get("value")))
         except PointRefused as refused:
             points.refuse(str(refused))
@@ -163,7 +163,7 @@ def _read_record(record: Mapping[str, Any], points: CollectedPoints) -> None:
     for name, (written, value) in fields.items():
         if name not in meant and isinstance(value, int | float) and not isinstance(value, bool):
             try:
-                of = SeriesName.checked(first(CASES) or "results", written, labels)
+                of = CollectedName.checked(first(CASES) or "results", written, labels)
                 points.add(of, time, version, checked_value(value))
             except PointRefused as refused:
                 points.refuse(str(refused))
@@ -188,7 +188,7 @@ def _read_action_data(entries: Mapping[str, Any], points: CollectedPoints) -> No
                 try:
                     if not isinstance(measured, dict):
                         raise PointRefused("a benchmark cannot be read")
-                    name = SeriesName.checked(measured.get("name", ""), measured.get("unit") or "value", labels)
+                    name = CollectedName.checked(measured.get("name", ""), measured.get("unit") or "value", labels)
                     points.add(name, time, version, checked_value(measured.get("value")))
                 except PointRefused as refused:
                     points.refuse(str(refused))

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from zerolap.exchange.collected_points import (
+    CollectedName,
     CollectedPoints,
     PointRefused,
-    SeriesName,
     checked_time,
     checked_value,
     checked_version,
@@ -71,7 +71,7 @@ def collect_public(series: Iterable[PublicSeries], points: CollectedPoints) -> N
     What is broken by branch and by hash is one series, whose points have the commits that the hashes tell. What is
     broken by version is another, with the label `by`. Series of targets, which nobody has measured, are left out.
     """
-    broken: dict[SeriesName, _Broken] = defaultdict(_Broken)
+    broken: dict[CollectedName, _Broken] = defaultdict(_Broken)
     for public in series:
         try:
             if public.labels.get("is_target") == "true":
@@ -105,7 +105,7 @@ def _samples(public: PublicSeries, points: CollectedPoints) -> Iterator[tuple[in
             points.refuse(str(refused))
 
 
-def _name_of(public: PublicSeries, kind: str) -> SeriesName:
+def _name_of(public: PublicSeries, kind: str) -> CollectedName:
     labels = public.labels
     metric, context = labels.get(METRIC, "value"), labels.get("metric_context_path", "")
     if context and public.key.endswith(f"/{metric}/{context}"):
@@ -118,7 +118,7 @@ def _name_of(public: PublicSeries, kind: str) -> SeriesName:
         kept["by"] = VERSION
     elif labels.get(BRANCH, "").strip():
         kept[BRANCH] = labels[BRANCH]
-    return SeriesName.checked(labels.get(CASE) or public.key, metric, kept)
+    return CollectedName.checked(labels.get(CASE) or public.key, metric, kept)
 
 
 def _joined(broken: _Broken) -> Iterator[tuple[int, str, float]]:

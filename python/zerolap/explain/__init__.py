@@ -51,7 +51,6 @@ from zerolap.explain.findings import explain_change as explain_change
 from zerolap.explain.fork_findings import fork_findings as fork_findings
 from zerolap.explain.opportunities import (
     WeightedWork as WeightedWork,
-    command_weights as command_weights,
     costly_categories as costly_categories,
     costly_functions as costly_functions,
     gain as gain,

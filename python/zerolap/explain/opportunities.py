@@ -328,11 +328,3 @@ def costly_categories(works: Sequence[WeightedWork]) -> list[WeighedCategory]:
             shares[category] = shares.get(category, 0.0) + of_case.weight * instructions / whole
     ordered = sorted(shares, key=lambda category: -shares[category])
     return [WeighedCategory(category=category, share=shares[category]) for category in ordered]
-
-
-def command_weights(commands: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
-    """Return a weight for each case: each list of commands has the same, which the cases that send them share."""
-    cases: dict[tuple[str, ...], int] = {}
-    for sent in commands.values():
-        cases[sent] = cases.get(sent, 0) + 1
-    return {case: 1.0 / cases[sent] for case, sent in commands.items()}

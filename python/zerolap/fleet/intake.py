@@ -33,6 +33,7 @@ from zerolap.fleet.messages import (
 from zerolap.fleet.roster import PresentAgent, Roster, recorded_platform
 from zerolap.fleet.uploads import Uploads
 from zerolap.records import (
+    AttemptState,
     BuildDone,
     BuildJob,
     EnvironmentMissing,
@@ -48,7 +49,7 @@ from zerolap.records import (
     UnreadableRecord,
     ZerolapError,
 )
-from zerolap.store import Attempt, AttemptState, NotConductor, Outcome, Store
+from zerolap.store import Attempt, NotConductor, Outcome, Store
 
 REMEMBERED: Final = 10_000
 """Ended attempts whose agents may send their last report again."""

@@ -3,10 +3,6 @@
 from zerolap.history.absolute_values import with_absolute_values as with_absolute_values
 from zerolap.history.asked import TIME as TIME, WORK as WORK, Asked as Asked
 from zerolap.history.build_shares import BuildSplit as BuildSplit
-from zerolap.history.command_usage import (
-    case_weights as case_weights,
-    usage_weights as usage_weights,
-)
 from zerolap.history.fill_range import Filling as Filling, FillOptions as FillOptions, FillOutcome as FillOutcome
 from zerolap.history.history_gate import history_gate_sentence as history_gate_sentence
 from zerolap.history.judged_history import (

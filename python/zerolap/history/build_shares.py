@@ -15,8 +15,8 @@ from zerolap.history.asked import TIME, Asked, failures_of
 from zerolap.history.commit_work import CaseWork, WorkPoints, read_work, windows_of
 from zerolap.history.fill_range import COUNTED, TIMED, Filling, FillOptions
 from zerolap.history.nodes import Nodes, read_nodes
-from zerolap.history.version_changes import BuildShares, LogChange
-from zerolap.judge import EVENT, Contrast, levels_of
+from zerolap.history.version_changes import BuildShares
+from zerolap.judge import EVENT, Contrast, LogChange, levels_of
 from zerolap.lab import Lab, Options, compare, comparison_request
 from zerolap.records import (
     Build,

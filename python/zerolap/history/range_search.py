@@ -26,7 +26,6 @@ from zerolap.judge import (
 )
 from zerolap.lab import Lab, Options, compare, comparison_request
 from zerolap.records import (
-    BisectCommit,
     BisectCulprit,
     BisectMeasurement,
     BisectOutcome,
@@ -34,6 +33,7 @@ from zerolap.records import (
     BuildFailed,
     Case,
     CaseResult,
+    RangeCommit,
     RequestedServer,
     now,
 )
@@ -365,7 +365,7 @@ class RangeSearch:
             low=low,
             high=high,
             commits=tuple(
-                BisectCommit(
+                RangeCommit(
                     commit=commit.revision.commit,
                     time=commit.revision.time,
                     subject=commit.revision.subject,

@@ -1,25 +1,17 @@
-"""The version table: how far each case has come since each release, and what that makes in all, weighted.
-
-Changes are added as logarithms, so that a change and its reversal cancel, and the changes of releases add up to that of
-the range. The mean over cases is the geometric one, the only mean of ratios that does not depend on which version is
-divided by which (Fleming and Wallace, How not to lie with statistics, Communications of the ACM 29(3), 1986).
-"""
+"""The version table: how far each case has come since each release, and what that makes in all, weighted."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Final
 
-from zerolap.documents import CaseWeights
-from zerolap.judge import EVENT
+from zerolap.judge import COUNTED, LogChange, change_between, mean_change, version_positions
 from zerolap.records import (
-    BoundedChange,
     BuildDifference,
     Case,
+    CaseWeights,
     History,
-    HistoryPoint,
     HistorySeries,
     TableCause,
     TableCell,
@@ -32,28 +24,6 @@ from zerolap.records import (
     VersionTable,
     now,
 )
-
-COUNTED: Final = "counted"
-
-
-@dataclass(frozen=True)
-class LogChange:
-    """A change as the logarithm of a ratio, with half the width of its interval of 95 %."""
-
-    value: float
-    half_width: float = 0.0
-
-    def __add__(self, other: "LogChange") -> "LogChange":
-        return LogChange(self.value + other.value, math.hypot(self.half_width, other.half_width))
-
-    def __sub__(self, other: "LogChange") -> "LogChange":
-        return LogChange(self.value - other.value, math.hypot(self.half_width, other.half_width))
-
-    @property
-    def bounded(self) -> BoundedChange:
-        """The relative change with its bounds."""
-        low, high = self.value - self.half_width, self.value + self.half_width
-        return BoundedChange(change=math.expm1(self.value), low=math.expm1(low), high=math.expm1(high))
 
 
 @dataclass(frozen=True)
@@ -87,10 +57,8 @@ class TableQuestion:
 def table_positions(history: History, metric: str) -> list[int]:
     """Return the positions of the versions of a table: all measured releases, the first commit and the last one."""
     series = [of_case for of_case in history.series if of_case.metric == metric and not of_case.is_imported]
-    measured = sorted({point.position for of_case in series for point in of_case.points})
-    return [
-        position for position in measured if history.commits[position].tags or position in (measured[0], measured[-1])
-    ]
+    releases = {position for position, commit in enumerate(history.commits) if commit.tags}
+    return version_positions((point.position for of_case in series for point in of_case.points), releases)
 
 
 def version_table(
@@ -178,8 +146,7 @@ class _Table:
         if asked is None:
             return 0
         for index, position in enumerate(self.positions):
-            commit = self.history.commits[position]
-            if asked in (*commit.tags, commit.name) or commit.commit.startswith(asked):
+            if self.history.commits[position].is_named(asked):
                 return index
         names = ", ".join(self.history.commits[position].name for position in self.positions)
         raise UsageError(f"`--since {asked}` is no measured version of the range", hint=f"measured are {names}")
@@ -220,26 +187,24 @@ class _Table:
 
     def _case_changes(self, case: Case) -> _CaseChanges:
         series = self.series[case.name]
-        stretches = _Stretches(series)
+        points = {point.position: point for point in series.version_points(self.positions)}
         last = self.positions[-1]
-        since = [self._parts(case.name, stretches.between(position, last), position) for position in self.positions]
-        steps = [
-            self._parts(case.name, stretches.between(*neighbours), neighbours[0], neighbours[1])
-            for neighbours in pairwise(self.positions)
-        ]
+
+        def parts(after: int, until: int) -> _Parts | None:
+            whole = change_between(points.get(after), points.get(until), series.engine)
+            return None if whole is None else self._parts(case.name, whole, after, until)
+
+        since = [parts(position, last) for position in self.positions]
+        steps = [parts(after, until) for after, until in pairwise(self.positions)]
         total = math.fsum(self.question.weights.by_case.get(name, 0.0) for name in self.series)
         weight = self.question.weights.by_case.get(case.name, 0.0) / total if total else 0.0
-        values = [
-            None if (point := stretches.points.get(position)) is None else point.value for position in self.positions
-        ]
+        by_position = {point.position: point.value for point in series.points}
+        values = [by_position.get(position) for position in self.positions]
         return _CaseChanges(case, weight, since, [None, *steps], values, self._cause(series, since[self.since]))
 
-    def _parts(self, case: str, whole: LogChange | None, after: int, until: int | None = None) -> _Parts | None:
-        """Return a change with its parts, from the position `after` up to `until`, or to the last version."""
-        if whole is None:
-            return None
-        last = self.positions[-1] if until is None else until
-        shares = [self.builds.of(case, position) for position in self.positions if after < position <= last]
+    def _parts(self, case: str, whole: LogChange, after: int, until: int) -> _Parts:
+        """Return a change with its parts, from the position `after` up to `until`."""
+        shares = [self.builds.of(case, position) for position in self.positions if after < position <= until]
         build: LogChange | None = LogChange(0.0)
         for share in shares:
             build = None if build is None or share is None else build + share
@@ -291,52 +256,13 @@ class _Table:
 
     def _mean(self, weighted: Sequence[tuple[float, _Parts]]) -> TableChange | None:
         """Return the weighted mean of changes; none without any."""
-        total = math.fsum(weight for weight, _ in weighted)
-        if not weighted:
-            return None
-        shares = [weight / total for weight, _ in weighted]
-        whole = self._weighted_sum(shares, [parts.whole for _, parts in weighted])
-        builds = [parts.build for _, parts in weighted if parts.build is not None]
-        build = self._weighted_sum(shares, builds) if len(builds) == len(weighted) else None
-        return _Parts(whole, build).record
-
-    def _weighted_sum(self, shares: Sequence[float], changes: Sequence[LogChange]) -> LogChange:
-        value = math.fsum(share * change.value for share, change in zip(shares, changes, strict=True))
-        errors = [share * change.half_width for share, change in zip(shares, changes, strict=True)]
-        # Cases are timed by starts of their own, with independent errors; the bound of counting is no random error.
         is_counted = all(series.engine == COUNTED for series in self.series.values())
-        return LogChange(value, math.fsum(errors) if is_counted else math.hypot(*errors))
-
-
-class _Stretches:
-    """The changes of a series between any two of its points."""
-
-    def __init__(self, series: HistorySeries) -> None:
-        self.points = {point.position: point for point in series.points}
-        self._is_counted = series.engine == COUNTED
-        self._ordered = series.points
-
-    def between(self, after: int, position: int) -> LogChange | None:
-        """Return the change from one position to another; none where one is not measured or nothing joins them.
-
-        The bounds of two levels of time are added as if they were independent. Levels over a common reference have a
-        covariance of at least 0, as the inverse of a grounded Laplacian has no negative entry (Berman and Plemmons,
-        Nonnegative Matrices in the Mathematical Sciences, 1979, chapter 6), so that the interval is at most too wide.
-        """
-        base, head = self.points.get(after), self.points.get(position)
-        if base is None or head is None:
+        whole = mean_change([(weight, parts.whole) for weight, parts in weighted], is_counted=is_counted)
+        if whole is None:
             return None
-        stretch = [point for point in self._ordered if after <= point.position <= position]
-        if not all(point.is_joined_to(before) for before, point in pairwise(stretch)):
-            return None
-        change = head.level - base.level
-        if all(point.same_code for point in stretch[1:]):
-            return LogChange(change)
-        return LogChange(change, EVENT if self._is_counted else math.hypot(_half_width(base), _half_width(head)))
-
-
-def _half_width(point: HistoryPoint) -> float:
-    return (point.high - point.low) / 2
+        builds = [(weight, parts.build) for weight, parts in weighted if parts.build is not None]
+        build = mean_change(builds, is_counted=is_counted) if len(builds) == len(weighted) else None
+        return _Parts(whole, build).record
 
 
 def _row(of_case: _CaseChanges) -> TableRow:

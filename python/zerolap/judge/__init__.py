@@ -62,6 +62,13 @@ from zerolap.judge.ledger import (
     WorkStep as WorkStep,
     drifts_of as drifts_of,
 )
+from zerolap.judge.level_changes import (
+    COUNTED as COUNTED,
+    LogChange as LogChange,
+    change_between as change_between,
+    mean_change as mean_change,
+    version_positions as version_positions,
+)
 from zerolap.judge.levels import (
     Contrast as Contrast,
     Level as Level,

@@ -31,10 +31,10 @@ from zerolap.opportunities import CountedVersion, ranked_version, searched_versi
 from zerolap.records import (
     ArgumentCheck,
     CaseOpportunity,
+    CaseWeights,
     CountedWork,
     EnvironmentMissing,
     Opportunities,
-    OpportunityWeights,
     TrialFailed,
     TrialsJob,
 )
@@ -55,7 +55,7 @@ START_COMMAND = "the server was given with arguments, and runs where its files a
 
 def checked_opportunities(
     version: CountedVersion,
-    weights: tuple[OpportunityWeights, Mapping[str, float]],
+    weights: CaseWeights,
     lab: Lab,
     command_line: str,
     most: int,

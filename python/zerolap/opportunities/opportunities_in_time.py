@@ -1,14 +1,13 @@
 """Opportunities of a version within a time: what is kept is used, and the rest is looked through until time is up."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from zerolap.opportunities.graph_search import FunctionsOfBuild
 from zerolap.opportunities.group_search import GroupSearch, MeasuredGroup
 from zerolap.opportunities.version_opportunities import CountedVersion, ranked_version, search_of
-from zerolap.records import Opportunities, OpportunityWeights
+from zerolap.records import CaseWeights, Opportunities
 from zerolap.store import Store
 
 AT_ONCE: Final = 8
@@ -17,7 +16,7 @@ AT_ONCE: Final = 8
 
 def opportunities_in_time(
     version: CountedVersion,
-    weights: tuple[OpportunityWeights, Mapping[str, float]],
+    weights: CaseWeights,
     store: Store,
     functions_of_build: FunctionsOfBuild,
     seconds: float,

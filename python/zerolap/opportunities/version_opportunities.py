@@ -21,11 +21,11 @@ from zerolap.opportunities.variant_comparisons import version_variants
 from zerolap.records import (
     BASE,
     Case,
+    CaseWeights,
     CountedWork,
     DrawnSide,
     MeasuredServer,
     Opportunities,
-    OpportunityWeights,
     Platform,
     UsageError,
     WeighedCase,
@@ -91,7 +91,7 @@ def _described(store: Store, identity: str, side: DrawnSide) -> tuple[MeasuredSe
 
 def version_opportunities(
     version: CountedVersion,
-    weights: tuple[OpportunityWeights, Mapping[str, float]],
+    weights: CaseWeights,
     store: Store,
     functions_of_build: FunctionsOfBuild,
     command_line: str,
@@ -129,16 +129,16 @@ def search_of(version: CountedVersion, store: Store, functions_of_build: Functio
 
 def ranked_version(
     version: CountedVersion,
-    weights: tuple[OpportunityWeights, Mapping[str, float]],
+    weights: CaseWeights,
     of_groups: GroupSearch,
     command_line: str,
 ) -> Opportunities:
     """Return the opportunities that a search has found in a version; raises `UsageError` where none can be read."""
-    stated, by_case = weights
     search, works_of_cases = of_groups.search, of_groups.works_of_cases(version.graphs)
     graphs = [graph for graph in version.graphs if _is_counted(works_of_cases.get(graph.case))]
     if version.graphs and not graphs and search.limits:
         raise UsageError(f"no call graph can be read. {search.limits[0]}", hint="count the cases again")
+    by_case = weights.by_case
     whole = sum(by_case[graph.case] for graph in graphs) or 1.0
     works = [
         WeightedWork(
@@ -157,7 +157,7 @@ def ranked_version(
         server=version.server,
         platform=version.platform,
         results=tuple(dict.fromkeys(graph.result for graph in version.graphs)),
-        weights=stated,
+        weights=weights.stated,
         cases=tuple(
             WeighedCase(
                 case=of_case.case,

@@ -1,6 +1,5 @@
 """What a commit did: to each group of cases, and which cases have a step there."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Final
 
@@ -9,17 +8,13 @@ from pydantic import Field
 from zerolap.queries.kept_changes import (
     MOST_HISTORIES,
     ListedChange,
-    ListedCommit,
-    ListedHistory,
     change_rows,
     listed_changes,
-    listed_commit,
-    listed_history,
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.report_list import ListedReport, listed_report
-from zerolap.records import Record, UsageError
-from zerolap.store import GroupChange, KeptCommit, KeptHistory, Store
+from zerolap.records import ChangedGroup, KeptCommit, KeptHistory, ListedCommit, Record, UsageError
+from zerolap.store import Store
 
 MOST_OF_COMMIT: Final = 20
 """Histories that one commit is shown in."""
@@ -34,24 +29,6 @@ class CommitParameters(Parameters):
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{4,64}$", description="The beginning of its id.")]
 
 
-class ChangedGroup(Record):
-    """What a commit did to a metric of a group of cases, beside the commit before it that is measured.
-
-    Of `cases` that are measured there, `identical` execute the same. `change` is the geometric mean of their changes,
-    `least` and `most` are the extremes, with the cases that have them.
-    """
-
-    group: str
-    metric: str
-    cases: int
-    identical: int
-    change: float
-    least: float
-    least_case: str
-    most: float
-    most_case: str
-
-
 class CommitInHistory(Record):
     """A commit in a history.
 
@@ -59,7 +36,7 @@ class CommitInHistory(Record):
     `drifts` are those that it is in, or that begin after it.
     """
 
-    history: ListedHistory
+    history: KeptHistory
     after: ListedCommit | None
     failure: str | None
     is_built: bool
@@ -92,12 +69,10 @@ def _read(sources: QuerySources, parameters: CommitParameters) -> CommitChanges:
         raise UsageError(f"no history has the commit {parameters.commit}", hint="`zerolap history` keeps histories")
     if len({commit.commit for commit in commits}) > 1:
         raise UsageError(f"several commits begin with {parameters.commit}", hint="give more of the id")
-    listed = listed_commit(commits[0])
-    assert listed is not None
     before = store.kept_histories.commits_at({(commit.history, commit.position - 1) for commit in commits})
     changes = _changes(store, commits, known)
     return CommitChanges(
-        commit=listed,
+        commit=commits[0].listed,
         tags=commits[0].tags,
         histories=tuple(
             _in_history(
@@ -109,7 +84,7 @@ def _read(sources: QuerySources, parameters: CommitParameters) -> CommitChanges:
             )
             for commit in commits
         ),
-        comparisons=_comparisons(store, listed.commit),
+        comparisons=_comparisons(store, commits[0].commit),
     )
 
 
@@ -139,30 +114,16 @@ def _in_history(
     store: Store, commit: KeptCommit, before: KeptCommit | None, history: KeptHistory, changes: Sequence[ListedChange]
 ) -> CommitInHistory:
     return CommitInHistory(
-        history=listed_history(history),
-        after=listed_commit(before),
+        history=history,
+        after=None if before is None else before.listed,
         failure=commit.failure,
         is_built=commit.node is not None,
         is_same_program=before is not None and commit.node is not None and commit.node == before.node,
         measured=commit.measured,
         changed=commit.changed,
-        groups=tuple(_group(group) for group in store.kept_histories.group_changes(commit.history, commit.position)),
+        groups=tuple(store.kept_histories.group_changes(commit.history, commit.position)),
         steps=tuple(change for change in changes if change.kind == "step"),
         drifts=tuple(change for change in changes if change.kind == "drift"),
-    )
-
-
-def _group(group: GroupChange) -> ChangedGroup:
-    return ChangedGroup(
-        group=group.group,
-        metric=group.metric,
-        cases=group.cases,
-        identical=group.identical,
-        change=math.expm1(group.mean),
-        least=math.expm1(group.least),
-        least_case=group.least_case,
-        most=math.expm1(group.most),
-        most_case=group.most_case,
     )
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from zerolap.queries.kept_changes import ListedHistory, listed_history
-from zerolap.records import Record
-from zerolap.store import KeptChange, KeptCommit, KeptHistory, KeptSeries, Store
+from zerolap.records import KeptChange, KeptCommit, KeptHistory, KeptSeries, ListedCommit, Record
+from zerolap.store import Store
 
 MOST_STRIPS: Final = 12
 COMMITS_OF_STRIP: Final = 60
@@ -15,7 +14,7 @@ MOST_STEPS: Final = 2_000
 State = Literal["failed", "not measured", "identical", "unchanged", "worse", "better"]
 
 
-class StripCommit(Record):
+class StripCommit(ListedCommit):
     """A commit of a strip.
 
     `state` is what is known of it: it could not be built or measured, is not measured, has the program of the commit
@@ -23,10 +22,6 @@ class StripCommit(Record):
     one for the worse or for the better. `change` is that step, `steps` how many there are.
     """
 
-    commit: str
-    name: str
-    time: str
-    subject: str
     state: State
     change: float | None
     case: str
@@ -38,7 +33,7 @@ class StripCommit(Record):
 class CommitStrip(Record):
     """The newest commits of a history, in its order; `earlier` is how many it has before them."""
 
-    history: ListedHistory
+    history: KeptHistory
     commits: tuple[StripCommit, ...]
     earlier: int
 
@@ -71,10 +66,7 @@ def _strip(
         of_change = None if change is None else series.get(change.series)
         shown.append(
             StripCommit(
-                commit=commit.commit,
-                name=commit.name,
-                time=commit.time,
-                subject=commit.subject,
+                **dict(commit.listed),
                 state=_state(commit, earlier, change, of_change),
                 change=None if change is None else change.change,
                 case="" if of_change is None else of_change.case,
@@ -83,9 +75,7 @@ def _strip(
                 is_release=bool(commit.tags),
             )
         )
-    return CommitStrip(
-        history=listed_history(history), commits=tuple(shown), earlier=commits[0].position if commits else 0
-    )
+    return CommitStrip(history=history, commits=tuple(shown), earlier=commits[0].position if commits else 0)
 
 
 def _confirmed_steps(store: Store, commits: Sequence[KeptCommit]) -> dict[int, list[KeptChange]]:

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
+from zerolap.cases import priority_weights
 from zerolap.documents import read_comparison
 from zerolap.queries.measured_workload import MeasuredWorkload, RequestCause, cause_of, workload_of
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
@@ -194,9 +195,7 @@ def _weights(store: Store, comparison: Comparison) -> dict[str, float]:
         ranked = read_stored(_Weighed, document, f"the request {comparison.id}").cases
     except UnreadableRecord:
         return {}
-    ranks = {case.name: case.priority for case in ranked if case.priority is not None and case.priority > 0}
-    last = max(ranks.values(), default=0)
-    return {case.name: 1 / ranks.get(case.name, last) for case in ranked} if ranks else {}
+    return priority_weights({case.name: case.priority for case in ranked})
 
 
 def _rows(answer: ComparisonInShort) -> Iterable[TableRow]:

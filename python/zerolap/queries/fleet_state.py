@@ -2,15 +2,26 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.queries.report_list import PATHS, ReportPath
-from zerolap.records import Priority, Record, RequestKind, RequestState, UnreadableRecord, read_stored
-from zerolap.store import AttemptInShort, AttemptState, JobKind, KnownAgent, RequestInShort, Store
+from zerolap.records import (
+    REPORT_PATHS,
+    AttemptState,
+    FleetJob,
+    JobFailure,
+    JobKind,
+    Priority,
+    Record,
+    ReportPath,
+    RequestState,
+    UnreadableRecord,
+    moment_text,
+    read_stored,
+)
+from zerolap.store import KnownAgent, RequestInShort, Store
 
 GONE_AFTER_SECONDS: Final = 60.0
 """An agent that has not reported for so long is gone, as `zerolap fleet status` has it."""
@@ -20,30 +31,6 @@ MOST_REQUESTS: Final = 200
 OPEN: Final = frozenset({"waiting", "running"})
 
 AgentState: TypeAlias = Literal["busy", "idle", "draining", "refused", "gone"]
-
-
-class FleetJob(Record):
-    """A try of an agent at a job.
-
-    `subject` is the case or the source, `path` leads to the page of the `request`. `publications` is how often the job
-    was given to the bus, `starts` how often an agent has begun it, `since` when it was taken or, before that, recorded.
-    """
-
-    attempt: str
-    job: str
-    kind: JobKind
-    engine: str | None
-    subject: str
-    request: str
-    path: ReportPath
-    platform: str
-    state: AttemptState
-    agent: str | None
-    since: str
-    ended: str | None
-    publications: int
-    starts: int
-    reason: str
 
 
 class FleetAgent(Record):
@@ -135,37 +122,18 @@ def read_fleet_state(sources: QuerySources, parameters: FleetParameters) -> Flee
     held, lost = store.attempts.held(MOST_HELD), store.attempts.lost(MOST_LOST)
     ended = store.attempts.last_of_agents([agent.name for agent in known])
     requests = store.fleet.newest_requests(parameters.limit)
-    kinds = store.kinds(job.request for job in (*held, *lost, *ended.values()))
     counts = store.fleet.job_counts([work.id for work in requests])
-    jobs = {job.id: _job(job, kinds) for job in (*held, *lost, *ended.values())}
-    runs = {job.agent: jobs[job.id] for job in held if job.agent is not None}
-    ran = {name: jobs[job.id] for name, job in ended.items()}
-    agents = tuple(_agent(agent, runs.get(agent.name), ran.get(agent.name), now) for agent in known)
+    runs = {job.agent: job for job in held if job.agent is not None}
+    agents = tuple(_agent(agent, runs.get(agent.name), ended.get(agent.name), now) for agent in known)
     return FleetState(
         agents=agents,
         queues=tuple(_queues(store, agents)),
-        held=tuple(jobs[job.id] for job in held),
-        lost=tuple(jobs[job.id] for job in lost),
+        held=tuple(held),
+        lost=tuple(lost),
         requests=tuple(
             _request(work, counts[work.id])
             for work in sorted(requests, key=lambda work: work.submitted or 0.0, reverse=True)
         ),
-    )
-
-
-def moment_text(seconds: float | None) -> str:
-    """Return a time in seconds since the epoch as ISO 8601 in UTC; empty for none."""
-    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _job(of_job: AttemptInShort, kinds: Mapping[str, RequestKind]) -> FleetJob:
-    same = ("job", "kind", "engine", "subject", "request", "platform", "state", "agent", "publications", "starts")
-    return FleetJob(
-        **{name: getattr(of_job, name) for name in (*same, "reason")},
-        attempt=of_job.id,
-        path=PATHS[kinds.get(of_job.request, "compare")],
-        since=moment_text(of_job.claimed or of_job.created),
-        ended=moment_text(of_job.ended) or None,
     )
 
 
@@ -230,7 +198,7 @@ def _request(work: RequestInShort, counts: Mapping[tuple[JobKind, AttemptState],
         jobs[state] = jobs.get(state, 0) + count
     return FleetRequest(
         id=work.id,
-        path=PATHS[work.kind],
+        path=REPORT_PATHS[work.kind],
         platform=work.platform,
         sides=tuple(side.name for side in work.sides.values()),
         state=work.state,
@@ -269,21 +237,8 @@ class JobFailureParameters(Parameters):
     job: Annotated[str, Field(pattern=r"^j-[0-9a-f-]{1,64}$", description="Its id.")]
 
 
-class JobFailure(Record):
-    """Why a job has failed: the reason, what to do, and the end of its log; `is_cut` where there was more of it."""
-
-    job: str
-    reason: str
-    hint: str
-    log: str
-    is_cut: bool
-
-
 def _read_failure(sources: QuerySources, parameters: JobFailureParameters) -> JobFailure:
-    failure = sources.store.attempts.failure(parameters.job)
-    return JobFailure(
-        job=parameters.job, reason=failure.reason, hint=failure.hint, log=failure.log, is_cut=failure.is_cut
-    )
+    return sources.store.attempts.failure(parameters.job)
 
 
 JOB_FAILURE: Final = PageQuery(

@@ -4,85 +4,42 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from zerolap.queries.query import TableRow
-from zerolap.records import Record, UsageError
-from zerolap.store import KeptChange, KeptCommit, KeptHistory, KeptSeries, Store
+from zerolap.records import (
+    KeptChange,
+    KeptCommit,
+    KeptHistory,
+    KeptSeries,
+    ListedCommit,
+    ReportedChange,
+    SeriesName,
+    UsageError,
+)
+from zerolap.store import Store
 
 MOST_HISTORIES: Final = 500
 """So many kept histories are read; each is of a repository, range, variant, settings and platform."""
 
 
-class ListedHistory(Record):
-    """A kept history; `created` is when it was judged, `platform` a fingerprint."""
-
-    number: int
-    repository: str
-    range: str
-    variant: str
-    config: dict[str, str]
-    platform: str
-    platform_name: str
-    created: str
-
-
-class ListedCommit(Record):
-    """A commit in short; `name` is its first tag, or the beginning of its id."""
-
-    commit: str
-    name: str
-    time: str
-    subject: str
-
-
-class ListedChange(Record):
+class ListedChange(ReportedChange, SeriesName):
     """A change of a series with what it is of.
 
-    It lies after the commit `after` and up to `commit`, in `commit_count` commits. `better` is which values of the
-    metric are better, null where that is not known. `confirmed` is false for a step of time that no fresh comparison
-    has shown yet. `is_opposed`: it is less work, and no gain, as other counts of the case lose by it.
+    It lies after the commit `after` and up to `commit`, in `commit_count` commits. `confirmed` is false for a step of
+    time that no fresh comparison has shown yet.
     """
 
     history: int
-    case: str
-    group: str
-    metric: str
-    engine: str
-    topology: str
-    source: str
     platform_name: str
     variant: str
-    id: str
-    kind: str
     after: ListedCommit | None
     commit: ListedCommit | None
     commit_count: int
-    change: float
-    low: float
-    high: float
-    better: str | None
     is_worse: bool
-    is_opposed: bool
     is_open: bool
-    confirmed: bool
-    accepted: str | None
-    comparison: str | None
-    reasons: tuple[str, ...]
 
 
 def unknown_history(number: int) -> UsageError:
     """Return what is raised for a number that no kept history has."""
     return UsageError(f"no history has the number {number}", hint="it was removed: choose another one")
-
-
-def listed_history(history: KeptHistory) -> ListedHistory:
-    """Return a kept history as it is listed."""
-    return ListedHistory(**{name: getattr(history, name) for name in ListedHistory.model_fields})
-
-
-def listed_commit(commit: KeptCommit | None) -> ListedCommit | None:
-    """Return a commit as it is listed."""
-    if commit is None:
-        return None
-    return ListedCommit(commit=commit.commit, name=commit.name, time=commit.time, subject=commit.subject)
 
 
 def listed_changes(
@@ -118,19 +75,16 @@ def change_rows(changes: Iterable[ListedChange]) -> Iterable[TableRow]:
 def _listed(
     change: KeptChange, series: KeptSeries, history: KeptHistory, commits: Mapping[tuple[int, int], KeptCommit]
 ) -> ListedChange:
-    of_series = ("case", "group", "metric", "engine", "topology", "source", "better")
-    of_change = (
-        *("id", "kind", "change", "low", "high", "is_worse", "is_opposed", "is_open"),
-        *("confirmed", "accepted", "comparison"),
-    )
+    after, commit = (commits.get((change.history, position)) for position in (change.after, change.position))
     return ListedChange(
-        **{name: getattr(series, name) for name in of_series},
-        **{name: getattr(change, name) for name in of_change},
+        **{name: getattr(series, name) for name in SeriesName.model_fields},
+        **{name: getattr(change, name) for name in ReportedChange.model_fields},
         history=history.number,
         platform_name=history.platform_name,
         variant=history.variant,
-        after=listed_commit(commits.get((change.history, change.after))),
-        commit=listed_commit(commits.get((change.history, change.position))),
+        after=None if after is None else after.listed,
+        commit=None if commit is None else commit.listed,
         commit_count=change.position - change.after,
-        reasons=change.reasons,
+        is_worse=change.is_worse,
+        is_open=change.is_open,
     )

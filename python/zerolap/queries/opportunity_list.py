@@ -1,17 +1,16 @@
 """What could be optimised in a version, over all cases that were counted of it."""
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.documents import equal_weights, priority_weights
-from zerolap.explain import command_weights
+from zerolap.cases import named_weights
 from zerolap.opportunities import CountedVersion, counted_version, opportunities_in_time
 from zerolap.plugins import PluginFault
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.sampled_cases import MOST_RESULTS, ProfiledResult, profiled_result
-from zerolap.records import DrawnSide, Opportunities, Opportunity, OpportunityWeights, Record, UsageError
+from zerolap.records import DrawnSide, Opportunities, Opportunity, Record, UsageError, Weighting
 from zerolap.store import Store
 
 EXAMINING_SECONDS: Final = 2.0
@@ -19,9 +18,6 @@ MOST_LISTED: Final = 500
 MOST_CASES: Final = 1_000
 RESULTS_LISTED: Final = 30
 LONGEST_NAME: Final = 500
-
-
-Weighting: TypeAlias = Literal["command", "equal", "priority"]
 
 
 class OpportunityParameters(Parameters):
@@ -109,8 +105,9 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
     if wanted not in results:
         raise UsageError(f"the store holds no results of {wanted}")
     version = counted_version(store, wanted, side=parameters.side, everywhere=parameters.everywhere)
+    weights = named_weights(parameters.weights, list(version.cases.values()))
     try:
-        weights, functions = _weights(parameters, version), sources.functions_of_build
+        functions = sources.functions_of_build
         document, waiting = opportunities_in_time(version, weights, store, functions, EXAMINING_SECONDS)
     except PluginFault as fault:
         raise UsageError(fault.message, hint=fault.hint) from fault
@@ -124,16 +121,6 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
         weightings=_weightings(version),
         document=_listed(document, parameters),
     )
-
-
-def _weights(
-    parameters: OpportunityParameters, version: CountedVersion
-) -> tuple[OpportunityWeights, Mapping[str, float]]:
-    if parameters.weights == "command":
-        commands = {name: tuple(case.verbs) for name, case in version.cases.items()}
-        return OpportunityWeights(kind="command"), command_weights(commands)
-    weights_of = priority_weights if parameters.weights == "priority" else equal_weights
-    return OpportunityWeights(kind=parameters.weights), weights_of(list(version.cases.values())).by_case
 
 
 def _weightings(version: CountedVersion) -> tuple[Weighting, ...]:

@@ -8,9 +8,9 @@ from zerolap.queries.commit_strips import CommitStrip, commit_strips
 from zerolap.queries.fleet_state import GONE_AFTER_SECONDS
 from zerolap.queries.kept_changes import MOST_HISTORIES, ListedChange, listed_changes
 from zerolap.queries.query import PageQuery, Parameters, QuerySources
-from zerolap.queries.report_list import PATHS, ListedReport, ReportPath, listed_report, report_rows
+from zerolap.queries.report_list import ListedReport, listed_report, report_rows
 from zerolap.queries.sweep_list import ListedSweep, newest_sweeps
-from zerolap.records import Record
+from zerolap.records import REPORT_PATHS, Record, ReportPath
 from zerolap.store import RequestInShort
 
 NEWEST: Final = 20
@@ -84,7 +84,7 @@ def read_overview(sources: QuerySources, _: Parameters) -> Overview:
 def _open_request(work: RequestInShort) -> OpenRequest:
     return OpenRequest(
         id=work.id,
-        path=PATHS[work.kind],
+        path=REPORT_PATHS[work.kind],
         platform=work.platform,
         sides=tuple(side.name for side in work.sides.values()),
         state=work.state,

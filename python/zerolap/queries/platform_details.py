@@ -3,20 +3,21 @@
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import Record, UsageError, VerdictWord
-from zerolap.store import (
-    DecidedCase,
+from zerolap.records import (
+    FalseAlarm,
     FalseAlarmCounts,
-    PlatformState,
-    Store,
-    StoredPlatform,
+    ListedPlatform,
+    PlatformResult,
+    Record,
+    StartSpread,
+    UsageError,
 )
+from zerolap.store import PlatformState, Store
 
 MOST_ALARMS: Final = 50
 MOST_COMPARISONS: Final = 20
@@ -28,35 +29,14 @@ UNREADABLE: Final = "facts"
 Fingerprint = Annotated[str, Field(pattern=r"^[!-~]{1,200}$", description="The fingerprint of the platform.")]
 
 
-class ListedPlatform(Record):
-    """A platform: when it was seen first, when its facts changed last, in how many states it was seen.
-
-    `reports` are its comparisons and runs.
-    """
-
-    fingerprint: str
-    name: str
-    cpu: str
-    cores: int
-    kernel: str
-    first_seen: str
-    last_change: str
-    states: int
-    reports: int
-
-
 class PlatformListing(Record):
     """All platforms, that whose facts changed last first."""
 
     platforms: tuple[ListedPlatform, ...]
 
 
-def _listed(stored: StoredPlatform) -> ListedPlatform:
-    return ListedPlatform(**{name: getattr(stored, name) for name in ListedPlatform.model_fields})
-
-
 def _read_list(sources: QuerySources, _: Parameters) -> PlatformListing:
-    return PlatformListing(platforms=tuple(map(_listed, sources.store.platform_records.listed())))
+    return PlatformListing(platforms=tuple(sources.store.platform_records.listed()))
 
 
 def _list_rows(answer: PlatformListing) -> Iterable[TableRow]:
@@ -97,49 +77,11 @@ class PlatformChange(Record):
     changes: tuple[FactChange, ...]
 
 
-class FalseAlarmCount(Record):
-    """How many cases were timed in which nothing can have changed, and for how many a change was reported.
+class FalseAlarmCount(FalseAlarmCounts):
+    """Counts of false alarms; `low` and `high` bound the share of alarms with 95 %."""
 
-    `same_build`: both sides were one build; otherwise the builds differ, and their executed code was identical.
-    A confirmed alarm was reported as certain. `low` and `high` bound the share of alarms with 95 %.
-    """
-
-    same_build: bool
-    comparisons: int
-    timed: int
-    alarms: int
-    confirmed_alarms: int
     low: float
     high: float
-    since: str
-
-
-class ReportedFalseAlarm(Record):
-    """A change that was reported where nothing can have changed; `change`, `low` and `high` are shares."""
-
-    comparison: str
-    created: str
-    case: str
-    verdict: VerdictWord
-    metric: str | None
-    change: float | None
-    low: float | None
-    high: float | None
-    confirmed: bool
-    same_build: bool
-
-
-class StartSpread(Record):
-    """How much starts of one build differ in a metric: the standard deviation as a share, over `spreads` cases.
-
-    `circumstances` are what comparable starts have in common, `degrees` the degrees of freedom that it is based on.
-    """
-
-    metric: str
-    circumstances: str
-    spreads: int
-    standard_deviation: float
-    degrees: float
 
 
 class PlatformDetails(Record):
@@ -152,7 +94,7 @@ class PlatformDetails(Record):
     facts: tuple[PlatformFact, ...]
     changes: tuple[PlatformChange, ...]
     false_alarm_counts: tuple[FalseAlarmCount, ...]
-    false_alarms: tuple[ReportedFalseAlarm, ...]
+    false_alarms: tuple[FalseAlarm, ...]
     spreads: tuple[StartSpread, ...]
 
 
@@ -162,7 +104,7 @@ class PlatformParameters(Parameters):
     fingerprint: Fingerprint
 
 
-def _platforms(store: Store, *fingerprints: str) -> list[StoredPlatform]:
+def _platforms(store: Store, *fingerprints: str) -> list[ListedPlatform]:
     """Return platforms; raises `UsageError`."""
     known = {platform.fingerprint: platform for platform in store.platform_records.listed()}
     for fingerprint in fingerprints:
@@ -177,24 +119,12 @@ def _read_details(sources: QuerySources, parameters: PlatformParameters) -> Plat
     states = records.states(fingerprint)
     [platform] = _platforms(store, fingerprint)
     return PlatformDetails(
-        platform=_listed(platform),
+        platform=platform,
         facts=_facts(states),
         changes=tuple(_changes(states)),
         false_alarm_counts=tuple(map(_count, records.false_alarm_counts(fingerprint))),
-        false_alarms=tuple(
-            ReportedFalseAlarm(**{name: getattr(alarm, name) for name in ReportedFalseAlarm.model_fields})
-            for alarm in records.false_alarms(fingerprint, MOST_ALARMS)
-        ),
-        spreads=tuple(
-            StartSpread(
-                metric=spread.metric,
-                circumstances=spread.circumstances,
-                spreads=spread.spreads,
-                standard_deviation=math.sqrt(max(0.0, spread.variance)),
-                degrees=spread.degrees,
-            )
-            for spread in records.spreads(fingerprint)
-        ),
+        false_alarms=tuple(records.false_alarms(fingerprint, MOST_ALARMS)),
+        spreads=tuple(records.spreads(fingerprint)),
     )
 
 
@@ -223,16 +153,7 @@ def _changes(states: Sequence[PlatformState]) -> Iterator[PlatformChange]:
 
 def _count(counts: FalseAlarmCounts) -> FalseAlarmCount:
     low, high = share_bounds(counts.alarms, counts.timed)
-    return FalseAlarmCount(
-        same_build=counts.same_build,
-        comparisons=counts.comparisons,
-        timed=counts.timed,
-        alarms=counts.alarms,
-        confirmed_alarms=counts.confirmed_alarms,
-        low=low,
-        high=high,
-        since=counts.since,
-    )
+    return FalseAlarmCount(**dict(counts), low=low, high=high)
 
 
 def share_bounds(part: int, whole: int) -> tuple[float, float]:
@@ -281,26 +202,10 @@ DECIDED: Final[Mapping[str | None, str]] = {
 """Verdicts on a change, as they are compared between platforms."""
 
 
-class PlatformResult(Record):
-    """The verdict on a case on a platform: a metric with its verdict, its values and the change as a share.
-
-    It is that of the same metric on both platforms: one that the verdict of either rests on. `metric` is null where
-    both have no such metric in common.
-    """
-
-    comparison: str
-    verdict: str | None
-    metric: str | None
-    base: float | None
-    head: float | None
-    change: float | None
-    low: float | None
-    high: float | None
-
-
 class CaseOnBoth(Record):
     """A case of the same two builds, or builds of the same two commits, on both platforms.
 
+    The results are those of the same metric on both platforms, one that the verdict of either rests on, or of none.
     `agreement` is whether both verdicts are the same; those on identical code are the same as `same`. `invalid`: one
     is no verdict on a change, such as that of a case which was invalid there. Those that differ are first.
     """
@@ -338,8 +243,8 @@ def _read_pair(sources: QuerySources, parameters: PlatformPairParameters) -> Pla
     cases = sorted(_cases_on_both(store, pairs), key=lambda case: ORDER_OF_AGREEMENT.index(case.agreement))
     differing = _differences(*facts)
     return PlatformPair(
-        platform=_listed(here),
-        other=_listed(there),
+        platform=here,
+        other=there,
         facts=differing,
         same_facts=len({*facts[0], *facts[1]}) - len(differing),
         comparisons=len(pairs),
@@ -356,66 +261,70 @@ def _newest_facts(store: Store, fingerprint: str) -> Mapping[str, str]:
 
 def _cases_on_both(store: Store, pairs: Sequence[tuple[str, str]]) -> Iterator[CaseOnBoth]:
     names = store.in_short(here for here, _ in pairs)
-    for here, there in _decided_on_both(store, pairs):
+    for case, here, there in _decided_on_both(store, pairs):
         yield CaseOnBoth(
-            case=here.case,
+            case=case,
             base_name=names[here.comparison].base or "",
             head_name=names[here.comparison].head,
             agreement=_agreement(here.verdict, there.verdict),
-            here=_result(here),
-            there=_result(there),
+            here=here,
+            there=there,
         )
 
 
-def _decided_on_both(store: Store, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[DecidedCase, DecidedCase]]:
+def _decided_on_both(
+    store: Store, pairs: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, PlatformResult, PlatformResult]]:
     """Yield the cases of pairs of comparisons as both decide them, by the same metric."""
-    decided: dict[str, dict[str, DecidedCase]] = {}
-    for case in store.platform_records.decided_cases({comparison for pair in pairs for comparison in pair}):
-        decided.setdefault(case.comparison, {})[case.case] = case
+    decided: dict[str, dict[str, PlatformResult]] = {}
+    for name, result in store.platform_records.decided_cases({comparison for pair in pairs for comparison in pair}):
+        decided.setdefault(result.comparison, {})[name] = result
     both = [
-        (case, decided[there][name])
+        (name, result, decided[there][name])
         for here, there in pairs
-        for name, case in decided.get(here, {}).items()
+        for name, result in decided.get(here, {}).items()
         if name in decided.get(there, {})
     ]
-    unlike = [pair for pair in both if _rest_on_two_metrics(*pair)]
-    comparisons = {side.comparison for pair in unlike for side in pair}
-    metrics = {side.metric for pair in unlike for side in pair if side.metric is not None}
+    unlike = [sides for _, *sides in both if _rest_on_two_metrics(*sides)]
+    comparisons = {side.comparison for sides in unlike for side in sides}
+    metrics = {side.metric for sides in unlike for side in sides if side.metric is not None}
     by_metric = {
-        (case.comparison, case.case, case.metric): case
-        for case in store.platform_records.cases_by_metrics(comparisons, metrics)
+        (result.comparison, name, result.metric): result
+        for name, result in store.platform_records.cases_by_metrics(comparisons, metrics)
     }
-    for here, there in both:
-        yield _by_one_metric(here, there, by_metric) if _rest_on_two_metrics(here, there) else (here, there)
+    for name, here, there in both:
+        if _rest_on_two_metrics(here, there):
+            yield name, *_by_one_metric(name, here, there, by_metric)
+        else:
+            yield name, here, there
 
 
-def _rest_on_two_metrics(here: DecidedCase, there: DecidedCase) -> bool:
+def _rest_on_two_metrics(here: PlatformResult, there: PlatformResult) -> bool:
     return here.verdict in DECIDED and there.verdict in DECIDED and here.metric != there.metric
 
 
 def _by_one_metric(
-    here: DecidedCase, there: DecidedCase, by_metric: Mapping[tuple[str, str, str | None], DecidedCase]
-) -> tuple[DecidedCase, DecidedCase]:
+    case: str,
+    here: PlatformResult,
+    there: PlatformResult,
+    by_metric: Mapping[tuple[str, str, str | None], PlatformResult],
+) -> tuple[PlatformResult, PlatformResult]:
     """Return a case on both platforms by the metric of the first's verdict, or else by that of the other's."""
     for metric in (here.metric, there.metric):
-        sides = [by_metric.get((side.comparison, side.case, metric)) for side in (here, there)]
+        sides = [by_metric.get((side.comparison, case, metric)) for side in (here, there)]
         if sides[0] is not None and sides[1] is not None:
             return sides[0], sides[1]
     return _without_metric(here), _without_metric(there)
 
 
-def _without_metric(case: DecidedCase) -> DecidedCase:
-    return replace(case, metric=None, base=None, head=None, change=None, low=None, high=None)
+def _without_metric(result: PlatformResult) -> PlatformResult:
+    return result.model_copy(update=dict.fromkeys(("metric", "base", "head", "change", "low", "high")))
 
 
 def _agreement(here: str | None, there: str | None) -> Agreement:
     if here not in DECIDED or there not in DECIDED:
         return "invalid"
     return "same" if DECIDED[here] == DECIDED[there] else "different"
-
-
-def _result(case: DecidedCase) -> PlatformResult:
-    return PlatformResult(**{name: getattr(case, name) for name in PlatformResult.model_fields})
 
 
 def _pair_rows(answer: PlatformPair) -> Iterable[TableRow]:

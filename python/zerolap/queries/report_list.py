@@ -1,17 +1,15 @@
 """Requests, comparisons, runs and sweeps in short, the newest first: all of them, page by page."""
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import Record, RequestKind, RequestState
+from zerolap.records import REPORT_PATHS, Record, ReportPath, RequestKind, RequestState
 from zerolap.sheets import Word
 from zerolap.store import ListedRequest, RequestFilter, StoredRow
 
-ReportPath: TypeAlias = Literal["comparisons", "runs", "snapshots"]
-PATHS: Final[Mapping[RequestKind, ReportPath]] = {"compare": "comparisons", "run": "runs", "snapshot": "snapshots"}
 MOST_LISTED: Final = 200
 COUNTED: Final[tuple[Word, ...]] = ("regression", "improvement", "unsure", "invalid", "same")
 
@@ -69,7 +67,7 @@ def listed_report(row: StoredRow) -> ListedReport:
     """Return a comparison or run as it is listed."""
     return ListedReport(
         id=row.id,
-        path=PATHS[row.kind],
+        path=REPORT_PATHS[row.kind],
         created=row.created,
         base=row.base,
         head=row.head,
@@ -104,7 +102,7 @@ def _listed(listed: ListedRequest) -> ListedReport:
     sides = [side.name for side in asked.sides.values()]
     return ListedReport(
         id=asked.id,
-        path=PATHS[asked.kind],
+        path=REPORT_PATHS[asked.kind],
         created=listed.created,
         base=sides[0] if len(sides) > 1 else None,
         head=sides[-1] if sides else "",

@@ -12,15 +12,22 @@ from pydantic import Field
 from zerolap.queries.kept_changes import (
     MOST_HISTORIES,
     ListedChange,
-    ListedHistory,
     change_rows,
     listed_changes,
-    listed_history,
     unknown_history,
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import HistoryLedger, Record, UsageError
-from zerolap.store import KeptCommit, KeptHistory, KeptPoints, KeptSeries, SeriesFilter, Store
+from zerolap.records import (
+    HistoryLedger,
+    KeptCommit,
+    KeptHistory,
+    KeptSeries,
+    ListedCommit,
+    Record,
+    SeriesName,
+    UsageError,
+)
+from zerolap.store import KeptPoints, SeriesFilter, Store
 
 MOST_LINES: Final = 24
 """In one chart: more cannot be told apart."""
@@ -57,21 +64,17 @@ class SeriesParameters(Parameters):
     ] = 1_000
 
 
-class ChartCommit(Record):
+class ChartCommit(ListedCommit):
     """A commit with points; `place` is its number among all commits of the chart, in their order.
 
     `is_release` where a tag of a release names it.
     """
 
     place: int
-    commit: str
-    name: str
-    time: str
-    subject: str
     is_release: bool
 
 
-class ChartLine(Record):
+class ChartLine(SeriesName):
     """A series by columns, each as long as `commits`, which are indices of the chart's commits.
 
     `least`, `most` and `counts` are empty where each point is of one commit.
@@ -79,19 +82,12 @@ class ChartLine(Record):
     `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
     the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
     those of the metric itself at that commit, null for time. `base_place` is the place of the commit that changes are
-    since, which need not be shown. `better` is which values are better, null where that is not known. The ledger begins
+    since, which need not be shown. The ledger begins
     at the commit that `ledger_since` names.
     """
 
     history: int
-    case: str
-    group: str
-    metric: str
-    engine: str
-    topology: str
-    source: str
     labels: dict[str, str]
-    better: str | None
     point_count: int
     base_place: int
     commits: tuple[int, ...]
@@ -124,7 +120,7 @@ class SeriesChart(Record):
     histories of which times are shown.
     """
 
-    histories: tuple[ListedHistory, ...]
+    histories: tuple[KeptHistory, ...]
     commits: tuple[ChartCommit, ...]
     total: int
     lines: tuple[ChartLine, ...]
@@ -180,7 +176,7 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
     starts = _ledger_starts(store, lines)
     index = {commit.place: at for at, commit in enumerate(commits)}
     return SeriesChart(
-        histories=tuple(listed_history(history) for history in shown_histories.values()),
+        histories=tuple(shown_histories.values()),
         commits=tuple(commits),
         total=shown.total,
         lines=tuple(_line(series, drawn[series.number], index, starts) for series in lines if series.number in drawn),
@@ -294,14 +290,7 @@ def _commits(store: Store, shown: _Range, wanted: Mapping[int, set[int]]) -> lis
         for commit in (*store.kept_histories.commits_at(positions).values(), *tagged):
             commits[places[commit.position]] = commit
     return [
-        ChartCommit(
-            place=place,
-            commit=commit.commit,
-            name=commit.name,
-            time=commit.time,
-            subject=commit.subject,
-            is_release=bool(commit.tags),
-        )
+        ChartCommit(**dict(commit.listed), place=place, is_release=bool(commit.tags))
         for place, commit in sorted(commits.items())
     ]
 
@@ -398,7 +387,7 @@ def _relative(log_changes: Sequence[float]) -> Sequence[float]:
 def _line(
     series: KeptSeries, drawn: _Drawn, index: Mapping[int, int], starts: Mapping[tuple[int, int], str]
 ) -> ChartLine:
-    names = ("history", "case", "group", "metric", "engine", "topology", "source", "labels", "better", "point_count")
+    names = (*SeriesName.model_fields, "history", "labels", "point_count")
     return ChartLine(
         **{name: getattr(series, name) for name in names},
         base_place=drawn.base,

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from zerolap.queries.kept_changes import MOST_HISTORIES, ListedHistory, listed_history
+from zerolap.queries.kept_changes import MOST_HISTORIES
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import Record
+from zerolap.records import KeptHistory, Record
 from zerolap.store import NamedSeries
 
 MOST_SERIES: Final = 20_000
@@ -25,7 +25,7 @@ class SeriesCase(Record):
 class SeriesList(Record):
     """All series by cases; `metrics` are those of any, the one with most series first."""
 
-    histories: tuple[ListedHistory, ...]
+    histories: tuple[KeptHistory, ...]
     cases: tuple[SeriesCase, ...]
     metrics: tuple[str, ...]
 
@@ -38,7 +38,7 @@ def _read(sources: QuerySources, _: Parameters) -> SeriesList:
         by_case.setdefault((name.case, name.group), []).append(name)
     counts = Counter(name.metric for name in names)
     return SeriesList(
-        histories=tuple(listed_history(history) for history in kept.histories(MOST_HISTORIES)),
+        histories=tuple(kept.histories(MOST_HISTORIES)),
         cases=tuple(_case(series) for series in by_case.values()),
         metrics=tuple(sorted(counts, key=lambda metric: (-counts[metric], metric))),
     )

@@ -21,7 +21,7 @@ from zerolap.queries.sampled_cases import (
     readable_tables,
     selected_cases,
 )
-from zerolap.records import DrawnSide, Record, StackFrame
+from zerolap.records import DrawnSide, NamedLines, Record, StackFrame
 
 LEAST_SHARE: Final = 0.0005
 MOST_NODES: Final = 60_000
@@ -65,16 +65,6 @@ class ProfileSide(Record):
     pruned_share: float
     own: list[float]
     variance: list[float]
-
-
-class NamedLines(Record):
-    """The lines of a function that a finding of a case names."""
-
-    case: str
-    function: str
-    file: str | None
-    lines: tuple[int, ...]
-    text: str
 
 
 class StackProfile(Record):
@@ -162,11 +152,7 @@ def _lines(sources: QuerySources, parameters: ProfileParameters, chosen: Sampled
     if parameters.id is None:
         return ()
     stated = sources.store.stacks.lines_of_functions(parameters.id, MOST_FINDINGS)
-    return tuple(
-        NamedLines(case=lines.case, function=lines.function, file=lines.file, lines=lines.lines, text=lines.text)
-        for lines in stated
-        if lines.case in chosen.case_names
-    )
+    return tuple(lines for lines in stated if lines.case in chosen.case_names)
 
 
 _NO_SAMPLES: Final[dict[str, Any]] = {"samples": 0, "lost": 0, "own": [], "variance": [], "pruned_share": 0.0}

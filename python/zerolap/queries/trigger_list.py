@@ -5,11 +5,10 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.fleet_state import moment_text
 from zerolap.queries.pull_requests import LARGEST_PULL_REQUEST, pull_request_address
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.queries.report_list import PATHS, OutcomeCount, ReportPath, listed_report
-from zerolap.records import Record, UnreadableRecord
+from zerolap.queries.report_list import OutcomeCount, listed_report
+from zerolap.records import REPORT_PATHS, Record, ReportPath, UnreadableRecord, moment_text
 from zerolap.store import StoredTrigger, TriggerState
 
 MOST_LISTED: Final = 200
@@ -110,7 +109,7 @@ def _with_requests(sources: QuerySources, triggers: Sequence[StoredTrigger]) -> 
         report = reports.get(identity)
         return TriggeredRequest(
             id=identity,
-            path=PATHS[kinds.get(identity, "compare")],
+            path=REPORT_PATHS[kinds.get(identity, "compare")],
             state=states.get(identity, "removed"),
             outcomes=() if report is None else listed_report(report).outcomes,
         )

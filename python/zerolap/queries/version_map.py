@@ -1,23 +1,21 @@
 """What commands or cases have gained and lost from release to release, or since one of them."""
 
-import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from zerolap.judge import EVENT
+from zerolap.judge import COUNTED, LogChange, change_between, mean_change, version_positions
 from zerolap.queries.kept_changes import (
     MOST_HISTORIES,
     ListedChange,
-    ListedHistory,
     listed_changes,
-    listed_history,
     unknown_history,
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import METRICS, Record, UsageError
-from zerolap.store import KeptCommit, KeptHistory, SeriesFilter, Store, VersionedSeries
+from zerolap.records import METRICS, KeptCommit, KeptHistory, ListedCommit, Record, UsageError
+from zerolap.store import SeriesFilter, Store, VersionedSeries
 
 MOST_SERIES: Final = 5_000
 DIGITS: Final = 6
@@ -41,19 +39,11 @@ class VersionParameters(Parameters):
     rows: Annotated[Literal["command", "case"], Field(description="A row for each command or case.")] = "command"
 
 
-class MapVersion(Record):
-    """A column: a release, or the first or last commit of the range."""
-
-    name: str
-    commit: str
-    time: str
-
-
 class MapRow(Record):
     """A command or case by columns, with an entry for each version.
 
     `changes` are the relative changes up to the version with their 95 % bounds `lows` and `highs`, null where it is not
-    measured; each is the geometric mean over `measured` of the `cases`.
+    measured; each is the geometric mean over `measured` of the `cases`. What counting itself makes is 0.
     """
 
     name: str
@@ -73,12 +63,12 @@ class VersionMap(Record):
     history and metric: the cells contain them.
     """
 
-    histories: tuple[ListedHistory, ...]
-    history: ListedHistory | None = None
+    histories: tuple[KeptHistory, ...]
+    history: KeptHistory | None = None
     metrics: tuple[str, ...] = ()
     metric: str
     better: str | None = None
-    versions: tuple[MapVersion, ...] = ()
+    versions: tuple[ListedCommit, ...] = ()
     since: int = 0
     rows: tuple[MapRow, ...] = ()
     total: MapRow | None = None
@@ -87,15 +77,11 @@ class VersionMap(Record):
     accepted: tuple[ListedChange, ...] = ()
 
 
-_Change = tuple[float, float]
-"""A change as a logarithm, and half the width of its interval."""
-
-
 class _ChangedSeries(NamedTuple):
     """A series with its change up to each version."""
 
     series: VersionedSeries
-    changes: Sequence[_Change | None]
+    changes: Sequence[LogChange | None]
 
 
 def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
@@ -106,7 +92,7 @@ def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
         for history in store.kept_histories.histories(MOST_HISTORIES)
         if with_releases.get(history.number, 0) >= 2 or history.number == parameters.history
     ]
-    listed = tuple(listed_history(history) for history in histories)
+    listed = tuple(histories)
     history = _history(histories, parameters.history)
     if history is None:
         return VersionMap(histories=listed, metric=parameters.metric)
@@ -119,11 +105,11 @@ def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
     named = METRICS.get(parameters.metric)
     return VersionMap(
         histories=listed,
-        history=listed_history(history),
+        history=history,
         metrics=tuple(store.kept_histories.metrics(history.number)),
         metric=parameters.metric,
         better=None if named is None else "less" if named.less_is_better else "more",
-        versions=tuple(MapVersion(name=one.name, commit=one.commit, time=one.time) for one in commits),
+        versions=tuple(one.listed for one in commits),
         since=since,
         rows=tuple(_rows_of(changed, parameters.rows)),
         total=_row("all", changed) if changed else None,
@@ -148,11 +134,10 @@ def _history(histories: Sequence[KeptHistory], number: int | None) -> KeptHistor
 
 def _versions(store: Store, history: KeptHistory, series: Sequence[VersionedSeries]) -> tuple[list[KeptCommit], int]:
     """Return the newest measured versions in order, and how many older ones there are."""
-    measured = {version[0] for of_one in series for version in of_one.versions}
-    ends = {min(measured), max(measured)} if measured else set()
-    tagged = {commit.position for commit in store.kept_histories.tagged_commits(history.number)}
-    wanted = tagged & measured | ends
-    shown = sorted(wanted)[-MOST_VERSIONS:]
+    measured = (point.position for of_one in series for point in of_one.versions)
+    releases = {commit.position for commit in store.kept_histories.tagged_commits(history.number)}
+    wanted = version_positions(measured, releases)
+    shown = wanted[-MOST_VERSIONS:]
     commits = store.kept_histories.commits_at({(history.number, position) for position in shown})
     return [commits[history.number, position] for position in shown], len(wanted) - len(shown)
 
@@ -162,7 +147,7 @@ def _since(commits: Sequence[KeptCommit], asked: str | None) -> int:
     if asked is None:
         return 0
     for index, commit in enumerate(commits):
-        if asked in commit.tags or asked == commit.name:
+        if commit.is_named(asked):
             return index
     raise UsageError(
         f"{asked} is none of the measured versions of this history", hint="leave it out, or choose another one"
@@ -171,28 +156,13 @@ def _since(commits: Sequence[KeptCommit], asked: str | None) -> int:
 
 def _changes(
     series: VersionedSeries, positions: Sequence[int], since: int, against: Literal["since", "before"]
-) -> list[_Change | None]:
-    """Return the change of a case up to each version.
-
-    It is not known where nothing joins both points. The bounds of two levels of time are added as if they were
-    independent, which is at most too wide.
-    """
-    by_position = {version[0]: version for version in series.versions}
+) -> list[LogChange | None]:
+    """Return the change of a case up to each version."""
+    by_position = {point.position: point for point in series.versions}
     points = [by_position.get(position) for position in positions]
-    is_counted, is_step = series.engine == "counted", against == "before"
-    base = None if is_step else points[since]
-    changes: list[_Change | None] = []
-    for point in points:
-        if point is None or base is None:
-            changes.append(None)
-        else:
-            _, level, half_width, segment, code = point
-            _, base_level, base_width, base_segment, base_code = base
-            width = 0.0 if code == base_code else EVENT if is_counted else math.hypot(half_width, base_width)
-            changes.append((level - base_level, width) if segment == base_segment else None)
-        if is_step and point is not None:
-            base = point
-    return changes
+    if against == "before":
+        return [None, *(change_between(before, point, series.engine) for before, point in pairwise(points))]
+    return [change_between(points[since], point, series.engine) for point in points]
 
 
 def _rows_of(changed: Sequence[_ChangedSeries], rows: Literal["command", "case"]) -> Iterable[MapRow]:
@@ -205,31 +175,20 @@ def _rows_of(changed: Sequence[_ChangedSeries], rows: Literal["command", "case"]
 
 
 def _row(name: str, changed: Sequence[_ChangedSeries]) -> MapRow:
-    is_counted = all(of_one.series.engine == "counted" for of_one in changed)
+    is_counted = all(of_one.series.engine == COUNTED for of_one in changed)
     columns = zip(*(of_one.changes for of_one in changed), strict=True)
-    known = [[change for change in column if change is not None] for column in columns]
-    means = [_mean(changes, is_counted) for changes in known]
+    known = [[(1.0, change) for change in column if change is not None] for column in columns]
+    means = [mean_change(changes, is_counted=is_counted) for changes in known]
+    bounds = [None if mean is None else mean.bounded for mean in means]
     return MapRow(
         name=name,
         groups=tuple(sorted({of_one.series.group for of_one in changed})),
         cases=tuple(sorted(of_one.series.case for of_one in changed)),
-        changes=tuple(mean and round(math.expm1(mean[0]), DIGITS) for mean in means),
-        lows=tuple(mean and round(math.expm1(mean[0] - mean[1]), DIGITS) for mean in means),
-        highs=tuple(mean and round(math.expm1(mean[0] + mean[1]), DIGITS) for mean in means),
+        changes=tuple(None if of is None else 0.0 if of.is_flat else round(of.change, DIGITS) for of in bounds),
+        lows=tuple(None if of is None else round(of.low, DIGITS) for of in bounds),
+        highs=tuple(None if of is None else round(of.high, DIGITS) for of in bounds),
         measured=tuple(len(changes) for changes in known),
     )
-
-
-def _mean(changes: Sequence[_Change], is_counted: bool) -> _Change | None:
-    """Return the geometric mean of changes; none without any.
-
-    Cases are timed by starts of their own, with independent errors; the bound of counting is no random error.
-    """
-    if len(changes) <= 1:
-        return changes[0] if changes else None
-    widths = [width for _, width in changes]
-    width = math.fsum(widths) if is_counted else math.hypot(*widths)
-    return math.fsum(value for value, _ in changes) / len(changes), width / len(changes)
 
 
 def _table(answer: VersionMap) -> Iterable[TableRow]:

@@ -16,7 +16,6 @@ from zerolap.records.amounts import Amounts as Amounts, Windows as Windows
 from zerolap.records.argument_check import ArgumentCheck as ArgumentCheck
 from zerolap.records.base import FirstFault as FirstFault, Record as Record, read_stored as read_stored
 from zerolap.records.bisect_report import (
-    BisectCommit as BisectCommit,
     BisectCulprit as BisectCulprit,
     BisectMeasurement as BisectMeasurement,
     BisectOutcome as BisectOutcome,
@@ -122,18 +121,32 @@ from zerolap.records.finding import (
     Caller as Caller,
     Carrier as Carrier,
     Finding as Finding,
+    NamedLines as NamedLines,
     Part as Part,
     PerSide as PerSide,
 )
+from zerolap.records.fleet_job import (
+    AttemptState as AttemptState,
+    FleetJob as FleetJob,
+    JobFailure as JobFailure,
+    JobKind as JobKind,
+)
 from zerolap.records.history import (
+    FLAT as FLAT,
     SHORT_COMMIT as SHORT_COMMIT,
+    BoundedChange as BoundedChange,
     History as History,
     HistoryChange as HistoryChange,
     HistoryCommit as HistoryCommit,
     HistoryLedger as HistoryLedger,
     HistoryPoint as HistoryPoint,
     HistorySeries as HistorySeries,
+    ListedCommit as ListedCommit,
     PlatformEvent as PlatformEvent,
+    RangeCommit as RangeCommit,
+    ReportedChange as ReportedChange,
+    SeriesName as SeriesName,
+    VersionPoint as VersionPoint,
 )
 from zerolap.records.imported_series import ImportedPoint as ImportedPoint, ImportedSeries as ImportedSeries
 from zerolap.records.job import (
@@ -148,12 +161,26 @@ from zerolap.records.job import (
     read_stored_given_job as read_stored_given_job,
     read_stored_job as read_stored_job,
 )
+from zerolap.records.kept_history import (
+    ChangedGroup as ChangedGroup,
+    KeptChange as KeptChange,
+    KeptCommit as KeptCommit,
+    KeptHistory as KeptHistory,
+    KeptSeries as KeptSeries,
+)
 from zerolap.records.kernel import Kernel as Kernel, KernelPatch as KernelPatch
 from zerolap.records.keys import (
     LETTER_OF_PATTERN as LETTER_OF_PATTERN,
     KeyRange as KeyRange,
     Keys as Keys,
     LoadRange as LoadRange,
+)
+from zerolap.records.known_platform import (
+    FalseAlarm as FalseAlarm,
+    FalseAlarmCounts as FalseAlarmCounts,
+    ListedPlatform as ListedPlatform,
+    PlatformResult as PlatformResult,
+    StartSpread as StartSpread,
 )
 from zerolap.records.latencies import latencies_us as latencies_us, sum_of_histograms as sum_of_histograms
 from zerolap.records.measurement import (
@@ -180,7 +207,7 @@ from zerolap.records.metric import (
     MetricRule as MetricRule,
     with_rules_of_plugins as with_rules_of_plugins,
 )
-from zerolap.records.moments import now as now
+from zerolap.records.moments import moment_text as moment_text, now as now
 from zerolap.records.opportunity import (
     Calibration as Calibration,
     CaseOpportunity as CaseOpportunity,
@@ -194,7 +221,6 @@ from zerolap.records.opportunity import (
     Opportunities as Opportunities,
     Opportunity as Opportunity,
     OpportunityCase as OpportunityCase,
-    OpportunityWeights as OpportunityWeights,
     RemovedCost as RemovedCost,
     WeighedCase as WeighedCase,
     WeighedCategory as WeighedCategory,
@@ -227,7 +253,9 @@ from zerolap.records.profile import (
 )
 from zerolap.records.request import (
     PRIORITIES as PRIORITIES,
+    REPORT_PATHS as REPORT_PATHS,
     Priority as Priority,
+    ReportPath as ReportPath,
     Request as Request,
     RequestedServer as RequestedServer,
     RequestKind as RequestKind,
@@ -330,7 +358,6 @@ from zerolap.records.verdict import (
     WildStarts as WildStarts,
 )
 from zerolap.records.version_table import (
-    BoundedChange as BoundedChange,
     BuildDifference as BuildDifference,
     TableCause as TableCause,
     TableCell as TableCell,
@@ -339,6 +366,10 @@ from zerolap.records.version_table import (
     TableRow as TableRow,
     TableTotal as TableTotal,
     TableVersion as TableVersion,
-    TableWeights as TableWeights,
     VersionTable as VersionTable,
+)
+from zerolap.records.weights import (
+    CaseWeights as CaseWeights,
+    StatedWeights as StatedWeights,
+    Weighting as Weighting,
 )

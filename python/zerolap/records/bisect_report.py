@@ -6,6 +6,7 @@ from pydantic import Field
 
 from zerolap.records.base import Record
 from zerolap.records.finding import Finding
+from zerolap.records.history import RangeCommit
 from zerolap.records.platform import Platform
 
 BISECT_SCHEMA: Final = "zerolap.bisect/1"
@@ -13,25 +14,6 @@ BISECT_SCHEMA: Final = "zerolap.bisect/1"
 BisectOutcome: TypeAlias = Literal["found", "no difference", "identical", "undecided"]
 """`identical`: both ends execute the same in this case. `undecided`: the budget was used up, or no trial could tell the
 candidates apart."""
-
-
-class BisectCommit(Record):
-    """A commit of the range; `failure` is why it could not be built or measured.
-
-    `tags` are those of releases, `pre_release` is the tag of a release candidate or milestone.
-    """
-
-    commit: str
-    time: str
-    subject: str
-    tags: tuple[str, ...] = ()
-    pre_release: str = ""
-    failure: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The first tag, that of a pre-release where there is no other, or the beginning of the commit's id."""
-        return self.tags[0] if self.tags else self.pre_release or self.commit[:12]
 
 
 class BisectCulprit(Record):
@@ -88,7 +70,7 @@ class BisectReport(Record):
     change: float
     low: float
     high: float
-    commits: tuple[BisectCommit, ...]
+    commits: tuple[RangeCommit, ...]
     culprits: tuple[BisectCulprit, ...] = ()
     measured: tuple[BisectMeasurement, ...] = ()
     machine_seconds: float = 0.0

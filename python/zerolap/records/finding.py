@@ -79,3 +79,13 @@ class Finding(Record):
     replaces: str | None = None
     parts: list[Part] = []
     text: str
+
+
+class NamedLines(Record):
+    """The lines of a function that a finding of a case names, and what it states."""
+
+    case: str
+    function: str
+    file: str | None
+    lines: tuple[int, ...]
+    text: str

@@ -1,6 +1,7 @@
 """A history: how the metrics of cases went over the commits of a range, and where they changed."""
 
-from typing import Final, Literal
+from collections.abc import Container
+from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -10,14 +11,24 @@ from zerolap.records.platform import Platform
 HISTORY_SCHEMA: Final = "zerolap.history/1"
 SHORT_COMMIT: Final = 12
 """Digits of a commit in the ids of changes."""
+FLAT: Final = 0.0002
+"""A smaller change of work is that of counting itself."""
 
 
-class HistoryCommit(Record):
-    """A commit of the range, in order.
+class ListedCommit(Record):
+    """A commit in short; `name` is its first tag, or the beginning of its id."""
+
+    commit: str
+    name: str
+    time: str
+    subject: str
+
+
+class RangeCommit(Record):
+    """A commit of a range.
 
     `tags` are those of releases, `pre_release` is the tag of a release candidate or milestone, such as `7.2-rc1`.
-    `node` is equal for commits whose programs are the same, and null where the commit is not built. `failure` is why
-    it could not be built or measured.
+    `failure` is why it could not be built or measured.
     """
 
     commit: str
@@ -25,13 +36,27 @@ class HistoryCommit(Record):
     subject: str
     tags: tuple[str, ...] = ()
     pre_release: str = ""
-    node: int | None = None
     failure: str | None = None
 
     @property
     def name(self) -> str:
         """The first tag, that of a pre-release where there is no other, or the beginning of the commit's id."""
         return self.tags[0] if self.tags else self.pre_release or self.commit[:SHORT_COMMIT]
+
+    @property
+    def listed(self) -> ListedCommit:
+        """The commit in short."""
+        return ListedCommit(commit=self.commit, name=self.name, time=self.time, subject=self.subject)
+
+    def is_named(self, name: str) -> bool:
+        """Whether it is meant by a tag or by the beginning of its id."""
+        return name in (*self.tags, self.name) or self.commit.startswith(name)
+
+
+class HistoryCommit(RangeCommit):
+    """A commit of a history; `node` is equal for those whose programs are the same, null where it is not built."""
+
+    node: int | None = None
 
 
 class HistoryPoint(Record):
@@ -61,29 +86,68 @@ class HistoryPoint(Record):
         return self.same_code or self.level != before.level or not values_differ
 
 
-class HistoryChange(Record):
+class VersionPoint(NamedTuple):
+    """A point of a series at a release or one of its ends, with half the width of its interval.
+
+    Changes between points of one `segment` are known; `code` is equal for points between which the case executes the
+    same.
+    """
+
+    position: int
+    level: float
+    half_width: float
+    segment: int
+    code: int
+
+
+class BoundedChange(Record):
+    """A relative change of a metric, with bounds by 95 %."""
+
+    change: float
+    low: float
+    high: float
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the change is not larger than those of counting itself."""
+        return abs(self.change) <= FLAT
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether something changed, beyond the bounds and what counting itself makes."""
+        return not self.low <= 0.0 <= self.high and not self.is_flat
+
+
+class ReportedChange(Record):
     """A step of a series, or a drift: many steps of the same direction, each too small to be reported.
 
-    It lies after the commit `after` and up to `position`, which are next to each other where all commits between are
-    measured. `change` is relative, with bounds by 95 %. `p` is the probability of such a step by chance anywhere in
-    the series, null for work, which is exact. `confirmed`: a fresh comparison of both ends has shown it too, or it is a
+    `change` is relative, with bounds by 95 %. `confirmed`: a fresh comparison of both ends has shown it too, or it is a
     change of work. `accepted` is the reason why its team accepts it. `reasons` are sentences, the first one first.
     `is_opposed`: it is less work, and no gain, as other counts of the case lose by it; the first reason states which.
     """
 
     id: str
     kind: Literal["step", "drift"]
-    after: int
-    position: int
     change: float
     low: float
     high: float
-    p: float | None = None
     confirmed: bool = True
     comparison: str | None = None
     reasons: tuple[str, ...] = ()
     accepted: str | None = None
     is_opposed: bool = False
+
+
+class HistoryChange(ReportedChange):
+    """A change by the positions of its commits.
+
+    It lies after the commit `after` and up to `position`, which are next to each other where all commits between are
+    measured. `p` is the probability of such a step by chance anywhere in the series, null for work, which is exact.
+    """
+
+    after: int
+    position: int
+    p: float | None = None
 
 
 class HistoryLedger(Record):
@@ -110,11 +174,10 @@ class HistoryLedger(Record):
         return (1.0 + self.unreported) / (1.0 + self.by_string_places) - 1.0
 
 
-class HistorySeries(Record):
-    """The history of a metric of a case.
+class SeriesName(Record):
+    """What a series is of. `better` is which values of the metric are better, null where that is not known.
 
-    `is_imported`: others have measured it; `source` is the name that it was imported under, `labels` tell it from other
-    series of its case and metric. `better` is which values are better, null where that is not known.
+    `source` is the name that a series of others was imported under.
     """
 
     case: str
@@ -122,13 +185,35 @@ class HistorySeries(Record):
     metric: str
     engine: str
     topology: str
+    source: str = ""
+    better: Literal["less", "more"] | None = "less"
+
+
+class HistorySeries(SeriesName):
+    """The history of a metric of a case.
+
+    `is_imported`: others have measured it; `labels` tell it from other series of its case and metric.
+    """
+
     points: tuple[HistoryPoint, ...]
     changes: tuple[HistoryChange, ...] = ()
     ledger: HistoryLedger | None = None
-    better: Literal["less", "more"] | None = "less"
     is_imported: bool = False
-    source: str = ""
     labels: dict[str, str] = {}
+
+    def version_points(self, positions: Container[int]) -> list[VersionPoint]:
+        """Return the points at positions, and both ends."""
+        versions: list[VersionPoint] = []
+        segment, code, before = 0, 0, None
+        for point in self.points:
+            if before is not None:
+                segment += not point.is_joined_to(before)
+                code += not point.same_code
+            if before is None or point is self.points[-1] or point.position in positions:
+                half_width = (point.high - point.low) / 2
+                versions.append(VersionPoint(point.position, point.level, half_width, segment, code))
+            before = point
+        return versions
 
     @property
     def open_regressions(self) -> list[HistoryChange]:

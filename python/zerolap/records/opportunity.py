@@ -10,6 +10,7 @@ from zerolap.records.build import MeasuredServer
 from zerolap.records.estimate import NO_SAVING, Estimate
 from zerolap.records.platform import Platform
 from zerolap.records.variant_gain import BuildVariant
+from zerolap.records.weights import StatedWeights
 
 OPPORTUNITIES_SCHEMA: Final = "zerolap.opportunities/1"
 
@@ -205,18 +206,6 @@ class WeighedCategory(Record):
     share: float
 
 
-class OpportunityWeights(Record):
-    """What the cases are weighted by.
-
-    `command` gives each command the same weight, however many cases it has. `usage` is the time that a server of the
-    user spent in each command; `source` is where that was read from, `covered` the part of it in these commands.
-    """
-
-    kind: Literal["command", "equal", "priority", "usage"]
-    source: str = ""
-    covered: float | None = None
-
-
 class WeighedCase(Record):
     """A case that was looked at, its part of all weights, and what all opportunities together would bring for it."""
 
@@ -245,7 +234,7 @@ class Opportunities(Record):
     server: MeasuredServer
     platform: Platform
     results: tuple[str, ...]
-    weights: OpportunityWeights
+    weights: StatedWeights
     cases: tuple[WeighedCase, ...]
     detectors: tuple[str, ...]
     saved_share: float

@@ -24,6 +24,10 @@ Priority: TypeAlias = Literal["release", "pull", "backfill"]
 """Releases are served before pull requests, and these before backfills."""
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
 
+ReportPath: TypeAlias = Literal["comparisons", "runs", "snapshots"]
+REPORT_PATHS: Final[dict[str, ReportPath]] = {"compare": "comparisons", "run": "runs", "snapshot": "snapshots"}
+"""Where the page of a request is, by its kind."""
+
 
 def document_state(state: RequestState) -> DocumentState:
     """Return the state of a request's document."""

@@ -5,7 +5,9 @@ from typing import Final, Literal
 from pydantic import Field
 
 from zerolap.records.base import Record
+from zerolap.records.history import BoundedChange
 from zerolap.records.platform import Platform
+from zerolap.records.weights import StatedWeights
 
 VERSION_TABLE_SCHEMA: Final = "zerolap.version-table/1"
 
@@ -17,14 +19,6 @@ class TableVersion(Record):
     commit: str
     time: str
     failure: str | None = None
-
-
-class BoundedChange(Record):
-    """A relative change of a metric, with bounds by 95 %."""
-
-    change: float
-    low: float
-    high: float
 
 
 class TableChange(Record):
@@ -93,18 +87,6 @@ class TableCommand(Record):
     totals: tuple[TableTotal, ...]
 
 
-class TableWeights(Record):
-    """What the cases are weighted by.
-
-    `usage` is the time that a server of the user spent in each command; `source` is where that was read from, `covered`
-    the part of the time that is in commands of these cases.
-    """
-
-    kind: Literal["equal", "priority", "usage"]
-    source: str = ""
-    covered: float | None = None
-
-
 class BuildDifference(Record):
     """Two neighbouring versions that are built differently.
 
@@ -136,7 +118,7 @@ class VersionTable(Record):
     config: dict[str, str]
     platform: Platform
     metric: str
-    weights: TableWeights
+    weights: StatedWeights
     since: int
     versions: tuple[TableVersion, ...]
     rows: tuple[TableRow, ...]

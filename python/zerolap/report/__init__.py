@@ -28,6 +28,7 @@ from zerolap.report.html import (
     run_html as run_html,
     sheet_html as sheet_html,
 )
+from zerolap.report.junit import comparison_junit as comparison_junit, run_junit as run_junit
 from zerolap.report.opportunity_document import (
     opportunities_json as opportunities_json,
     opportunities_markdown as opportunities_markdown,

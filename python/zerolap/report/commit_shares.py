@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from zerolap.records import METRICS, History, HistoryCommit, HistoryPoint, HistorySeries
-from zerolap.report.history_reading import FLAT, change_text, history_effort, series_change
+from zerolap.records import FLAT, METRICS, History, HistoryCommit, HistoryPoint, HistorySeries
+from zerolap.report.history_reading import change_text, history_effort, series_change
 from zerolap.report.lines import Lines, TextColumn
 from zerolap.report.markdown import bullets, code, prose, sentence_with_names, table
 from zerolap.sheets import change, count, counted, metric_label, one_line, share

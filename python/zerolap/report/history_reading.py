@@ -1,37 +1,20 @@
 """How a history is read, in the words of all reports."""
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
-from zerolap.records import History, HistoryChange, HistorySeries
+from zerolap.records import FLAT, BoundedChange, History, HistoryChange, HistorySeries
 from zerolap.sheets import change, counted, duration, listing, metric_label, one_line
 
 NO_CHANGES: Final = "no changes"
-FLAT = 0.0002
-"""A smaller change of work is that of counting itself."""
 
 
-@dataclass(frozen=True)
-class SeriesChange:
-    """The relative change of a series from its first point to its last one, with bounds by 95 %."""
-
-    change: float
-    low: float
-    high: float
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether nothing changed for certain."""
-        return (self.low <= 0.0 <= self.high) or abs(self.change) <= FLAT
-
-
-def series_change(series: HistorySeries) -> SeriesChange:
-    """Return how a series changed as a whole."""
+def series_change(series: HistorySeries) -> BoundedChange:
+    """Return how a series changed from its first point to its last one."""
     if not series.points:
-        return SeriesChange(0.0, 0.0, 0.0)
+        return BoundedChange(change=0.0, low=0.0, high=0.0)
     last = series.points[-1]
-    return SeriesChange(math.expm1(last.level), math.expm1(last.low), math.expm1(last.high))
+    return BoundedChange(change=math.expm1(last.level), low=math.expm1(last.low), high=math.expm1(last.high))
 
 
 def changes_in_order(history: History) -> list[tuple[HistorySeries, HistoryChange]]:

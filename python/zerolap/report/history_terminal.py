@@ -2,10 +2,9 @@
 
 from rich.console import Console
 
-from zerolap.records import History, HistoryChange, HistorySeries
+from zerolap.records import BoundedChange, History, HistoryChange, HistorySeries
 from zerolap.report.history_reading import (
     NO_CHANGES,
-    SeriesChange,
     change_text,
     changes_in_order,
     history_effort,
@@ -81,15 +80,15 @@ def _show_table(lines: Lines, history: History) -> None:
     )
 
 
-def _change_cell(series: HistorySeries, total: SeriesChange) -> Part:
-    return change_text(total.change), "" if total.is_flat else _style(series, total.change)
+def _change_cell(series: HistorySeries, total: BoundedChange) -> Part:
+    return change_text(total.change), _style(series, total.change) if total.is_certain else ""
 
 
 def _style(series: HistorySeries, fraction: float) -> str:
     return "bold red" if series.is_worse(fraction) else "bold green" if series.is_better(fraction) else "bold"
 
 
-def _interval_cell(total: SeriesChange) -> str:
+def _interval_cell(total: BoundedChange) -> str:
     return "" if total.low == total.high else interval(total.low, total.high)
 
 

@@ -1,7 +1,7 @@
 """How the opportunities of a version are read: the headline, what each brings, and where it lies."""
 
-from zerolap.records import Calibration, Opportunities, Opportunity, OpportunityCase, OpportunityWeights
-from zerolap.sheets import COMMIT_DIGITS, counted, listing, one_line, rough_percent, share
+from zerolap.records import Calibration, Opportunities, Opportunity, OpportunityCase
+from zerolap.sheets import COMMIT_DIGITS, counted, listing, one_line, rough_percent, share, weighting
 
 SHOWN_LINES = 4
 """Lines of source code that a sentence names."""
@@ -21,15 +21,6 @@ def opportunities_headline(document: Opportunities) -> str:
     places = counted(number, "opportunity", "opportunities")
     together = f"{share(document.saved_share)} of the work of a request ({weighting(document.weights)})"
     return f"{places} in {cases}: together {together}{besides}"
-
-
-def weighting(weights: OpportunityWeights) -> str:
-    """Write how the cases are weighted."""
-    if weights.kind == "usage":
-        covered = "" if weights.covered is None else f", {share(weights.covered)} of whose time is in these commands"
-        return f"weighted by {one_line(weights.source)}{covered}"
-    words = {"command": "each command weighted equally", "equal": "each case weighted equally"}
-    return words.get(weights.kind, "weighted by priority")
 
 
 def server_line(document: Opportunities) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from zerolap.records import (
+    FLAT,
     METRICS,
     BoundedChange,
     BuildDifference,
@@ -16,7 +17,7 @@ from zerolap.records import (
     TableVersion,
     VersionTable,
 )
-from zerolap.report.history_reading import FLAT, change_text
+from zerolap.report.history_reading import change_text
 from zerolap.sheets import (
     change,
     counted,
@@ -26,6 +27,7 @@ from zerolap.sheets import (
     one_line,
     rough_percent,
     share,
+    weighting,
 )
 
 MOST_LISTED: Final = 5
@@ -82,7 +84,7 @@ Choose: TypeAlias = Callable[[TableCell | TableTotal], TableChange | None]
 def _shown(table: VersionTable, title: str, columns: Sequence[int], choose: Choose) -> ShownTable:
     totals = tuple(choose(table.totals[index]) for index in columns)
     lines = [*_lines(table, columns, choose), TableLine("all", "all", "", 1.0, totals)]
-    if any(total is not None and total.build is not None and is_certain(total.build) for total in totals):
+    if any(total is not None and total.build is not None and total.build.is_certain for total in totals):
         code = (None if total is None else total.code for total in totals)
         build = (None if total is None else total.build for total in totals)
         lines += [_part("of the code", code), _part("of the build", build)]
@@ -114,12 +116,7 @@ def cell_text(cell: TableChange | None) -> str:
     if cell is None:
         return ""
     text = change_text(cell.whole.change)
-    return text if is_certain(cell.whole) or abs(cell.whole.change) <= FLAT else f"({text})"
-
-
-def is_certain(bounded: BoundedChange) -> bool:
-    """Whether a change is one, beyond its bounds and what counting itself makes."""
-    return not bounded.low <= 0.0 <= bounded.high and abs(bounded.change) > FLAT
+    return text if cell.whole.is_certain or cell.whole.is_flat else f"({text})"
 
 
 def table_headline(table: VersionTable) -> str:
@@ -130,10 +127,10 @@ def table_headline(table: VersionTable) -> str:
     whole, label = total.since.whole, metric_label(table.metric)
     fewer = "less" if METRICS[table.metric].unit == "ns" else "fewer"
     amount = f"{rough_percent(whole.change)} {'more' if whole.change > 0 else fewer} {label}"
-    if not is_certain(whole):
+    if not whole.is_certain:
         amount = f"no certain change of {label}"
     bounds = "" if abs(whole.high - whole.low) <= 4 * FLAT else f" {interval(whole.low, whole.high)}"
-    return f"since {begin}: {amount}{bounds} over {_cases(table)} ({_weighting(table)}){_parts(total.since)}"
+    return f"since {begin}: {amount}{bounds} over {_cases(table)} ({weighting(table.weights)}){_parts(total.since)}"
 
 
 def _cases(table: VersionTable) -> str:
@@ -141,16 +138,8 @@ def _cases(table: VersionTable) -> str:
     return all_cases if measured == table.weighted_cases else f"{measured:,} of {all_cases}"
 
 
-def _weighting(table: VersionTable) -> str:
-    weights = table.weights
-    if weights.kind != "usage":
-        return "weighted by priority" if weights.kind == "priority" else "weighted equally"
-    covered = "" if weights.covered is None else f", {share(weights.covered)} of whose time is in these commands"
-    return f"weighted by {one_line(weights.source)}{covered}"
-
-
 def _parts(total: TableChange) -> str:
-    if total.code is None or total.build is None or not is_certain(total.build):
+    if total.code is None or total.build is None or not total.build.is_certain:
         return ""
     return f": the code {change_text(total.code.change)}, the build {change_text(total.build.change)}"
 
@@ -167,7 +156,7 @@ def largest_rows(table: VersionTable) -> list[TableRow]:
     certain = [
         (row.weight * since.whole.change, row)
         for row in table.measured_rows
-        if (since := row.cells[table.since].since) is not None and is_certain(since.whole)
+        if (since := row.cells[table.since].since) is not None and since.whole.is_certain
     ]
     lost = sorted((pair for pair in certain if pair[0] > 0), key=lambda pair: -pair[0])[:MOST_LISTED]
     gained = sorted((pair for pair in certain if pair[0] < 0), key=lambda pair: pair[0])[:MOST_LISTED]

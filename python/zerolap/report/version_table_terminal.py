@@ -13,7 +13,6 @@ from zerolap.report.version_table_reading import (
     build_text,
     cause_text,
     cell_text,
-    is_certain,
     largest_rows,
     row_text,
     shown_tables,
@@ -68,7 +67,7 @@ def _show_table(lines: Lines, shown: ShownTable, table: VersionTable) -> None:
 
 
 def _cell(cell: TableChange | None) -> Part:
-    if cell is None or not is_certain(cell.whole):
+    if cell is None or not cell.whole.is_certain:
         return cell_text(cell)
     return cell_text(cell), "bold red" if cell.whole.change > 0 else "bold green"
 

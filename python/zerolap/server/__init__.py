@@ -5,6 +5,7 @@ from zerolap.server.command_statistics import (
     is_endpoint as is_endpoint,
     read_command_statistics as read_command_statistics,
 )
+from zerolap.server.command_usage import case_weights as case_weights, usage_weights as usage_weights
 from zerolap.server.connection import CommandRefused as CommandRefused, number_in as number_in, parts_of as parts_of
 from zerolap.server.deployment import Deployment as Deployment, Reach as Reach, deploy as deploy
 from zerolap.server.machine_port import MachinePort as MachinePort, open_port as open_port

@@ -23,6 +23,7 @@ from zerolap.sheets.format import (
     rough_percent as rough_percent,
     share as share,
     shortened as shortened,
+    weighting as weighting,
 )
 from zerolap.sheets.outcome_words import (
     CHANGED as CHANGED,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from zerolap import foreign_text
-from zerolap.records import METRICS, PerSide
+from zerolap.records import METRICS, PerSide, StatedWeights
 
 NO_VALUE = "-"
 NONE = "none"
@@ -139,3 +139,12 @@ def shortened(line: str, longest: int) -> str:
         return line
     end = (longest - 1) // 3
     return line[: longest - 1 - end] + ELLIPSIS + (line[-end:] if end else "")
+
+
+def weighting(weights: StatedWeights) -> str:
+    """Write how the cases are weighted."""
+    if weights.kind == "usage":
+        covered = "" if weights.covered is None else f", {share(weights.covered)} of whose time is in these commands"
+        return f"weighted by {one_line(weights.source)}{covered}"
+    words = {"command": "each command weighted equally", "equal": "each case weighted equally"}
+    return words.get(weights.kind, "weighted by priority")

@@ -1,6 +1,5 @@
 """Requests, results and blobs: what was asked, measured and concluded, kept so that a crash leaves it readable."""
 
-from zerolap.store.attempt_records import AttemptInShort as AttemptInShort
 from zerolap.store.blobs import COMPRESSION_LEVEL as COMPRESSION_LEVEL, Blobs as Blobs, open_blobs as open_blobs
 from zerolap.store.default_directory import DEFAULT_DIRECTORY as DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow as StoredRow
@@ -8,9 +7,7 @@ from zerolap.store.fleet import (
     AdmittedAgent as AdmittedAgent,
     Artifact as Artifact,
     Attempt as Attempt,
-    AttemptState as AttemptState,
     FleetPlatform as FleetPlatform,
-    JobKind as JobKind,
     KnownAgent as KnownAgent,
     Outcome as Outcome,
 )
@@ -26,22 +23,14 @@ from zerolap.store.history_records import (
     UncountedCase as UncountedCase,
 )
 from zerolap.store.kept_series import (
-    GroupChange as GroupChange,
-    KeptChange as KeptChange,
-    KeptCommit as KeptCommit,
-    KeptHistory as KeptHistory,
     KeptPoints as KeptPoints,
-    KeptSeries as KeptSeries,
     NamedSeries as NamedSeries,
     SeriesFilter as SeriesFilter,
     VersionedSeries as VersionedSeries,
 )
 from zerolap.store.measured_values import TrialSeries as TrialSeries
 from zerolap.store.platform_records import (
-    DecidedCase as DecidedCase,
-    FalseAlarmCounts as FalseAlarmCounts,
     PlatformState as PlatformState,
-    StoredPlatform as StoredPlatform,
 )
 from zerolap.store.recorded_requests import (
     INTERRUPTED_STATES as INTERRUPTED_STATES,

@@ -1,68 +1,38 @@
 """What agents do and did: the jobs that they hold, those that wait, and those that were lost, in short."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import BaseModel
 from sqlalchemy import Row, Select, func, select
 
-from zerolap.records import JobFailed, UnreadableRecord, UsageError, read_stored
+from zerolap.records import (
+    REPORT_PATHS,
+    AttemptState,
+    FleetJob,
+    JobFailed,
+    JobFailure,
+    UnreadableRecord,
+    UsageError,
+    moment_text,
+    read_stored,
+)
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database
-from zerolap.store.fleet import AttemptState, JobKind
 from zerolap.store.store_errors import BlobDamaged
-from zerolap.store.tables import attempt, job
+from zerolap.store.tables import attempt, job, request
 
 LOST: Final[tuple[AttemptState, ...]] = ("given up", "failed")
 LOOKED_AT: Final = 2_000
 """Of the newest attempts, in which the last one of an agent is looked for: a lab has millions of them."""
 MOST_LOG_BYTES: Final = 64 << 10
 _IN_SHORT: Final = (
-    attempt.c.number,
-    attempt.c.id,
-    attempt.c.request_id,
-    attempt.c.job_id,
-    attempt.c.platform,
-    attempt.c.state,
-    attempt.c.agent,
-    attempt.c.delivery,
-    attempt.c.publications,
-    attempt.c.starts,
-    attempt.c.created,
-    attempt.c.claimed,
-    attempt.c.ended,
-    attempt.c.reason,
-    job.c.kind,
-    job.c.case,
-    job.c.engine,
+    *(attempt.c[name] for name in ("number", "id", "request_id", "job_id", "platform", "state", "agent")),
+    *(attempt.c[name] for name in ("publications", "starts", "created", "claimed", "ended", "reason")),
+    *(job.c.kind, job.c.case, job.c.engine),
+    request.c.kind.label("request_kind"),
 )
-
-
-@dataclass(frozen=True)
-class AttemptInShort:
-    """An attempt at a job without the job itself. Times are in seconds since the epoch.
-
-    `subject` is the case that is measured, or the source that is built; empty for load and where it cannot be read.
-    `publications` is how often it was given to the bus, `starts` how often an agent has begun it.
-    """
-
-    id: str
-    request: str
-    job: str
-    kind: JobKind
-    engine: str | None
-    subject: str
-    platform: str
-    state: AttemptState
-    agent: str | None
-    delivery: int
-    publications: int
-    starts: int
-    created: float
-    claimed: float | None
-    ended: float | None
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -73,16 +43,6 @@ class PlatformQueue:
     waiting: int
     held: int
     oldest: float | None
-
-
-@dataclass(frozen=True)
-class StoredFailure:
-    """Why a job has failed; `log` is the end of its log, `is_cut` whether there was more of it."""
-
-    reason: str
-    hint: str
-    log: str
-    is_cut: bool
 
 
 class _NamedSource(BaseModel):
@@ -100,7 +60,7 @@ class AttemptRecords:
         self._database = database
         self._blobs = blobs
 
-    def held(self, limit: int) -> list[AttemptInShort]:
+    def held(self, limit: int) -> list[FleetJob]:
         """Return the attempts that agents hold, in the order of recording."""
         return self._read(_in_short().where(attempt.c.state == "claimed").order_by(attempt.c.number).limit(limit))
 
@@ -121,16 +81,17 @@ class AttemptRecords:
                 queues[platform] = queue
         return [queues[name] for name in sorted(queues)]
 
-    def lost(self, limit: int) -> list[AttemptInShort]:
+    def lost(self, limit: int) -> list[FleetJob]:
         """Return the newest attempts that were given up or have failed, the newest first."""
-        lost: list[AttemptInShort] = []
-        for state in LOST:
-            # One state at a time: the index has them in the order of recording.
-            newest = _in_short().where(attempt.c.state == state).order_by(attempt.c.number.desc())
-            lost += self._read(newest.limit(limit))
-        return sorted(lost, key=lambda ended: ended.ended or ended.created, reverse=True)[:limit]
+        lost: list[Row[Any]] = []
+        with self._database.reading() as connection:
+            for state in LOST:
+                # One state at a time: the index has them in the order of recording.
+                newest = _in_short().where(attempt.c.state == state).order_by(attempt.c.number.desc())
+                lost += connection.execute(newest.limit(limit)).all()
+        return self._jobs(sorted(lost, key=lambda row: row.ended or row.created, reverse=True)[:limit])
 
-    def last_of_agents(self, agents: Collection[str]) -> dict[str, AttemptInShort]:
+    def last_of_agents(self, agents: Collection[str]) -> dict[str, FleetJob]:
         """Return the last attempt that each agent has ended, by its name; those are left out who did none lately."""
         newest = select(attempt.c.number).order_by(attempt.c.number.desc()).limit(LOOKED_AT).subquery()
         last = (
@@ -143,7 +104,7 @@ class AttemptRecords:
             of_agent.agent: of_agent for of_agent in ended if of_agent.agent is not None and of_agent.agent in agents
         }
 
-    def failure(self, job_id: str) -> StoredFailure:
+    def failure(self, job_id: str) -> JobFailure:
         """Return why the job with that id has failed; raises `UsageError` if it has not, or is not known."""
         statement = select(job.c.failure, job.c.log).where(job.c.id == job_id)
         with self._database.reading() as connection:
@@ -156,19 +117,26 @@ class AttemptRecords:
         except BlobDamaged as fault:
             content = fault.message.encode()
         log = content[-MOST_LOG_BYTES:].decode(errors="replace")
-        return StoredFailure(failed.reason, failed.hint, log, len(content) > MOST_LOG_BYTES)
+        return JobFailure(
+            job=job_id, reason=failed.reason, hint=failed.hint, log=log, is_cut=len(content) > MOST_LOG_BYTES
+        )
 
-    def _read(self, statement: Select[Any]) -> list[AttemptInShort]:
+    def _read(self, statement: Select[Any]) -> list[FleetJob]:
         with self._database.reading() as connection:
             rows = connection.execute(statement).all()
-            builds = [row.job_id for row in rows if row.kind == "build"]
-            documents = select(job.c.id, job.c.document).where(job.c.id.in_(builds))
+        return self._jobs(rows)
+
+    def _jobs(self, rows: Sequence[Row[Any]]) -> list[FleetJob]:
+        builds = [row.job_id for row in rows if row.kind == "build"]
+        documents = select(job.c.id, job.c.document).where(job.c.id.in_(builds))
+        with self._database.reading() as connection:
             sources = {row.id: _source_name(row.document) for row in connection.execute(documents)} if builds else {}
-        return [_attempt_of(row, row.case or sources.get(row.job_id, "")) for row in rows]
+        return [_job_of(row, row.case or sources.get(row.job_id, "")) for row in rows]
 
 
 def _in_short() -> Select[Any]:
-    return select(*_IN_SHORT).join(job, job.c.id == attempt.c.job_id)
+    of_request = select(*_IN_SHORT).join(job, job.c.id == attempt.c.job_id)
+    return of_request.join(request, request.c.id == attempt.c.request_id)
 
 
 def _source_name(document: str) -> str:
@@ -178,7 +146,15 @@ def _source_name(document: str) -> str:
         return ""
 
 
-def _attempt_of(row: Row[Any], subject: str) -> AttemptInShort:
-    same = ("id", "kind", "engine", "platform", "state", "agent", "delivery", "publications", "starts")
-    columns = {name: getattr(row, name) for name in (*same, "created", "claimed", "ended", "reason")}
-    return AttemptInShort(request=row.request_id, job=row.job_id, subject=subject, **columns)
+def _job_of(row: Row[Any], subject: str) -> FleetJob:
+    same = ("kind", "engine", "platform", "state", "agent", "publications", "starts", "reason")
+    return FleetJob(
+        **{name: getattr(row, name) for name in same},
+        attempt=row.id,
+        job=row.job_id,
+        subject=subject,
+        request=row.request_id,
+        path=REPORT_PATHS[row.request_kind],
+        since=moment_text(row.claimed or row.created),
+        ended=moment_text(row.ended) or None,
+    )

@@ -5,17 +5,19 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, or_, select, update
 
 from zerolap.records import (
     Abilities,
+    AttemptState,
     Build,
     Event,
     GivenJob,
     JobFailed,
     JobFinished,
+    JobKind,
     RequestState,
     TrialDone,
     TrialsJob,
@@ -29,10 +31,6 @@ from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_new, insert_of
 from zerolap.store.recorded_requests import RequestInShort, find
 from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, join_token, request
-
-AttemptState: TypeAlias = Literal["ready", "claimed", "done", "failed", "given up", "cancelled"]
-
-JobKind: TypeAlias = Literal["build", "trials", "load"]
 
 OPEN_ATTEMPTS: Final = ("ready", "claimed")
 

@@ -4,19 +4,26 @@ import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection, insert, select
 
-from zerolap.records import History, HistoryChange, HistoryCommit, HistoryPoint, HistorySeries
+from zerolap.records import (
+    ChangedGroup,
+    History,
+    HistoryChange,
+    HistoryCommit,
+    HistoryPoint,
+    HistorySeries,
+    KeptChange,
+    KeptSeries,
+    VersionPoint,
+)
 from zerolap.store.database import insert_new
 from zerolap.store.kept_series import (
     OF_CHANGE,
     OF_SERIES,
-    KeptChange,
     KeptPoints,
-    KeptSeries,
-    KeptVersion,
     change_in,
     points_in,
     series_in,
@@ -135,11 +142,10 @@ def _moved(connection: Connection, short: KeptSeries, points: KeptPoints, moved:
     )
 
 
-def _history_change(change: KeptChange, moved: Mapping[int, int]) -> dict[str, Any]:
-    """Return the fields of a change at other positions."""
-    names = HistoryChange.model_fields.keys() - {"after", "position"}
-    fields = {name: getattr(change, name) for name in names}
-    return {**fields, "after": moved[change.after], "position": moved[change.position]}
+def _history_change(change: KeptChange, moved: Mapping[int, int]) -> HistoryChange:
+    """Return a change at other positions."""
+    fields = {name: getattr(change, name) for name in HistoryChange.model_fields}
+    return HistoryChange(**{**fields, "after": moved[change.after], "position": moved[change.position]})
 
 
 def insert_commits(
@@ -176,7 +182,9 @@ def insert_commits(
             "failure": commit.failure and commit.failure[:LONGEST_TEXT],
             "measured": measured[position],
             "changed": changed[position],
-            "groups": json.dumps([_group_change(key, of_group) for key, of_group in sorted(steps[position].items())]),
+            "groups": json.dumps(
+                [list(dict(_group_change(*of_group)).values()) for of_group in sorted(steps[position].items())]
+            ),
         }
         for position, commit in enumerate(commits)
     ]
@@ -184,18 +192,20 @@ def insert_commits(
         connection.execute(insert(kept_commit), rows)
 
 
-def _group_change(key: tuple[str, str], steps: Sequence[tuple[float, str, bool]]) -> tuple[str | float, ...]:
-    """Return the fields of a `GroupChange`."""
-    identical = sum(is_same for _, _, is_same in steps)
-    mean = math.fsum(step for step, _, _ in steps) / len(steps)
+def _group_change(key: tuple[str, str], steps: Sequence[tuple[float, str, bool]]) -> ChangedGroup:
     (least, least_case, _), (most, most_case, _) = min(steps), max(steps)
-    return (
-        *key,
-        len(steps),
-        identical,
-        *(round(mean, DIGITS), round(least, DIGITS), least_case),
-        round(most, DIGITS),
-        most_case,
+    mean = math.fsum(step for step, _, _ in steps) / len(steps)
+    change, least, most = (round(math.expm1(step), DIGITS) for step in (mean, least, most))
+    return ChangedGroup(
+        group=key[0],
+        metric=key[1],
+        cases=len(steps),
+        identical=sum(is_same for _, _, is_same in steps),
+        change=change,
+        least=least,
+        least_case=least_case,
+        most=most,
+        most_case=most_case,
     )
 
 
@@ -236,18 +246,13 @@ def insert_series(connection: Connection, number: int, commits: Sequence[History
         connection.execute(insert(kept_change), rows)
 
 
-def _versions(series: HistorySeries, commits: Sequence[HistoryCommit]) -> list[KeptVersion]:
+def _versions(series: HistorySeries, commits: Sequence[HistoryCommit]) -> list[VersionPoint]:
     """Return the points of a series at releases and at both ends."""
-    versions, segment, code, before = [], 0, 0, None
-    for point in series.points:
-        if before is not None:
-            segment += not point.is_joined_to(before)
-            code += not point.same_code
-        if before is None or point is series.points[-1] or commits[point.position].tags:
-            half_width = (point.high - point.low) / 2
-            versions.append((point.position, round(point.level, DIGITS), round(half_width, DIGITS), segment, code))
-        before = point
-    return versions
+    releases = {position for position, commit in enumerate(commits) if commit.tags}
+    return [
+        point._replace(level=round(point.level, DIGITS), half_width=round(point.half_width, DIGITS))
+        for point in series.version_points(releases)
+    ]
 
 
 def _points_json(points: Sequence[HistoryPoint]) -> str:

@@ -6,19 +6,24 @@ from typing import Any, Final
 
 from sqlalchemy import Select, and_, delete, false, func, or_, select
 
-from zerolap.records import History, PlatformEvent, read_stored
+from zerolap.records import (
+    ChangedGroup,
+    History,
+    KeptChange,
+    KeptCommit,
+    KeptHistory,
+    KeptSeries,
+    PlatformEvent,
+    VersionPoint,
+    read_stored,
+)
 from zerolap.store.database import Database
 from zerolap.store.judged_series import JudgedSeries, claimed_number, insert_commits, insert_series, staying_series
 from zerolap.store.kept_series import (
     OF_CHANGE,
     OF_COMMIT,
     OF_SERIES,
-    GroupChange,
-    KeptChange,
-    KeptCommit,
-    KeptHistory,
     KeptPoints,
-    KeptSeries,
     NamedSeries,
     SeriesFilter,
     VersionedSeries,
@@ -99,12 +104,15 @@ class KeptHistories:
 
     # Commits.
 
-    def group_changes(self, history: int, position: int) -> list[GroupChange]:
+    def group_changes(self, history: int, position: int) -> list[ChangedGroup]:
         """Return what a commit did to each group of cases, by group and metric."""
         is_meant = (kept_commit.c.history == history, kept_commit.c.position == position)
         with self._database.reading() as connection:
             groups = connection.execute(select(kept_commit.c.groups).where(*is_meant)).scalar()
-            return [GroupChange(*group) for group in json.loads(groups or "[]")]
+            return [
+                ChangedGroup(**dict(zip(ChangedGroup.model_fields, group, strict=True)))
+                for group in json.loads(groups or "[]")
+            ]
 
     def order(self, history: int) -> list[tuple[str, str]]:
         """Return the id and the time of each commit of a history, in its order."""
@@ -202,7 +210,7 @@ class KeptHistories:
                     row.group,
                     texts_in(row.commands),
                     row.engine,
-                    json.loads(row.versions),
+                    [VersionPoint(*version) for version in json.loads(row.versions)],
                 )
                 for row in connection.execute(statement)
             ]
@@ -240,6 +248,24 @@ class KeptHistories:
         statement = select(func.count()).select_from(kept_change).where(kept_change.c.is_open)
         with self._database.reading() as connection:
             return int(connection.execute(statement).scalar_one())
+
+    def open_regressions(self, limit: int) -> dict[tuple[str, str], int]:
+        """Return how many regressions are open by the name of the platform and the group of the case, most first.
+
+        A change of a case and metric that several histories of a platform have counts once.
+        """
+        number = func.count(kept_change.c.id.distinct())
+        statement = (
+            select(kept_history.c.platform_name, kept_series.c.group, number)
+            .join(kept_series, kept_series.c.number == kept_change.c.series)
+            .join(kept_history, kept_history.c.number == kept_change.c.history)
+            .where(kept_change.c.is_open, kept_change.c.is_worse)
+            .group_by(kept_history.c.platform_name, kept_series.c.group)
+            .order_by(number.desc(), kept_history.c.platform_name, kept_series.c.group)
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return {(platform, group): count for platform, group, count in connection.execute(statement)}
 
     def changes_at(self, history: int, first: int, last: int, limit: int) -> list[KeptChange]:
         """Return the steps of a history at its commits from one position to another, the largest first."""

@@ -2,99 +2,12 @@
 
 import functools
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement
-
-from zerolap.records import HistoryCommit, HistoryLedger, read_stored
+from zerolap.records import HistoryLedger, KeptChange, KeptCommit, KeptSeries, VersionPoint, read_stored
 from zerolap.store.tables import kept_change, kept_commit, kept_series
-
-
-@dataclass(frozen=True)
-class KeptHistory:
-    """A history in short; `platform` is a fingerprint, `created` is when it was judged (ISO 8601)."""
-
-    number: int
-    repository: str
-    range: str
-    variant: str
-    config: Mapping[str, str]
-    platform: str
-    platform_name: str
-    created: str
-
-
-@dataclass(frozen=True)
-class KeptCommit:
-    """A commit of a kept history.
-
-    `node` is equal for commits of the same program, null where it is not built. `measured` counts the series with a
-    point there, `changed` those of them that execute something else than at the point before.
-    """
-
-    history: int
-    position: int
-    commit: str
-    time: str
-    subject: str
-    tags: tuple[str, ...]
-    pre_release: str
-    node: int | None
-    failure: str | None
-    measured: int
-    changed: int
-
-    @property
-    def name(self) -> str:
-        """The first tag, that of a pre-release where there is no other, or the beginning of the commit's id."""
-        named = HistoryCommit(
-            commit=self.commit, time=self.time, subject="", tags=self.tags, pre_release=self.pre_release
-        )
-        return named.name
-
-
-@dataclass(frozen=True)
-class KeptSeries:
-    """A series in short; `change` is the relative change from its first point to its last, with bounds by 95 %."""
-
-    number: int
-    history: int
-    case: str
-    group: str
-    commands: tuple[str, ...]
-    metric: str
-    engine: str
-    topology: str
-    better: str | None
-    is_imported: bool
-    source: str
-    labels: Mapping[str, str]
-    point_count: int
-    change: float
-    low: float
-    high: float
-    ledger: HistoryLedger | None
-
-
-@dataclass(frozen=True)
-class GroupChange:
-    """What a commit did to a metric of a group of cases, beside the point before it of each case.
-
-    Of `cases` that are measured there, `identical` execute the same. The others are logarithms: the mean over the
-    cases, and the extremes with the cases that have them.
-    """
-
-    group: str
-    metric: str
-    cases: int
-    identical: int
-    mean: float
-    least: float
-    least_case: str
-    most: float
-    most_case: str
 
 
 @dataclass(frozen=True)
@@ -124,13 +37,6 @@ class KeptPoints:
     by_string_places: Collection[int] = ()
 
 
-KeptVersion = tuple[int, float, float, int, int]
-"""A point of a series at a release or one of its ends: position, level, half the width of its interval, segment, code.
-
-Changes between points of one segment are known; code is equal for points between which the case executes the same.
-"""
-
-
 @dataclass(frozen=True)
 class VersionedSeries:
     """A series at releases and at both of its ends."""
@@ -139,35 +45,7 @@ class VersionedSeries:
     group: str
     commands: tuple[str, ...]
     engine: str
-    versions: Sequence[KeptVersion]
-
-
-@dataclass(frozen=True)
-class KeptChange:
-    """A change of a series; `after` and `position` are those of commits in its history, `commit` is the later one.
-
-    `is_open`: it is a confirmed change for the worse that is neither accepted nor made good. `is_opposed`: it is less
-    work, and no gain, as other counts of the case lose by it.
-    """
-
-    series: int
-    history: int
-    id: str
-    kind: str
-    after: int
-    position: int
-    commit: str
-    change: float
-    low: float
-    high: float
-    p: float | None
-    confirmed: bool
-    is_worse: bool
-    is_opposed: bool
-    is_open: bool
-    comparison: str | None
-    accepted: str | None
-    reasons: tuple[str, ...]
+    versions: Sequence[VersionPoint]
 
 
 @dataclass(frozen=True)
@@ -180,36 +58,30 @@ class SeriesFilter:
     groups: Collection[str] = ()
 
 
-OF_COMMIT: Final = tuple(kept_commit.c[field.name] for field in fields(KeptCommit))
+OF_COMMIT: Final = tuple(kept_commit.c[name] for name in KeptCommit.model_fields)
 """The columns that `commit_in` reads."""
-OF_SERIES: Final = tuple(kept_series.c[field.name] for field in fields(KeptSeries))
+OF_SERIES: Final = tuple(kept_series.c[name] for name in KeptSeries.model_fields)
 """The columns that `series_in` reads."""
-OF_CHANGE: Final = tuple(kept_change.c[field.name] for field in fields(KeptChange))
+OF_CHANGE: Final = tuple(kept_change.c[name] for name in KeptChange.model_fields)
 """The columns that `change_in` reads."""
-
-
-def _places(columns: Sequence[ColumnElement[Any]], *names: str) -> list[int]:
-    return [[column.key for column in columns].index(name) for name in names]
-
-
-[TAGS] = _places(OF_COMMIT, "tags")
-[COMMANDS, LABELS, LEDGER] = _places(OF_SERIES, "commands", "labels", "ledger")
-[REASONS] = _places(OF_CHANGE, "reasons")
 
 
 def commit_in(row: Sequence[Any]) -> KeptCommit:
     """Return the commit in a row of `OF_COMMIT`."""
-    columns = list(row)
-    columns[TAGS] = texts_in(columns[TAGS])
-    return KeptCommit(*columns)
+    columns = dict(zip(KeptCommit.model_fields, row, strict=True))
+    return KeptCommit(**{**columns, "tags": texts_in(columns["tags"])})
 
 
 def series_in(row: Sequence[Any]) -> KeptSeries:
     """Return the series in a row of `OF_SERIES`, in short."""
-    columns = list(row)
-    columns[COMMANDS], columns[LABELS] = texts_in(columns[COMMANDS]), json.loads(columns[LABELS])
-    columns[LEDGER] = None if columns[LEDGER] is None else read_stored(HistoryLedger, columns[LEDGER], "a ledger")
-    return KeptSeries(*columns)
+    columns = dict(zip(KeptSeries.model_fields, row, strict=True))
+    ledger = columns["ledger"]
+    parts = {
+        "commands": texts_in(columns["commands"]),
+        "labels": json.loads(columns["labels"]),
+        "ledger": None if ledger is None else read_stored(HistoryLedger, ledger, "a ledger"),
+    }
+    return KeptSeries(**{**columns, **parts})
 
 
 def points_in(text: str) -> KeptPoints:
@@ -219,9 +91,8 @@ def points_in(text: str) -> KeptPoints:
 
 def change_in(row: Sequence[Any]) -> KeptChange:
     """Return the change in a row of `OF_CHANGE`."""
-    columns = list(row)
-    columns[REASONS] = texts_in(columns[REASONS])
-    return KeptChange(*columns)
+    columns = dict(zip(KeptChange.model_fields, row, strict=True))
+    return KeptChange(**{**columns, "reasons": texts_in(columns["reasons"])})
 
 
 @functools.lru_cache(10_000)

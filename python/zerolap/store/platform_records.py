@@ -1,13 +1,23 @@
 """What is known of platforms: their facts over time, how much starts differ on them, and their false alarms."""
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import TypeAdapter
-from sqlalchemy import ColumnElement, FromClause, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, FromClause, Row, Select, and_, exists, func, or_, select
 
-from zerolap.records import METRICS, UnreadableRecord, VerdictWord, read_stored
+from zerolap.records import (
+    METRICS,
+    FalseAlarm,
+    FalseAlarmCounts,
+    ListedPlatform,
+    PlatformResult,
+    StartSpread,
+    UnreadableRecord,
+    read_stored,
+)
 from zerolap.store.database import Database
 from zerolap.store.tables import (
     case_result,
@@ -29,22 +39,8 @@ CHANGED: Final = ("regression", "improvement")
 TIMES: Final = tuple(name for name, metric in METRICS.items() if metric.answer == "time")
 WORKS: Final = tuple(name for name, metric in METRICS.items() if metric.answer == "work")
 _FACTS: Final = TypeAdapter(dict[str, str])
+_VALUES: Final = tuple(verdict.c[name] for name in ("base", "head", "change", "low", "high"))
 _WORK_METRIC: Final = "instructions_per_op"
-
-
-@dataclass(frozen=True)
-class StoredPlatform:
-    """A platform: its newest kernel, when its first and its last state were seen first, how many reports are of it."""
-
-    fingerprint: str
-    name: str
-    cpu: str
-    cores: int
-    kernel: str
-    first_seen: str
-    last_change: str
-    states: int
-    reports: int
 
 
 @dataclass(frozen=True)
@@ -56,73 +52,13 @@ class PlatformState:
     facts: dict[str, str] | None
 
 
-@dataclass(frozen=True)
-class FalseAlarm:
-    """A change of time that was reported for a case in which nothing can have changed.
-
-    `same_build` is whether both sides were one build, otherwise their executed code was identical.
-    """
-
-    comparison: str
-    created: str
-    case: str
-    verdict: VerdictWord
-    metric: str | None
-    change: float | None
-    low: float | None
-    high: float | None
-    confirmed: bool
-    same_build: bool
-
-
-@dataclass(frozen=True)
-class FalseAlarmCounts:
-    """How many cases were timed in which nothing can have changed, for how many of them a change was reported.
-
-    `comparisons` are those that have such cases, `since` is when the oldest of them was asked for.
-    """
-
-    same_build: bool
-    comparisons: int
-    timed: int
-    alarms: int
-    confirmed_alarms: int
-    since: str
-
-
-@dataclass(frozen=True)
-class PooledSpread:
-    """How much starts of one build differ in a metric: a variance of log ratios, pooled by degrees of freedom."""
-
-    metric: str
-    circumstances: str
-    spreads: int
-    variance: float
-    degrees: float
-
-
-@dataclass(frozen=True)
-class DecidedCase:
-    """A case of a comparison with the metric that its verdict rests on; its numbers are none where there is none."""
-
-    comparison: str
-    case: str
-    verdict: str | None
-    metric: str | None
-    base: float | None
-    head: float | None
-    change: float | None
-    low: float | None
-    high: float | None
-
-
 class PlatformRecords:
     """Reads what is known of platforms; its methods may be called from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def listed(self) -> list[StoredPlatform]:
+    def listed(self) -> list[ListedPlatform]:
         """Return all platforms, those first whose state has changed last."""
         reports = select(document.c.platform_fingerprint, func.count().label("reports")).group_by(
             document.c.platform_fingerprint
@@ -151,10 +87,10 @@ class PlatformRecords:
             .outerjoin(counts, counts.c.platform_fingerprint == platform.c.fingerprint)
             .order_by(states.c.last_change.desc(), platform.c.fingerprint)
         )
-        names = ("fingerprint", "name", "cpu", "cores", "kernel", "first_seen", "last_change", "states", "reports")
         with self._database.reading() as connection:
             return [
-                StoredPlatform(**{name: getattr(row, name) for name in names}) for row in connection.execute(statement)
+                ListedPlatform(**{name: getattr(row, name) for name in ListedPlatform.model_fields})
+                for row in connection.execute(statement)
             ]
 
     def states(self, fingerprint: str) -> list[PlatformState]:
@@ -180,11 +116,11 @@ class PlatformRecords:
         statement = (
             select(
                 same_build,
-                func.count(document.c.id.distinct()),
-                func.count(),
-                func.count().filter(is_alarm),
-                func.count().filter(is_alarm, case_result.c.confirmed),
-                func.min(request.c.created),
+                func.count(document.c.id.distinct()).label("comparisons"),
+                func.count().label("timed"),
+                func.count().filter(is_alarm).label("alarms"),
+                func.count().filter(is_alarm, case_result.c.confirmed).label("confirmed_alarms"),
+                func.min(request.c.created).label("since"),
             )
             .select_from(document)
             .join(request, request.c.id == document.c.id)
@@ -193,7 +129,7 @@ class PlatformRecords:
             .group_by(same_build)
         )
         with self._database.reading() as connection:
-            counts = [FalseAlarmCounts(bool(row[0]), *row[1:]) for row in connection.execute(statement)]
+            counts = [FalseAlarmCounts(**row._mapping) for row in connection.execute(statement)]
         return sorted(counts, key=lambda count: not count.same_build)
 
     def false_alarms(self, fingerprint: str, limit: int) -> list[FalseAlarm]:
@@ -226,7 +162,7 @@ class PlatformRecords:
         with self._database.reading() as connection:
             return [FalseAlarm(**row._mapping) for row in connection.execute(statement)]
 
-    def spreads(self, fingerprint: str) -> list[PooledSpread]:
+    def spreads(self, fingerprint: str) -> list[StartSpread]:
         """Return the pooled spreads of the newest comparisons of a platform, by metric and circumstances."""
         newest = select(document.c.id).where(document.c.number.in_(_newest(fingerprint)))
         statement = (
@@ -242,7 +178,16 @@ class PlatformRecords:
             .order_by(start_spread.c.metric, start_spread.c.circumstances)
         )
         with self._database.reading() as connection:
-            return [PooledSpread(*row) for row in connection.execute(statement)]
+            return [
+                StartSpread(
+                    metric=metric,
+                    circumstances=of_starts,
+                    spreads=spreads,
+                    standard_deviation=math.sqrt(max(0.0, variance)),
+                    degrees=degrees,
+                )
+                for metric, of_starts, spreads, variance, degrees in connection.execute(statement)
+            ]
 
     def same_comparisons(self, fingerprint: str, other: str, limit: int) -> list[tuple[str, str]]:
         """Return the newest comparisons of the same two builds or commits on two platforms, the newest first.
@@ -293,46 +238,45 @@ class PlatformRecords:
         with self._database.reading() as connection:
             return connection.execute(statement).scalar()
 
-    def decided_cases(self, comparisons: Collection[str]) -> list[DecidedCase]:
-        """Return the cases of comparisons with what their verdicts rest on, in the order of each."""
+    def decided_cases(self, comparisons: Collection[str]) -> list[tuple[str, PlatformResult]]:
+        """Return the cases of comparisons, by name, with what their verdicts rest on, in the order of each."""
         statement = (
             select(
-                case_result.c.document_id,
                 case_result.c.case,
+                case_result.c.document_id.label("comparison"),
                 case_result.c.verdict,
-                case_result.c.deciding,
-                verdict.c.base,
-                verdict.c.head,
-                verdict.c.change,
-                verdict.c.low,
-                verdict.c.high,
+                case_result.c.deciding.label("metric"),
+                *_VALUES,
             )
             .outerjoin(verdict, _is_deciding())
             .where(case_result.c.document_id.in_(list(comparisons)))
             .order_by(case_result.c.position)
         )
         with self._database.reading() as connection:
-            return [DecidedCase(*row) for row in connection.execute(statement)]
+            return [_named_result(row) for row in connection.execute(statement)]
 
-    def cases_by_metrics(self, comparisons: Collection[str], metrics: Collection[str]) -> list[DecidedCase]:
+    def cases_by_metrics(
+        self, comparisons: Collection[str], metrics: Collection[str]
+    ) -> list[tuple[str, PlatformResult]]:
         """Return the cases of comparisons with their verdicts on these metrics, whatever their own rest on."""
         statement = (
             select(
-                case_result.c.document_id,
                 case_result.c.case,
+                case_result.c.document_id.label("comparison"),
                 verdict.c.verdict,
                 verdict.c.metric,
-                verdict.c.base,
-                verdict.c.head,
-                verdict.c.change,
-                verdict.c.low,
-                verdict.c.high,
+                *_VALUES,
             )
             .join(verdict, verdict.c.case_result_id == case_result.c.id)
             .where(case_result.c.document_id.in_(list(comparisons)), verdict.c.metric.in_(list(metrics)))
         )
         with self._database.reading() as connection:
-            return [DecidedCase(*row) for row in connection.execute(statement)]
+            return [_named_result(row) for row in connection.execute(statement)]
+
+
+def _named_result(row: Row[Any]) -> tuple[str, PlatformResult]:
+    columns = dict(row._mapping)
+    return columns.pop("case"), PlatformResult(**columns)
 
 
 def _newest(fingerprint: str) -> Select[Any]:

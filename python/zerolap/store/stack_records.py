@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from sqlalchemy import exists, func, select
 
-from zerolap.records import BASE, HEAD, RunCase, Side, read_stored
+from zerolap.records import BASE, HEAD, NamedLines, RunCase, Side, read_stored
 from zerolap.store.database import Database
 from zerolap.store.tables import case_result, document, finding, job, platform, trial, verdict
 
@@ -43,17 +43,6 @@ class TimedCost:
     by_side: Mapping[Side, float]
     low: float = 0.0
     high: float = 0.0
-
-
-@dataclass(frozen=True)
-class FunctionLines:
-    """A finding on a function: its case, its file, the lines there, and what it states."""
-
-    case: str
-    function: str
-    file: str | None
-    lines: tuple[int, ...]
-    text: str
 
 
 class StackRecords:
@@ -129,7 +118,7 @@ class StackRecords:
                     costs[row.id, row.case] = TimedCost({HEAD: metrics[COST]})
         return costs
 
-    def lines_of_functions(self, result: str, limit: int) -> list[FunctionLines]:
+    def lines_of_functions(self, result: str, limit: int) -> list[NamedLines]:
         """Return the findings of a comparison that name lines of a function, the first of each case first."""
         statement = (
             select(case_result.c.case, case_result.c.document)
@@ -141,13 +130,19 @@ class StackRecords:
             .order_by(case_result.c.position)
             .limit(limit)
         )
-        lines: list[FunctionLines] = []
+        lines: list[NamedLines] = []
         with self._database.reading() as connection:
             for row in connection.execute(statement):
                 for stated in json.loads(row.document).get("findings", ()):
                     if stated.get("function") and stated.get("lines"):
                         numbers = tuple(stated["lines"])
                         lines.append(
-                            FunctionLines(row.case, stated["function"], stated["file"], numbers, stated["text"])
+                            NamedLines(
+                                case=row.case,
+                                function=stated["function"],
+                                file=stated["file"],
+                                lines=numbers,
+                                text=stated["text"],
+                            )
                         )
         return lines[:limit]

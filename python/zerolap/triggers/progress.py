@@ -10,7 +10,7 @@ import structlog
 
 from zerolap.build import changes_between
 from zerolap.documents import FalseAlarmRecord, read_comparison
-from zerolap.records import Comparison, UnreadableRecord, UsageError
+from zerolap.records import AttemptState, Comparison, JobKind, UnreadableRecord, UsageError
 from zerolap.report.pull_request import (
     Acknowledgement,
     Building,
@@ -28,7 +28,7 @@ from zerolap.report.pull_request import (
     Waiting,
     changed_lines,
 )
-from zerolap.store import AttemptState, JobKind, RequestInShort, Store, StoredTrigger, TriggerState
+from zerolap.store import RequestInShort, Store, StoredTrigger, TriggerState
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.settings import TriggerSettings
 from zerolap.triggers.trigger import (

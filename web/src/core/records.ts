@@ -98,6 +98,7 @@ export interface Carrier {
 /**
  * A case of the same two builds, or builds of the same two commits, on both platforms.
  *
+ * The results are those of the same metric on both platforms, one that the verdict of either rests on, or of none.
  * `agreement` is whether both verdicts are the same; those on identical code are the same as `same`. `invalid`: one
  * is no verdict on a change, such as that of a case which was invalid there. Those that differ are first.
  */
@@ -200,11 +201,11 @@ export interface ChangedGroup {
  * `is_release` where a tag of a release names it.
  */
 export interface ChartCommit {
-  place: number;
   commit: string;
   name: string;
   time: string;
   subject: string;
+  place: number;
   is_release: boolean;
 }
 
@@ -216,19 +217,18 @@ export interface ChartCommit {
  * `changes` are relative to the commit that the chart begins at, with 95 % bounds `lows` and `highs`. Each point is
  * the mean of `counts` points in a row up to its commit, of which `least` and `most` are the extremes. `values` are
  * those of the metric itself at that commit, null for time. `base_place` is the place of the commit that changes are
- * since, which need not be shown. `better` is which values are better, null where that is not known. The ledger
- * begins at the commit that `ledger_since` names.
+ * since, which need not be shown. The ledger begins at the commit that `ledger_since` names.
  */
 export interface ChartLine {
-  history: number;
   case: string;
   group: string;
   metric: string;
   engine: string;
   topology: string;
   source: string;
+  better: "less" | "more" | null;
+  history: number;
   labels: Record<string, string>;
-  better: string | null;
   point_count: number;
   base_place: number;
   commits: Array<number>;
@@ -306,7 +306,7 @@ export interface CommitChanges {
  * `drifts` are those that it is in, or that begin after it.
  */
 export interface CommitInHistory {
-  history: ListedHistory;
+  history: KeptHistory;
   after: ListedCommit | null;
   failure: string | null;
   is_built: boolean;
@@ -320,7 +320,7 @@ export interface CommitInHistory {
 
 /** The newest commits of a history, in its order; `earlier` is how many it has before them. */
 export interface CommitStrip {
-  history: ListedHistory;
+  history: KeptHistory;
   commits: Array<StripCommit>;
   earlier: number;
 }
@@ -540,20 +540,34 @@ export interface FailedSize {
 }
 
 /**
- * How many cases were timed in which nothing can have changed, and for how many a change was reported.
+ * A change of time that was reported for a case in which nothing can have changed.
  *
- * `same_build`: both sides were one build; otherwise the builds differ, and their executed code was identical. A
- * confirmed alarm was reported as certain. `low` and `high` bound the share of alarms with 95 %.
+ * `change`, `low` and `high` are shares. `same_build` is whether both sides were one build, otherwise their executed
+ * code was identical.
  */
+export interface FalseAlarm {
+  comparison: string;
+  created: string;
+  case: string;
+  verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
+  metric: string | null;
+  change: number | null;
+  low: number | null;
+  high: number | null;
+  confirmed: boolean;
+  same_build: boolean;
+}
+
+/** Counts of false alarms; `low` and `high` bound the share of alarms with 95 %. */
 export interface FalseAlarmCount {
   same_build: boolean;
   comparisons: number;
   timed: number;
   alarms: number;
   confirmed_alarms: number;
+  since: string;
   low: number;
   high: number;
-  since: string;
 }
 
 /**
@@ -627,9 +641,9 @@ export interface FleetHealth {
 /**
  * A try of an agent at a job.
  *
- * `subject` is the case or the source, `path` leads to the page of the `request`. `publications` is how often the job
- * was given to the bus, `starts` how often an agent has begun it, `since` when it was taken or, before that,
- * recorded.
+ * `subject` is the case that is measured or the source that is built, empty for load and where it cannot be read.
+ * `path` leads to the page of the `request`. `publications` is how often the job was given to the bus, `starts` how
+ * often an agent has begun it, `since` when it was taken or, before that, recorded.
  */
 export interface FleetJob {
   attempt: string;
@@ -768,6 +782,18 @@ export interface JobFailure {
   is_cut: boolean;
 }
 
+/** A kept history; `created` is when it was judged (ISO 8601), `platform` a fingerprint. */
+export interface KeptHistory {
+  number: number;
+  repository: string;
+  range: string;
+  variant: string;
+  config: Record<string, string>;
+  platform: string;
+  platform_name: string;
+  created: string;
+}
+
 /**
  * A kernel that was built of a source, patches and a configuration; `digest` names all that went in.
  *
@@ -845,36 +871,35 @@ export interface LinedSide {
 /**
  * A change of a series with what it is of.
  *
- * It lies after the commit `after` and up to `commit`, in `commit_count` commits. `better` is which values of the
- * metric are better, null where that is not known. `confirmed` is false for a step of time that no fresh comparison
- * has shown yet. `is_opposed`: it is less work, and no gain, as other counts of the case lose by it.
+ * It lies after the commit `after` and up to `commit`, in `commit_count` commits. `confirmed` is false for a step of
+ * time that no fresh comparison has shown yet.
  */
 export interface ListedChange {
-  history: number;
   case: string;
   group: string;
   metric: string;
   engine: string;
   topology: string;
   source: string;
-  platform_name: string;
-  variant: string;
+  better: "less" | "more" | null;
   id: string;
-  kind: string;
-  after: ListedCommit | null;
-  commit: ListedCommit | null;
-  commit_count: number;
+  kind: "step" | "drift";
   change: number;
   low: number;
   high: number;
-  better: string | null;
-  is_worse: boolean;
-  is_opposed: boolean;
-  is_open: boolean;
   confirmed: boolean;
-  accepted: string | null;
   comparison: string | null;
   reasons: Array<string>;
+  accepted: string | null;
+  is_opposed: boolean;
+  history: number;
+  platform_name: string;
+  variant: string;
+  after: ListedCommit | null;
+  commit: ListedCommit | null;
+  commit_count: number;
+  is_worse: boolean;
+  is_open: boolean;
 }
 
 /** A commit in short; `name` is its first tag, or the beginning of its id. */
@@ -883,18 +908,6 @@ export interface ListedCommit {
   name: string;
   time: string;
   subject: string;
-}
-
-/** A kept history; `created` is when it was judged, `platform` a fingerprint. */
-export interface ListedHistory {
-  number: number;
-  repository: string;
-  range: string;
-  variant: string;
-  config: Record<string, string>;
-  platform: string;
-  platform_name: string;
-  created: string;
 }
 
 /**
@@ -909,7 +922,7 @@ export interface ListedOpportunities {
   server: MeasuredServer;
   platform: Platform;
   results: Array<string>;
-  weights: OpportunityWeights;
+  weights: StatedWeights;
   cases: Array<WeighedCase>;
   detectors: Array<string>;
   saved_share: number;
@@ -1039,7 +1052,7 @@ export interface ListedTrigger {
  * A command or case by columns, with an entry for each version.
  *
  * `changes` are the relative changes up to the version with their 95 % bounds `lows` and `highs`, null where it is
- * not measured; each is the geometric mean over `measured` of the `cases`.
+ * not measured; each is the geometric mean over `measured` of the `cases`. What counting itself makes is 0.
  */
 export interface MapRow {
   name: string;
@@ -1049,13 +1062,6 @@ export interface MapRow {
   lows: Array<number | null>;
   highs: Array<number | null>;
   measured: Array<number>;
-}
-
-/** A column: a release, or the first or last commit of the range. */
-export interface MapVersion {
-  name: string;
-  commit: string;
-  time: string;
 }
 
 /**
@@ -1167,7 +1173,7 @@ export interface MetricRule {
   less_is_better: boolean;
 }
 
-/** The lines of a function that a finding of a case names. */
+/** The lines of a function that a finding of a case names, and what it states. */
 export interface NamedLines {
   case: string;
   function: string;
@@ -1224,18 +1230,6 @@ export interface OpportunityList {
   sampled: Record<string, string>;
   weightings: Array<"command" | "equal" | "priority">;
   document: ListedOpportunities | null;
-}
-
-/**
- * What the cases are weighted by.
- *
- * `command` gives each command the same weight, however many cases it has. `usage` is the time that a server of the
- * user spent in each command; `source` is where that was read from, `covered` the part of it in these commands.
- */
-export interface OpportunityWeights {
-  kind: "command" | "equal" | "priority" | "usage";
-  source: string;
-  covered: number | null;
 }
 
 /** How many cases have an outcome. */
@@ -1344,7 +1338,7 @@ export interface PlatformDetails {
   facts: Array<PlatformFact>;
   changes: Array<PlatformChange>;
   false_alarm_counts: Array<FalseAlarmCount>;
-  false_alarms: Array<ReportedFalseAlarm>;
+  false_alarms: Array<FalseAlarm>;
   spreads: Array<StartSpread>;
 }
 
@@ -1379,8 +1373,7 @@ export interface PlatformPair {
 /**
  * The verdict on a case on a platform: a metric with its verdict, its values and the change as a share.
  *
- * It is that of the same metric on both platforms: one that the verdict of either rests on. `metric` is null where
- * both have no such metric in common.
+ * `metric` is null where the verdict rests on none.
  */
 export interface PlatformResult {
   comparison: string;
@@ -1492,20 +1485,6 @@ export interface ReportList {
   reports: Array<ListedReport>;
   next_before: number | null;
   platforms: Array<string>;
-}
-
-/** A change that was reported where nothing can have changed; `change`, `low` and `high` are shares. */
-export interface ReportedFalseAlarm {
-  comparison: string;
-  created: string;
-  case: string;
-  verdict: "regression" | "improvement" | "same" | "identical" | "unsure";
-  metric: string | null;
-  change: number | null;
-  low: number | null;
-  high: number | null;
-  confirmed: boolean;
-  same_build: boolean;
 }
 
 /**
@@ -1673,7 +1652,7 @@ export interface SeriesCase {
  * histories of which times are shown.
  */
 export interface SeriesChart {
-  histories: Array<ListedHistory>;
+  histories: Array<KeptHistory>;
   commits: Array<ChartCommit>;
   total: number;
   lines: Array<ChartLine>;
@@ -1684,7 +1663,7 @@ export interface SeriesChart {
 
 /** All series by cases; `metrics` are those of any, the one with most series first. */
 export interface SeriesList {
-  histories: Array<ListedHistory>;
+  histories: Array<KeptHistory>;
   cases: Array<SeriesCase>;
   metrics: Array<string>;
 }
@@ -2041,6 +2020,18 @@ export interface StartSpread {
 }
 
 /**
+ * What the cases are weighted by.
+ *
+ * `command` gives each command the same weight, however many cases it has. `usage` is the time that a server of the
+ * user spent in each command; `source` is where that was read from, `covered` the part of it in these commands.
+ */
+export interface StatedWeights {
+  kind: "command" | "equal" | "priority" | "usage";
+  source: string;
+  covered: number | null;
+}
+
+/**
  * A commit of a strip.
  *
  * `state` is what is known of it: it could not be built or measured, is not measured, has the program of the commit
@@ -2349,12 +2340,12 @@ export interface Verdict {
  * history and metric: the cells contain them.
  */
 export interface VersionMap {
-  histories: Array<ListedHistory>;
-  history: ListedHistory | null;
+  histories: Array<KeptHistory>;
+  history: KeptHistory | null;
   metrics: Array<string>;
   metric: string;
   better: string | null;
-  versions: Array<MapVersion>;
+  versions: Array<ListedCommit>;
   since: number;
   rows: Array<MapRow>;
   total: MapRow | null;

@@ -37,4 +37,5 @@ from zerolap.report.pull_request.outcome import (
     Waiting as Waiting,
     changed_lines as changed_lines,
 )
+from zerolap.report.pull_request.sarif import comparison_sarif as comparison_sarif
 from zerolap.report.pull_request.writing import plain_writing as plain_writing

@@ -9,7 +9,7 @@ import type {
   ListedOpportunities,
   ListedOpportunity,
   OpportunityCase,
-  OpportunityWeights,
+  StatedWeights,
 } from "../../core/records.ts";
 import { stacksUrl } from "../stacks/selection.ts";
 
@@ -63,8 +63,8 @@ export function headline({
   return `${places} in ${ofCases}: together ${share(saved_share)} of the work of a request, ${weighting(weights)}${besides}.`;
 }
 
-function weighting({ kind }: OpportunityWeights): string {
-  const words: Partial<Record<OpportunityWeights["kind"], string>> = {
+function weighting({ kind }: StatedWeights): string {
+  const words: Partial<Record<StatedWeights["kind"], string>> = {
     command: "each command weighted equally",
     equal: "each case weighted equally",
   };

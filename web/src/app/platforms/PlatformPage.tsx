@@ -4,7 +4,7 @@ import type {
   FalseAlarmCount,
   PlatformChange,
   PlatformDetails,
-  ReportedFalseAlarm,
+  FalseAlarm,
   StartSpread,
 } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
@@ -156,7 +156,7 @@ function ChangedFacts({ changes }: { changes: FactChange[] }) {
   );
 }
 
-function FalseAlarms({ counts, alarms }: { counts: FalseAlarmCount[]; alarms: ReportedFalseAlarm[] }) {
+function FalseAlarms({ counts, alarms }: { counts: FalseAlarmCount[]; alarms: FalseAlarm[] }) {
   if (counts.length === 0) {
     return (
       <p>No case was timed in which nothing can have changed: the record of this platform is not known.</p>
@@ -220,7 +220,7 @@ function FalseAlarms({ counts, alarms }: { counts: FalseAlarmCount[]; alarms: Re
   );
 }
 
-function AlarmTable({ alarms }: { alarms: ReportedFalseAlarm[] }) {
+function AlarmTable({ alarms }: { alarms: FalseAlarm[] }) {
   return (
     <div class="wide">
       <table class="stacked">

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { HeatMap } from "../../core/charts/HeatMap.tsx";
 import { change, counted, interval, metricLabel } from "../../core/numbers.ts";
-import type { MapRow, MapVersion, VersionMap } from "../../core/records.ts";
+import type { MapRow, ListedCommit, VersionMap } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
 import { ChangeTable } from "../changes/ChangeTable.tsx";
@@ -71,10 +71,9 @@ function Shown({ map, number, parameters }: ShownProperties) {
     label: version.name.slice(0, 12),
     title: `${version.name}, ${version.time.slice(0, 10)}`,
   }));
-  const cell = (row: MapRow, column: MapVersion & { index: number }) => {
+  const cell = (row: MapRow, column: ListedCommit & { index: number }) => {
     const { index } = column;
-    const base = isStep ? measuredBefore(row, index) : map.since;
-    const from = base === null ? undefined : map.versions[base];
+    const from = map.versions[isStep ? index - 1 : map.since];
     const [step, low, high] = [row.changes[index], row.lows[index], row.highs[index]];
     return typeof step !== "number" ||
       typeof low !== "number" ||
@@ -165,16 +164,6 @@ function lines(map: VersionMap, text: string): Line[] {
   ];
 }
 
-/** The version before that has a cell or begins the row. */
-function measuredBefore(row: MapRow, index: number): number | null {
-  for (let before = index - 1; before >= 0; before--) {
-    if ((row.measured[before] ?? 0) > 0 || before === 0) {
-      return before;
-    }
-  }
-  return null;
-}
-
 interface Cell {
   change: number;
   low: number;
@@ -186,20 +175,22 @@ interface CellContext {
   map: VersionMap;
   number: number;
   row: MapRow;
-  from: MapVersion;
-  to: MapVersion;
+  from: ListedCommit;
+  to: ListedCommit;
 }
 
 function shownCell(of: Cell, { map, number, row, from, to }: CellContext) {
   const isAll = row === map.total || row.name === map.total?.name;
   const direction = map.better === "more" ? -1 : 1;
   const isCertain = of.low > 0 || of.high < 0 || of.change === 0;
-  const words = `${change(of.change)} ${interval(of.low, of.high)} % in ${row.name} from ${from.name} to ${to.name}`;
+  // Without a sign, as in the other reports.
+  const amount = of.change === 0 ? "0 %" : change(of.change);
+  const words = `${amount} ${interval(of.low, of.high)} % in ${row.name} from ${from.name} to ${to.name}`;
   const cases = of.cases > 1 ? `, mean of ${counted(of.cases, "case", "cases")}` : "";
   return {
     // What may be zero has no colour.
     value: isCertain ? of.change * direction : null,
-    text: change(of.change),
+    text: amount,
     title: `${words}${cases}${isCertain ? "" : "; the interval includes zero"}`,
     ...(isAll || from.commit === to.commit
       ? {}

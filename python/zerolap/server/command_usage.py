@@ -1,16 +1,18 @@
-"""How much each case counts in a version table: equally, by priority, or by what a user's own servers do."""
+"""How much each case counts by what a user's own servers do, or by what is known of the cases."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
-from zerolap.documents import CaseWeights, equal_weights, priority_weights
+from zerolap.cases import named_weights
 from zerolap.named_file import read_named
-from zerolap.records import Case, TableWeights, UsageError
-from zerolap.server import ServerLogin, is_endpoint, number_in, parts_of, read_command_statistics, rows_of
+from zerolap.records import Case, CaseWeights, StatedWeights, UsageError, Weighting
+from zerolap.server.command_statistics import is_endpoint, read_command_statistics
+from zerolap.server.connection import number_in, parts_of
+from zerolap.server.server_login import ServerLogin
+from zerolap.server.statistics import rows_of
 
-EQUAL: Final = "equal"
-PRIORITY: Final = "priority"
+NAMED: Final[tuple[Weighting, ...]] = get_args(Weighting)
 ROW: Final = "cmdstat_"
 LARGEST_STATISTICS_BYTES: Final = 1 << 20
 MOST_COMMANDS: Final = 10_000
@@ -19,20 +21,19 @@ LONGEST_SHOWN: Final = 80
 
 
 def case_weights(text: str, cases: Sequence[Case], login: ServerLogin | None = None) -> CaseWeights:
-    """Return the weights that a user asks for: `equal`, `priority`, a file with INFO commandstats, or an endpoint.
+    """Return the weights that a user asks for: a `Weighting`, a file with INFO commandstats, or an endpoint.
 
     `login` is for an endpoint that asks for a password.
 
     Raises `UsageError` for what is none of these or gives no case a weight, `EnvironmentMissing` for a server that does
     not answer.
     """
-    if text == EQUAL:
-        return equal_weights(cases)
-    if text == PRIORITY:
-        return priority_weights(cases)
+    weighting = next((name for name in NAMED if name == text), None)
+    if weighting is not None:
+        return named_weights(weighting, cases)
     if is_endpoint(text):
         return usage_weights(read_command_statistics(text, login), text, cases)
-    hint = "write equal, priority, a file with the text of INFO commandstats, or tcp://HOST:PORT"
+    hint = "write command, equal, priority, a file with the text of INFO commandstats, or tcp://HOST:PORT"
     content = read_named(Path(text).expanduser(), LARGEST_STATISTICS_BYTES, hint=hint)
     return usage_weights(content.decode(errors="replace"), text, cases)
 
@@ -57,7 +58,7 @@ def usage_weights(text: str, source: str, cases: Sequence[Case]) -> CaseWeights:
             hint="select cases of the commands that it was sent, or give --weights equal",
         )
     by_case = {name: sum(usec[row] / shared_by[row] for row in rows) for name, rows in of_cases.items()}
-    stated = TableWeights(kind="usage", source=source, covered=covered / sum(usec.values()))
+    stated = StatedWeights(kind="usage", source=source, covered=covered / sum(usec.values()))
     return CaseWeights(stated, by_case)
 
 
