@@ -347,7 +347,7 @@ def test_a_fleet_carries_out_a_sweep(zerolap: Zerolap) -> None:
     child = zerolap.start("serve", "--listen", "127.0.0.1:0")
     words = ["redis-server", *VARIED, "--vary", "rdbcompression=yes,no", "--repetitions", "1", "--platform", "local"]
     try:
-        wait_until(lambda: zerolap("fleet", "status").code == 0)
+        wait_until(lambda: "local" in zerolap("fleet", "status").out)
         ended = zerolap("snapshot", *words, "--json", "-")
         assert ended.code == 0, ended.err
     finally:
