@@ -14,12 +14,12 @@ from typing import TypeAlias
 from zerolap.records import Finding, PerSide
 
 NamedFunction: TypeAlias = tuple[str, str | None]
-"""Name and file; a function that debug information does not place has no file."""
+"""The name and file of a function; without a file where debug information has none."""
 
 CERTAIN = 4.0
-"""Standard deviations by which a function's own time has to differ to be named."""
+"""A function is named if its own time differs by more than so many standard deviations."""
 INTERVAL = 1.96
-"""Standard deviations to either side of a change that its interval of 95 % reaches."""
+"""An interval of 95 % reaches so many standard deviations to either side."""
 SMALLEST_SHARE = 0.1
 MAX_CULPRITS = 3
 FEWEST_EXPECTED = 5.0
