@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zerolap import _core
-from zerolap.judge import SampledFunction, SampledPass, SampledSide
-from zerolap.records import CallCounts, CallGraph, Measurement, PerSide
+from zerolap.records import CallCounts, CallGraph, Measurement, PerSide, SampledFunction, SampledPass, SampledSide
 from zerolap.store import Blobs
 
 TIMER_COST: Final = "instructions_per_tick"

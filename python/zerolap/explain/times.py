@@ -3,8 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from zerolap.judge import NamedFunction, SampledSide
-from zerolap.records import Finding, PerSide
+from zerolap.records import Finding, NamedFunction, PerSide, SampledSide
 
 CERTAIN = 4.0
 """A function is named if its own time differs by more than so many standard deviations."""

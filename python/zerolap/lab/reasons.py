@@ -35,7 +35,7 @@ from zerolap.explain import (
     with_calls_of_inlined,
     with_times,
 )
-from zerolap.judge import CaseAnswers, SampledSide
+from zerolap.judge import CaseAnswers
 from zerolap.lab.lab import Lab
 from zerolap.records import (
     BASE,
@@ -46,6 +46,7 @@ from zerolap.records import (
     Changes,
     Finding,
     PerSide,
+    SampledSide,
     Source,
     SourceFunction,
     UnknownChanges,

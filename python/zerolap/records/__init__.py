@@ -274,6 +274,12 @@ from zerolap.records.revision import (
     revision_of as revision_of,
 )
 from zerolap.records.run import FunctionCost as FunctionCost, RunCase as RunCase, RunReport as RunReport
+from zerolap.records.sampled_side import (
+    NamedFunction as NamedFunction,
+    SampledFunction as SampledFunction,
+    SampledPass as SampledPass,
+    SampledSide as SampledSide,
+)
 from zerolap.records.series import SeriesKey as SeriesKey
 from zerolap.records.server import ServerSpec as ServerSpec
 from zerolap.records.server_files import is_compiled as is_compiled, may_be_built as may_be_built
