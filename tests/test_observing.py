@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 from api_client import request
 from http_server import served_lab
-from kept_history import ARM, MadeUp, Step, keep
 from prometheus_client.parser import text_string_to_metric_families
+from published_history import ARM, MadeUp, Step, keep
 from pydantic import BaseModel, ConfigDict, Field
 from structlog.testing import capture_logs
 from waiting import wait_until

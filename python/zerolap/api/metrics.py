@@ -67,7 +67,7 @@ class KnownRegressions:
         if time.monotonic() - self._read >= self._kept_seconds:
             self._read = time.monotonic()
             try:
-                kept = self._store.kept_histories
+                kept = self._store.published_histories
                 self._regressions = await asyncio.to_thread(kept.open_regressions, MOST_GROUPS)
             except EnvironmentMissing:
                 self._regressions = {}

@@ -88,7 +88,7 @@ def open_changes(history: History) -> History:
 def keep_history(history: History, asked: HistoryRange, store: Store) -> None:
     """Keep a history in the store for pages; one without any point is not kept."""
     if history.measured_commits:
-        store.kept_histories.keep(history, open_changes(history), {case.name: case.verbs for case in asked.cases})
+        store.published_histories.keep(history, open_changes(history), {case.name: case.verbs for case in asked.cases})
 
 
 def _is_made_good(series: HistorySeries, change: HistoryChange) -> bool:

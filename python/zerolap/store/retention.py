@@ -95,14 +95,14 @@ def outlived(connection: Connection, retention: Retention, now: float) -> list[s
 
 @dataclass(frozen=True)
 class OutlivedHistory:
-    """A kept history that age and number do not keep; `created` is when it was judged last."""
+    """A published history that age and number do not keep; `created` is when it was judged last."""
 
     number: int
     created: str
 
 
 def outlived_histories(connection: Connection, retention: Retention, now: float) -> list[OutlivedHistory]:
-    """Return the kept histories that age and number do not keep."""
+    """Return the published histories that age and number do not keep."""
     if retention.seconds is None and retention.per_branch is None:
         return []
     oldest = _oldest_kept(retention, now)
@@ -150,7 +150,7 @@ def remove_sweeps(connection: Connection, identities: Collection[str]) -> None:
 
 
 def remove_history(connection: Connection, outlived: OutlivedHistory) -> None:
-    """Remove a kept history with all that belongs to it, unless it was judged again meanwhile."""
+    """Remove a published history with all that belongs to it, unless it was judged again meanwhile."""
     is_meant = (kept_history.c.number == outlived.number, kept_history.c.created == outlived.created)
     connection.execute(delete(kept_history).where(*is_meant))
 

@@ -312,7 +312,7 @@ export interface CommitChanges {
  * `drifts` are those that it is in, or that begin after it.
  */
 export interface CommitInHistory {
-  history: KeptHistory;
+  history: PublishedHistory;
   after: ListedCommit | null;
   failure: string | null;
   is_built: boolean;
@@ -326,7 +326,7 @@ export interface CommitInHistory {
 
 /** The newest commits of a history, in its order; `earlier` is how many it has before them. */
 export interface CommitStrip {
-  history: KeptHistory;
+  history: PublishedHistory;
   commits: Array<StripCommit>;
   earlier: number;
 }
@@ -786,18 +786,6 @@ export interface JobFailure {
   hint: string;
   log: string;
   is_cut: boolean;
-}
-
-/** A kept history; `created` is when it was judged (ISO 8601), `platform` a fingerprint. */
-export interface KeptHistory {
-  number: number;
-  repository: string;
-  range: string;
-  variant: string;
-  config: Record<string, string>;
-  platform: string;
-  platform_name: string;
-  created: string;
 }
 
 /**
@@ -1462,6 +1450,18 @@ export interface ProfiledSide {
   weight: number;
 }
 
+/** A published history; `created` is when it was judged (ISO 8601), `platform` a fingerprint. */
+export interface PublishedHistory {
+  number: number;
+  repository: string;
+  range: string;
+  variant: string;
+  config: Record<string, string>;
+  platform: string;
+  platform_name: string;
+  created: string;
+}
+
 /**
  * How a comparison is read, in the words of all reports, so that these cannot differ.
  *
@@ -1656,7 +1656,7 @@ export interface SeriesCase {
  * histories of which times are shown.
  */
 export interface SeriesChart {
-  histories: Array<KeptHistory>;
+  histories: Array<PublishedHistory>;
   commits: Array<ChartCommit>;
   total: number;
   lines: Array<ChartLine>;
@@ -1667,7 +1667,7 @@ export interface SeriesChart {
 
 /** All series by cases; `metrics` are those of any, the one with most series first. */
 export interface SeriesList {
-  histories: Array<KeptHistory>;
+  histories: Array<PublishedHistory>;
   cases: Array<SeriesCase>;
   metrics: Array<string>;
 }
@@ -2344,8 +2344,8 @@ export interface Verdict {
  * history and metric: the cells contain them.
  */
 export interface VersionMap {
-  histories: Array<KeptHistory>;
-  history: KeptHistory | null;
+  histories: Array<PublishedHistory>;
+  history: PublishedHistory | null;
   metrics: Array<string>;
   metric: string;
   better: string | null;

@@ -91,7 +91,7 @@ class TrialRecord:
     log: str | None
 
 
-class ReportRecords:
+class RequestListing:
     """Reads of comparisons and runs in parts; its methods may be called from any thread."""
 
     def __init__(self, database: Database) -> None:

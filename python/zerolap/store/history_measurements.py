@@ -176,7 +176,7 @@ class RecordedFailure:
     is_build: bool
 
 
-class HistoryRecords:
+class HistoryMeasurements:
     """Reads what histories are made of; each method is one transaction."""
 
     def __init__(self, database: Database) -> None:
@@ -434,7 +434,7 @@ class HistoryRecords:
             connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
 
     def cases(self) -> set[str]:
-        """Return the names of all cases that were measured, or that a kept history has."""
+        """Return the names of all cases that were measured, or that a published history has."""
         columns = (series.c.case, kept_series.c.case)
         with self._database.reading() as connection:
             return {name for column in columns for name in connection.scalars(select(column).distinct())}
@@ -442,7 +442,7 @@ class HistoryRecords:
     def accept(self, change: AcceptedChange) -> bool:
         """Record that a change is accepted, replacing what was recorded of the same change.
 
-        Returns whether a kept history has it.
+        Returns whether a published history has it.
         """
         key = ["repository", "commit", "case", "metric"]
         values = {name: getattr(change, name) for name in key}
@@ -456,7 +456,7 @@ class HistoryRecords:
     def withdraw(self, change: AcceptedChange) -> bool:
         """Remove an accepted change; return whether there was one.
 
-        In kept histories it is open again; whether a later commit has made it good is known when they are judged again.
+        Published histories show the change as open again. The next judgement finds whether a later commit undoes it.
         """
         columns = accepted_change.c
         is_meant = (
@@ -484,7 +484,7 @@ class HistoryRecords:
 
 
 def _of_kept(change: AcceptedChange) -> list[ColumnElement[bool]]:
-    """Return the conditions for the changes of kept histories that an accepted change is of."""
+    """Return the conditions for the changes of published histories that an accepted change is of."""
     series_of = select(kept_series.c.number)
     conditions = [kept_change.c.commit == change.commit]
     if change.case:
