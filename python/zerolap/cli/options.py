@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from zerolap.server import ServerLogin
     from zerolap.store import Retention, Store
 
-PRIORITIES = ("release", "pull", "backfill")
 DEFAULT_PRIORITY = "pull"
 LARGEST_SEED = 2**64 - 1
 OF_RANGES = ("counted", "timed")
@@ -255,6 +254,8 @@ class PlatformOptions:
 
     def __post_init__(self) -> None:
         """Raise `UsageError` for an unknown priority, and for options that need `--platform` without it."""
+        from zerolap.records import PRIORITIES
+
         if self.priority not in PRIORITIES:
             raise UsageError(f"`--priority {self.priority}` is not valid", hint=f"write one of {', '.join(PRIORITIES)}")
         given = {

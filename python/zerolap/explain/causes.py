@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zerolap.explain.text import joined
-from zerolap.records import METRICS, Finding, LopsidedReason, MetricRule, Verdict, WildStarts
+from zerolap.records import CHANGED, METRICS, UNCHANGED, Finding, LopsidedReason, MetricRule, Verdict, WildStarts
 
-CHANGED = ("regression", "improvement")
-UNCHANGED = ("same", "identical")
 TIME_LABELS: Mapping[str, str] = {"cpu_ns_per_op": "CPU time per request", "cycles_per_op": "cycles per request"}
 
 MOST_CYCLES: Mapping[str, float] = {

@@ -18,7 +18,6 @@ from zerolap.judge.block_verdicts import (
     wants_more as wants_more,
 )
 from zerolap.judge.case_answers import (
-    CHANGED as CHANGED,
     COST_AT_FULL_SPEED as COST_AT_FULL_SPEED,
     CPU_TIME as CPU_TIME,
     CaseAnswers as CaseAnswers,
@@ -119,6 +118,7 @@ from zerolap.judge.verdict_rule import (
     Q as Q,
     UnadjustedVerdict as UnadjustedVerdict,
     adjusted as adjusted,
+    side_error as side_error,
     with_rules as with_rules,
 )
 from zerolap.judge.weighed_work import WORTH as WORTH, weighed_work as weighed_work

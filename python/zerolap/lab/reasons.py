@@ -36,10 +36,11 @@ from zerolap.explain import (
     with_calls_of_inlined,
     with_times,
 )
-from zerolap.judge import CHANGED, CaseAnswers
+from zerolap.judge import CaseAnswers
 from zerolap.lab.lab import Lab
 from zerolap.records import (
     BASE,
+    CHANGED,
     HEAD,
     METRICS,
     CallGraph,

@@ -24,7 +24,7 @@ from zerolap.records import (
     PublishedHistory,
     PublishedSeries,
     Record,
-    SeriesName,
+    SeriesSubject,
     UsageError,
 )
 from zerolap.sheets import platform_event
@@ -75,7 +75,7 @@ class ChartCommit(ListedCommit):
     is_release: bool
 
 
-class ChartLine(SeriesName):
+class ChartLine(SeriesSubject):
     """A series by columns, each as long as `commits`, which are indices of the chart's commits.
 
     `least`, `most` and `counts` are empty where each point is of one commit.
@@ -389,7 +389,7 @@ def _relative(log_changes: Sequence[float]) -> Sequence[float]:
 def _line(
     series: PublishedSeries, drawn: _Drawn, index: Mapping[int, int], starts: Mapping[tuple[int, int], str]
 ) -> ChartLine:
-    names = (*SeriesName.model_fields, "history", "labels", "point_count")
+    names = (*SeriesSubject.model_fields, "history", "labels", "point_count")
     return ChartLine(
         **{name: getattr(series, name) for name in names},
         base_place=drawn.base,

@@ -142,7 +142,7 @@ from zerolap.records.history import (
     PlatformEvent as PlatformEvent,
     RangeCommit as RangeCommit,
     ReportedChange as ReportedChange,
-    SeriesName as SeriesName,
+    SeriesSubject as SeriesSubject,
     VersionPoint as VersionPoint,
 )
 from zerolap.records.imported_series import ImportedPoint as ImportedPoint, ImportedSeries as ImportedSeries
@@ -340,7 +340,9 @@ from zerolap.records.variant_gain import (
     VariantCase as VariantCase,
 )
 from zerolap.records.verdict import (
+    CHANGED as CHANGED,
     OF_INSTRUCTIONS as OF_INSTRUCTIONS,
+    UNCHANGED as UNCHANGED,
     LopsidedReason as LopsidedReason,
     Verdict as Verdict,
     VerdictWord as VerdictWord,

@@ -41,9 +41,7 @@ from zerolap.sheets.opportunities_sheet import (
     saving_of_case as saving_of_case,
 )
 from zerolap.sheets.outcome_words import (
-    CHANGED as CHANGED,
     PLURALS as PLURALS,
-    UNCHANGED as UNCHANGED,
     WORDS as WORDS,
     Word as Word,
     failed_check as failed_check,
