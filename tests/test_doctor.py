@@ -20,7 +20,7 @@ from zerolap.host import (
 from zerolap.host.diagnosis import Diagnosis
 from zerolap.host.noise import Noise
 from zerolap.host.probes import instruments, interference as disturbance, isolation, memory, processor, programs
-from zerolap.host.readings import run
+from zerolap.host.system_files import run
 from zerolap.sandbox import Limits, available, process, socket_place
 
 

@@ -105,7 +105,7 @@ def test_what_the_store_takes_is_counted_in_the_background(store: Store) -> None
     assert sizes[("kind", "blobs"),] >= 5000
     assert sizes[("kind", "builds"),] == 3000
     assert sizes[("kind", "mirrors"),] == 0
-    assert sizes[("kind", "database"),] >= Path(store.place).stat().st_size > 0
+    assert sizes[("kind", "database"),] >= Path(store.address).stat().st_size > 0
 
 
 def test_refused_deliveries_are_counted_by_cause(store: Store) -> None:

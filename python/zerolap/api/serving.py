@@ -142,7 +142,7 @@ async def serve(serving: ServeOptions) -> None:
         for address in serving.addresses:
             listeners += Listener.all_at(address.host, address.port, connections)
         server = _Server(_uvicorn_settings(serving, entrance, connections))
-        listening = [asyncio.create_task(connections.sweep_always()), asyncio.create_task(refusals.log_always())]
+        listening = [asyncio.create_task(connections.close_slow_always()), asyncio.create_task(refusals.log_always())]
     works: list[asyncio.Task[None]] = [
         asyncio.create_task(_conduct(ConductorSeat(serving, entrance, refusals, stopping)))
     ]
@@ -375,7 +375,7 @@ async def _locked(seat: ConductorSeat) -> AsyncIterator[bool]:
                 await asyncio.to_thread(held.enter_context, store.conduct())
             except RequestBusy:
                 if not is_standing_by:
-                    log.info("stand-by: another conductor works on the store", store=store.place)
+                    log.info("stand-by: another conductor works on the store", store=store.address)
                 is_standing_by = True
                 seat.entrance.stand_by(STAND_BY)
             except EnvironmentMissing as fault:
@@ -386,7 +386,7 @@ async def _locked(seat: ConductorSeat) -> AsyncIterator[bool]:
                 seat.entrance.stand_by(f"stand-by: the store cannot be used: {fault.message}")
             else:
                 if is_standing_by:
-                    log.info("taking over", store=store.place)
+                    log.info("taking over", store=store.address)
                 yield True
                 return
             with contextlib.suppress(TimeoutError):

@@ -14,12 +14,12 @@ from pydantic import ValidationError
 
 from zerolap.build.archive import unpack_source
 from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files, link_files
+from zerolap.build.hard_links import hard_link_file, hard_link_files
 from zerolap.build.kept_tree import TREE, BuiltTree, KeptTree, Sources, keep_tree
 from zerolap.build.kernel_build import KERNELS, RECORD as KERNEL_RECORD
 from zerolap.build.placement import CODE, Relinkable, Relinking
 from zerolap.build.program import LARGEST_PROGRAM_BYTES, Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
-from zerolap.build.shared_files import share_file, share_files
 from zerolap.build.source import content_digest, export
 from zerolap.build.source_text import source_lines
 from zerolap.build.submodules import empty_submodules, for_lack_of_submodules
@@ -221,10 +221,10 @@ class Builds:
         self._remove_old(TREE, KEPT_TREES)
         keep_tree(later.tree, ready)
         if later.before is not None:
-            share_files(ready / OBJECTS, later.before / OBJECTS, of_equal_age=False)
-            share_files(ready / TREE, later.before / TREE, of_equal_age=True)
+            hard_link_files(ready / OBJECTS, later.before / OBJECTS, of_equal_age=False)
+            hard_link_files(ready / TREE, later.before / TREE, of_equal_age=True)
             for name in (PROGRAM, CODE):
-                share_file(ready / name, later.before / name)
+                hard_link_file(ready / name, later.before / name)
 
     @contextlib.contextmanager
     def in_preparation(self, digest: str) -> Iterator[Path]:

@@ -134,7 +134,7 @@ def _deviation(function: NamedFunction, base: SampledSide, head: SampledSide) ->
 
 def _slower(function: NamedFunction, share: float, base: SampledSide, head: SampledSide) -> Finding:
     name, file = function
-    place = f" ({file})" if file is not None else ""
+    location = f" ({file})" if file is not None else ""
     before, after = base.own_ns(function), head.own_ns(function)
     margin = INTERVAL * _deviation(function, base, head)
     low, high = after - before - margin, after - before + margin
@@ -145,7 +145,7 @@ def _slower(function: NamedFunction, share: float, base: SampledSide, head: Samp
         file=file,
         share_of_change=share,
         text=(
-            f"`{name}`{place} itself takes {after:,.0f} instead of {before:,.0f} ns per request, as sampled: "
+            f"`{name}`{location} itself takes {after:,.0f} instead of {before:,.0f} ns per request, as sampled: "
             f"{after - before:+,.0f} ns [{low:+,.0f}, {high:+,.0f}], {share * 100:.0f} % of the change in time."
         ),
     )

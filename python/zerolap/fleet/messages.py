@@ -125,7 +125,7 @@ class GiveUp(Record):
 Message: TypeAlias = Annotated[Hello | Claim | Heartbeat | Report | GiveUp, Field(discriminator="message")]
 
 
-class Answer(Record):
+class MessageReply(Record):
     """The conductor's answer.
 
     `accepted` is false for what does not count, for the `reason` given: the agent drops the attempt then. `unknown`:

@@ -149,7 +149,7 @@ class RequestPlanning:
 
     async def record_waiting(self, execution: FleetExecution, attempts: Sequence[Attempt]) -> None:
         """Record whether a request waits, and for what, unless that is recorded already, or the request has ended."""
-        # Planning and the sweep call this at the same time: the second of them sees what the first has recorded.
+        # Planning and the review call this at the same time: the second of them sees what the first has recorded.
         async with execution.recording:
             state: RequestState = "waiting" if execution.waits_for else "running"
             waits_for = execution.waits_for or self._missing_for(execution, attempts)

@@ -17,7 +17,7 @@ from zerolap import _core
 from zerolap.history.commit_times import CaseTimes
 from zerolap.history.history_range import INSTRUCTIONS, TIME
 from zerolap.judge import (
-    EVENT,
+    SMALLEST_CHANGE,
     SeriesLevels,
     bounds_95,
     budget_answer,
@@ -239,7 +239,7 @@ def _may_be_named(step: _Step, times: CaseTimes, direction: float, count: int) -
     if direction * step.log_change <= 0.0:
         return False
     work = None if times.work is None else times.work.change_of_work(INSTRUCTIONS, step.after, step.position)
-    return work is None or direction * work > EVENT or step.p * count <= CHANCE
+    return work is None or direction * work > SMALLEST_CHANGE or step.p * count <= CHANCE
 
 
 def _is_noticed(levels: SeriesLevels, since: int) -> bool:

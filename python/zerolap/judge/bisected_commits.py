@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from zerolap.judge.ledger import EVENT
+from zerolap.judge.ledger import SMALLEST_CHANGE
 from zerolap.judge.wild_starts import bounded
 
 WORK_WEIGHT: Final = 20.0
@@ -135,7 +135,7 @@ def prior_weights(commits: Sequence[BisectedCommit]) -> list[float]:
             weights[between] = [0.0] * len(inside)
             continue
         work = commits[before].work, commits[after].work
-        if work[0] is not None and work[1] is not None and abs(work[1] - work[0]) > EVENT and any(inside):
+        if work[0] is not None and work[1] is not None and abs(work[1] - work[0]) > SMALLEST_CHANGE and any(inside):
             total = math.fsum(inside)
             weights[between] = [weight * (1 + (WORK_WEIGHT - 1) / total) for weight in inside]
     return weights

@@ -52,11 +52,11 @@ class PostgresqlDatabase(Database):
     @contextmanager
     def claim(self, identity: str) -> Iterator[StoreLock]:
         """Hold an advisory lock on a separate connection; the server releases it when the connection ends."""
-        with store_faults(self.place):
+        with store_faults(self.address):
             session = self._sessions.connect()
         try:
             claim = _SessionClaim(session)
-            with store_faults(self.place):
+            with store_faults(self.address):
                 # With these settings the server detects a lost client machine within two minutes.
                 for setting, seconds in (("idle", 60), ("interval", 15), ("count", 4)):
                     session.execute(text(f"SET tcp_keepalives_{setting} = {seconds}"))

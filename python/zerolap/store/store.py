@@ -141,9 +141,9 @@ class Store:
         return cls(PostgresqlDatabase.open(url, busy_seconds), blobs)
 
     @property
-    def place(self) -> str:
+    def address(self) -> str:
         """The location of the results: a file, or a URL without its password."""
-        return self._database.place
+        return self._database.address
 
     @property
     def changes(self) -> int:

@@ -13,7 +13,7 @@ from zerolap.explain.detectors.detector import (
     OF_COUNT_BUILD,
     SMALLEST_SHARE,
     CaseEvidence,
-    CodePlace,
+    CodeLocation,
     Saving,
     counted_in,
     named,
@@ -188,7 +188,7 @@ def _opportunity(evidence: CaseEvidence, repeated: _Repeated, costs: "_Costs") -
     ways = f", also through {named(dict.fromkeys(through))}" if through else ""
     return evidence.opportunity(
         RepeatedCalls.name,
-        CodePlace(repeated.function, repeated.beginning, [line for way in repeated.through for line in way.lines]),
+        CodeLocation(repeated.function, repeated.beginning, [line for way in repeated.through for line in way.lines]),
         # Other arguments make all of the calls necessary.
         Saving(costs.of(repeated), Estimate(low=0.0, expected=repeated.part, high=repeated.part)),
         confidence="medium",

@@ -59,7 +59,7 @@ class ChannelClosed(EnvironmentMissing):
     """The other side has closed the connection, or cannot be reached any more."""
 
 
-class NoAnswer(EnvironmentMissing):
+class NoReply(EnvironmentMissing):
     """The other side has not answered in time."""
 
 
@@ -191,7 +191,7 @@ class Channel:
                 # A connection that was closed before its handshake was complete is a `ValueError`.
                 raise self.lost(str(fault), ChannelClosed) from fault
             if not _is_ready([(self._connection, event)], end):
-                raise self.lost("it does not answer", NoAnswer)
+                raise self.lost("it does not answer", NoReply)
 
 
 class _Greetings:
@@ -394,7 +394,7 @@ def connect_to_server_host(address: str, certificate: str, secret: str, seconds:
         owner.require_going_on()
         try:
             return _joined(place, certificate, secret)
-        except (OSError, ChannelClosed, NoAnswer) as fault:
+        except (OSError, ChannelClosed, NoReply) as fault:
             # Also of a machine that is too busy to greet in time, or that others keep busy.
             if time.monotonic() > end:
                 raise EnvironmentMissing(f"`{address}` cannot be reached: {fault}") from fault

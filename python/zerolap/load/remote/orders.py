@@ -81,6 +81,6 @@ class OrderFailed(Record):
 
 
 Order: TypeAlias = Annotated[Start | TakeSlice | Stop | BeginWatch | EndWatch, Field(discriminator="order")]
-Answer: TypeAlias = Annotated[OrderDone | TakenSlice | Seen | OrderFailed, Field(discriminator="answer")]
+OrderReply: TypeAlias = Annotated[OrderDone | TakenSlice | Seen | OrderFailed, Field(discriminator="answer")]
 read_order = TypeAdapter[Order](Order).validate_json
-read_answer = TypeAdapter[Answer](Answer).validate_json
+read_reply = TypeAdapter[OrderReply](OrderReply).validate_json

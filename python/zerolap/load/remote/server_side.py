@@ -26,7 +26,7 @@ from zerolap.load.remote.orders import (
     Stop,
     TakenSlice,
     TakeSlice,
-    read_answer,
+    read_reply,
 )
 from zerolap.records import DISTURBANCES, LOAD_HOST, Case, CaseRefused, Check, EnvironmentMissing, TrialFailed
 
@@ -133,7 +133,7 @@ class _Conversation:
         self._is_waiting = True
         self._channel.send(order.model_dump_json().encode())
         try:
-            answer = read_answer(self._channel.receive(ANSWER_SECONDS))
+            answer = read_reply(self._channel.receive(ANSWER_SECONDS))
         except ValidationError as wrong:
             raise self.lost("its answer cannot be read") from wrong
         self._is_waiting = False
