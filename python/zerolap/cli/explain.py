@@ -10,7 +10,7 @@ from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
-    from zerolap.records import Comparison, RunReport
+    from zerolap.records import Comparison, RunReport, SweepReport
     from zerolap.store import Store
 
 app = Verb()
@@ -53,8 +53,8 @@ def explain(
             return
         if identity == "latest":
             identity = latest_result(results)
-        if identity.startswith("s-"):
-            write_sweep(results.sweeps.report(identity), reports)
+        if identity.startswith("w-"):
+            write_sweep(_sweep(results, identity), reports)
         elif identity.startswith("r-"):
             write_run(_run(results, identity), results, reports)
         else:
@@ -75,6 +75,15 @@ def _comparison(results: "Store", identity: str) -> "Comparison":
     from zerolap.documents import read_comparison
 
     return read_comparison(results, comparison.id)
+
+
+def _sweep(results: "Store", identity: str) -> "SweepReport":
+    """Return a stored sweep, as `_comparison` does."""
+    if results.sweeps.unfinished(identity) is None:
+        return results.sweeps.report(identity)
+    from zerolap.lab import read_sweep
+
+    return read_sweep(results, identity)
 
 
 def _run(results: "Store", identity: str) -> "RunReport":

@@ -65,9 +65,6 @@ from zerolap.explain.opportunities import (
 from zerolap.explain.sides import Evidence as Evidence
 from zerolap.explain.stated_figures import StatedFigure as StatedFigure
 from zerolap.explain.times import (
-    SampledFunction as SampledFunction,
-    SampledPass as SampledPass,
-    SampledSide as SampledSide,
     explain_times as explain_times,
     with_times as with_times,
 )

@@ -91,6 +91,12 @@ from zerolap.judge.regressions import (
     regressed_in as regressed_in,
     repaired_by as repaired_by,
 )
+from zerolap.judge.sampled_sides import (
+    NamedFunction as NamedFunction,
+    SampledFunction as SampledFunction,
+    SampledPass as SampledPass,
+    SampledSide as SampledSide,
+)
 from zerolap.judge.snapshot_estimates import line_fit as line_fit, median_estimate as median_estimate
 from zerolap.judge.snapshot_verdicts import (
     SNAPSHOT_MIN_EFFECT as SNAPSHOT_MIN_EFFECT,

@@ -1,18 +1,28 @@
 """What could be optimised in a version, over all cases that were counted of it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from zerolap.cases import named_weights
-from zerolap.opportunities import CountedVersion, counted_version, opportunities_in_time
 from zerolap.plugins import PluginFault
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.sampled_cases import MOST_RESULTS, ProfiledResult, profiled_result
-from zerolap.records import DrawnSide, Opportunities, Opportunity, OpportunityCase, Record, UsageError, Weighting
+from zerolap.records import (
+    DrawnSide,
+    Opportunities,
+    Opportunity,
+    OpportunityCase,
+    Record,
+    UsageError,
+    Weighting,
+    named_weights,
+)
 from zerolap.sheets import Sheet, bounds_of_case, calibration_text, opportunities_overview, saving_of_case
 from zerolap.store import Store
+
+if TYPE_CHECKING:
+    from zerolap.opportunities import CountedVersion
 
 EXAMINING_SECONDS: Final = 2.0
 MOST_LISTED: Final = 500
@@ -116,6 +126,9 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
     results = _in_short(store, [wanted, *newest])
     if wanted not in results:
         raise UsageError(f"the store holds no results of {wanted}")
+    # What searches graphs takes a while to import, and no other page needs it.
+    from zerolap.opportunities import counted_version, opportunities_in_time
+
     version = counted_version(store, wanted, side=parameters.side, everywhere=parameters.everywhere)
     weights = named_weights(parameters.weights, list(version.cases.values()))
     try:
@@ -137,7 +150,7 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
     )
 
 
-def _weightings(version: CountedVersion) -> tuple[Weighting, ...]:
+def _weightings(version: "CountedVersion") -> tuple[Weighting, ...]:
     has_priorities = any(case.priority is not None for case in version.cases.values())
     return ("command", "equal", "priority") if has_priorities else ("command", "equal")
 

@@ -22,7 +22,6 @@ from zerolap.store.history_measurements import (
     RecordedContrast as RecordedContrast,
     UncountedCase as UncountedCase,
 )
-from zerolap.store.kept_sweep import KeptSweep as KeptSweep
 from zerolap.store.measured_values import TrialSeries as TrialSeries
 from zerolap.store.platform_records import (
     PlatformState as PlatformState,

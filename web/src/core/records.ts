@@ -658,7 +658,7 @@ export interface FleetJob {
   engine: string | null;
   subject: string;
   request: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   platform: string;
   state: "ready" | "claimed" | "done" | "failed" | "given up" | "cancelled";
   agent: string | null;
@@ -682,7 +682,7 @@ export interface FleetQueue {
 /** A request to the fleet; `jobs` are counted by the state of the last try at each. */
 export interface FleetRequest {
   id: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   platform: string;
   sides: Array<string>;
   state: "waiting" | "running" | "done" | "interrupted" | "failed" | "cancelled" | "superseded";
@@ -982,14 +982,15 @@ export interface ListedPlatform {
 }
 
 /**
- * A comparison or run in the list; `state` is the reason where its document cannot be read.
+ * A comparison, run or sweep in the list; `state` is the reason where its document cannot be read.
  *
- * `outcomes` is empty for a run and for a comparison that is not done. `base` is null for a run. `platform` is the
- * name of the machine, or that of the fleet's platform that was asked for, while no machine has taken it.
+ * `outcomes` is empty for a run, a sweep, and a comparison that is not done. `base` is null for a single server.
+ * `platform` is the name of the machine, or that of the fleet's platform that was asked for, while no machine has
+ * taken it.
  */
 export interface ListedReport {
   id: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   created: string;
   base: string | null;
   head: string;
@@ -1195,7 +1196,7 @@ export interface NamedLines {
 /** A request of which nothing was measured yet, or that is being measured; `reason` states why it waits. */
 export interface OpenRequest {
   id: string;
-  kind: "compare" | "run";
+  path: "comparisons" | "runs" | "snapshots";
   platform: string;
   sides: Array<string>;
   state: string;
@@ -2284,7 +2285,7 @@ export interface TriggerList {
  */
 export interface TriggeredRequest {
   id: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   state: string;
   outcomes: Array<OutcomeCount>;
 }
