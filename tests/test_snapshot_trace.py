@@ -36,7 +36,7 @@ from zerolap.engines.traced_fork import (
     open_files,
     parent_calls,
     read_page_table_bytes,
-    recorded_places,
+    recorded_calls,
     require_snapshot_tracing,
 )
 from zerolap.explain import fork_findings
@@ -211,9 +211,9 @@ def test_stacks_are_recorded_of_what_is_not_answering_requests_first() -> None:
         (NANOSLEEP, None): TimedCalls(1, 20 * MS),
         (WRITE, 1): TimedCalls(2, 1 * MS),
     }
-    places = recorded_places(calls)
+    places = recorded_calls(calls)
     assert places[:2] == [(NANOSLEEP, None), (WRITE, 1)]
-    assert len(recorded_places({(number, None): TimedCalls(1, 1) for number in range(300)})) == MOST_RECORDED_CALLS
+    assert len(recorded_calls({(number, None): TimedCalls(1, 1) for number in range(300)})) == MOST_RECORDED_CALLS
 
 
 def test_files_of_a_process_are_regular_ones_and_its_outputs(tmp_path: Path) -> None:

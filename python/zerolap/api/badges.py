@@ -62,7 +62,7 @@ def badges_router(store: Store, authorization: Authorization, *, is_public: bool
         prefix="/badges",
         tags=["badges"],
         responses=described(HTTPStatus.UNAUTHORIZED, HTTPStatus.UNPROCESSABLE_ENTITY),
-        dependencies=authorization.reading(is_public=is_public),
+        dependencies=authorization.may_read(is_public=is_public),
     )
     pages = Pages()
 

@@ -27,7 +27,7 @@ def page_queries_router(sources: QuerySources, authorization: Authorization, *, 
         prefix="/api/v1/pages",
         tags=["pages"],
         responses=refusals_of_answers(),
-        dependencies=authorization.reading(is_public=is_public),
+        dependencies=authorization.may_read(is_public=is_public),
     )
     answers = PageAnswers(is_public=is_public)
     for query in QUERIES:

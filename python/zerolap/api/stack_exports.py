@@ -47,7 +47,7 @@ def stack_exports_router(sources: QuerySources, authorization: Authorization, *,
         prefix="/api/v1",
         tags=["pages"],
         responses=refusals_of_answers(),
-        dependencies=authorization.reading(is_public=is_public),
+        dependencies=authorization.may_read(is_public=is_public),
     )
     answers = PageAnswers(is_public=is_public)
 

@@ -342,19 +342,19 @@ def _positive(maps: Mapping[str, Any], name: str) -> int | None:
 def _calls(maps: Mapping[str, Any]) -> dict[tuple[int, int | None], TimedCalls]:
     calls: dict[tuple[int, int | None], TimedCalls] = defaultdict(TimedCalls)
     for (phase, number, descriptor), value in _by_numbers(maps.get("calls", {}), 3):
-        counts = calls[_place(number, descriptor)]
+        counts = calls[_call_key(number, descriptor)]
         counts.calls += value
         counts.in_pause += value if phase == 0 else 0
     for (phase, number, descriptor), value in _by_numbers(maps.get("call_ns", {}), 3):
-        counts = calls[_place(number, descriptor)]
+        counts = calls[_call_key(number, descriptor)]
         counts.ns += value
         counts.ns_in_pause += value if phase == 0 else 0
     for (number, descriptor), value in _by_numbers(maps.get("longest", {}), 2):
-        calls[_place(number, descriptor)].longest_ns = value
+        calls[_call_key(number, descriptor)].longest_ns = value
     return dict(calls)
 
 
-def _place(number: int, descriptor: int) -> tuple[int, int | None]:
+def _call_key(number: int, descriptor: int) -> tuple[int, int | None]:
     return number, None if descriptor == NO_FILE else descriptor
 
 
