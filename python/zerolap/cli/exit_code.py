@@ -55,7 +55,7 @@ def run_exit_code(report: RunReport) -> int:
 
 
 def _why_nothing(report: RunReport, checks: Collection[str]) -> str:
-    from zerolap.report import plain
+    from zerolap.sheets import plain
 
     if checks:
         quiet = "; `--wait 5m` waits for a quiet machine" if OTHER_LOAD in checks else ""

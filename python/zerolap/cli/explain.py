@@ -23,6 +23,7 @@ newest comparisons, runs and sweeps of snapshots are listed, also those that wer
 Examples:
 
     zerolap explain
+    zerolap explain latest --all
     zerolap explain latest --markdown -
     zerolap explain c-1f2e3d4c --html report.html
     zerolap explain latest --junit tests.xml --sarif regressions.sarif --fail-on regression
@@ -36,6 +37,7 @@ def explain(
     ] = None,
     *,
     reports: Annotated[options.Reports, Without("csv")],
+    shows_all: options.ShowsAll = False,
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
 ) -> None:
@@ -56,10 +58,10 @@ def explain(
         if identity.startswith("w-"):
             write_sweep(_sweep(results, identity), reports)
         elif identity.startswith("r-"):
-            write_run(_run(results, identity), results, reports)
+            write_run(_run(results, identity), results, reports, shows_all=shows_all)
         else:
             comparison = _comparison(results, identity)
-            write_comparison(comparison, results, reports, fail_on, reasons=None)
+            write_comparison(comparison, results, reports, fail_on, shows_all=shows_all)
             if fail_on is not options.FailOn.NEVER:
                 from zerolap.cli.exit_code import exit_code
 
