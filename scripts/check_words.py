@@ -33,23 +33,26 @@ class Sense:
 
 
 SENSES = {
-    # Of a job or of a lab; `host` and `engines` also name events of the kernel, `triggers` those of GitHub.
-    "event": Sense("api engines events fleet host lab records store triggers", r"_?(commit|platform|next)_events?|CommitEvent"),
-    # Where a job is executed; places of strings are a term of their own.
-    "place": Sense("engines fleet lab", r".*(string|by|of|no|with|in)_places?(_.*)?"),
-    # What a document says, in words.
-    "reading": Sense("records report sheets"),
-    # Of a comparison: work or time. What a page or a message gets back is answered.
-    "answer": Sense("documents judge records report sheets"),
+    # What happened in a lab. `host` and `engines` also have events of the kernel, and `triggers` those of GitHub.
+    "event": Sense(
+        "api engines events fleet host lab records report store triggers",
+        r"_?(commit|platform)_events?(_of)?|CommitEvent|next_event",
+    ),
+    # Where a job is executed. Places of strings are a term of their own; `in place of` is no term.
+    "place": Sense("engines fleet lab", r".*(string|by|of|no|with|in)_places?(_.*)?|place_missing_share"),
+    # What a document says in words. Clock readings are a term of their own; `store` has transactions for reading.
+    "reading": Sense("records report sheets store", r"_?((clock|random)_)?readings|ClockReadings"),
+    # What a comparison concludes about work or time. `answers` is a field of the load generator.
+    "answer": Sense("documents judge records report sheets", r"answers"),
     # Painted.
     "drawn": Sense("api queries report sheets"),
-    # Retained, in a store or a directory.
+    # Stored until it is old.
     "kept": Sense("api build cli demonstration engines lab opportunities store"),
-    # Repetitions of snapshots.
-    "sweep": Sense("cli demonstration lab queries records sheets store"),
+    # Repetitions of a snapshot event, or counted forks, over sizes of data.
+    "sweep": Sense("cli demonstration engines lab queries records sheets store"),
     # A part of a whole.
-    "share": Sense("demonstration engines explain history judge probing queries records sandbox server sheets"),
-    # Where measuring takes place: one of a fleet has the name of its site.
+    "share": Sense("cli demonstration engines explain history judge probing queries records sandbox server sheets"),
+    # Where measuring takes place for a store.
     "lab": Sense("api cli events fleet history lab load queries records store triggers"),
     # The build that a segment of a timed series is measured against.
     "anchor": Sense("documents history records"),
@@ -93,7 +96,9 @@ def _names(tree: ast.Module, *, with_fields: bool) -> Iterator[tuple[str, int]]:
                 yield name, node.lineno
                 if with_fields:
                     fields = (field for field in body if isinstance(field, ast.AnnAssign))
-                    yield from ((field.target.id, field.lineno) for field in fields if isinstance(field.target, ast.Name))
+                    yield from (
+                        (field.target.id, field.lineno) for field in fields if isinstance(field.target, ast.Name)
+                    )
 
 
 if __name__ == "__main__":

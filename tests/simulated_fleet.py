@@ -120,7 +120,7 @@ class SimulatedFleet:
         """Send the conductor a message in the name of an agent."""
         assert self.conductor is not None
         name = AgentName("lab", LOAD_PLATFORM if agent.startswith("load") else PLATFORM, agent)
-        return MessageReply.model_validate_json(await self.conductor.intake.answer(name, message_json(message)))
+        return MessageReply.model_validate_json(await self.conductor.intake.reply(name, message_json(message)))
 
     def agent(self, number: int) -> Agent:
         """Return a further agent, which is not running."""

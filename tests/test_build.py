@@ -44,7 +44,7 @@ from zerolap.records import (
     UnknownChanges,
     UsageError,
 )
-from zerolap.sandbox import Limits, SandboxPolicy, available, confined_reading as reading, confinement, process
+from zerolap.sandbox import Limits, SandboxPolicy, available, confined_reader, confinement, process
 from zerolap.store import open_blobs
 
 # Names
@@ -841,7 +841,7 @@ def test_a_source_gives_the_same_program_wherever_it_is_built(toy: ToySource, tm
     here, elsewhere = (Builder(tmp_path / name).build(revision) for name in ("here", "a/longer/path"))
     assert here.program.path.read_bytes() == elsewhere.program.path.read_bytes()
     assert here.record.source_root == elsewhere.record.source_root
-    functions = reading.source_functions(str(here.program.path), here.record.source_root)
+    functions = confined_reader.source_functions(str(here.program.path), here.record.source_root)
     assert "format.c" in {file for file, _, _, _ in functions}
 
 

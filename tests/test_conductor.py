@@ -548,7 +548,7 @@ def test_only_who_holds_an_attempt_can_report(fleet: SimulatedFleet) -> None:
             ),
         ):
             assert not (await fleet.say(Report(attempt=attempt.id, event=wrong))).accepted, wrong
-        unreadable = await fleet.conductor.intake.answer(  # type: ignore[union-attr]
+        unreadable = await fleet.conductor.intake.reply(  # type: ignore[union-attr]
             fleet.running[0]._link._name,  # type: ignore[attr-defined]
             b"{",
         )
@@ -781,7 +781,7 @@ def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong:
         name = AgentName("lab", HERE, "agent-0")
         attempt = opened[0]
         content = wrong.replace("ATTEMPT", attempt.id).encode()
-        answer = MessageReply.model_validate_json(await fleet.conductor.intake.answer(name, content))
+        answer = MessageReply.model_validate_json(await fleet.conductor.intake.reply(name, content))
         assert not answer.accepted
         assert answer.again
         assert await fleet.ended(request) == ["done"]

@@ -25,7 +25,7 @@ def fleet(store: Store, redis_server: Path) -> SimulatedFleet:
 
 async def send(fleet: SimulatedFleet, message: dict[str, object]) -> MessageReply:
     assert fleet.conductor is not None
-    return MessageReply.model_validate_json(await fleet.conductor.intake.answer(NAME, json.dumps(message).encode()))
+    return MessageReply.model_validate_json(await fleet.conductor.intake.reply(NAME, json.dumps(message).encode()))
 
 
 def refusals(fleet: SimulatedFleet) -> dict[str, str | None]:

@@ -121,7 +121,7 @@ def _size(page: Page) -> int:
     return len(page.content) + ENTRY_BYTES
 
 
-def answer_with(page: Page, request: Request, *, is_public: bool) -> Response:
+def respond_with(page: Page, request: Request, *, is_public: bool) -> Response:
     """Return the answer to a request for a page; who has a final one need not read it again."""
     headers = {
         "Content-Security-Policy": f"{page.policy}; frame-ancestors 'none'",

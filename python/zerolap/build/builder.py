@@ -44,7 +44,7 @@ from zerolap.sandbox import (
     FileRefused,
     Limits,
     SandboxPolicy,
-    confined_reading as reading,
+    confined_reader,
     remove,
     remove_abandoned,
     require_sandbox,
@@ -185,7 +185,7 @@ class Builds:
         Raises `LinkFailed` where there is no such program, `EnvironmentMissing` if the build is not here.
         """
         program = self.get(digest).program
-        return replace(program, path=Relinkable.read(self.directory / digest).place(seed, program.policy))
+        return replace(program, path=Relinkable.read(self.directory / digest).relink(seed, program.policy))
 
     def keep(
         self,
@@ -497,7 +497,7 @@ def _described_program(name: str, program: Program, spec: BuildSpec) -> Build:
     """Return the record of a program that was not built here; raises `UsageError` if it is no server's."""
     words = server_words(program, name)
     try:
-        root = source_root_of(reading.binary_facts(str(program.path)).compile_directory)
+        root = source_root_of(confined_reader.binary_facts(str(program.path)).compile_directory)
     except ValueError as wrong:
         hint = "give the program that it starts, with its arguments, in quotes" if _is_script(program.path) else ""
         raise UsageError(f"`{name}` is no program that can be measured: {wrong}", hint=hint) from wrong
@@ -523,7 +523,7 @@ def _require_effect(name: str, program: Path, variant: Variant, words: ServerWor
 
 
 def _described(program: Path, words: ServerWords, spec: BuildSpec, source_root: str) -> Build:
-    facts, effect = reading.binary_facts(str(program)), effective(program)
+    facts, effect = confined_reader.binary_facts(str(program)), effective(program)
     with program.open("rb") as file:
         machine = int.from_bytes(file.read(20)[18:20], "little")
     return Build(

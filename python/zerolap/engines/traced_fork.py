@@ -209,10 +209,10 @@ class _Recorded(contextlib.AbstractContextManager["_Recorded"]):
 def recorded_calls(calls: Mapping[CallKey, TimedCalls]) -> list[CallKey]:
     """Return the calls whose stacks are worth a recording: those that answer requests last, then by their time."""
 
-    def answers(key: CallKey) -> bool:
+    def is_of_reply(key: CallKey) -> bool:
         return key[1] is None and call_name(key[0]) in REQUEST_CALLS
 
-    return sorted(calls, key=lambda key: (answers(key), -calls[key].ns))[:MOST_RECORDED_CALLS]
+    return sorted(calls, key=lambda key: (is_of_reply(key), -calls[key].ns))[:MOST_RECORDED_CALLS]
 
 
 def _event_of(key: CallKey) -> tuple[str, str]:

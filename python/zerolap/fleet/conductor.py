@@ -120,7 +120,7 @@ class Conductor:
             await self._begin()
             group.create_task(self.intake.write())
             group.create_task(self._planning.run())
-            await self._dispatcher.answer(self._answer)
+            await self._dispatcher.reply(self._reply)
             log.info("working", requests=len(self.executions), attempts=len(self.intake.attempts))
             while True:
                 with contextlib.suppress(TimeoutError):
@@ -135,10 +135,10 @@ class Conductor:
                 except EnvironmentMissing as fault:
                     await self._wait_out(f"the store cannot be used: {fault.message}")
 
-    async def _answer(self, name: AgentName, content: bytes) -> bytes | None:
+    async def _reply(self, name: AgentName, content: bytes) -> bytes | None:
         """Answer a message of an agent, unless it came when this was not the conductor any more."""
         try:
-            answer = await self.intake.answer(name, content)
+            answer = await self.intake.reply(name, content)
             await self._lock.confirm()
         except NotConductor:
             return None

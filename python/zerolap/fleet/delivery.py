@@ -91,7 +91,7 @@ class Dispatcher(Protocol):
         Returns another text than before once the bus has lost its jobs.
         """
 
-    async def answer(self, answering: Answering) -> None:
+    async def reply(self, answering: Answering) -> None:
         """Have the messages of agents answered from now on, several at a time."""
 
     def largest_bytes(self) -> int:

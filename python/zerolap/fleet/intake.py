@@ -180,7 +180,7 @@ class Intake:
 
     # Messages.
 
-    async def answer(self, name: AgentName, content: bytes) -> bytes:
+    async def reply(self, name: AgentName, content: bytes) -> bytes:
         """Return the answer to a message of an agent."""
         try:
             message = read_message(content)
@@ -194,7 +194,7 @@ class Intake:
                 )
             log.warning("a message cannot be read", agent=name.agent, fault=FirstFault.of(fault).what)
             return message_json(MessageReply(accepted=False, again=True, reason="the message cannot be read"))
-        return await self._answered(name, lambda: self._answer(name, message))
+        return await self._answered(name, lambda: self._reply(name, message))
 
     async def _answered(self, name: AgentName, answering: Callable[[], Awaitable[bytes]]) -> bytes:
         """Return an answer, or that the agent is to ask again while the store cannot be used."""
@@ -208,7 +208,7 @@ class Intake:
             log.error("a message cannot be answered", agent=name.agent, fault=fault.message)
             return message_json(MessageReply(accepted=False, reason=fault.message))
 
-    async def _answer(self, name: AgentName, message: Message) -> bytes:
+    async def _reply(self, name: AgentName, message: Message) -> bytes:
         if isinstance(message, Hello):
             if message.protocol != PROTOCOL:
                 return await self._refuse_version(name, Version(protocol=message.protocol, zerolap=message.zerolap))

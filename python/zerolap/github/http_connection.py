@@ -130,7 +130,7 @@ class GitHubConnection:
         while True:
             token = await bearer.token()
             try:
-                return self._read(call, await self._answer(call, token), read)
+                return self._read(call, await self._reply(call, token), read)
             except GitHubUnauthorised:
                 bearer.forget()
                 if is_renewed or await bearer.token() == token:
@@ -157,7 +157,7 @@ class GitHubConnection:
                 raise _RetryableFault("the answer is not whole", maybe_done=True) from None
             raise GitHubResponseUnusable(f"{call}: unexpected answer: {fault}") from None
 
-    async def _answer(self, call: Call, token: SecretStr) -> Reply:
+    async def _reply(self, call: Call, token: SecretStr) -> Reply:
         """Send a request once and follow redirections, as those of a renamed repository."""
         url = self._address(call)
         for _ in range(REDIRECTIONS):

@@ -27,7 +27,7 @@ def history_gate_sentence(history: History, cases: Collection[str], when: FailOn
     if when == "never":
         return None
     gate = _Gate(history, cases, when)
-    if not gate.has_answer:
+    if not gate.can_decide:
         nothing = NOTHING.get(when, "measured")
         return f"--fail-on {when} applies: no two commits were {nothing}, so a regression cannot be ruled out"
     parts = [*gate.regressions(), *(gate.undecided() if when == "unsure" else [])]
@@ -41,7 +41,7 @@ class _Gate:
     when: FailOn
 
     @property
-    def has_answer(self) -> bool:
+    def can_decide(self) -> bool:
         """Whether any series could show a regression."""
         return any(len(series.points) >= FEWEST_POINTS for series in self._series(self.history))
 

@@ -180,7 +180,7 @@ def _of_searches(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
             high=changed.change.high,
             p=event.p,
         )
-        for event in history_changes(searched).events
+        for event in history_changes(searched).commit_events
         for changed in event.changes
         if abs(changed.change.log_change) >= SMALLEST_STEP
     ]

@@ -254,19 +254,19 @@ def _range(store: Store, histories: Sequence[int], parameters: SeriesParameters)
         ordered = sorted(times, key=lambda commit: times[commit])
     places = {commit: place for place, commit in enumerate(ordered)}
 
-    first, last = (None if end is None else _place(end, ordered) for end in (parameters.first, parameters.last))
+    first, last = (None if end is None else _number_of(end, ordered) for end in (parameters.first, parameters.last))
     begin, end = sorted((0 if first is None else first, len(ordered) - 1 if last is None else last))
     return _Range(
         {number: [places[commit] for commit, _ in order] for number, order in orders.items()},
         len(ordered),
         begin,
         end,
-        None if parameters.since is None else _place(parameters.since, ordered),
+        None if parameters.since is None else _number_of(parameters.since, ordered),
     )
 
 
-def _place(begin: str, ordered: Sequence[str]) -> int:
-    """Return the place of the commit whose id begins so; raises `UsageError` for none and for several."""
+def _number_of(begin: str, ordered: Sequence[str]) -> int:
+    """Return the number of the commit whose id begins so; raises `UsageError` for none and for several."""
     places = [place for place, commit in enumerate(ordered) if commit.startswith(begin)]
     if not places:
         raise UsageError(

@@ -1,6 +1,6 @@
 """The sandbox of code under test: a private network, no access to files of the lab, limits, an end with the lab."""
 
-from zerolap.sandbox import confined_reading as confined_reading
+from zerolap.sandbox import confined_reader as confined_reader
 from zerolap.sandbox.cancellation import (
     Cancellation as Cancellation,
     current_cancellation as current_cancellation,

@@ -2843,8 +2843,8 @@ export const OUTCOMES = [
 export const WORDS: Record<string, string> = {
   "regression": "a change for the worse or for the better: its interval lies beyond 0, and the estimate beyond the minimum effect",
   "improvement": "a change for the worse or for the better: its interval lies beyond 0, and the estimate beyond the minimum effect",
-  "same": "the change is too small to matter: its interval lies within the margin; of instructions also one that the places of strings account for",
-  "unsure": "the trials can neither show a change nor exclude one, or figures speak against each other",
+  "same": "the change is too small to matter: by a test of equivalence, its interval lies within the margin; of instructions also one that the places of strings account for",
+  "unsure": "the trials can neither show a change nor exclude one, or figures speak against each other; more trials, or a quieter machine, may decide",
   "identical": "of work: both sides execute the same instructions but for addresses, on the same constants, equally often",
   "estimate": "its most probable size",
   "interval": "the range in which it lies with the confidence level",
@@ -2868,7 +2868,7 @@ export const WORDS: Record<string, string> = {
   "platform": "a machine, known by its fingerprint: processors, caches, memory, virtualisation",
   "topology": "how builds are deployed: standalone, io-threads, primary with replicas, cluster",
   "finding": "an explanation or an opportunity, with evidence, predicted gain and confidence",
-  "seed": "of a request: the source of all its random choices, from which blocks get theirs; drawn for each request, unless one is given",
+  "seed": "of a request: the source of all its random choices, from which blocks get theirs; a random one for each request, unless one is given",
   "build": "the artifact: source + variant, named by the digest of what went in"
 };
 

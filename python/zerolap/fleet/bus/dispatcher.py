@@ -225,7 +225,7 @@ class JetStreamDispatcher:
 
     # Agents.
 
-    async def answer(self, answering: Answering) -> None:
+    async def reply(self, answering: Answering) -> None:
         """Have the messages of agents answered from now on, several at a time."""
         is_first = self._answering is None
         self._answering = answering
@@ -237,7 +237,7 @@ class JetStreamDispatcher:
         wanted = set(agents)
         for name in self._inboxes.keys() - wanted:
             await self._inboxes.pop(name).close()
-        added = {name: AgentInbox(name, self._answer, self._spawn) for name in wanted - self._inboxes.keys()}
+        added = {name: AgentInbox(name, self._reply, self._spawn) for name in wanted - self._inboxes.keys()}
         self._inboxes |= added
         if self._answering is not None:
             await self._open(added.values())
@@ -265,7 +265,7 @@ class JetStreamDispatcher:
                 for inbox in list(inboxes):
                     await inbox.open(session)
 
-    async def _answer(self, name: AgentName, message: Msg) -> None:
+    async def _reply(self, name: AgentName, message: Msg) -> None:
         if self._answering is None:
             return
         try:

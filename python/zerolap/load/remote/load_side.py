@@ -88,7 +88,7 @@ def serve_load(
             _Executor(address, directory, sandbox) as executor,
         ):
             for order in inbox.orders():
-                channel.send(executor.answer(order).model_dump_json().encode())
+                channel.send(executor.carry_out(order).model_dump_json().encode())
         owner.require_going_on()
         inbox.require_no_fault()
 
@@ -185,7 +185,7 @@ class _Executor:
             for generator in self._generators.values():
                 stack.push(generator.running)
 
-    def answer(self, order: Order) -> OrderDone | TakenSlice | Seen | OrderFailed:
+    def carry_out(self, order: Order) -> OrderDone | TakenSlice | Seen | OrderFailed:
         """Carry out an order, and return the answer."""
         try:
             return self._carried_out(order)
