@@ -31,7 +31,7 @@ from zerolap.engines.fork_program import (
 from zerolap.engines.system_call_names import system_call_names
 from zerolap.engines.traced_fork import (
     MOST_RECORDED_CALLS,
-    Place,
+    CallKey,
     count_memory_areas,
     open_files,
     parent_calls,
@@ -205,7 +205,7 @@ def test_output_of_another_form_is_refused(wrong: str) -> None:
 
 
 def test_stacks_are_recorded_of_what_is_not_answering_requests_first() -> None:
-    calls: dict[Place, TimedCalls] = {
+    calls: dict[CallKey, TimedCalls] = {
         (WRITE, None): TimedCalls(500, 90 * MS),
         (EPOLL_WAIT, None): TimedCalls(100, 500 * MS),
         (NANOSLEEP, None): TimedCalls(1, 20 * MS),

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 MOST_SYMBOLS: Final = 1 << 20
-"""Of all tables together: the sections of a hostile file may be one table many times."""
+"""The most symbols of all tables of a file together: its sections may name the same table many times."""
 MOST_SECTIONS: Final = 1_000
 MOST_SEGMENTS: Final = 64
 LONGEST_SYMBOL: Final = 200
 
 MAGIC: Final = b"\x7fELF\x02\x01"
-"""Of files with 64-bit addresses whose lowest byte comes first."""
+"""The first bytes of a 64-bit, little-endian ELF file."""
 HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 SYMBOL: Final = struct.Struct("<IBBHQQ")

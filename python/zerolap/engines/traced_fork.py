@@ -55,15 +55,18 @@ from zerolap.records import (
 from zerolap.sandbox import LimitReached
 
 MOST_RECORDED_CALLS: Final = 8
-"""Of which stacks are recorded, each by a perf of its own; those that are not made to wait for requests come first."""
+"""The most system calls whose stacks are recorded, each by a perf of its own. Calls that do not wait for requests
+come first.
+"""
 WANTED_STACKS: Final = 200
 USUAL_FORK_SECONDS: Final = 0.03
-"""Where no measured fork tells how long one takes."""
+"""How long a fork is taken to last when none has been measured."""
 STANDARD_OUTPUTS: Final = (1, 2)
 REQUEST_CALLS: Final = frozenset(
     {*WAITS, "read", "readv", "recvfrom", "recvmsg", "write", "writev", "sendto", "sendmsg"}
 )
-"""By which a server answers; of a file, they are no such calls."""
+"""The system calls by which a server waits for requests, reads them and replies. On a file they have no such meaning.
+"""
 PAGE_TABLES_FIELD: Final = "VmPTE:"
 KIB: Final = 1024
 

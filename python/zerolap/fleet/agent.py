@@ -60,19 +60,19 @@ from zerolap.sandbox import Cancellation, SandboxPolicy
 from zerolap.store import Blobs
 
 IDLE_SECONDS: Final = 10.0
-"""So long an agent waits for a job before it reports that it is there."""
+"""How long an agent waits for a job before it reports that it is present."""
 ASK_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = 1.0
 LONGEST_REST_SECONDS: Final = 60.0
-"""So long an agent takes no job that has given up one after the other."""
+"""The longest time for which an agent takes no job after it has given up several in a row."""
 MOST_GIVEN_UP: Final = 10
 LEAST_FREE_BYTES: Final = 1 << 20
-"""With less than this, a job that failed may have failed for want of space: another agent is to try it."""
+"""With less free space than this, a job may have failed for lack of space: another agent has to try it."""
 OTHER_VERSION_SECONDS: Final = 300.0
-"""So long an agent waits before it introduces itself again to a conductor that speaks another protocol."""
+"""How long an agent waits before it introduces itself again to a conductor that speaks another protocol."""
 GIVEN_BACK_SECONDS: Final = 5.0
 END_SECONDS: Final = 0.02
-"""So long an agent waits for the end of a job after a trial, to report both at once."""
+"""How long an agent waits after a trial for the end of its job, to report both at once."""
 BEATS_PER_LEASE: Final = 4
 
 log = structlog.get_logger("zerolap.agent")

@@ -55,7 +55,7 @@ REMEMBERED: Final = 10_000
 """Ended attempts whose agents may send their last report again."""
 RETRY_SECONDS: Final = 0.5
 PUBLICATIONS_FOR_OTHERS: Final = 3
-"""So often a job is published again for agents that have not given it up: they may be resting, or gone."""
+"""How often a job is published again for agents that have not given it up: they may be resting, or gone."""
 MOST_AT_ONCE: Final = 500
 MOST_GIVEN_UP: Final = 20.0
 GIVEN_UP_PER_SECOND: Final = 1 / 60
@@ -63,11 +63,11 @@ GIVEN_UP_PER_SECOND: Final = 1 / 60
 MOST_INTRODUCTIONS: Final = 30.0
 INTRODUCTIONS_PER_SECOND: Final = 1 / 5
 MOST_STATES: Final = 100
-"""Of an agent's machine that are recorded while the conductor runs: a machine has another after a new kernel."""
+"""The most states of an agent's machine that are recorded while the conductor runs. A new kernel makes a new state."""
 LONGEST_FACTS: Final = 100_000
 """Characters of a machine's facts: those of 500 processors have 10,000."""
 LARGEST_INTEGER: Final = (1 << 31) - 1
-"""That a column of a database takes."""
+"""The largest integer that a column of the database takes."""
 
 log = structlog.get_logger("zerolap.conductor")
 

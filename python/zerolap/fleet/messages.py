@@ -13,7 +13,7 @@ PROTOCOL: Final = 5
 AgentKind: TypeAlias = Literal["bench", "build", "load"]
 
 LONGEST_NAME: Final = 200
-"""In characters; PostgreSQL has no room in an index for a text of some thousands of bytes."""
+"""The longest name in characters: an index of PostgreSQL takes no text of thousands of bytes."""
 
 
 def has_zero_byte(value: object) -> bool:

@@ -20,7 +20,9 @@ from zerolap.store import Attempt
 SELDOM_SECONDS: Final = 60.0
 """Jobs that were lost `MANY_PUBLICATIONS` times are published no more often than this."""
 MOST_STARTS: Final = 10
-"""A job that was begun so often without an end has ended the process, or the machine, each time: its request fails."""
+"""The number of starts without an end after which the request of a job fails: each may have ended the process or the
+machine.
+"""
 
 
 @dataclass(frozen=True)

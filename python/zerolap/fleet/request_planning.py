@@ -19,7 +19,7 @@ from zerolap.store import Attempt, NotConductor, Outcome
 
 LEAST_PLANNING_SECONDS: Final = 0.05
 AGAIN_SECONDS: Final = 2.0
-"""For so long a plan with jobs left is used after something was recorded."""
+"""How long a plan that has jobs left is used after something was recorded."""
 
 log = structlog.get_logger("zerolap.conductor")
 

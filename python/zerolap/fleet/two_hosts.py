@@ -12,7 +12,7 @@ from zerolap.records import BuildJob, Event, JobFinished, LoadJob, TrialsJob
 from zerolap.sandbox import Cancellation, SandboxPolicy
 
 LOAD_HOST_SECONDS: Final = 180.0
-"""So long the agent that measures waits for the one that puts load on its servers."""
+"""How long the measuring agent waits for the agent that puts load on its servers."""
 CONNECT_SECONDS: Final = 30.0
 
 

@@ -47,13 +47,13 @@ API_SECONDS: Final = 5.0
 PUBLISH_SECONDS: Final = 10.0
 PUBLISHED_AT_ONCE: Final = 1000
 HEADER_BYTES: Final = 1024
-"""Of a message, which the server counts as a part of it: more than there ever are."""
+"""More bytes than the headers of a message have; the server counts them as a part of the message."""
 DUPLICATE_SECONDS: Final = 120
 MOST_WAITING_AGENTS: Final = 4096
 LONGEST_WAIT_SECONDS: Final = 30
 """A request that is to wait for longer is refused, so that no agent can fill the list of those who wait."""
 NOTICE_SECONDS: Final = 2
-"""After so long a notice is dropped that no agent has waited for: all were busy, and look for jobs by themselves."""
+"""How long a notice is kept that no agent waits for: busy agents look for jobs by themselves later."""
 
 NO_MESSAGE: Final = 10037
 NO_STREAM: Final = 10059

@@ -18,8 +18,9 @@ from zerolap.fleet.bus.bus_connection import BUS_FAULTS, Session, agent_subject
 from zerolap.fleet.delivery import AgentName
 
 PLACES: Final = 64
-"""So many messages of an agent wait or are being answered at a time. An agent that works sends at most three at once;
-more are there only while the store cannot be used, when it repeats them."""
+"""The most messages of an agent that wait for a reply at a time. A working agent sends at most three at once, and
+repeats them only while the store cannot be used.
+"""
 PLACES_BYTES: Final = 8 << 20
 COST_BYTES: Final = 16 << 10
 """A message costs 1, and 1 more for each of so many bytes."""
@@ -32,7 +33,7 @@ DROPPED_COST_PER_SECOND: Final = 10.0
 REST_SECONDS: Final = 30.0
 PENDING_MESSAGES: Final = 4096
 PENDING_BYTES: Final = 32 << 20
-"""That the client keeps of what came in at once, before it is looked at."""
+"""The most bytes of received messages that the client keeps before they are looked at."""
 
 log = structlog.get_logger("zerolap.bus")
 

@@ -40,7 +40,7 @@ LONGEST_LINE_BYTES = 16 << 20
 LONGEST_GREETING_BYTES = 4096
 CHUNK_BYTES = 1 << 16
 GREETING_SECONDS = 10.0
-"""For a stranger who sends nothing."""
+"""How long a stranger who sends nothing stays connected."""
 MOST_GREETED = 32
 """Peers that have not proven yet who they are; with one more the first of them is cut off."""
 SEND_SECONDS = 60.0
@@ -50,7 +50,7 @@ SILENT_SECONDS, PROBES_EVERY_SECONDS, PROBES = 5, 5, 3
 CLOCKS_DIFFER = datetime.timedelta(days=1)
 
 Loss: TypeAlias = EnvironmentMissing | Interrupted
-"""Of the other side: `Interrupted` where this one has ended the connection itself."""
+"""The error for the loss of the other side: `Interrupted` where this side has ended the connection itself."""
 Result = TypeVar("Result")
 OTHER_SIDE: dict[Role, str] = {"server": "the load host", "load": "the machine of the servers"}
 

@@ -47,10 +47,10 @@ from zerolap.server import Reach
 LOAD_PREFIX = "zerolap-load-"
 MOST_GENERATORS = 8
 MOST_CONNECTIONS = 20_000
-"""Of all load generators together."""
+"""The most connections of all load generators together."""
 REACHING_SECONDS = 10.0
 LIMITS = Limits(memory_bytes=4 << 30, processes=256, disk_bytes=64 << 20)
-"""Of a load generator; it writes nothing but its log."""
+"""The limits of a load generator, which writes nothing but its log."""
 SENT_FROM_HERE = frozenset(
     {
         *("protocol", "ipv4", "ipv6", "select-db", "pipeline", "busy-poll", "connection-timeout", "reply-timeout"),

@@ -8,7 +8,7 @@ from zerolap.load.generator import SliceResult
 from zerolap.records import Check, Client, Record
 
 MOST_REQUESTS = 1 << 40
-"""Of a slice."""
+"""The most requests of a slice."""
 LONGEST_MESSAGE = 2000
 
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=40)]

@@ -31,9 +31,9 @@ from zerolap.load.remote.orders import (
 from zerolap.records import DISTURBANCES, LOAD_HOST, Case, CaseRefused, Check, EnvironmentMissing, TrialFailed
 
 ANSWER_SECONDS = REPLY_SECONDS + 60
-"""Longer than the load host itself waits for its load generator."""
+"""How long the reply to an order may take: longer than the load host waits for its load generator."""
 LONGEST_LIMIT = 40
-"""Of characters, in a check."""
+"""The longest limit of a check, in characters."""
 
 AnswerT = TypeVar("AnswerT", OrderDone, TakenSlice, Seen)
 
