@@ -17,7 +17,7 @@ from zerolap.triggers import branch_subject
 
 SVG: Final = "image/svg+xml"
 KEPT_SECONDS: Final = 60
-"""So long browsers, and GitHub's proxy of pictures, show a badge as it was."""
+"""How long browsers, and GitHub's proxy of pictures, show a badge unchanged."""
 LABEL: Final = "performance"
 LONGEST_WORD: Final = 40
 LETTER_PX: Final = 6.6

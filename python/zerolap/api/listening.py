@@ -14,9 +14,9 @@ from zerolap.records import EnvironmentMissing
 from zerolap.triggers.webhooks import network_of
 
 HEAD_SECONDS: Final = 15.0
-"""So long a connection may take for the handshake of TLS and the head of a request."""
+"""How long a connection may take for the handshake of TLS and the head of a request."""
 BODY_SECONDS: Final = 30.0
-"""So long nothing may come of a body that is not complete."""
+"""How long an incomplete body may pause."""
 READING_SECONDS: Final = 30.0
 UNSENT_BYTES: Final = 32 << 10
 """So much of an answer waits in the kernel to be sent: what it has sent already is in the memory of the client."""

@@ -15,7 +15,7 @@ from fastapi import Request, Response
 
 MOST_KEPT_BYTES: Final = 64 << 20
 FRESH_SECONDS: Final = 5.0
-"""So long a page is kept that can change."""
+"""How long a page is kept that can change."""
 ENTRY_BYTES: Final = 2048
 """What a kept page takes beside its content."""
 MOST_MADE_AT_ONCE: Final = 64

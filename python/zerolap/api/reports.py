@@ -35,7 +35,7 @@ from zerolap.store import BlobDamaged, Store
 Form: TypeAlias = Literal["html", "json", "md"]
 Noun: TypeAlias = Literal["comparison", "run", "snapshot"]
 KINDS: Final[dict[Noun, str]] = {"comparison": "compare", "run": "run", "snapshot": "snapshot"}
-"""Of those that are requested."""
+"""The kinds of reports that are requested."""
 _DESCRIPTIONS: Final[dict[Noun, str]] = {
     "comparison": "Of a comparison that is not finished, what there is so far.",
     "run": "Of a run that is not finished, what there is so far.",

@@ -26,9 +26,9 @@ from zerolap.triggers import LOGIN, Readers
 from zerolap.triggers.webhooks import MINUTE_SECONDS, Rate, network_of
 
 SIGN_IN_SECONDS: Final = 600
-"""So long a person may take at GitHub."""
+"""How long a person may take at GitHub."""
 SIGN_INS_PER_MINUTE: Final = 20
-"""Of an address: each has the lab ask GitHub."""
+"""The most sign-ins of an address: for each the lab asks GitHub."""
 MOST_BODY_BYTES: Final = 4096
 BODY_SECONDS: Final = 10.0
 BACK: Final = "/sign-in/github/back"

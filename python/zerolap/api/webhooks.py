@@ -28,7 +28,7 @@ from zerolap.triggers.webhooks import (
 )
 
 MOST_HELD_BYTES: Final = 256 << 20
-"""Of all bodies together, which are held in memory until their signatures are checked."""
+"""The most bytes of all bodies together, which are in memory until their signatures are checked."""
 DROPPED_BYTES: Final = 1 << 20
 """What is read behind the limit and not kept: a sender that may not finish its body does not get to see the answer."""
 RETRY_SECONDS: Final = 10

@@ -11,13 +11,13 @@ from zerolap import _core
 from zerolap.records import CaseResult, DrawnSide, LinedSide, RunCase, SampledLines, SourceText, StackFrame, StackTree
 
 MOST_LINES: Final = 12_800
-"""Of all cases of a page together: 100 cases have 8 functions of 16 lines."""
+"""The most lines of all cases of a page together: 100 cases of 8 functions of 16 lines."""
 MOST_FUNCTIONS: Final = 20
 MOST_OF_FUNCTION: Final = 100
 FEWEST_FUNCTIONS, FEWEST_OF_FUNCTION = 2, 16
 """However many cases there are."""
 TRIED: Final = 2
-"""So many times as many functions as are kept are looked at: those of the kernel have no lines."""
+"""How many times more functions are examined than kept: those of the kernel have no lines."""
 
 Function: TypeAlias = tuple[str, str | None, str]
 """A function: its name, its file, and, where that is not known, its object."""

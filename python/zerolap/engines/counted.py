@@ -46,7 +46,7 @@ from zerolap.sandbox import confined_reader
 from zerolap.server import CommandRefused, RunningServer, named_death
 
 METHOD = 4
-"""Raised when the same server would get other counts."""
+"""The version of the method, raised when the same server would get other counts."""
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
 QUIET_SETTINGS = {"hz": "1", "dynamic-hz": "no", "jemalloc-bg-thread": "no"}

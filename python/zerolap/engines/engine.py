@@ -37,7 +37,7 @@ from zerolap.store import Blobs
 TRIAL_PREFIX = "zerolap-trial-"
 TRIAL_SECONDS: Final = 600.0
 QUICK_TRIAL_SECONDS: Final = 120.0
-"""Of trials whose data sets and requests are scaled down."""
+"""The time limit of trials whose data sets and requests are scaled down."""
 
 
 @dataclass(frozen=True)

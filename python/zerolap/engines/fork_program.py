@@ -22,14 +22,14 @@ EXIT: Final = "sched/sched_process_exit"
 FORK_EVENTS: Final = (NEW_TASK, EXIT)
 """What is needed beside the events of `tracing_obstacle`."""
 FAULT_EVENTS: Final = ("exceptions/page_fault_user", "exceptions/page_fault_kernel")
-"""On x86; elsewhere page faults have no kinds."""
+"""The events of page faults on x86; on other processors they have no kinds."""
 
 FORKS: Final = ("fork", "vfork", "clone", "clone3")
 WAITS: Final = (
     *("epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6"),
     *("io_uring_enter", "io_getevents", "io_pgetevents"),
 )
-"""By which servers wait for requests: the pause lasts until the first of these calls after the fork."""
+"""The system calls by which servers wait for requests: the pause ends with the first of these after the fork."""
 OF_FILES: Final = ("write", "writev", "pwrite64", "pwritev", "pwritev2", "fsync", "fdatasync", "sync_file_range")
 """Calls whose first argument is a descriptor, and that are told apart by it where it is one of a file."""
 OPENS: Final = ("open", "openat", "openat2", "creat")
@@ -41,7 +41,7 @@ NO_FILE: Final = 0xFFFFFFFF
 FEWEST_HZ, MOST_HZ = 97, 4999
 WANTED_SAMPLES: Final = 1500
 MOST_SAMPLES: Final = 4000
-"""Each can have a stack of its own: no more than fit bpftrace's tables."""
+"""The most samples: each can have a stack of its own, and bpftrace's tables hold no more."""
 STACK_DEPTH: Final = 32
 
 PAGE_TABLES: Final = frozenset(
@@ -59,7 +59,9 @@ FAULT_KINDS: Final[Mapping[int, PageFaultKind]] = {
     3: "copy on write",
     4: "any",
 }
-"""By the lowest bits of the error code of x86: a page that is present, a write (`enum x86_pf_error_code`)."""
+"""The kinds of page faults by the lowest bits of the error code of x86: a page that is present, a write (`enum
+x86_pf_error_code`).
+"""
 ANY_FAULT: Final = 4
 TIMES_OFF: Final[Mapping[int, TimeOffReason]] = {0: "elsewhere", 1: "in a system call", 2: "waiting for requests"}
 

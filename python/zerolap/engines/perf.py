@@ -16,13 +16,17 @@ from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import LimitReached, Process, confined_reader, is_readable, launch
 
 FREQUENCY_HZ = 1999
-"""Odd, so that it does not keep step with timers."""
+"""The frequency of samples, an odd number that does not keep step with timers."""
 CYCLES_APART = 1_499_977
-"""Each sample stands for as many cycles; at a fixed frequency those of threads that rarely run would for fewer."""
+"""The cycles between two samples. At a fixed frequency, samples of threads that rarely run would stand for fewer
+cycles.
+"""
 STACK_BYTES = 16384
-"""Of each sample's stack are copied: the server's binaries have no frame pointers that could be followed instead."""
+"""The bytes that are copied of each sample's stack: the server's binaries have no frame pointers to follow instead."""
 MOST_EVENT_BYTES = 256 << 20
-"""Of a recording of events, which code under test can cause at any rate; that of samples is bounded by its seconds."""
+"""The largest recording of events, which code under test can cause at any rate; the duration bounds a recording of
+samples.
+"""
 ANSWER_SECONDS = 20
 PERMISSION_HINT = "sudo sysctl kernel.perf_event_paranoid=1, or as root"
 

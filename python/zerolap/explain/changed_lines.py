@@ -17,7 +17,7 @@ LONGEST_CODE = 72
 MOST_LINES = 400
 """No more lines of a location are examined: larger locations were written anew."""
 MOST_PAIRED = 2
-"""In a location of at most so many lines, the added lines are taken as what became of the removed ones."""
+"""The most lines of a location whose added lines are taken to replace its removed lines."""
 LineCosts = Mapping[tuple[str, int], float]
 """The instructions of each line, by file and number."""
 

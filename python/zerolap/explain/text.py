@@ -16,7 +16,7 @@ WHOLE = 1.05
 LEAST_LEFT_OUT = 0.5
 """Listed parts may differ from what they are parts of by fewer instructions: all are written without decimals."""
 NAMED = 3
-"""A sentence names so many functions before it counts the others."""
+"""How many functions a sentence names before it counts the others."""
 PER_REQUEST: Final = "per request"
 PER_TICK: Final = "per tick of the timers"
 OF_COMMANDS = "Command"

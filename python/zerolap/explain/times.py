@@ -9,7 +9,7 @@ from zerolap.records import Finding, PerSide
 CERTAIN = 4.0
 """A function is named if its own time differs by more than so many standard deviations."""
 INTERVAL = 1.96
-"""An interval of 95 % reaches so many standard deviations to either side."""
+"""The standard deviations to either side of a 95 % interval."""
 SMALLEST_SHARE = 0.1
 MAX_CULPRITS = 3
 

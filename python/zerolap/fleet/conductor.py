@@ -55,7 +55,8 @@ PULL_SECONDS: Final = 2 * 3600.0
 _END_WORDS: Final[Mapping[type[object], str]] = {BuildDone: "done", JobFinished: "done", JobFailed: "failed"}
 """What the last event of a job means."""
 STORED_STATES: Final[dict[RequestState, DocumentState]] = {"failed": "failed"}
-"""The state of a request whose request ended early; `interrupted` for all others."""
+"""The state of the document of a request that ended early, by the state of the request; `interrupted` for the others.
+"""
 
 log = structlog.get_logger("zerolap.conductor")
 

@@ -12,7 +12,7 @@ MOST_NAMES: Final = 5
 ENGINES: Final[dict[FailOn, tuple[str, ...]]] = {"work": ("counted",), "time": ("timed",)}
 NOTHING: Final[dict[FailOn, str]] = {"work": "counted", "time": "timed"}
 FEWEST_POINTS: Final = 2
-"""A series has at least so many points to show a change."""
+"""The fewest points of a series that can show a change."""
 
 
 def history_gate_sentence(history: History, cases: Collection[str], when: FailOn) -> str | None:

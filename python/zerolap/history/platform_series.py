@@ -15,7 +15,7 @@ from zerolap.records import PlatformEvent
 from zerolap.store import AbsoluteTime, Store
 
 FEWEST_SESSIONS: Final = 8
-"""A build took part in at least so many comparisons for its times to be a series."""
+"""The fewest comparisons of a build whose times make a series."""
 
 
 def platform_events(nodes: Nodes, store: Store, platform: str) -> list[PlatformEvent]:

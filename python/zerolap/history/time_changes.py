@@ -33,16 +33,16 @@ SMALLEST_STEP: Final = 0.01
 """The smallest step that is a candidate, as a logarithm: half the smallest effect of time. Smaller ones could not be
 confirmed."""
 FEWEST_SEARCHED: Final = 12
-"""A series has at least so many points to be searched for change points."""
+"""The fewest points of a series that is searched for change points."""
 DRIFT: Final = math.log(1.02)
 """Steps that are not reported are a drift if they add up to this since a release, as a logarithm."""
 FEWEST_STARTS: Final = 6
 """A comparison that confirms a drift has at least so many starts."""
 FEWEST_OF_DRIFT: Final = 4
-"""A drift has at least so many commits with other code; fewer have steps."""
+"""The fewest commits with other code in a drift; fewer are steps."""
 NEXT_TO_NOTHING: Final = 1e-12
 CERTAIN: Final = 4.0
-"""A sum is a candidate from so many standard errors on; a cumulative sum notices long drifts earlier."""
+"""The standard errors from which a sum is a candidate; a cumulative sum notices long drifts earlier."""
 
 
 @dataclass(frozen=True)

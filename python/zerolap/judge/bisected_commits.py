@@ -16,7 +16,7 @@ PRIOR_DEGREES: Final = 4.0
 """Degrees of freedom that the expected variance of starts counts as (moderated variance; Smyth 2004)."""
 SMALLEST_VARIANCE: Final = 1e-8
 EXACT_VARIANCE: Final = 1e-12
-"""Of the level of the first commit, which all others are measured against."""
+"""The variance of the level of the first commit, against which all others are measured."""
 
 
 @dataclass(frozen=True)

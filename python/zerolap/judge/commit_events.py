@@ -23,7 +23,7 @@ PLATFORM_SHARE: Final = 0.8
 FEWEST_OF_PLATFORM: Final = 5
 """Among fewer series a step of all of them says nothing of a platform."""
 REACH: Final = 3
-"""Of intervals of 95 %: how often their half width a change of the platform can lie away in one of many series."""
+"""How many half widths of its 95 % interval the change of a series may differ from that of the platform."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ REPORTED: Final = 0.005
 DRIFT: Final = 0.02
 """What changes that are not reported add up to when they are named as a drift: the smallest effect of time."""
 FEWEST_STEPS_OF_DRIFT: Final = 4
-"""Fewer changes are steps, each of which can be looked at."""
+"""The fewest changes of a drift: fewer are steps, each of which can be examined."""
 
 # Of logarithms: what is reported one way round is reported the other way round too.
 LOG_REPORTED: Final = math.log1p(REPORTED)

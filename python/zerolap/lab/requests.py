@@ -35,7 +35,7 @@ from zerolap.store import Blobs
 
 ID_DIGITS: Final = 24
 PREFIXES: Final[Mapping[RequestKind, str]] = {"compare": "c", "run": "r", "snapshot": "w"}
-"""With which ids begin, by what they are of: a comparison, a run, a sweep."""
+"""The beginnings of ids: of comparisons, runs and sweeps."""
 DRAWN_SEEDS: Final = 2**31
 
 

@@ -8,7 +8,7 @@ from zerolap.store import Store
 
 MOST_STRIPS: Final = 12
 COMMITS_OF_STRIP: Final = 60
-"""The newest ones."""
+"""The number of commits in a strip, the newest of the history."""
 MOST_STEPS: Final = 2_000
 
 State = Literal["failed", "not measured", "identical", "unchanged", "worse", "better"]

@@ -17,7 +17,7 @@ from zerolap.records import (
 from zerolap.store import Store
 
 MOST_HISTORIES: Final = 500
-"""So many published histories are read; each is of a repository, range, variant, settings and platform."""
+"""The most published histories that are read; each is of a repository, range, variant, settings and platform."""
 
 
 class ListedChange(ReportedChange, SeriesSubject):

@@ -31,14 +31,14 @@ from zerolap.sheets import platform_event
 from zerolap.store import PointColumns, SeriesFilter, Store
 
 MOST_LINES: Final = 24
-"""In one chart: more cannot be told apart."""
+"""The most lines in one chart: more cannot be told apart."""
 MOST_POINTS: Final = 2_000
-"""Of a line."""
+"""The most points of a line."""
 MOST_POINTS_OF_CHART: Final = 10_000
-"""Of all lines: where there are many, each has fewer points."""
+"""The most points of all lines together: the more lines, the fewer points each has."""
 MOST_CHANGES: Final = 500
 DIGITS: Final = 6
-"""Of relative changes, after the point."""
+"""Decimal places of relative changes."""
 DEFAULT_METRICS: Final = ("instructions_per_op",)
 
 Names = Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=100)]

@@ -14,7 +14,7 @@ from zerolap.store import StoredTrigger, TriggerState
 MOST_LISTED: Final = 200
 MOST_REPOSITORIES: Final = 200
 MOST_REQUESTS: Final = 20
-"""Of each trigger; a release can lead to many."""
+"""The most requests shown of a trigger; a release can lead to many."""
 
 
 class TriggeredRequest(Record):

@@ -19,10 +19,10 @@ from zerolap.store import SeriesFilter, Store, VersionedSeries
 
 MOST_SERIES: Final = 5_000
 DIGITS: Final = 6
-"""Of relative changes, after the point."""
+"""Decimal places of relative changes."""
 MOST_ACCEPTED: Final = 100
 MOST_VERSIONS: Final = 60
-"""The newest ones are shown."""
+"""The most versions that are shown, the newest."""
 
 
 class VersionParameters(Parameters):

@@ -44,9 +44,9 @@ from zerolap.store.tables import (
 )
 
 HISTORY_TOPIC: Final = "history:"
-"""Begins the topics of requests that histories make."""
+"""The beginning of the topics of requests that histories make."""
 CONFIRMING_TOPIC: Final = "history:confirm:"
-"""Begins those of comparisons that confirm a change."""
+"""The beginning of the topics of comparisons that confirm a change."""
 CPU_TIME: Final = "cpu_ns_per_op"
 ALONE: Final = "instructions_alone_per_op"
 TICK: Final = "instructions_per_tick"
@@ -102,11 +102,12 @@ class UncountedCase:
 class RecordedContrast:
     """What the starts of a comparison say about a metric of a case: logarithms of head over base.
 
-    `base_config` and `head_config` are the settings of both servers, `verdict` is what the comparison concluded of the
-    metric, where these are its base and head. `is_of_history`: a history has made the comparison to get the contrast,
-    not to confirm what others showed. `is_of_three`: all three contrasts of three servers that were measured together
-    are among those read, each of which follows from the other two. `case_digest` is that of what the case sent and
-    stored then, `case_config` are its settings that the servers were started with.
+    - `base_config` and `head_config` are the settings of both servers.
+    - `verdict` is that of the comparison on the metric, if these servers are its base and head.
+    - `is_of_history`: a history made the comparison to get the contrast, not to confirm a change.
+    - `is_of_three`: the three contrasts of three servers in one job are all present, and each follows from the others.
+    - `case_digest` is the digest of what the case sent and stored then.
+    - `case_config` are the settings of the case that the servers were started with.
     """
 
     comparison: str

@@ -31,7 +31,7 @@ from zerolap.store.series_rows import (
 from zerolap.store.tables import kept_change, kept_commit, kept_history, kept_series
 
 DIGITS: Final = 9
-"""Of levels, after the point: a counted change is stated to 0.01 %."""
+"""Decimal places of levels: a counted change is stated to 0.01 %."""
 LONGEST_TEXT: Final = 1000
 """Characters of a subject, a failure or a reason, which others have written."""
 METRICS_OF_GROUPS: Final = ("instructions_per_op", "cpu_ns_per_op")
@@ -41,7 +41,7 @@ IDENTITY: Final = ("repository", "range", "variant", "config", "platform")
 
 
 _GroupSteps = dict[tuple[str, str], list[tuple[float, str, bool]]]
-"""By group and metric: the step of each case as a logarithm, the case, and whether it executes the same."""
+"""By group and metric: the step of each case as a logarithm, the case, and whether its code is the same."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from zerolap.store.triggers import read_request_ids
 ROWS_AT_ONCE: Final = 100
 """Requests that one transaction removes: others write meanwhile."""
 GRACE_SECONDS: Final = 86_400.0
-"""So long a blob is kept that nothing refers to: what refers to it may be recorded later."""
+"""How long a blob is kept that nothing refers to: a reference to it may be recorded later."""
 
 
 BUILD_SECONDS: Final = 30 * 86_400.0

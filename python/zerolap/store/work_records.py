@@ -28,7 +28,7 @@ ROWS_AT_ONCE: Final = 500
 RESULTS_OF_BUILD: Final = 1_000
 COMPARISONS_OF_BUILD: Final = 100
 RESULTS_EXAMINED: Final = 200
-"""Of the newest; whether one has call graphs is a look at its trials."""
+"""How many of the newest results are examined for call graphs, which takes a look at their trials."""
 
 _Kept = TypeVar("_Kept", CountedWork, GroupWork)
 

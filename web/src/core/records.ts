@@ -98,9 +98,9 @@ export interface Carrier {
 /**
  * A case of the same two builds, or builds of the same two commits, on both platforms.
  *
- * The results are those of the same metric on both platforms, one that the verdict of either rests on, or of none.
- * `agreement` is whether both verdicts are the same; those on identical code are the same as `same`. `invalid`: one
- * is no verdict on a change, such as that of a case which was invalid there. Those that differ are first.
+ * Both results are of one metric, on which the verdict of a platform rests, or of no metric. `agreement` states
+ * whether the verdicts agree, where `identical` counts as `same`; it is `invalid` if a platform has no verdict on a
+ * change, such as for an invalid case. Cases whose verdicts differ come first.
  */
 export interface CaseOnBoth {
   case: string;
@@ -673,7 +673,11 @@ export interface FleetJob {
   reason: string;
 }
 
-/** A platform: its builder, its agents that take jobs, and its jobs that have not ended; `oldest` is one's age. */
+/**
+ * A platform: its builder, its agents that take jobs, and its open jobs.
+ *
+ * `oldest` is when the oldest open job was recorded.
+ */
 export interface FleetQueue {
   platform: string;
   builder: string;

@@ -12,7 +12,7 @@ from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 FEWEST: Final = 0.5
-"""From so many times per call on, memory usually grows."""
+"""How often per call memory has to be allocated, and enlarged, to be reported."""
 PART: Final = Estimate(low=0.5, expected=0.9, high=1.0)
 """The part of the cost of growing that the right size saves; less where the size has to be computed first."""
 

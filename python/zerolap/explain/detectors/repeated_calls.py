@@ -25,7 +25,7 @@ from zerolap.records import CaseOpportunity, Category, Estimate
 IF_EQUAL: Final = "; where the arguments are the same, once would do"
 """The end of a sentence until arguments were looked at."""
 MOST_CALLS: Final = 4
-"""More calls are those of a loop."""
+"""The most calls of a request that are reported as repeated; more are those of a loop."""
 WHOLE: Final = 0.02
 """A number of calls may differ from a whole number by this."""
 DEEPEST: Final = 6
