@@ -205,9 +205,9 @@ DECIDED: Final[Mapping[str | None, str]] = {
 class CaseOnBoth(Record):
     """A case of the same two builds, or builds of the same two commits, on both platforms.
 
-    Both results are of one metric, on which the verdict of a platform rests, or of no metric. `agreement` states whether
-    the verdicts agree, where `identical` counts as `same`; it is `invalid` if a platform has no verdict on a change, such
-    as for an invalid case. Cases whose verdicts differ come first.
+    Both results are of one metric, on which the verdict of a platform rests, or of no metric. `agreement` states
+    whether the verdicts agree, where `identical` counts as `same`; it is `invalid` if a platform has no verdict on a
+    change, such as for an invalid case. Cases whose verdicts differ come first.
     """
 
     case: str
