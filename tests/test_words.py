@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -64,3 +65,15 @@ def test_the_name_of_a_file_is_checked() -> None:
 )
 def test_names_in_the_sense_of_the_glossary_and_of_documents_are_no_fault(package: str, code: str) -> None:
     assert faults_of(package, code) == []
+
+
+def test_each_file_that_everyday_changes_begin_in_exists() -> None:
+    """The table of CONTRIBUTING.md names files by their paths in the package or in the repository."""
+    root = SCRIPT.parent.parent
+    rows = [line for line in (root / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines() if line[:2] == "| "]
+    paths = {path for row in rows for path in re.findall(r"`([\w-]+/[\w/.-]*)`", row) if "VERB" not in path}
+    assert len(paths) > 60
+    assert (
+        sorted(path for path in paths if not any((each / path).exists() for each in (root, root / "python/zerolap")))
+        == []
+    )
