@@ -285,8 +285,8 @@ def fork_program(
 ) -> str:
     """Return the program for the main thread of `process`.
 
-    `names` are the system calls by number, `files` the descriptors that are of files when it begins, of which no more
-    than `MOST_FILES` are known to it; `events` those of `FAULT_EVENTS` that the kernel has.
+    `names` are the system calls by number. `files` are the descriptors of files at the beginning, of which the program
+    uses `MOST_FILES` at most. `events` are those of `FAULT_EVENTS` that the kernel has.
     """
     numbers = {name: number for number, name in names.items()}
 

@@ -143,10 +143,11 @@ def recording(
 ) -> Iterator[PerfRecorder]:
     """Have perf ready to record all threads of a process into `data`; it ends with the context.
 
-    With `apart`, it records the stack of one of so many events, up to `MOST_EVENT_BYTES`. With `of_main_thread`, it
-    records the main thread alone, without what that forks, and the events that meet this condition on their fields.
-    With `with_switches`, it records when threads leave their processors and when they run again too, at times of the
-    monotonic clock. Raises `EnvironmentMissing` if there is no perf.
+    - `apart`: record the stack of one event in `apart`, up to `MOST_EVENT_BYTES`.
+    - `of_main_thread`: a condition on the fields of events; record the main thread alone, without its children.
+    - `with_switches`: also record when threads leave their processors and run again, by the monotonic clock.
+
+    Raises `EnvironmentMissing` if there is no perf.
     """
     is_limited = apart is not None
     orders, acknowledgements = data.with_suffix(".orders"), data.with_suffix(".answers")

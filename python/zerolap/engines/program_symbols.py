@@ -1,7 +1,7 @@
-"""Functions of a program by the names of its symbols, and the program with no others than some that are named anew.
+"""Functions of a program by the names of its symbols, and a copy of the program with only chosen symbols, renamed.
 
-An ELF file of code under test may hold anything. It is read here as numbers and texts within bounds, so that the tools
-that look up the places of functions in it, and run with privileges, read no table that it brings along.
+An ELF file of code under test may contain anything. This module reads it as numbers and texts within bounds. Privileged
+tools that look up functions then read the symbols written here, and no table of the hostile file.
 """
 
 import re

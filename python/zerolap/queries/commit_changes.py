@@ -32,8 +32,8 @@ class CommitParameters(Parameters):
 class CommitInHistory(Record):
     """A commit in a history.
 
-    `is_same_program`: its program is that of the commit before. `after` is the one before it, null for the first.
-    `drifts` are those that it is in, or that begin after it.
+    `after` is the commit before, null for the first; `is_same_program`: both have the same program. `drifts` contain
+    the commit, or begin after it.
     """
 
     history: PublishedHistory

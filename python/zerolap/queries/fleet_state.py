@@ -37,7 +37,7 @@ class FleetAgent(Record):
     """An agent; `since` is when its state began, empty where that is not known.
 
     `seen` is its last report, `refusal` why it is given no jobs, `fingerprint` that of its machine, empty where its
-    report cannot be read. `runs` is what it does now, `ran` what it has ended last.
+    report cannot be read. `runs` is its current job, `ran` its last one.
     """
 
     name: str

@@ -71,7 +71,7 @@ class FactChange(Record):
 
 
 class PlatformChange(Record):
-    """A state that was seen first at `first_seen`, with what differs from the state that was new before it."""
+    """A new state of a platform: when it was seen first, and its differences from the state before."""
 
     first_seen: str
     changes: tuple[FactChange, ...]

@@ -71,7 +71,7 @@ class WorkRecords:
     def graphs_of_result(self, result: str, side: Side) -> list[CountedGraph]:
         """Return the newest valid call graph of each case of one side of a comparison or run, by case.
 
-        Where one has the calls of a count build, it is that one.
+        A call graph with the calls of a count build is preferred.
         """
         return self._newest(trial.c.request_id == result, trial.c.side == side)
 

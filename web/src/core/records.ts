@@ -312,8 +312,8 @@ export interface CommitChanges {
 /**
  * A commit in a history.
  *
- * `is_same_program`: its program is that of the commit before. `after` is the one before it, null for the first.
- * `drifts` are those that it is in, or that begin after it.
+ * `after` is the commit before, null for the first; `is_same_program`: both have the same program. `drifts` contain
+ * the commit, or begin after it.
  */
 export interface CommitInHistory {
   history: PublishedHistory;
@@ -620,7 +620,7 @@ export interface Finding {
  * An agent; `since` is when its state began, empty where that is not known.
  *
  * `seen` is its last report, `refusal` why it is given no jobs, `fingerprint` that of its machine, empty where its
- * report cannot be read. `runs` is what it does now, `ran` what it has ended last.
+ * report cannot be read. `runs` is its current job, `ran` its last one.
  */
 export interface FleetAgent {
   name: string;
@@ -1047,9 +1047,9 @@ export interface ListedTrial {
 /**
  * A trigger with what came of it.
  *
- * `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is where the pull
- * request that it is about is read on GitHub, null without one and where that is not known. `requests` are the first
- * 20 of the `request_count` that it has led to.
+ * `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is the address of
+ * its pull request on GitHub, null if there is none or the address is not known. `requests` are the first 20 of its
+ * `request_count` requests.
  */
 export interface ListedTrigger {
   id: string;
@@ -1324,7 +1324,7 @@ export interface Platform {
   facts: Record<string, string>;
 }
 
-/** A state that was seen first at `first_seen`, with what differs from the state that was new before it. */
+/** A new state of a platform: when it was seen first, and its differences from the state before. */
 export interface PlatformChange {
   first_seen: string;
   changes: Array<FactChange>;

@@ -41,8 +41,8 @@ AnswerT = TypeVar("AnswerT", OrderDone, TakenSlice, Seen)
 class RemoteLoadHost:
     """The load host at the other end of a channel; a `LoadHost`.
 
-    `address` is the IP address of this machine by which the load host reaches it, by default the one by which it has
-    reached the channel; `name` is by default the IP address of the load host. The owner of the channel closes it.
+    `address` is the IP address by which the load host reaches this machine, by default that of the channel. `name` is
+    by default the IP address of the load host. The owner of the channel closes it.
     """
 
     def __init__(self, channel: Channel, address: str | None = None, name: str = "") -> None:
