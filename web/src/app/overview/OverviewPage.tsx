@@ -36,8 +36,8 @@ function Shown({ overview }: { overview: Overview }) {
           <ul class="plain-list">
             {open_requests.map(({ id, path, sides, platform, state, reason }) => (
               <li key={id}>
-                <a href={`/${path}/${id}`}>{id}</a>{" "}
-                <code>{sides.join(" → ")}</code> {platform !== "" && <>on {platform} </>}
+                <a href={`/${path}/${id}`}>{id}</a> <code>{sides.join(" → ")}</code>{" "}
+                {platform !== "" && <>on {platform} </>}
                 <b>{state}</b> <span class="quiet">{reason}</span>
               </li>
             ))}
