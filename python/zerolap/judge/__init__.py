@@ -53,9 +53,9 @@ from zerolap.judge.commit_events import commit_events as commit_events, history_
 from zerolap.judge.counted_bisection import CountedBisection as CountedBisection
 from zerolap.judge.faults import faults_of as faults_of
 from zerolap.judge.ledger import (
-    EVENT as EVENT,
     LOG_REPORTED as LOG_REPORTED,
     REPORTED as REPORTED,
+    SMALLEST_CHANGE as SMALLEST_CHANGE,
     Drift as Drift,
     Ledger as Ledger,
     WorkStep as WorkStep,

@@ -52,7 +52,7 @@ from zerolap.records import (
     UnknownChanges,
     Verdict,
 )
-from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox import confined_reader
 from zerolap.store import BlobDamaged, Blobs
 
 
@@ -192,7 +192,7 @@ def _facts_of(server: BuiltServer) -> BuildFacts:
 
 
 def _structures_of(server: BuiltServer) -> Structures:
-    structures = reading.structures(str(server.program.path), server.record.source_root)
+    structures = confined_reader.structures(str(server.program.path), server.record.source_root)
     return {(name, file): Structure(size_bytes, _members(members)) for file, name, size_bytes, members in structures}
 
 

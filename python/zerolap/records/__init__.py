@@ -161,13 +161,6 @@ from zerolap.records.job import (
     read_stored_given_job as read_stored_given_job,
     read_stored_job as read_stored_job,
 )
-from zerolap.records.kept_history import (
-    ChangedGroup as ChangedGroup,
-    KeptChange as KeptChange,
-    KeptCommit as KeptCommit,
-    KeptHistory as KeptHistory,
-    KeptSeries as KeptSeries,
-)
 from zerolap.records.kernel import Kernel as Kernel, KernelPatch as KernelPatch
 from zerolap.records.keys import (
     LETTER_OF_PATTERN as LETTER_OF_PATTERN,
@@ -250,6 +243,13 @@ from zerolap.records.profile import (
     FunctionTime as FunctionTime,
     ProfiledThread as ProfiledThread,
     SourceLine as SourceLine,
+)
+from zerolap.records.published_history import (
+    ChangedGroup as ChangedGroup,
+    PublishedChange as PublishedChange,
+    PublishedCommit as PublishedCommit,
+    PublishedHistory as PublishedHistory,
+    PublishedSeries as PublishedSeries,
 )
 from zerolap.records.request import (
     PRIORITIES as PRIORITIES,
