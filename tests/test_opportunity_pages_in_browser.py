@@ -15,6 +15,7 @@ from test_report_pages_in_browser import opened
 from test_stack_pages_in_browser import faults_of
 from waiting import PATIENCE_SECONDS
 
+from zerolap import opportunities
 from zerolap.queries import opportunity_list
 from zerolap.store import Store
 
@@ -139,7 +140,7 @@ def test_the_page_goes_on_asking_until_all_cases_are_shown(
     browser: Browser, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     has_seen_a_part = threading.Event()
-    in_time = opportunity_list.opportunities_in_time
+    in_time = opportunities.opportunities_in_time
 
     def held(*arguments: Any) -> Any:
         answer = in_time(*arguments)
@@ -149,7 +150,7 @@ def test_the_page_goes_on_asking_until_all_cases_are_shown(
             has_seen_a_part.wait(PATIENCE_SECONDS)
         return answer
 
-    monkeypatch.setattr(opportunity_list, "opportunities_in_time", held)
+    monkeypatch.setattr(opportunities, "opportunities_in_time", held)
     monkeypatch.setattr(opportunity_list, "EXAMINING_SECONDS", 0.0)
     run_of_many_cases(store, 12)
     with served_lab(store) as url, opened(browser, f"{url}/opportunities") as shown:

@@ -606,12 +606,11 @@ def test_a_document_that_is_no_json_is_offered_as_it_is(browser: Browser, tmp_pa
 )
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_a_document_that_the_page_cannot_show_is_reported(
-    changes: Mapping[str, Any], message: str, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    changes: Mapping[str, Any], message: str, browser: Browser, tmp_path: Path
 ) -> None:
     # As a program of another version could have written it.
     changed = COMPARISON.model_copy(update=changes)
-    monkeypatch.setattr(html, "with_reading", lambda document: document)
-    with shown_page(browser, tmp_path, comparison_html(changed)) as shown:
+    with shown_page(browser, tmp_path, html.page_html(changed)) as shown:
         expect(shown.get_by_role("alert")).to_contain_text(message)
 
 
