@@ -7,8 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from zerolap.build import Builds
+from zerolap.documents import CaseExplainer, Results
 from zerolap.fleet.roster import Roster, RosterSnapshot
-from zerolap.lab import Execution, KnownAbilities, KnownPlatform, Lab, Plan, PlatformAway, specs_of, with_builds
+from zerolap.lab import (
+    Execution,
+    KnownAbilities,
+    KnownPlatform,
+    Lab,
+    Plan,
+    PlatformAway,
+    explainer_of,
+    specs_of,
+    with_builds,
+)
 from zerolap.records import (
     ANCHOR,
     Abilities,
@@ -83,9 +94,9 @@ class RemotePlatform:
         """Return nothing: what a machine lacks is reported by its agent."""
         return ()
 
-    def lab(self) -> Lab:
-        """Return the lab with the builds: those of this machine, or what a builder has sent, unpacked."""
-        return with_builds(list(self._artifacts.values()), self._lab)
+    def explainer(self, results: Results) -> CaseExplainer:
+        """Return what explains a comparison by its builds: those of this machine, or those that a builder has sent."""
+        return explainer_of(results, with_builds(list(self._artifacts.values()), self._lab))
 
 
 @dataclass

@@ -6,8 +6,10 @@ from typing import Protocol
 import psutil
 
 from zerolap.build import Builder, parse_variant
+from zerolap.documents import CaseExplainer, Results
 from zerolap.host import fingerprint
 from zerolap.lab.lab import Lab
+from zerolap.lab.reasons import explainer_of
 from zerolap.lab.resolving import KnownPlatform
 from zerolap.lab.selection import KnownAbilities, StartableServer, abilities_of_all
 from zerolap.records import ANCHOR, Abilities, BinarySource, Build, BuildSpec, Case, Request, Side
@@ -39,8 +41,8 @@ class PlatformView(Protocol):
     def notes(self, cases: Sequence[Case]) -> Sequence[str]:
         """Return what belongs to results of these cases, because of the platform."""
 
-    def lab(self) -> Lab:
-        """Return the lab, which has the builds of the request on this machine; raises `ZerolapError`."""
+    def explainer(self, results: Results) -> CaseExplainer:
+        """Return what explains a comparison, whose builds and sources are there; raises `ZerolapError`."""
 
 
 class LocalPlatform:
@@ -85,9 +87,9 @@ class LocalPlatform:
         reason = network_missing() if needs_network else None
         return [*sandbox_notes(), *([] if reason is None else [f"servers had the machine's network: {reason}"])]
 
-    def lab(self) -> Lab:
-        """Return the lab of this machine."""
-        return self._lab
+    def explainer(self, results: Results) -> CaseExplainer:
+        """Return what explains a comparison by its builds and sources here."""
+        return explainer_of(results, self._lab)
 
 
 def keep_programs(request: Request, lab: Lab) -> None:
