@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from zerolap import __version__
-from zerolap.demonstration.made_up_reports import MadeUpReport
+from zerolap.demonstration.made_up_reports import MadeUpReport, MadeUpTrials
 from zerolap.demonstration.made_up_server import (
     ARM,
     BRANCH,
@@ -56,6 +56,7 @@ class MadeUpFleet:
 
     server: MadeUpServer
     store: Store
+    trials: MadeUpTrials
 
     def record_agents(self) -> None:
         """Record the platforms of the fleet and its agents, of which one drains, one is gone and one is refused."""
@@ -109,7 +110,8 @@ class MadeUpFleet:
             for place, job in enumerate(jobs)
         ]
         self.store.fleet.add_attempts(placed)
-        self.store.fleet.take_in([], [Outcome(placed[0], event) for event in report.measured(jobs[0], self.store)])
+        events = self.trials.carry_out(jobs[0], report)
+        self.store.fleet.take_in([], [Outcome(placed[0], event) for event in events])
         self.store.dated.request(report.id, report.asked.timestamp(), None)
 
     def record_waiting(self, report: MadeUpReport, reason: str) -> None:

@@ -39,7 +39,7 @@ from zerolap.records import (
     Side,
     TrialsJob,
 )
-from zerolap.store import Attempt, Blobs, Outcome, Store
+from zerolap.store import Attempt, Outcome, Store
 
 JOB_SECONDS: Final = 7.0
 BUDGET_SECONDS: Final = 1200.0
@@ -159,7 +159,7 @@ class MadeUpReport:
         execution.begin(self.resolved)
         return execution
 
-    def record(self, store: Store) -> None:
+    def record(self, store: Store, trials: "MadeUpTrials") -> None:
         """Have the whole of it planned, measured by a simulated engine and judged, and record it with its end."""
         execution = self.begin(store)
         attempts: list[Attempt] = []
@@ -167,7 +167,7 @@ class MadeUpReport:
         while jobs := self.jobs(execution):
             for job in jobs:
                 attempts.append(self.attempt(job, len(attempts)))
-                for event in self.measured(job, store):
+                for event in trials.carry_out(job, self):
                     outcomes.append(Outcome(attempts[-1], event))
                     execution.take_in(job, event)
         store.fleet.add_attempts(attempts)
@@ -180,10 +180,6 @@ class MadeUpReport:
     def jobs(self, execution: Execution) -> list[TrialsJob]:
         """Return the next jobs, which are no builds."""
         return [job for job in execution.next_jobs().jobs if isinstance(job, TrialsJob)]
-
-    def measured(self, job: TrialsJob, store: Store) -> Iterator[Event]:
-        """Carry out a job."""
-        return Simulated(measured=MadeUpTrials(self, store.blobs).measured).carry_out(job, Lab(store).place)
 
     def attempt(self, job: TrialsJob, place: int) -> Attempt:
         """Return the attempt at a job, which has so many jobs before it."""
@@ -204,20 +200,27 @@ class MadeUpReport:
         )
 
 
-@dataclass(frozen=True)
 class MadeUpTrials:
-    """What the trials of a report measure."""
+    """Carries out the jobs of reports by a simulated engine."""
 
-    report: MadeUpReport
-    blobs: Blobs
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._place = Lab(store).place
+        self._shared: dict[tuple[str, str, int], str] = {}
 
-    def measured(self, job: TrialsJob, block: Block, side: Side) -> Measurement:
+    def carry_out(self, job: TrialsJob, report: MadeUpReport) -> Iterator[Event]:
+        """Carry out a job of a report."""
+
+        def measured(job: TrialsJob, block: Block, side: Side) -> Measurement:
+            return self._measured(job, block, side, report)
+
+        return Simulated(measured=measured).carry_out(job, self._place)
+
+    def _measured(self, job: TrialsJob, block: Block, side: Side, report: MadeUpReport) -> Measurement:
         """Return what a trial of a job measures on a side."""
-        report, case = self.report, job.case.name
-        metrics = MadeUpMetrics(
-            report.server, case, report.sides[side], report.machine, report.began, subject=report.id
-        )
-        build = MeasuredBuild(metrics, self.blobs)
+        case = job.case.name
+        metrics = MadeUpMetrics(report.server, case, report.sides[side], report.machine, report.began, report.id)
+        build = MeasuredBuild(metrics, self._store.blobs, self._shared)
         if job.engine == "sampled":
             return build.sampled(block.number)
         if job.engine == "timed":

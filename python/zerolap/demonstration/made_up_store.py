@@ -9,18 +9,16 @@ from typing import Final
 from zerolap.byte_counts import GIB
 from zerolap.demonstration.made_up_fleet import PULL_REQUEST, MadeUpFleet, MadeUpTriggers
 from zerolap.demonstration.made_up_history import made_up_history
-from zerolap.demonstration.made_up_reports import ASKED_BEFORE, MadeUpReport
+from zerolap.demonstration.made_up_reports import ASKED_BEFORE, MadeUpReport, MadeUpTrials
 from zerolap.demonstration.made_up_server import (
     ARM,
     COMMITS,
     GITHUB_REPOSITORY,
-    HASH_COMMIT,
     MACHINES,
     NOT_MEASURED,
     PLANTED,
     RELEASES,
     X86,
-    ZADD_COMMIT,
     Machine,
     MadeUpServer,
     instant,
@@ -29,9 +27,10 @@ from zerolap.demonstration.made_up_sweeps import MadeUpEmulatedSweep, MadeUpSwee
 from zerolap.history import open_changes
 from zerolap.store import AcceptedChange, Store
 
-NEWEST_COMPARED: Final = 10
+NEWEST_COMPARED: Final = 6
 """So many of the last commits are compared with the one before them."""
-DETAILED: Final = (ZADD_COMMIT, HASH_COMMIT)
+NEWEST_PUSHED: Final = 20
+"""Of so many there are triggers."""
 PULL_HEAD: Final = 158
 
 
@@ -46,10 +45,11 @@ class MadeUpStore:
         """Write it all."""
         self.store.notice = NOT_MEASURED
         self._record_platforms()
-        fleet = MadeUpFleet(self.server, self.store)
+        trials = MadeUpTrials(self.store)
+        fleet = MadeUpFleet(self.server, self.store, trials)
         fleet.record_agents()
         for report in self.reports:
-            report.record(self.store)
+            report.record(self.store, trials)
         self._record_open(fleet)
         self._record_triggers()
         self._record_history()
@@ -97,7 +97,6 @@ class MadeUpStore:
             machine,
             self._began(position, machine),
             agent=_agent(machine),
-            is_detailed=position in DETAILED or position in (112, 146),
             has_fault=position == COMMITS - 1 and machine == ARM,
             trigger=triggers.trigger_id("push", position),
         )
@@ -191,7 +190,7 @@ class MadeUpStore:
         for base, head in self._releases():
             caused = by_cause.get(triggers.trigger_id("tag", head), [])
             triggers.tag(head, RELEASES[base], hours(head), caused)
-        for position in range(COMMITS - 2 * NEWEST_COMPARED, COMMITS):
+        for position in range(COMMITS - NEWEST_PUSHED, COMMITS):
             triggers.push(position, hours(position), by_cause.get(triggers.trigger_id("push", position), []))
         caused = by_cause[triggers.trigger_id("pull request", PULL_REQUEST)]
         triggers.pull_request(PULL_REQUEST, 146, 145, 3.0, caused)

@@ -6,7 +6,7 @@ import math
 import random
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -17,7 +17,7 @@ from zerolap.demonstration.made_up_server import COSTS, Machine, MadeUpServer, i
 from zerolap.records import Amounts, Block, Check, Measurement, Placement, SliceRecord, Timeline, Validity, Windows
 from zerolap.store import Blobs
 
-PAIRS: Final = 12
+PAIRS: Final = 8
 SLICE_REQUESTS: Final = 4800
 SAMPLES: Final = 9000
 COUNTED_SCATTER: Final = 0.0003
@@ -110,6 +110,8 @@ class MeasuredBuild:
 
     of: MadeUpMetrics
     blobs: Blobs
+    shared: dict[tuple[str, str, int], str]
+    """Digests of blobs that many trials share, by kind, case and the last commit that changed what it executes."""
 
     @property
     def server(self) -> MadeUpServer:
@@ -135,8 +137,8 @@ class MeasuredBuild:
             metrics=self.of.counted(block),
             validity=Validity.of([*_checks(352), *([] if fault is None else [fault])]),
             amounts=Amounts(windows=WINDOWS),
-            graph=self.blobs.put(json.dumps(self._graph()).encode()) if is_first else None,
-            executed=self.blobs.put(json.dumps(self._executed()).encode()) if is_first else None,
+            graph=self._recorded("graph", self._graph) if is_first else None,
+            executed=self._recorded("executed", self._executed) if is_first else None,
             executed_code=self.server.digits("executed", self.case, self.of.last_change, self.of.machine),
             seconds=1.7,
             method=4,
@@ -229,6 +231,13 @@ class MeasuredBuild:
             for name, samples in sorted(own.items())
             if (source := source_of(name)) and (first := self.server.first_line(name))
         ]
+
+    def _recorded(self, kind: str, made_up: Callable[[], object]) -> str:
+        """Return the digest of a blob that is equal for all commits at which the case executes the same."""
+        key = (kind, self.case, self.of.last_change)
+        if key not in self.shared:
+            self.shared[key] = self.blobs.put(json.dumps(made_up()).encode())
+        return self.shared[key]
 
     def _executed(self) -> dict[str, Any]:
         """Return what was executed in the form of `zerolap.executed/2`: an operand differs from change to change."""
