@@ -347,7 +347,7 @@ class MadeUpServer:
             return False
         if self._drifted(case, position) != self._drifted(case, position - 1):
             return False
-        return self.draw("touches", position, case).random() < 0.4
+        return self.draw("touches", position, case).random() < 0.75
 
 
 def instant(when: datetime) -> str:
