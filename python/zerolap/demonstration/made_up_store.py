@@ -27,7 +27,7 @@ from zerolap.demonstration.made_up_sweeps import MadeUpEmulatedSweep, MadeUpSwee
 from zerolap.history import open_changes
 from zerolap.store import AcceptedChange, Store
 
-NEWEST_COMPARED: Final = 6
+NEWEST_COMPARED: Final = 5
 """So many of the last commits are compared with the one before them."""
 NEWEST_PUSHED: Final = 20
 """Of so many there are triggers."""
@@ -72,13 +72,13 @@ class MadeUpStore:
         """The comparisons and runs that have ended, the oldest first."""
         reports = [self._release(head, base, machine) for base, head in self._releases() for machine in MACHINES]
         reports += [self._commit(change, machine) for change in self._compared_commits() for machine in MACHINES]
-        reports += [self._run(position, machine) for position in (55, 150) for machine in MACHINES]
+        reports += [self._run(55, X86), self._run(150, X86), self._run(150, ARM)]
         reports += [self._pull_request(machine) for machine in MACHINES]
         return sorted(reports, key=lambda report: report.began)
 
     def _releases(self) -> list[tuple[int, int]]:
         places = sorted(RELEASES)
-        return [(places[0], places[1]), (places[1], places[2]), (places[1], places[4])]
+        return [(places[0], places[1]), (places[1], places[4])]
 
     def _compared_commits(self) -> list[int]:
         return sorted({change.position for change in PLANTED} | set(range(COMMITS - NEWEST_COMPARED, COMMITS)))
@@ -109,7 +109,7 @@ class MadeUpStore:
             machine,
             self._began(head, machine) + timedelta(hours=1),
             agent=_agent(machine),
-            is_detailed=head == max(RELEASES),
+            is_detailed=head == max(RELEASES) and machine == X86,
             priority="release",
             topic=f"{GITHUB_REPOSITORY}@tag:{RELEASES[head]}",
             trigger=MadeUpTriggers(self.server, self.store).trigger_id("tag", head),
