@@ -17,6 +17,7 @@ LINES_OF_FUNCTION: Final = 24
 OTHER_FILE: Final = "src/networking.c"
 """What a commit changes that changes code, but none of the planted functions."""
 DOCUMENTATION: Final = "README.md"
+CHANGED_LINES: Final = "-    int fits = isKnown(c);\n+    int fits = isKnown(c) && isFresh(c);\n"
 
 
 class MadeUpExplainer(Explainer):
@@ -47,7 +48,7 @@ class MadeUpExplainer(Explainer):
         files: dict[str, list[Hunk]] = {}
         for position in self._range:
             for file, line in self._changed_lines(position):
-                hunk = Hunk(old_start=line, old_lines=1, new_start=line, new_lines=1, text="-old line\n+new line\n")
+                hunk = Hunk(old_start=line, old_lines=1, new_start=line, new_lines=1, text=CHANGED_LINES)
                 files.setdefault(file, []).append(hunk)
         return Changes(
             files=[FileChange(old_file=file, new_file=file, hunks=hunks) for file, hunks in sorted(files.items())]

@@ -17,7 +17,14 @@ from zerolap.demonstration.made_up_server import (
     MadeUpServer,
     instant,
 )
-from zerolap.demonstration.made_up_trials import DISTURBED, MISSED, MadeUpMetrics, MeasuredBuild
+from zerolap.demonstration.made_up_trials import (
+    DISTURBED,
+    MISSED,
+    START_SCATTER,
+    UNSTEADY_SCATTER,
+    MadeUpMetrics,
+    MeasuredBuild,
+)
 from zerolap.documents import CaseExplainer, Results
 from zerolap.engines import Simulated
 from zerolap.lab import Execution, Lab, LocalPlatform
@@ -56,7 +63,8 @@ class MadeUpReport:
     """A comparison of two commits, or the run of one, on a machine, begun at a time.
 
     `base` is none for a run. With `is_detailed` it has the stacks of all cases. `has_fault`: a case is invalid, and
-    another one was disturbed. `trigger` is what caused it, `agent` who measured it.
+    another one was disturbed. The times of the case `unsteady` differ much from start to start. `trigger` is what
+    caused it, `agent` who measured it.
     """
 
     server: MadeUpServer
@@ -68,6 +76,7 @@ class MadeUpReport:
     cases: tuple[str, ...] = ()
     is_detailed: bool = False
     has_fault: bool = False
+    unsteady: str = ""
     priority: Priority = "backfill"
     topic: str = ""
     trigger: str = "schedule"
@@ -219,7 +228,10 @@ class MadeUpTrials:
     def _measured(self, job: TrialsJob, block: Block, side: Side, report: MadeUpReport) -> Measurement:
         """Return what a trial of a job measures on a side."""
         case = job.case.name
-        metrics = MadeUpMetrics(report.server, case, report.sides[side], report.machine, report.began, report.id)
+        scatter = UNSTEADY_SCATTER if case == report.unsteady else START_SCATTER
+        metrics = MadeUpMetrics(
+            report.server, case, report.sides[side], report.machine, report.began, report.id, scatter
+        )
         build = MeasuredBuild(metrics, self._store.blobs, self._shared)
         if job.engine == "sampled":
             return build.sampled(block.number)

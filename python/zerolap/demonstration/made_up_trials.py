@@ -23,6 +23,7 @@ SAMPLES: Final = 9000
 COUNTED_SCATTER: Final = 0.0003
 SLICE_SCATTER: Final = 0.006
 START_SCATTER: Final = 0.003
+UNSTEADY_SCATTER: Final = 0.04
 """Standard deviation of the times of starts, as a part; that of a pair's ratio is this times the root of two."""
 WINDOWS: Final = Windows(small=64, large=288)
 BACKGROUND_SAMPLES: Final = 140
@@ -48,6 +49,7 @@ class MadeUpMetrics:
     began: datetime
     subject: str
     """What the random numbers belong to: the id of the request."""
+    scatter: float = START_SCATTER
 
     @property
     def cpu_ns(self) -> float:
@@ -72,7 +74,7 @@ class MadeUpMetrics:
         """Return the CPU time of a request in a start; what placement does is common to both sides of a block."""
         subject = (self.subject, self.case, "as built" if as_built else "placed", block)
         layout = self.server.draw(*subject).gauss(0, 2.5 * START_SCATTER)
-        scatter = self.server.draw(*subject, self.position).gauss(0, START_SCATTER)
+        scatter = self.server.draw(*subject, self.position).gauss(0, self.scatter)
         return self.cpu_ns * math.exp(layout + scatter)
 
     def of_slice(self, cpu_ns: float) -> dict[str, float]:
