@@ -157,9 +157,9 @@ class MadeUpStore:
         fleet.record_ended(
             self._asked(154, X86, (), "old", 1585), "cancelled", f"cancelled: {GITHUB_REPOSITORY}#9 was closed"
         )
-        lost = self._asked(152, X86, ("zadd", "hset"), "lost", 1320)
+        lost = self._asked(152, X86, ("rpush-lpop", "zadd"), "lost", 1320)
         fleet.record_lost(lost, "2 jobs have failed: three agents were lost")
-        nightly = self._asked(157, ARM, ("zadd", "hset", "xadd-auto-id"), "nightly", 17)
+        nightly = self._asked(157, ARM, ("rpush-lpop", "zadd", "xadd-auto-id"), "nightly", 17)
         fleet.record_running(nightly, "arm-agent-b")
         fleet.record_running(self._asked(158, X86, ("lrange-100", "sismember"), "lists", 15), "x86-agent-a")
         fleet.record_waiting(self._asked(156, ARM, (), "rebuild", 12), "one request is before it")

@@ -246,19 +246,16 @@ class MeasuredBuild:
         names = sorted({name for path in function_tree(self.case) for name in path if object_of(name) == SERVER})
         texts = ["mov rax, qword ptr [rdi]", "test rax, rax", "ret", f"cmp eax, {self.of.last_change}"]
         once = [WINDOWS_REQUESTS, 0, 0]
+        executed = {name: [3, 0, 1, 2] if name == COMPARES else [0, 1, 2] for name in names}
         nodes = [
-            {
-                "name": name,
-                "code": True,
-                "lines": [[text, once, []] for text in ([3, 0, 1, 2] if name == COMPARES else [0, 1, 2])],
-            }
-            for name in names
+            {"name": name, "code": True, "lines": [[text, once, []] for text in of_function]}
+            for name, of_function in executed.items()
         ]
         return {
             "schema": "zerolap.executed/2",
             "requests": once,
             "image": "",
-            "instructions": [WINDOWS_REQUESTS * sum(len(node["lines"]) for node in nodes), 0, 0],
+            "instructions": [WINDOWS_REQUESTS * sum(map(len, executed.values())), 0, 0],
             "texts": texts,
             "nodes": nodes,
             "unknown": None,
