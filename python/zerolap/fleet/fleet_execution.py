@@ -10,6 +10,7 @@ from zerolap.build import Builds
 from zerolap.documents import CaseExplainer, Results
 from zerolap.fleet.roster import Roster, RosterSnapshot
 from zerolap.lab import (
+    Document,
     Execution,
     KnownAbilities,
     KnownPlatform,
@@ -28,16 +29,17 @@ from zerolap.records import (
     BuildJob,
     BuildSpec,
     Case,
-    Comparison,
     DocumentState,
     EnvironmentMissing,
     Event,
+    Kernel,
+    KernelFiles,
     Request,
     RequestState,
-    RunReport,
     Side,
     TrialDone,
     TrialsJob,
+    UsageError,
 )
 from zerolap.store import Artifact, Store
 
@@ -93,6 +95,10 @@ class RemotePlatform:
     def notes(self, cases: Sequence[Case]) -> Sequence[str]:
         """Return nothing: what a machine lacks is reported by its agent."""
         return ()
+
+    def kernel(self, files: KernelFiles) -> Kernel:
+        """Raise `UsageError`: kernels are built on the machine that emulates, and their files do not travel."""
+        raise UsageError(f"no agent builds the kernel of `{files.path}`", hint="leave --platform out")
 
     def explainer(self, results: Results) -> CaseExplainer:
         """Return what explains a comparison by its builds: those of this machine, or those that a builder has sent."""
@@ -206,7 +212,7 @@ class FleetExecution:
         jobs = [job for job in plan.jobs if not _is_of(job, self._built_since)]
         self.planned = {job.id: job for job in jobs if job.id not in is_known}
 
-    def finish(self) -> Comparison | RunReport:
+    def finish(self) -> Document:
         """Judge, explain and record what was measured, and return the document; raises `ZerolapError`."""
         return self._opened().finish()
 

@@ -6,7 +6,6 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from zerolap.cases import priority_weights
 from zerolap.documents import read_comparison
 from zerolap.queries.measured_workload import MeasuredWorkload, RequestCause, cause_of, workload_of
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
@@ -28,9 +27,10 @@ from zerolap.records import (
     UsageError,
     Verdict,
     VerdictWord,
+    priority_weights,
     read_stored,
 )
-from zerolap.report import case_sentences, case_statements, cases_in_order, reading_of
+from zerolap.sheets import Section, case_sentences, case_statements, in_order, reading_of, traced_of_comparison
 from zerolap.store import Store
 
 LONGEST_FAILURE: Final = 300
@@ -105,10 +105,11 @@ class ComparisonInShort(Record):
 class ComparedCase(Record):
     """A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has.
 
-    `workload` is what it sends, null where that is not recorded.
+    `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
     """
 
     result: CaseResult
+    traced: Section | None
     statements: list[str]
     sentences: list[str]
     trials: dict[Side, int]
@@ -168,7 +169,7 @@ def _read(sources: QuerySources, parameters: ComparisonParameters) -> Comparison
         is_final=comparison.state == "done",
         seed=str(comparison.settings.seed),
         reading=reading_of(comparison),
-        cases=[_row(case) for case in cases_in_order(comparison.cases)],
+        cases=[_row(case) for case in in_order(comparison.cases)],
         skipped=comparison.skipped,
         weights=_weights(sources.store, comparison),
         unreadable=unreadable,
@@ -216,6 +217,7 @@ def _read_case(sources: QuerySources, parameters: ComparedCaseParameters) -> Com
     result = compared_case(sources.store, parameters.id, parameters.case)
     return ComparedCase(
         result=result,
+        traced=traced_of_comparison(result),
         statements=case_statements(result),
         sentences=case_sentences(result),
         trials=sources.store.reports.trial_counts(parameters.id, result.case),

@@ -1,7 +1,13 @@
-"""The documents behind `--json`."""
+"""The documents behind `--json` and `--markdown`."""
 
-from zerolap.records import CaseProfile, CheckReport, Comparison, Record, RunReport
-from zerolap.report.written_reading import with_reading
+from typing import Final
+
+from zerolap.records import Comparison, Record, RunReport
+from zerolap.report.sheet_markdown import fitting_markdown
+from zerolap.sheets import DOCUMENT, comparison_document, run_sheet, with_reading
+
+RUN_CASES: Final = (1_000, 250, 100, 40, 15, 0)
+"""How many cases of a run are described, from the most to what always fits."""
 
 
 def document_json(document: Record) -> str:
@@ -14,16 +20,16 @@ def comparison_json(comparison: Comparison) -> str:
     return document_json(with_reading(comparison))
 
 
+def comparison_markdown(comparison: Comparison) -> str:
+    """Return a comparison as a comment has it, with as much detail as a comment has room for."""
+    return fitting_markdown(comparison_document(comparison, detail) for detail in DOCUMENT)
+
+
+def run_markdown(report: RunReport) -> str:
+    """Return a run with as many of its cases as a comment has room for."""
+    return fitting_markdown(run_sheet(report, most) for most in RUN_CASES)
+
+
 def run_json(report: RunReport) -> str:
     """Return the document of a run."""
     return document_json(report)
-
-
-def check_json(report: CheckReport) -> str:
-    """Return the document of a check."""
-    return document_json(report)
-
-
-def profile_json(profile: CaseProfile) -> str:
-    """Return the document of a profile."""
-    return document_json(profile)

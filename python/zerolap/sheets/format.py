@@ -58,6 +58,12 @@ def count(value: float | None) -> str:
     return f"{value:.1g}"
 
 
+def signed_count(value: float) -> str:
+    """Write a difference of counts with its sign: `+810`, `-28`, `+0.25`."""
+    shown = f"{value:,.0f}" if abs(value) >= 10 else count(value)
+    return f"+{shown}" if value > 0 else shown
+
+
 def per_side(values: PerSide | None) -> str:
     """Write a value of each side: `1 → 2`, with `none` for a side that has none."""
     if values is None:
@@ -83,6 +89,11 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
+def moment(time: str) -> str:
+    """Write a time of ISO 8601 to the minute: `2026-11-20 21:00 UTC`."""
+    return f"{time[:16].replace('T', ' ')} UTC"
+
+
 def rough_duration(seconds: float) -> str:
     """Write seconds as an estimate that is not to be read closely: `1 min`, `2 h 5 min`."""
     minutes = max(1, round(seconds / 60))
@@ -92,6 +103,11 @@ def rough_duration(seconds: float) -> str:
 def metric_label(name: str) -> str:
     """Return how a metric is called in a sentence."""
     return METRICS[name].label if name in METRICS else name.replace("_per_op", "_per_request").replace("_", " ")
+
+
+def metric_heading(name: str) -> str:
+    """Return how a metric is called where there is little room."""
+    return METRICS[name].heading if name in METRICS else metric_label(name)
 
 
 def listing(parts: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
-from zerolap.records import Platform, RequestState, TrialsJob, UnreadableRecord, read_stored_job
+from zerolap.records import Platform, RequestKind, RequestState, TrialsJob, UnreadableRecord, read_stored_job
 from zerolap.store import trials
 from zerolap.store.database import Database
 from zerolap.store.documents import Kind, StoredRow, short_row
@@ -26,7 +26,7 @@ ALL: Final = 1 << 62
 MOST_OF_ID: Final = 1_000
 """So many requests whose ids begin alike are listed."""
 DIGITS_OF_CHANGE: Final = 32
-ID_BEGINS: Final = re.compile(r"[cr]-[0-9a-f-]{4,64}")
+ID_BEGINS: Final = re.compile(r"[crw]-[0-9a-f-]{4,64}")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RequestFilter:
     text: str = ""
     state: str = ""
     platform: str = ""
-    kind: Literal["", "compare", "run"] = ""
+    kind: RequestKind | Literal[""] = ""
 
 
 @dataclass(frozen=True)

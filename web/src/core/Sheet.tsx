@@ -29,6 +29,12 @@ export function Sheet({ sheet, children }: Properties) {
     <>
       <h1>
         <Sentence text={sheet.title} />
+        {sheet.continuation !== "" && (
+          <>
+            {"; "}
+            <Sentence text={sheet.continuation} />
+          </>
+        )}
       </h1>
       {sheet.remark !== "" && (
         <p class="quiet">
@@ -36,7 +42,7 @@ export function Sheet({ sheet, children }: Properties) {
         </p>
       )}
       <Facts facts={sheet.facts} />
-      <Sentences sentences={sheet.sentences} />
+      <Sentences section={sheet} />
       <Notes notes={sheet.notes} />
       {children}
       <Figures section={sheet} level={2} />
@@ -50,7 +56,7 @@ export function SheetContent({ section, level }: { section: Section; level: numb
   return (
     <>
       <Facts facts={section.facts} />
-      <Sentences sentences={section.sentences} />
+      <Sentences section={section} />
       <Figures section={section} level={level} />
       <Notes notes={section.notes} />
     </>
@@ -62,7 +68,7 @@ function Figures({ section, level }: { section: Section; level: number }) {
   return (
     <>
       {section.tables.map((table) => (
-        <SheetTable key={table.key + table.heading} table={table} level={level} />
+        <SheetTable key={table.key + table.heading} table={table} level={level} label={section.title} />
       ))}
       {section.stacks.map((stacks) => (
         <StackList key={stacks.heading} stacks={stacks} level={level} />
@@ -74,23 +80,41 @@ function Figures({ section, level }: { section: Section; level: number }) {
   );
 }
 
-function Sentences({ sentences }: { sentences: SheetSentence[] }) {
-  if (sentences.length === 0) {
+function Sentences({ section }: { section: Section }) {
+  if (section.sentences.length === 0) {
     return null;
   }
+  const List = section.is_ranked ? "ol" : "ul";
   return (
-    <ul>
-      {sentences.map(({ label, text, mark }) => (
-        <li key={label + text} class={mark ?? ""}>
-          {label !== "" && <b>{label}: </b>}
-          <Sentence text={text} />
-        </li>
+    <List>
+      {section.sentences.map((sentence) => (
+        <ListedSentence key={sentence.label + sentence.text} sentence={sentence} />
       ))}
-    </ul>
+    </List>
   );
 }
 
-function SheetSection({ section, level }: { section: Section; level: number }) {
+function ListedSentence({ sentence: { label, text, mark, links } }: { sentence: SheetSentence }) {
+  return (
+    <li class={mark ?? ""}>
+      {label !== "" && (
+        <b>
+          <Sentence text={label} />:{" "}
+        </b>
+      )}
+      <Sentence text={text} />
+      {links.map((link) => (
+        <a key={link.address} href={link.address}>
+          {" "}
+          <Sentence text={link.text} />
+        </a>
+      ))}
+    </li>
+  );
+}
+
+/** A part of a sheet, below its title. */
+export function SheetSection({ section, level }: { section: Section; level: number }) {
   const { key, title, remark, mark } = section;
   const content = <SheetContent section={section} level={level + 1} />;
   if (section.is_folded) {
@@ -111,12 +135,19 @@ function SheetSection({ section, level }: { section: Section; level: number }) {
   );
 }
 
+interface TableProperties {
+  table: Table;
+  level?: number;
+  /** What it is called where it has no heading. */
+  label?: string;
+}
+
 /** A table of a sheet, below its heading. */
-export function SheetTable({ table, level = 3 }: { table: Table; level?: number }) {
+export function SheetTable({ table, level = 3, label = "" }: TableProperties) {
   return (
     <>
       {table.heading !== "" && <Heading level={level}>{table.heading}</Heading>}
-      <WideTable label={table.heading}>
+      <WideTable label={table.heading || label}>
         <table class="unbroken-names">
           <thead>
             <tr>
@@ -139,32 +170,48 @@ export function SheetTable({ table, level = 3 }: { table: Table; level?: number 
         </table>
       </WideTable>
       {table.left_out > 0 && <p class="quiet">{table.left_out.toLocaleString("en")} more are not listed.</p>}
+      {table.remark !== "" && (
+        <p class="quiet">
+          <Sentence text={table.remark} />
+        </p>
+      )}
     </>
   );
 }
 
-function titleOf(column: Column): string {
-  return column.unit === "" ? column.heading : `${column.heading}, ${column.unit}`;
+function titleOf({ heading, detail, unit }: Column): string {
+  const whole = detail === "" ? heading : `${heading}: ${detail}`;
+  return unit === "" ? whole : `${whole}, ${unit}`;
 }
 
-function SheetCell({ cell, column }: { cell: Cell | undefined; column: Column }) {
+export function SheetCell({ cell, column }: { cell: Cell | undefined; column: Column }) {
   if (cell === undefined) {
     return <td />;
   }
-  const shown = <Marked mark={cell.mark} text={cell.text} isName={cell.is_name} />;
+  const shown = (
+    <>
+      <Marked {...cell} />
+      {cell.detail !== "" && <span class="quiet"> {cell.detail}</span>}
+    </>
+  );
   const content = cell.link === null ? shown : <a href={cell.link}>{shown}</a>;
+  const names = [column.is_number && "number", column.is_code && "code", cell.is_part && "part"];
+  const className = names.filter(Boolean).join(" ");
   return cell.is_name ? (
-    <th scope="row">{content}</th>
+    <th scope="row" class={className}>
+      {content}
+    </th>
   ) : (
-    <td class={column.is_number ? "number" : ""}>{content}</td>
+    <td class={className}>{content}</td>
   );
 }
 
-function Marked({ mark, text, isName = false }: { mark: Cell["mark"]; text: string; isName?: boolean }) {
+/** The text of a cell, by what it stands for. */
+export function Marked({ mark, text, is_name }: Pick<Cell, "mark" | "text" | "is_name">) {
   if (isOutcome(mark)) {
     return <OutcomeMark outcome={mark} text={text} />;
   }
-  const shown = isName && text !== "" ? <code>{text}</code> : withArrows(text);
+  const shown = is_name && text !== "" ? <code>{text}</code> : withArrows(text);
   return mark === null ? <>{shown}</> : <span class={mark}>{shown}</span>;
 }
 

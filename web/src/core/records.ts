@@ -163,10 +163,17 @@ export interface CaseResult {
   traced: TracedSides | null;
 }
 
-/** A cell of a table; `link` is the address of a page of the lab, relative to its root. */
+/**
+ * A cell of a table; `link` is the address of a page of the lab, relative to its root.
+ *
+ * `detail` stands behind the text, such as the interval of a change; it is left out where there is little room.
+ * `is_part` is set in the first cell of a row that is a part of the row above it, such as a case of a command.
+ */
 export interface Cell {
   text: string;
+  detail: string;
   is_name: boolean;
+  is_part: boolean;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
   link: string | null;
 }
@@ -270,14 +277,17 @@ export interface ChildStep {
  * A column of a table.
  *
  * `rank` is by which columns are left out where there is little room: the highest goes first, 0 always stays.
+ * `detail` of the heading is left out before.
  */
 export interface Column {
   key: string;
   heading: string;
+  detail: string;
   unit: string;
   is_number: boolean;
   rank: number;
   has_name: boolean;
+  is_code: boolean;
 }
 
 /** What another build brings for a command: the mean over its cases, 0 for those that did not change. */
@@ -328,10 +338,11 @@ export interface CommitStrip {
 /**
  * A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has.
  *
- * `workload` is what it sends, null where that is not recorded.
+ * `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
  */
 export interface ComparedCase {
   result: CaseResult;
+  traced: Section | null;
   statements: Array<string>;
   sentences: Array<string>;
   trials: Record<string, number>;
@@ -520,7 +531,7 @@ export interface Estimate {
   high: number;
 }
 
-/** A fact beside its label, such as the base of a comparison; names in it stand in backticks. */
+/** A fact beside its label, such as the base of a comparison; names in both stand in backticks. */
 export interface Fact {
   label: string;
   text: string;
@@ -652,7 +663,7 @@ export interface FleetJob {
   engine: string | null;
   subject: string;
   request: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   platform: string;
   state: "ready" | "claimed" | "done" | "failed" | "given up" | "cancelled";
   agent: string | null;
@@ -676,7 +687,7 @@ export interface FleetQueue {
 /** A request to the fleet; `jobs` are counted by the state of the last try at each. */
 export interface FleetRequest {
   id: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   platform: string;
   sides: Array<string>;
   state: "waiting" | "running" | "done" | "interrupted" | "failed" | "cancelled" | "superseded";
@@ -910,11 +921,7 @@ export interface ListedCommit {
   subject: string;
 }
 
-/**
- * The document of `zerolap opportunities --json` with the first of its `all_opportunities`.
- *
- * `refuted_opportunities` is how many of all are refuted by their arguments.
- */
+/** The document of `zerolap opportunities --json` with the first of its `all_opportunities`. */
 export interface ListedOpportunities {
   schema: "zerolap.opportunities/1";
   created: string;
@@ -932,10 +939,13 @@ export interface ListedOpportunities {
   categories: Array<WeighedCategory>;
   limits: Array<string>;
   all_opportunities: number;
-  refuted_opportunities: number;
 }
 
-/** An opportunity with the first of its `all_cases` cases; `commands` are those of all of them. */
+/**
+ * An opportunity with the first of its `all_cases` cases; `commands` are those of all of them.
+ *
+ * `tested` is how far the predictions of its detector were right, in words.
+ */
 export interface ListedOpportunity {
   rank: number;
   detector: string;
@@ -947,10 +957,28 @@ export interface ListedOpportunity {
   additional_share: number;
   is_refuted: boolean;
   calibration: Calibration;
-  cases: Array<OpportunityCase>;
+  cases: Array<ListedOpportunityCase>;
   text: string;
   all_cases: number;
   commands: Array<string>;
+  tested: string;
+}
+
+/** A case of an opportunity; `saving` and `bounds` are what it would save, in words. */
+export interface ListedOpportunityCase {
+  case: string;
+  commands: Array<string>;
+  instructions_per_op: number;
+  saved_instructions_per_op: Estimate;
+  uncounted_instructions_per_op: Estimate;
+  saved_share: Estimate;
+  gain: Estimate;
+  lines: Array<string>;
+  frames: Array<string>;
+  evidence: Record<string, number>;
+  text: string;
+  saving: string;
+  bounds: string;
 }
 
 /**
@@ -971,14 +999,15 @@ export interface ListedPlatform {
 }
 
 /**
- * A comparison or run in the list; `state` is the reason where its document cannot be read.
+ * A comparison, run or sweep in the list; `state` is the reason where its document cannot be read.
  *
- * `outcomes` is empty for a run and for a comparison that is not done. `base` is null for a run. `platform` is the
- * name of the machine, or that of the fleet's platform that was asked for, while no machine has taken it.
+ * `outcomes` is empty for a run, a sweep, and a comparison that is not done. `base` is null for a single server.
+ * `platform` is the name of the machine, or that of the fleet's platform that was asked for, while no machine has
+ * taken it.
  */
 export interface ListedReport {
   id: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   created: string;
   base: string | null;
   head: string;
@@ -1066,10 +1095,11 @@ export interface MapRow {
 /**
  * A case of a run with its functions and checks, and how many trials it has.
  *
- * `workload` is what it sends, null where that is not recorded.
+ * `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
  */
 export interface MeasuredCase {
   result: RunCase;
+  traced: Section | null;
   trials: Record<string, number>;
   workload: MeasuredWorkload | null;
 }
@@ -1088,11 +1118,13 @@ export interface MeasuredCaseRow {
 /**
  * A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
  *
- * `config` holds the settings of the server except those of the case.
+ * `config` holds the settings of the server except those of the case. `subject` is the first line of the commit's
+ * message, empty where it is not known.
  */
 export interface MeasuredServer {
   name: string;
   commit: string | null;
+  subject: string;
   version: string;
   build: string;
   build_id: string;
@@ -1184,32 +1216,11 @@ export interface NamedLines {
 /** A request of which nothing was measured yet, or that is being measured; `reason` states why it waits. */
 export interface OpenRequest {
   id: string;
-  kind: "compare" | "run";
+  path: "comparisons" | "runs" | "snapshots";
   platform: string;
   sides: Array<string>;
   state: string;
   reason: string;
-}
-
-/**
- * What a change would bring for one case: `gain` is that of its throughput, where instructions decide it.
- *
- * `instructions_per_op` are the counted ones. `saved_instructions_per_op` includes `uncounted_instructions_per_op`,
- * work that is not counted, in instructions that take as long. `saved_share` is the saved part of the request's work:
- * of its counted instructions, and the uncounted work of all opportunities of the case.
- */
-export interface OpportunityCase {
-  case: string;
-  commands: Array<string>;
-  instructions_per_op: number;
-  saved_instructions_per_op: Estimate;
-  uncounted_instructions_per_op: Estimate;
-  saved_share: Estimate;
-  gain: Estimate;
-  lines: Array<string>;
-  frames: Array<string>;
-  evidence: Record<string, number>;
-  text: string;
 }
 
 /**
@@ -1218,7 +1229,8 @@ export interface OpportunityCase {
  * `result` is what was asked for, `newest` are the newest comparisons and runs that have call graphs. Of
  * `counted_cases`, those in `waiting_cases` are not part of the document yet: their call graphs are looked through
  * when this is asked again. `sampled` has the comparison or run with sampled stacks of this side, by case;
- * `weightings` are those that these cases permit.
+ * `weightings` are those that these cases permit. `sheet` is the document as it is shown: the rows of its first table
+ * are the opportunities of `document`.
  */
 export interface OpportunityList {
   result: ProfiledResult | null;
@@ -1229,6 +1241,7 @@ export interface OpportunityList {
   sampled: Record<string, string>;
   weightings: Array<"command" | "equal" | "priority">;
   document: ListedOpportunities | null;
+  sheet: Sheet | null;
 }
 
 /** How many cases have an outcome. */
@@ -1385,13 +1398,14 @@ export interface PlatformResult {
   high: number | null;
 }
 
-/** A step in the times of one build in nearly all cases: the platform changed, between two times (ISO 8601). */
+/** A step in the times of one build in nearly all cases, also in words: the platform changed. */
 export interface PlatformStep {
   history: number;
   before: string;
   since: string;
   change: number;
   facts_changed: boolean;
+  text: string;
 }
 
 /** A call tree in columns: a node's caller precedes it and is -1 at the root of a thread. */
@@ -1463,7 +1477,8 @@ export interface ProfiledSide {
  * `answers` are the outcomes by work and time where both were measured, `effort` is how much was measured, `state`
  * states why a comparison is not complete. `order` has the names of the cases, those with a change first;
  * `statements` are sentences on the work and the time of each, `sentences` state what happened to it and how sure
- * that is, for a reader who does not know these words.
+ * that is, for a reader who does not know these words. `remarks` stand beside the verdicts of some cases: what a
+ * change that is not confirmed rests on, or the sides that fail.
  */
 export interface Reading {
   headline: string;
@@ -1473,6 +1488,7 @@ export interface Reading {
   order: Array<string>;
   statements: Record<string, Array<string>>;
   sentences: Record<string, Array<string>>;
+  remarks: Record<string, string>;
 }
 
 /**
@@ -1611,7 +1627,8 @@ export interface SampledLines {
  * A part of a sheet, in the order in which it is read.
  *
  * `title` is a sentence, `remark` stands beside it. What `is_folded` is opened by the reader: a terminal shows it
- * where everything is asked for. `key` is the name of what the section is about, such as a case.
+ * where everything is asked for. `key` is the name of what the section is about, such as a case. `is_ranked` is
+ * whether its sentences are in the order of their importance, which numbers show.
  */
 export interface Section {
   key: string;
@@ -1619,6 +1636,7 @@ export interface Section {
   remark: string;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
   is_folded: boolean;
+  is_ranked: boolean;
   facts: Array<Fact>;
   sentences: Array<Sentence>;
   tables: Array<Table>;
@@ -1627,11 +1645,12 @@ export interface Section {
   notes: Array<string>;
 }
 
-/** A sentence, after a word that says what it is, such as `accepted`. */
+/** A sentence, after a word that says what it is, such as `accepted`; names in both stand in backticks. */
 export interface Sentence {
   text: string;
   label: string;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+  links: Array<WebLink>;
 }
 
 /** A case with the metrics and the histories (by number) that it has series in. */
@@ -1704,13 +1723,18 @@ export interface Settings {
   look_shares: Record<string, Record<string, number>> | null;
 }
 
-/** A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it. */
+/**
+ * A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it.
+ *
+ * The title goes on with `continuation`, which is less important.
+ */
 export interface Sheet {
   key: string;
   title: string;
   remark: string;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
   is_folded: boolean;
+  is_ranked: boolean;
   facts: Array<Fact>;
   sentences: Array<Sentence>;
   tables: Array<Table>;
@@ -1718,6 +1742,7 @@ export interface Sheet {
   sections: Array<Section>;
   notes: Array<string>;
   kind: string;
+  continuation: string;
   closing: Array<Fact>;
 }
 
@@ -2078,13 +2103,14 @@ export interface SweepReading {
   warnings: Array<string>;
 }
 
-/** A table; `left_out` is how many rows are not in it. */
+/** A table; `left_out` is how many rows are not in it, `remark` stands below it. */
 export interface Table {
   key: string;
   heading: string;
   columns: Array<Column>;
   rows: Array<Array<Cell>>;
   left_out: number;
+  remark: string;
 }
 
 /** How often and how long the main thread was off its processor; `queue_ns` is when it could have run. */
@@ -2279,7 +2305,7 @@ export interface TriggerList {
  */
 export interface TriggeredRequest {
   id: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   state: string;
   outcomes: Array<OutcomeCount>;
 }
@@ -2351,6 +2377,12 @@ export interface VersionMap {
   versions_left_out: number;
   series_left_out: number;
   accepted: Array<ListedChange>;
+}
+
+/** An address outside of the lab, such as that of changed lines; names in its text stand in backticks. */
+export interface WebLink {
+  text: string;
+  address: string;
 }
 
 /** A case that was looked at, its part of all weights, and what all opportunities together would bring for it. */
@@ -2453,7 +2485,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "others same",
     "less_is_better": true,
     "unit": "instructions",
-    "label": "instructions per request that comes alone",
+    "label": "instructions per request, sent one at a time",
     "heading": "instructions/request alone"
   },
   "instructions_per_tick": {
@@ -2503,7 +2535,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "never",
     "less_is_better": true,
     "unit": "ns",
-    "label": "CPU ns per request of the programs as built",
+    "label": "CPU ns per request, code where the build put it",
     "heading": "as built CPU ns/request"
   },
   "elapsed_ns_per_op": {
@@ -2513,7 +2545,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "for same",
     "less_is_better": true,
     "unit": "ns",
-    "label": "elapsed ns per request",
+    "label": "ns per request until all replies came",
     "heading": "elapsed ns/request"
   },
   "main_thread_ns_per_op": {
@@ -2613,7 +2645,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "never",
     "less_is_better": true,
     "unit": "us",
-    "label": "us per call, by the server",
+    "label": "us per call, as the server counts",
     "heading": "µs/call"
   },
   "ops_per_sec": {

@@ -10,14 +10,12 @@ import {
   type Answer,
   answerOf,
   decidingVerdicts,
-  failedOn,
   isMissing,
   measuredAnswers,
   type Order,
   outcomeOf,
   type ShownComparison,
   sorted,
-  unconfirmed,
   usualMetric,
   wordsOf,
 } from "./comparison.ts";
@@ -76,7 +74,7 @@ export function CaseTable({ comparison, list, details }: Properties) {
           .flatMap(({ answer, usual }) => (usual ? [`${answer}: change of ${metricLabel(usual)}`] : []))
           .join("; ")}
         openAtFirst={(result) => opensRegressions && wordsOf(result).has("regression")}
-        cells={(result) => <Cells result={result} columns={columns} />}
+        cells={(result) => <Cells result={result} columns={columns} remark={reading?.remarks[result.case]} />}
         details={details}
       />
       <p class="quiet small">
@@ -124,8 +122,15 @@ function filtered(cases: ComparedCaseRow[], list: ListControl): ComparedCaseRow[
   );
 }
 
-function Cells({ result, columns }: { result: ComparedCaseRow; columns: AnswerColumn[] }) {
-  const remark = unconfirmed(result) ?? failedOn(result);
+function Cells({
+  result,
+  columns,
+  remark,
+}: {
+  result: ComparedCaseRow;
+  columns: AnswerColumn[];
+  remark: string | undefined;
+}) {
   return (
     <>
       <td>

@@ -76,18 +76,6 @@ export function isMissing(result: ComparedCaseRow, answer: Answer): boolean {
   );
 }
 
-/** What a change that is not confirmed rests on: work alone, or time in one layout of each side. */
-export function unconfirmed(result: ComparedCaseRow): string | undefined {
-  if (result.confirmed || !isChange(result.verdict)) {
-    return undefined;
-  }
-  return isChange(result.time) ? "one layout" : "counted only";
-}
-
-function isChange(word: Outcome | null): boolean {
-  return word === "regression" || word === "improvement";
-}
-
 /** The sides that make a case invalid; undefined where no side does. */
 export function failedOn({ failed_sides }: Pick<ComparedCaseRow, "failed_sides">): string | undefined {
   const [first, ...others] = failed_sides;

@@ -1,0 +1,38 @@
+"""Why a comparison counts as failed, in a sentence."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from zerolap.records import CaseResult, Comparison, FailOn
+from zerolap.sheets.format import listing, one_line
+
+MOST_NAMES: Final = 5
+NOTHING: Final[dict[FailOn, str]] = {"work": "nothing was counted", "time": "nothing was timed"}
+
+
+def gate_sentence(comparison: Comparison, when: FailOn) -> str | None:
+    """Return why a comparison counts as failed, or None if it does not.
+
+    For example `--fail-on work applies: regression in get-100B; on the head only, set-100B fails`.
+    """
+    if not comparison.fails_on(when):
+        return None
+    if not comparison.has_answer_for(when):
+        nothing = NOTHING.get(when, "nothing was measured")
+        return f"--fail-on {when} applies: {nothing}, so a regression cannot be ruled out"
+    failing = comparison.failing_cases(when)
+    on_head = [case for case in failing if case.fails_on_head_only]
+    regressions = [case for case in failing if case.is_regression]
+    undecided = [case for case in failing if not case.is_regression and not case.fails_on_head_only]
+    parts = [
+        *([f"on the head only, {_names(on_head)} {'fails' if len(on_head) == 1 else 'fail'}"] if on_head else []),
+        *([f"regression in {_names(regressions)}"] if regressions else []),
+        *([f"undecided or invalid: {_names(undecided)}"] if undecided else []),
+    ]
+    return f"--fail-on {when} applies: {'; '.join(parts)}"
+
+
+def _names(cases: Sequence[CaseResult]) -> str:
+    names = [one_line(case.case) for case in cases[:MOST_NAMES]]
+    further = len(cases) - len(names)
+    return listing([*names, *([f"{further:,} more"] if further else [])])
