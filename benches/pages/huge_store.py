@@ -208,6 +208,9 @@ class HugeStore:
                         "zerolap": "0.1.0",
                         "recorded_by": "0.1.0",
                         "began": instant(report.began),
+                        "facts": "",
+                        "instrument": "",
+                        "load_host": "",
                     }
                 )
         with self._writing() as connection:
