@@ -74,7 +74,7 @@ def which_function_costs_most_over_all_cases(reader: Reader) -> None:
 def why_was_this_trial_invalid(reader: Reader) -> None:
     reader.click(reader.row("invalid").get_by_role("link"))
     reader.click(reader.shown.get_by_role("button", name="rpush-lpop", exact=True))
-    reader.sees(reader.shown.locator("main"), re.compile(r"steal.{0,40}0\.37", re.DOTALL))
+    reader.sees(reader.shown.locator("main"), re.compile(r"hit_rate.{0,40}0\.87", re.DOTALL))
 
 
 def which_regressions_are_open(reader: Reader) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from zerolap.demonstration.made_up_reports import MadeUpReport
+from zerolap.demonstration.made_up_reports import MadeUpReport, MadeUpTrials
 from zerolap.demonstration.made_up_server import MACHINES, MadeUpServer
 from zerolap.store import Store
 
@@ -138,13 +138,12 @@ def record_many_cases(store: Store, server: MadeUpServer) -> str:
         server, 54, 55, MACHINES[0], server.commits[55].time, agent="x86-agent-a", topic="made-up/server@many"
     )
     if report.id not in store.in_short([report.id]):
-        comparison = report.comparison()
+        report.record(store, MadeUpTrials(store))
+        comparison = store.comparison(report.id)
         cases = [
             case.model_copy(update={"case": f"{case.case}-{number:05d}"})
             for number in range(-(-MANY_CASES // len(comparison.cases)))
             for case in comparison.cases
         ][:MANY_CASES]
-        report.begin(store)
         store.record_comparison(comparison.model_copy(update={"cases": cases}))
-        store.end(report.id, "done")
     return report.id

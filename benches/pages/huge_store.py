@@ -12,17 +12,31 @@ from sqlalchemy import Connection, Table, func, insert, select, text
 
 from zerolap.demonstration import MACHINES, fill_with_made_up_data
 from zerolap.demonstration.made_up_functions import SERVER, file_of
-from zerolap.demonstration.made_up_reports import MadeUpReport
+from zerolap.demonstration.made_up_reports import MadeUpReport, MadeUpTrials
 from zerolap.demonstration.made_up_server import MadeUpServer, instant
 from zerolap.demonstration.made_up_trials import MadeUpMetrics, MeasuredBuild
 from zerolap.history import open_changes
-from zerolap.records import HEAD, History, HistoryChange, HistoryCommit, HistoryPoint, HistorySeries, JobFinished
+from zerolap.records import (
+    HEAD,
+    Block,
+    Case,
+    History,
+    HistoryChange,
+    HistoryCommit,
+    HistoryPoint,
+    HistorySeries,
+    JobFinished,
+    ServerSpec,
+    TrialsJob,
+)
 from zerolap.store import Store, tables as stored
 
 SEED: Final = 7
 MOMENT: Final = datetime(2026, 11, 24, 12, 0, 0, tzinfo=UTC)
 TEMPLATES: Final = 60
 CASES_EACH: Final = 2
+TRIALS_EACH: Final = 1000
+"""More than a template has."""
 BUILDS: Final = 2000
 COPIES_AT_ONCE: Final = 10_000
 YEARS: Final = 2.0
@@ -87,8 +101,8 @@ class HugeStore:
         return self.store._database.writing()
 
     def _templates(self, server: MadeUpServer) -> Iterator[MadeUpReport]:
-        """Record the comparisons that are copied: of two cases each, without blobs."""
-        names = [case.name for case in server.cases]
+        """Record the comparisons that are copied: of two cases each."""
+        names, trials = [case.name for case in server.cases], MadeUpTrials(self.store)
         for number in range(TEMPLATES):
             head = 5 + 2 * number
             report = MadeUpReport(
@@ -101,7 +115,7 @@ class HugeStore:
                 cases=(names[number % len(names)], names[(number + 5) % len(names)]),
                 topic=f"made-up/server@template-{number}",
             )
-            report.record(self.store)
+            report.record(self.store, trials)
             yield report
 
     def _metrics_of(self, connection: Connection, templates: list[MadeUpReport]) -> float:
@@ -160,7 +174,7 @@ class HugeStore:
         for place, copy in enumerate(copies):
             report = by_id[copy.template]
             case = report.selected[0]
-            job = report.job(case, "sampled")
+            job = _sampled_job(report, case)
             identity = f"j-{copy.n}-sampled"
             jobs.append(
                 {
@@ -175,7 +189,7 @@ class HugeStore:
             )
             for side, position in report.sides.items():
                 metrics = MadeUpMetrics(server, case.name, position, report.machine, report.began, f"{copy.id} {side}")
-                build = MeasuredBuild(metrics, self.store.blobs)
+                build = MeasuredBuild(metrics, self.store.blobs, {})
                 table = _enlarged(build.stack_table(), random.Random(f"{copy.n} {side}"))
                 trials.append(
                     {
@@ -194,6 +208,9 @@ class HugeStore:
                         "zerolap": "0.1.0",
                         "recorded_by": "0.1.0",
                         "began": instant(report.began),
+                        "facts": "",
+                        "instrument": "",
+                        "load_host": "",
                     }
                 )
         with self._writing() as connection:
@@ -247,7 +264,7 @@ class _Copying:
         rename = "replace(replace(old.{0}, k.template, k.id), k.before, k.created)"
         job = "'j-' || CAST(k.n AS TEXT) || '-' || CAST({}.number AS TEXT)"
         case = f"1000000 + k.n * {CASES_EACH} + {{}}.position"
-        trial = "1000000 + k.n * 100 + {}.id - k.first_trial"
+        trial = f"1000000 + k.n * {TRIALS_EACH} + {{}}.id - k.first_trial"
         build = f"old.{{0}} || '-' || CAST(k.n % {BUILDS} AS TEXT)"
         by_request = "JOIN copies k ON k.template = old.request_id AND k.measured = 1"
         by_document = "JOIN copies k ON k.template = old.document_id"
@@ -289,6 +306,14 @@ class _Copying:
     def _copy(self, table: Table, columns: dict[str, str], join: str, key: str = "") -> None:
         chosen = f"{join} WHERE k.n >= {self.first} AND k.n < {self.end} ORDER BY k.n"
         _copy(self.connection, table, columns, chosen, key)
+
+
+def _sampled_job(report: MadeUpReport, case: Case) -> TrialsJob:
+    servers = {
+        side: ServerSpec(build=server.spec.digest, topology=case.topology)
+        for side, server in report.resolved.servers.items()
+    }
+    return TrialsJob(request=report.id, case=case, servers=servers, engine="sampled", blocks=(Block(number=0, seed=7),))
 
 
 def _copy(connection: Connection, table: Table, columns: dict[str, str], rest: str, key: str = "") -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from zerolap import __version__
-from zerolap.demonstration.made_up_reports import MadeUpReport
+from zerolap.demonstration.made_up_reports import MadeUpReport, MadeUpTrials
 from zerolap.demonstration.made_up_server import (
     ARM,
     BRANCH,
@@ -56,6 +56,7 @@ class MadeUpFleet:
 
     server: MadeUpServer
     store: Store
+    trials: MadeUpTrials
 
     def record_agents(self) -> None:
         """Record the platforms of the fleet and its agents, of which one drains, one is gone and one is refused."""
@@ -91,14 +92,14 @@ class MadeUpFleet:
 
     def record_running(self, report: MadeUpReport, agent: str) -> None:
         """Record a request of which an agent measures the second job, and the others wait."""
-        report.begin(self.store)
+        execution = report.begin(self.store)
+        jobs = report.jobs(execution)
         now = self.server.moment.timestamp()
-        attempts, outcomes = report.measured(self.store)
         began = report.began.timestamp()
         states: tuple[AttemptState, ...] = ("done", "claimed")
         placed = [
             replace(
-                attempt,
+                report.attempt(job, place),
                 state=states[place] if place < len(states) else "ready",
                 agent=agent if place < len(states) else None,
                 created=report.asked.timestamp(),
@@ -106,11 +107,11 @@ class MadeUpFleet:
                 ended=now - 60 * RUNNING_MINUTES - 5 if place == 0 else None,
                 starts=1 if place < len(states) else 0,
             )
-            for place, attempt in enumerate(attempts)
+            for place, job in enumerate(jobs)
         ]
         self.store.fleet.add_attempts(placed)
-        self.store.fleet.take_in([], [outcome for outcome in outcomes if outcome.attempt.id == attempts[0].id])
-        self.store.record_comparison(report.comparison().model_copy(update={"cases": [], "state": "running"}))
+        events = self.trials.carry_out(jobs[0], report)
+        self.store.fleet.take_in([], [Outcome(placed[0], event) for event in events])
         self.store.dated.request(report.id, report.asked.timestamp(), None)
 
     def record_waiting(self, report: MadeUpReport, reason: str) -> None:
@@ -128,7 +129,7 @@ class MadeUpFleet:
 
     def record_lost(self, report: MadeUpReport, reason: str) -> None:
         """Record a request whose jobs were given up after agents were lost, or failed."""
-        report.begin(self.store)
+        jobs = report.jobs(report.begin(self.store))[:2]
         asked = report.asked.timestamp()
         ended = asked + 2 * HOUR
         given = [
@@ -136,7 +137,7 @@ class MadeUpFleet:
                 id=self.server.identity("a", "lost", report.id, place),
                 request=report.id,
                 platform=report.machine,
-                given=report.job(case, "counted"),
+                given=job,
                 state="given up" if place == 0 else "failed",
                 agent=SILENT,
                 delivery=3,
@@ -149,7 +150,7 @@ class MadeUpFleet:
                 if place == 0
                 else "the server exited with 139",
             )
-            for place, case in enumerate(report.selected[:2])
+            for place, job in enumerate(jobs)
         ]
         self.store.fleet.add_attempts(given)
         version = report.server.version(report.head)

@@ -1,14 +1,13 @@
-"""Made-up comparisons and runs: their requests, jobs, trials and documents, written as the lab writes real ones."""
+"""Made-up comparisons and runs: planned, judged and explained as the lab does it with what it measures."""
 
-import math
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, Literal
 
-from zerolap.demonstration.made_up_functions import file_of
+from zerolap.demonstration.made_up_reasons import MadeUpExplainer
 from zerolap.demonstration.made_up_server import (
     BRANCH,
     GITHUB_REPOSITORY,
@@ -19,63 +18,53 @@ from zerolap.demonstration.made_up_server import (
     instant,
 )
 from zerolap.demonstration.made_up_trials import (
-    COUNTED_BLOCKS,
     DISTURBED,
-    SATURATED,
-    STARTS,
+    MISSED,
+    START_SCATTER,
+    UNSTEADY_SCATTER,
     MadeUpMetrics,
     MeasuredBuild,
-    functions_by_share,
 )
-from zerolap.demonstration.made_up_verdicts import MIN_EFFECTS, MadeUpCase, Q
+from zerolap.documents import CaseExplainer, Results
+from zerolap.engines import Simulated
+from zerolap.lab import Execution, Lab, LocalPlatform
 from zerolap.records import (
     BASE,
     HEAD,
-    Amounts,
     Block,
+    Build,
+    BuildSpec,
     Case,
-    CaseResult,
-    Comparison,
-    FunctionCost,
-    JobFinished,
+    Event,
     Measurement,
     Priority,
     Request,
     RequestedServer,
-    RequestState,
     Resolved,
     ResolvedServer,
-    RunCase,
-    RunReport,
-    ServerSpec,
     Settings,
     Side,
-    Spread,
-    StartRatio,
-    Summary,
-    TrialDone,
     TrialsJob,
-    Validity,
 )
 from zerolap.store import Attempt, Outcome, Store
 
-JOB_SECONDS: Final = 42.0
+JOB_SECONDS: Final = 7.0
+BUDGET_SECONDS: Final = 1200.0
 ASKED_BEFORE: Final = timedelta(seconds=90)
 """So long before it began, a request was asked for."""
-RUN_COUNTED: Final = ("instructions_per_op", "allocations_per_op", "syscalls_per_op")
-RUN_TIMED: Final = ("cpu_ns_per_op", "ops_per_sec", "latency_p50_us", "latency_p99_us")
-IDENTICAL_TIMED: Final = 0.12
 INVALID_CASE: Final = "rpush-lpop"
-"""Of comparisons with a fault: it is invalid there."""
-BLOCK_OF_FAULT: Final = 2
+"""Of reports with a fault: the head finds too few of its keys."""
+DISTURBED_CASE: Final = "sismember"
+"""Of reports with a fault: other guests of the machine took processors from all of its starts."""
 
 
 @dataclass(frozen=True)
 class MadeUpReport:
     """A comparison of two commits, or the run of one, on a machine, begun at a time.
 
-    `base` is none for a run. With `is_detailed` it has timelines, stacks and call graphs. `has_fault`: a case is
-    invalid because the machine was disturbed. `trigger` is what caused it, `agent` who measured it.
+    `base` is none for a run. With `is_detailed` it has the stacks of all cases. `has_fault`: a case is invalid, and
+    another one was disturbed. The times of the case `unsteady` differ much from start to start. `trigger` is what
+    caused it, `agent` who measured it.
     """
 
     server: MadeUpServer
@@ -85,14 +74,12 @@ class MadeUpReport:
     began: datetime
     agent: str
     cases: tuple[str, ...] = ()
-    is_timed: bool = True
     is_detailed: bool = False
     has_fault: bool = False
+    unsteady: str = ""
     priority: Priority = "backfill"
     topic: str = ""
     trigger: str = "schedule"
-    command_line: str = ""
-    digests: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def id(self) -> str:
@@ -119,28 +106,15 @@ class MadeUpReport:
         """The cases that are measured."""
         return tuple(case for case in self.server.cases if not self.cases or case.name in self.cases)
 
-    @property
-    def counted_blocks(self) -> int:
-        """How often each case is counted on a side."""
-        return COUNTED_BLOCKS if self.is_detailed else 2
-
-    @property
-    def starts(self) -> int:
-        """How many starts of each side are timed."""
-        return STARTS if self.is_detailed else 3
-
     @cached_property
     def settings(self) -> Settings:
         """How it is measured."""
         return Settings(
-            engines=["counted", "timed", "sampled"] if self.is_timed else ["counted"],
-            min_effect=dict(MIN_EFFECTS),
-            q=Q,
-            budget_seconds=480.0,
+            engines=["counted", "timed", "sampled"],
+            min_effect={"counted": 0.005, "timed": 0.02},
+            q=0.01,
+            budget_seconds=BUDGET_SECONDS,
             seed=self.server.draw("seed", self.id).randrange(1 << 31),
-            level=0.99,
-            equivalence_level=0.05,
-            regression_rule="interval beyond 0, estimate beyond the minimum effect",
         )
 
     @cached_property
@@ -154,7 +128,7 @@ class MadeUpReport:
             id=self.id,
             kind=self.kind,
             created=instant(self.asked),
-            command_line=self.command_line or shlex.join(words),
+            command_line=shlex.join(words),
             servers={
                 side: RequestedServer(source=self.server.source(position)) for side, position in self.sides.items()
             },
@@ -164,6 +138,7 @@ class MadeUpReport:
             priority=self.priority,
             topic=self.topic or f"{GITHUB_REPOSITORY}@{BRANCH}",
             trigger=self.trigger,
+            all_stacks=self.is_detailed,
             notes=(NOT_MEASURED,),
             is_seed_drawn=True,
         )
@@ -186,78 +161,37 @@ class MadeUpReport:
             notes=(NOT_MEASURED,),
         )
 
-    def begin(self, store: Store) -> None:
-        """Record the request, its builds, and that it runs."""
-        for position in self.sides.values():
-            store.record_build(self.server.build(position, self.machine), self.server.source(position))
-        store.begin(self.resolved)
+    def begin(self, store: Store) -> Execution:
+        """Record the request, its builds, and that it runs; return its execution."""
+        store.submit([self.request])
+        execution = Execution(self.request, Lab(store), MadeUpPlatform(self, store))
+        execution.begin(self.resolved)
+        return execution
 
-    def record(self, store: Store, state: RequestState = "done") -> None:
-        """Record the whole of it with its end."""
-        self.begin(store)
-        attempts, outcomes = self.measured(store)
-        store.fleet.add_attempts(attempts)
-        store.fleet.take_in([], outcomes)
-        if self.base is None:
-            store.record_run(self.run_report())
-        else:
-            comparison = self.comparison()
-            store.record_comparison(comparison)
-            if self.is_timed:
-                store.record_spreads(self.id, self._spreads(), "standalone")
-                store.record_start_ratios(self.id, self._start_ratios(outcomes))
-        store.end(self.id, state)
-        submitted = self.asked.timestamp()
-        store.dated.request(self.id, submitted, submitted + 60 + JOB_SECONDS * len(attempts))
-
-    # Trials.
-
-    def job(self, case: Case, engine: str) -> TrialsJob:
-        """Return the job of a case and an engine."""
-        blocks = {"counted": self.counted_blocks, "timed": self.starts}.get(engine, 1)
-        return TrialsJob(
-            request=self.id,
-            case=case,
-            servers={
-                side: ServerSpec(
-                    build=self.server.spec(position, self.machine).digest, topology=case.topology, config=case.config
-                )
-                for side, position in self.sides.items()
-            },
-            engine=engine,
-            blocks=tuple(Block(number=number, seed=self.settings.seed + number) for number in range(blocks)),
-            amounts=Amounts(),
-        )
-
-    def measured(self, store: Store) -> tuple[list[Attempt], list[Outcome]]:
-        """Return the attempts at all jobs, and what was measured in them."""
+    def record(self, store: Store, trials: "MadeUpTrials") -> None:
+        """Have the whole of it planned, measured by a simulated engine and judged, and record it with its end."""
+        execution = self.begin(store)
         attempts: list[Attempt] = []
         outcomes: list[Outcome] = []
-        for case in self.selected:
-            for engine in self._engines(case):
-                job = self.job(case, engine)
-                attempt = self._attempt(job, len(attempts))
-                attempts.append(attempt)
-                for block in range(len(job.blocks)):
-                    measurements = {side: self._measurement(store, case, engine, block, side) for side in self.sides}
-                    done = TrialDone(job=job.id, block=block, measurements=measurements)
-                    outcomes.append(Outcome(attempt, done))
-                outcomes.append(Outcome(attempt, JobFinished(job=job.id)))
-        return attempts, outcomes
+        while jobs := self.jobs(execution):
+            for job in jobs:
+                attempts.append(self.attempt(job, len(attempts)))
+                for event in trials.carry_out(job, self):
+                    outcomes.append(Outcome(attempts[-1], event))
+                    execution.take_in(job, event)
+        store.fleet.add_attempts(attempts)
+        store.fleet.take_in([], outcomes)
+        execution.finish()
+        store.end(self.id, "done")
+        submitted = self.asked.timestamp()
+        store.dated.request(self.id, submitted, self.began.timestamp() + JOB_SECONDS * len(attempts))
 
-    def _engines(self, case: Case) -> Sequence[str]:
-        if not self._is_timed(case):
-            return ("counted",)
-        return ("counted", "timed", "sampled") if self.is_detailed else ("counted", "timed")
+    def jobs(self, execution: Execution) -> list[TrialsJob]:
+        """Return the next jobs, which are no builds."""
+        return [job for job in execution.next_jobs().jobs if isinstance(job, TrialsJob)]
 
-    def _is_timed(self, case: Case) -> bool:
-        """Whether a case is timed: of those that are identical, a sample is."""
-        if self.base is None or not self.server.is_identical(self.base, self.head, case.name):
-            return self.is_timed
-        return self.is_timed and self.server.draw("sample", self.id, case.name).random() < IDENTICAL_TIMED
-
-    def _attempt(self, job: TrialsJob, place: int) -> Attempt:
-        created = self.began.timestamp() - 30
+    def attempt(self, job: TrialsJob, place: int) -> Attempt:
+        """Return the attempt at a job, which has so many jobs before it."""
         claimed = self.began.timestamp() + JOB_SECONDS * place
         return Attempt(
             id=self.server.identity("a", job.id),
@@ -269,140 +203,59 @@ class MadeUpReport:
             delivery=1,
             publications=1,
             starts=1,
-            created=created,
+            created=self.began.timestamp() - 30,
             claimed=claimed,
             ended=claimed + JOB_SECONDS - 2,
         )
 
-    def _measurement(self, store: Store, case: Case, engine: str, block: int, side: Side) -> Measurement:
-        build = self._build(store, case, side)
-        if engine == "sampled":
-            return build.sampled()
-        if engine == "counted":
-            return build.counted(block, self._graph(build, side) if block == 0 and self.is_detailed else None)
-        is_disturbed = self.has_fault and block == BLOCK_OF_FAULT and case.name == INVALID_CASE
-        return build.timed(block, has_timeline=self.is_detailed, fault=DISTURBED if is_disturbed else None)
 
-    def _graph(self, build: MeasuredBuild, side: Side) -> str:
-        key = f"{build.case} {side}"
-        if key not in self.digests:
-            self.digests[key] = build.graph()
-        return self.digests[key]
+class MadeUpTrials:
+    """Carries out the jobs of reports by a simulated engine."""
 
-    def _build(self, store: Store, case: Case, side: Side) -> MeasuredBuild:
-        return MeasuredBuild(self._metrics(case, self.sides[side]), store.blobs)
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._place = Lab(store).place
+        self._shared: dict[tuple[str, str, int], str] = {}
 
-    def _metrics(self, case: Case, position: int) -> MadeUpMetrics:
-        return MadeUpMetrics(self.server, case.name, position, self.machine, self.began, self.id)
+    def carry_out(self, job: TrialsJob, report: MadeUpReport) -> Iterator[Event]:
+        """Carry out a job of a report."""
 
-    # Documents.
+        def measured(job: TrialsJob, block: Block, side: Side) -> Measurement:
+            return self._measured(job, block, side, report)
 
-    def comparison(self) -> Comparison:
-        """Return the document of a comparison."""
-        cases = [self._case_result(case) for case in self.selected]
-        words = [case.verdict for case in cases]
-        return Comparison(
-            id=self.id,
-            created=instant(self.asked),
-            command_line=self.request.exact_command_line,
-            state="done",
-            base=self.server.measured(self.sides[BASE], self.machine),
-            head=self.server.measured(self.head, self.machine),
-            platform=self.server.platform(self.machine, self.began),
-            settings=self.settings,
-            summary=Summary(
-                regression=words.count("regression"),
-                improvement=words.count("improvement"),
-                same=words.count("same"),
-                unsure=words.count("unsure"),
-                invalid=words.count("invalid"),
-                machine_seconds=round(JOB_SECONDS * 0.7 * len(cases), 1),
-            ),
-            notes=[NOT_MEASURED],
-            cases=cases,
+        return Simulated(measured=measured).carry_out(job, self._place)
+
+    def _measured(self, job: TrialsJob, block: Block, side: Side, report: MadeUpReport) -> Measurement:
+        """Return what a trial of a job measures on a side."""
+        case = job.case.name
+        scatter = UNSTEADY_SCATTER if case == report.unsteady else START_SCATTER
+        metrics = MadeUpMetrics(
+            report.server, case, report.sides[side], report.machine, report.began, report.id, scatter
         )
+        build = MeasuredBuild(metrics, self._store.blobs, self._shared)
+        if job.engine == "sampled":
+            return build.sampled(block.number)
+        if job.engine == "timed":
+            return build.timed(block, job.amounts, DISTURBED if report.has_fault and case == DISTURBED_CASE else None)
+        is_faulty = report.has_fault and case == INVALID_CASE and side == HEAD
+        return build.counted(block.number, MISSED if is_faulty else None)
 
-    def _compared(self, case: Case) -> MadeUpCase:
-        return MadeUpCase(
-            case,
-            self._metrics(case, self.sides[BASE]),
-            self._metrics(case, self.head),
-            self._is_timed(case),
-            self.counted_blocks,
-            self.starts,
-        )
 
-    def _case_result(self, case: Case) -> CaseResult:
-        if self.has_fault and case.name == INVALID_CASE:
-            return self._compared(case).invalid(DISTURBED)
-        return self._compared(case).result()
+class MadeUpPlatform(LocalPlatform):
+    """The machine of a report: it has all builds, none of which is a program."""
 
-    def run_report(self) -> RunReport:
-        """Return the document of a run."""
-        return RunReport(
-            id=self.id,
-            created=instant(self.asked),
-            command_line=self.request.exact_command_line,
-            server=self.server.measured(self.head, self.machine),
-            platform=self.server.platform(self.machine, self.began),
-            settings=self.settings,
-            machine_seconds=round(JOB_SECONDS * 0.6 * len(self.selected), 1),
-            notes=[NOT_MEASURED],
-            cases=[self._run_case(case) for case in self.selected],
-        )
+    def __init__(self, report: MadeUpReport, store: Store) -> None:
+        super().__init__(Lab(store))
+        self._report = report
+        self._blobs = store.blobs
 
-    def _run_case(self, case: Case) -> RunCase:
-        measured = self._metrics(case, self.head)
-        metrics = {metric: measured.mean("counted", metric, self.counted_blocks) for metric in RUN_COUNTED}
-        metrics |= {metric: measured.mean("timed", metric, self.starts) for metric in RUN_TIMED}
-        instructions, cpu = metrics["instructions_per_op"], metrics["cpu_ns_per_op"]
-        counted = dict(functions_by_share(self.server.function_weights(case.name, self.head, None)))
-        shares = functions_by_share(self.server.function_weights(case.name, self.head, self.machine))
-        is_invalid = self.has_fault and case.name == INVALID_CASE
-        return RunCase(
-            case=case.name,
-            commands=case.verbs,
-            group=case.group,
-            topology=case.topology.name,
-            validity=Validity.of([SATURATED]) if is_invalid else Validity.of([]),
-            metrics={} if is_invalid else metrics,
-            functions=[]
-            if is_invalid
-            else [
-                FunctionCost(
-                    function=name,
-                    file=file_of(name),
-                    self_instructions_per_op=round(counted.get(name, 0.0) * instructions, 1),
-                    calls_per_op=1.0,
-                    self_cpu_ns_per_op=round(share * cpu, 1),
-                    share=round(share, 4),
-                )
-                for name, share in shares[:12]
-            ],
-            samples=self.starts,
-        )
+    def builds(self, specs: Mapping[Side, BuildSpec]) -> Mapping[str, Build]:
+        """Return the builds."""
+        report = self._report
+        return {specs[side].digest: report.server.build(place, report.machine) for side, place in report.sides.items()}
 
-    # What is learnt of starts.
-
-    def _spreads(self) -> dict[tuple[str, str], Spread]:
-        spreads = {}
-        for case in self.selected:
-            draw = self.server.draw("spread", self.id, case.name)
-            variance = (0.006 * math.exp(draw.gauss(0, 0.25))) ** 2
-            spreads[case.name, "cpu_ns_per_op"] = Spread(variance=variance, degrees=2.0 * (self.starts - 1))
-        return spreads
-
-    def _start_ratios(self, outcomes: Iterable[Outcome]) -> list[StartRatio]:
-        ratios = []
-        for outcome in outcomes:
-            job, done = outcome.attempt.job, outcome.event
-            if not isinstance(job, TrialsJob) or not isinstance(done, TrialDone) or job.engine != "timed":
-                continue
-            base, head = (done.measurements[side].metrics["cpu_ns_per_op"] for side in (BASE, HEAD))
-            ratio = math.log(head / base)
-            ratios.append(
-                StartRatio(
-                    case=job.case.name, metric="cpu_ns_per_op", engine="timed", block=done.block, log_ratio=ratio
-                )
-            )
-        return ratios
+    def explainer(self, results: Results) -> CaseExplainer:
+        """Return what explains the comparison by sources that are made up."""
+        report = self._report
+        base, head = report.sides[BASE], report.sides[HEAD]
+        return MadeUpExplainer(report.server, base, head, report.machine, self._blobs)

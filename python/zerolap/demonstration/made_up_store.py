@@ -9,18 +9,16 @@ from typing import Final
 from zerolap.byte_counts import GIB
 from zerolap.demonstration.made_up_fleet import PULL_REQUEST, MadeUpFleet, MadeUpTriggers
 from zerolap.demonstration.made_up_history import made_up_history
-from zerolap.demonstration.made_up_reports import ASKED_BEFORE, MadeUpReport
+from zerolap.demonstration.made_up_reports import ASKED_BEFORE, MadeUpReport, MadeUpTrials
 from zerolap.demonstration.made_up_server import (
     ARM,
     COMMITS,
     GITHUB_REPOSITORY,
-    HASH_COMMIT,
     MACHINES,
     NOT_MEASURED,
     PLANTED,
     RELEASES,
     X86,
-    ZADD_COMMIT,
     Machine,
     MadeUpServer,
     instant,
@@ -29,9 +27,10 @@ from zerolap.demonstration.made_up_sweeps import MadeUpEmulatedSweep, MadeUpSwee
 from zerolap.history import open_changes
 from zerolap.store import AcceptedChange, Store
 
-NEWEST_COMPARED: Final = 10
+NEWEST_COMPARED: Final = 5
 """So many of the last commits are compared with the one before them."""
-DETAILED: Final = (ZADD_COMMIT, HASH_COMMIT)
+NEWEST_PUSHED: Final = 20
+"""Of so many there are triggers."""
 PULL_HEAD: Final = 158
 
 
@@ -46,10 +45,11 @@ class MadeUpStore:
         """Write it all."""
         self.store.notice = NOT_MEASURED
         self._record_platforms()
-        fleet = MadeUpFleet(self.server, self.store)
+        trials = MadeUpTrials(self.store)
+        fleet = MadeUpFleet(self.server, self.store, trials)
         fleet.record_agents()
         for report in self.reports:
-            report.record(self.store)
+            report.record(self.store, trials)
         self._record_open(fleet)
         self._record_triggers()
         self._record_history()
@@ -72,13 +72,13 @@ class MadeUpStore:
         """The comparisons and runs that have ended, the oldest first."""
         reports = [self._release(head, base, machine) for base, head in self._releases() for machine in MACHINES]
         reports += [self._commit(change, machine) for change in self._compared_commits() for machine in MACHINES]
-        reports += [self._run(position, machine) for position in (55, 150) for machine in MACHINES]
+        reports += [self._run(55, X86), self._run(150, X86), self._run(150, ARM)]
         reports += [self._pull_request(machine) for machine in MACHINES]
         return sorted(reports, key=lambda report: report.began)
 
     def _releases(self) -> list[tuple[int, int]]:
         places = sorted(RELEASES)
-        return [(places[0], places[1]), (places[1], places[2]), (places[1], places[4])]
+        return [(places[0], places[1]), (places[1], places[4])]
 
     def _compared_commits(self) -> list[int]:
         return sorted({change.position for change in PLANTED} | set(range(COMMITS - NEWEST_COMPARED, COMMITS)))
@@ -97,7 +97,6 @@ class MadeUpStore:
             machine,
             self._began(position, machine),
             agent=_agent(machine),
-            is_detailed=position in DETAILED or position in (112, 146),
             has_fault=position == COMMITS - 1 and machine == ARM,
             trigger=triggers.trigger_id("push", position),
         )
@@ -110,7 +109,8 @@ class MadeUpStore:
             machine,
             self._began(head, machine) + timedelta(hours=1),
             agent=_agent(machine),
-            is_detailed=head == max(RELEASES),
+            is_detailed=head == max(RELEASES) and machine == X86,
+            unsteady="zrange-100-withscores" if head == sorted(RELEASES)[1] and machine == ARM else "",
             priority="release",
             topic=f"{GITHUB_REPOSITORY}@tag:{RELEASES[head]}",
             trigger=MadeUpTriggers(self.server, self.store).trigger_id("tag", head),
@@ -157,9 +157,9 @@ class MadeUpStore:
         fleet.record_ended(
             self._asked(154, X86, (), "old", 1585), "cancelled", f"cancelled: {GITHUB_REPOSITORY}#9 was closed"
         )
-        lost = self._asked(152, X86, ("zadd", "hset"), "lost", 1320)
+        lost = self._asked(152, X86, ("rpush-lpop", "zadd"), "lost", 1320)
         fleet.record_lost(lost, "2 jobs have failed: three agents were lost")
-        nightly = self._asked(157, ARM, ("zadd", "hset", "xadd-auto-id"), "nightly", 17)
+        nightly = self._asked(157, ARM, ("rpush-lpop", "zadd", "xadd-auto-id"), "nightly", 17)
         fleet.record_running(nightly, "arm-agent-b")
         fleet.record_running(self._asked(158, X86, ("lrange-100", "sismember"), "lists", 15), "x86-agent-a")
         fleet.record_waiting(self._asked(156, ARM, (), "rebuild", 12), "one request is before it")
@@ -191,7 +191,7 @@ class MadeUpStore:
         for base, head in self._releases():
             caused = by_cause.get(triggers.trigger_id("tag", head), [])
             triggers.tag(head, RELEASES[base], hours(head), caused)
-        for position in range(COMMITS - 2 * NEWEST_COMPARED, COMMITS):
+        for position in range(COMMITS - NEWEST_PUSHED, COMMITS):
             triggers.push(position, hours(position), by_cause.get(triggers.trigger_id("push", position), []))
         caused = by_cause[triggers.trigger_id("pull request", PULL_REQUEST)]
         triggers.pull_request(PULL_REQUEST, 146, 145, 3.0, caused)

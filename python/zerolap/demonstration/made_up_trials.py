@@ -6,24 +6,24 @@ import math
 import random
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from zerolap import __version__
-from zerolap.demonstration.made_up_functions import BACKGROUND, SERVER, file_of, object_of, source_of
-from zerolap.demonstration.made_up_server import COSTS, PLANTED, Machine, MadeUpServer, instant
-from zerolap.records import Amounts, Check, Measurement, Placement, SliceRecord, Timeline, Validity, Windows
+from zerolap.demonstration.made_up_functions import BACKGROUND, SERVER, file_of, function_tree, object_of, source_of
+from zerolap.demonstration.made_up_server import COSTS, Machine, MadeUpServer, instant
+from zerolap.records import Amounts, Block, Check, Measurement, Placement, SliceRecord, Timeline, Validity, Windows
 from zerolap.store import Blobs
 
-COUNTED_BLOCKS: Final = 5
-STARTS: Final = 6
-PAIRS: Final = 12
+PAIRS: Final = 8
 SLICE_REQUESTS: Final = 4800
 SAMPLES: Final = 9000
 COUNTED_SCATTER: Final = 0.0003
-START_SCATTER: Final = 0.004
+SLICE_SCATTER: Final = 0.006
+START_SCATTER: Final = 0.003
+UNSTEADY_SCATTER: Final = 0.04
 """Standard deviation of the times of starts, as a part; that of a pair's ratio is this times the root of two."""
 WINDOWS: Final = Windows(small=64, large=288)
 BACKGROUND_SAMPLES: Final = 140
@@ -32,7 +32,10 @@ MADE_TWICE: Final = "createStreamIDString"
 """Makes the text of an id for the reply, and since the commit `MADE_TWICE_SINCE` once more for replicas."""
 MADE_TWICE_SINCE: Final = 112
 DISTURBED: Final = Check(check="steal", ok=False, value=0.37, limit="<= 0.2")
-SATURATED: Final = Check(check="client_saturation", ok=False, value=0.994, limit="<= 0.98, or a server busy >= 0.9")
+MISSED: Final = Check(check="hit_rate", ok=False, value=0.87, limit=">= 0.99")
+COMPARES: Final = "processCommand"
+"""The function in which each change of what is executed shows."""
+WINDOWS_REQUESTS: Final = 224
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class MadeUpMetrics:
     began: datetime
     subject: str
     """What the random numbers belong to: the id of the request."""
+    scatter: float = START_SCATTER
 
     @property
     def cpu_ns(self) -> float:
@@ -66,32 +70,35 @@ class MadeUpMetrics:
             "clock_readings_per_op": 2.296,
         }
 
-    def timed(self, block: int) -> dict[str, float]:
-        """Return the metrics of a timed start; what placement does is common to both sides of a block."""
-        layout = self.server.draw(self.subject, self.case, "layout", block).gauss(0, 2.5 * START_SCATTER)
-        scatter = self.server.draw(self.subject, self.case, self.position, "timed", block).gauss(0, START_SCATTER)
-        cpu = self.cpu_ns * math.exp(layout + scatter)
-        rate = 1e9 / (1.06 * cpu)
-        latency = 16 * 20 * 1e6 / rate
+    def timed_ns(self, block: int, *, as_built: bool) -> float:
+        """Return the CPU time of a request in a start; what placement does is common to both sides of a block."""
+        subject = (self.subject, self.case, "as built" if as_built else "placed", block)
+        layout = self.server.draw(*subject).gauss(0, 2.5 * START_SCATTER)
+        scatter = self.server.draw(*subject, self.position).gauss(0, self.scatter)
+        return self.cpu_ns * math.exp(layout + scatter)
+
+    def of_slice(self, cpu_ns: float) -> dict[str, float]:
+        """Return the metrics of a slice, or of a start, of which a request took so much CPU time."""
+        elapsed_ns = 1.06 * cpu_ns
         return {
-            "cpu_ns_per_op": cpu,
-            "whole_cpu_ns_per_op": 1.043 * cpu,
-            "elapsed_ns_per_op": 1.06 * cpu,
-            "main_thread_ns_per_op": cpu,
-            "usec_per_call": 0.24e-3 * cpu,
-            "ops_per_sec": rate,
-            "latency_p50_us": latency,
-            "latency_p99_us": 2.05 * latency,
-            "latency_p99_9_us": 6.4 * latency,
-            "latency_max_us": 13.2 * latency,
-            "cycles_per_op": 2.9 * cpu,
-            "control_ns": 20.2 * self.server.platform_effect(self.machine, self.began),
+            "cpu_ns_per_op": round(cpu_ns, 2),
+            "usec_per_call": round(0.24e-3 * cpu_ns, 4),
+            "ops_per_sec": round(1e9 / elapsed_ns, 1),
+            "latency_p50_us": round(16 * 20 * elapsed_ns / 1e3, 3),
         }
 
-    def mean(self, engine: str, metric: str, blocks: int) -> float:
-        """Return the mean of a metric over the trials of an engine."""
-        trials = map(self.timed if engine == "timed" else self.counted, range(blocks))
-        return statistics.fmean(metrics[metric] for metrics in trials)
+    def of_start(self, cpu_ns: float) -> dict[str, float]:
+        """Return the metrics of a start as a whole."""
+        metrics = self.of_slice(cpu_ns)
+        return metrics | {
+            "whole_cpu_ns_per_op": 1.043 * cpu_ns,
+            "elapsed_ns_per_op": 1.06 * cpu_ns,
+            "main_thread_ns_per_op": cpu_ns,
+            "latency_p99_us": 2.05 * metrics["latency_p50_us"],
+            "latency_p99_9_us": 6.4 * metrics["latency_p50_us"],
+            "latency_max_us": 13.2 * metrics["latency_p50_us"],
+            "control_ns": 20.2 * self.server.platform_effect(self.machine, self.began),
+        }
 
     @property
     def last_change(self) -> int:
@@ -105,6 +112,8 @@ class MeasuredBuild:
 
     of: MadeUpMetrics
     blobs: Blobs
+    shared: dict[tuple[str, str, int], str]
+    """Digests of blobs that many trials share, by kind, case and the last commit that changed what it executes."""
 
     @property
     def server(self) -> MadeUpServer:
@@ -123,13 +132,15 @@ class MeasuredBuild:
     def _facts(self) -> str:
         return self.server.platform(self.of.machine, self.of.began).facts_digest
 
-    def counted(self, block: int, graph: str | None) -> Measurement:
-        """Return a counted trial."""
+    def counted(self, block: int, fault: Check | None = None) -> Measurement:
+        """Return a counted trial; the first one records what was executed. A `fault` makes it invalid."""
+        is_first = block == 0
         return Measurement(
             metrics=self.of.counted(block),
-            validity=Validity.of(_checks(352)),
+            validity=Validity.of([*_checks(352), *([] if fault is None else [fault])]),
             amounts=Amounts(windows=WINDOWS),
-            graph=graph,
+            graph=self._recorded("graph", self._graph) if is_first else None,
+            executed=self._recorded("executed", self._executed) if is_first else None,
             executed_code=self.server.digits("executed", self.case, self.of.last_change, self.of.machine),
             seconds=1.7,
             method=4,
@@ -139,40 +150,40 @@ class MeasuredBuild:
             instrument="valgrind 3.19.0",
         )
 
-    def timed(self, block: int, *, has_timeline: bool, fault: Check | None = None) -> Measurement:
+    def timed(self, block: Block, amounts: Amounts, fault: Check | None = None) -> Measurement:
         """Return a timed start with its slices; a `fault` makes it invalid."""
-        draw, metrics = self._draw("timeline", block), self.of.timed(block)
-        timeline = self._timeline(draw, metrics["cpu_ns_per_op"], metrics["latency_p50_us"]) if has_timeline else None
+        cpu_ns = self.of.timed_ns(block.number, as_built=amounts.as_built)
+        placement = Placement(failure="it was to run as it was built") if amounts.as_built else None
         return Measurement(
-            metrics=metrics,
-            validity=Validity.of([*_checks(PAIRS * SLICE_REQUESTS), fault or _checks(0)[-1]]),
-            amounts=Amounts(pairs=PAIRS, slice_requests=SLICE_REQUESTS),
-            timeline=timeline,
-            placement=Placement(seed=draw.randrange(1 << 40)),
+            metrics=self.of.of_start(cpu_ns),
+            validity=Validity.of([*_checks(PAIRS * SLICE_REQUESTS), *([] if fault is None else [fault])]),
+            amounts=amounts.model_copy(update={"pairs": PAIRS, "slice_requests": SLICE_REQUESTS}),
+            timeline=self._timeline(self._draw("timeline", block.number, amounts.as_built), cpu_ns),
+            placement=placement or Placement(seed=block.seed),
             seconds=0.41,
             method=5,
             zerolap=__version__,
-            began=self._moment(60 + 5 * block),
+            began=self._moment(60 + 5 * block.number),
             facts=self._facts,
         )
 
-    def sampled(self) -> Measurement:
+    def sampled(self, block: int) -> Measurement:
         """Return a sampled pass with its stacks."""
         return Measurement(
-            metrics={},
+            metrics={"cpu_ns_per_op": self.of.timed_ns(block, as_built=True)},
             validity=Validity.of(_checks(240_000)),
-            stacks=self.blobs.put(json.dumps(self.stack_table()).encode()),
+            stacks=self.blobs.put(json.dumps(self.stack_table(block)).encode()),
             placement=Placement(seed=7),
-            seconds=6.2,
+            seconds=1.6,
             method=2,
             zerolap=__version__,
-            began=self._moment(200),
+            began=self._moment(200 + 2 * block),
             facts=self._facts,
         )
 
-    def stack_table(self) -> dict[str, Any]:
-        """Return sampled stacks in the form of `zerolap.stacks/1`."""
-        draw = self._draw("sampled")
+    def stack_table(self, block: int = 0) -> dict[str, Any]:
+        """Return the sampled stacks of a pass in the form of `zerolap.stacks/1`."""
+        draw = self._draw("sampled", block)
         weights = self.server.function_weights(self.case, self.of.position, self.of.machine)
         total = sum(weights.values())
         counts = {
@@ -209,25 +220,47 @@ class MeasuredBuild:
                 "object": object_of(name),
                 "samples": samples,
                 "lines": [
-                    {"file": file_of(name), "line": self._first_line(name) + place, "samples": count, "text": text}
+                    {
+                        "file": file_of(name),
+                        "line": first + place,
+                        "samples": count,
+                        "text": text,
+                    }
                     for place, (text, part) in enumerate(source)
                     if (count := int(part * samples)) > 0
                 ],
             }
             for name, samples in sorted(own.items())
-            if (source := source_of(name))
+            if (source := source_of(name)) and (first := self.server.first_line(name))
         ]
 
-    def _first_line(self, name: str) -> int:
-        """Return the first line of a function that has samples: where it was changed, else where commits move it."""
-        for change in PLANTED:
-            if change.function == name:
-                return change.line
-        return 40 + self.server.draw("line", name).randrange(1200) + self.of.last_change % 7
+    def _recorded(self, kind: str, made_up: Callable[[], object]) -> str:
+        """Return the digest of a blob that is equal for all commits at which the case executes the same."""
+        key = (kind, self.case, self.of.last_change)
+        if key not in self.shared:
+            self.shared[key] = self.blobs.put(json.dumps(made_up()).encode())
+        return self.shared[key]
 
-    def graph(self) -> str:
-        """Store the call graph of a counted trial; return its digest."""
-        return self.blobs.put(json.dumps(self._graph()).encode())
+    def _executed(self) -> dict[str, Any]:
+        """Return what was executed in the form of `zerolap.executed/2`: an operand differs from change to change."""
+        names = sorted({name for path in function_tree(self.case) for name in path if object_of(name) == SERVER})
+        texts = ["mov rax, qword ptr [rdi]", "test rax, rax", "ret", f"cmp eax, {self.of.last_change}"]
+        once = [WINDOWS_REQUESTS, 0, 0]
+        executed = {name: [3, 0, 1, 2] if name == COMPARES else [0, 1, 2] for name in names}
+        nodes = [
+            {"name": name, "code": True, "lines": [[text, once, []] for text in of_function]}
+            for name, of_function in executed.items()
+        ]
+        return {
+            "schema": "zerolap.executed/2",
+            "requests": once,
+            "image": "",
+            "instructions": [WINDOWS_REQUESTS * sum(map(len, executed.values())), 0, 0],
+            "texts": texts,
+            "nodes": nodes,
+            "unknown": None,
+            "libraries": [],
+        }
 
     def _graph(self) -> dict[str, Any]:
         weights = self.server.function_weights(self.case, self.of.position, None)
@@ -283,16 +316,16 @@ class MeasuredBuild:
         return [(file, first, 1.0), (file, first + 14, 1.0)]
 
     def _lines(self, name: str, file: int, instructions: float) -> list[tuple[int, int, float]]:
-        first = 40 + self.server.draw("line", name).randrange(1200)
+        first = self.server.first_line(name)
         parts = (0.1, 0.45, 0.25, 0.2)
         return [(file, first + 2 * place, round(part * instructions, 2)) for place, part in enumerate(parts)]
 
-    def _timeline(self, draw: random.Random, cpu: float, latency: float) -> str:
+    def _timeline(self, draw: random.Random, cpu_ns: float) -> str:
         slices = []
-        factors = [math.exp(draw.gauss(0, 0.012)) for _ in range(PAIRS)]
+        factors = [math.exp(draw.gauss(0, SLICE_SCATTER)) for _ in range(PAIRS)]
         # The throughput of all slices together is that of the trial.
         for factor in factors:
-            of_slice = cpu * factor / statistics.fmean(factors)
+            of_slice = cpu_ns * factor / statistics.fmean(factors)
             slices.append(
                 SliceRecord(
                     requests=SLICE_REQUESTS,
@@ -300,16 +333,17 @@ class MeasuredBuild:
                     client_busy=round(draw.uniform(0.4, 0.55), 3),
                     server_busy=round(draw.uniform(0.93, 0.99), 3),
                     requests_per_read=16.0,
-                    requests_per_cycle=round(draw.uniform(150, 190), 1),
-                    metrics={"cpu_ns_per_op": round(of_slice, 2), "usec_per_call": round(0.24e-3 * of_slice, 4)},
+                    requests_per_cycle=round(draw.uniform(165, 175), 1),
+                    metrics=self.of.of_slice(of_slice),
                 )
             )
+        latency_us = self.of.of_slice(cpu_ns)["latency_p50_us"]
         histogram = [
-            (round(1000 * latency * 0.5 * 1.09**place), count)
+            (round(1000 * latency_us * 0.5 * 1.09**place), count)
             for place in range(LATENCY_BUCKETS)
             if (count := round(PAIRS * SLICE_REQUESTS * 0.11 * math.exp(-((place - 9) ** 2) / (18 + place)))) > 0
         ]
-        histogram.append((round(13_000 * latency), 1))
+        histogram.append((round(13_000 * latency_us), 1))
         timeline = Timeline(slices=slices, histogram_ns=histogram)
         return self.blobs.put(timeline.model_dump_json(by_alias=True).encode())
 
@@ -325,12 +359,3 @@ def _checks(executed: int) -> list[Check]:
         Check(check="executed", ok=True, value=float(executed), limit=f"= {executed}"),
         Check(check="steal", ok=True, value=0.0, limit="<= 0.2"),
     ]
-
-
-def functions_by_share(weights: Mapping[tuple[str, ...], float]) -> list[tuple[str, float]]:
-    """Return functions with their own part of a request, the largest first."""
-    own: dict[str, float] = {}
-    for path, weight in weights.items():
-        own[path[-1]] = own.get(path[-1], 0.0) + weight
-    total = sum(own.values())
-    return sorted(((name, weight / total) for name, weight in own.items()), key=lambda entry: -entry[1])

@@ -7,7 +7,7 @@ from zerolap.documents.comparison_document import (
     read_bank as read_bank,
     record_start_ratios as record_start_ratios,
 )
-from zerolap.documents.conclusions import worth_sampling as worth_sampling
+from zerolap.documents.conclusions import CaseExplainer as CaseExplainer, worth_sampling as worth_sampling
 from zerolap.documents.false_alarms import FalseAlarmRecord as FalseAlarmRecord
 from zerolap.documents.identity import has_io_threads as has_io_threads
 from zerolap.documents.picture_data import (

@@ -49,6 +49,7 @@ from zerolap.engines.registry import (
 )
 from zerolap.engines.sampled import PASSES as PASSES
 from zerolap.engines.server_trial import PinnedTrial as PinnedTrial, deployed as deployed
+from zerolap.engines.simulated import Simulated as Simulated
 from zerolap.engines.snapshot_figures import (
     EventMoments as EventMoments,
     event_metrics as event_metrics,

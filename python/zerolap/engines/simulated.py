@@ -40,7 +40,7 @@ class Simulated:
     tenth as much, as in elapsed time. `on_trial` is called before each trial; it may raise, or wait. `seconds` is the
     machine time that a trial claims. With `as_built`, the changes of programs as they were built, all other starts are
     in random layouts. `executed` gives what counted trials of a case and side executed. `carried_out`
-    lists the trials: case, block number, side.
+    lists the trials: case, block number, side. With `measured` all of this is left to it.
     """
 
     changes: Mapping[str, float] = field(default_factory=dict)
@@ -53,6 +53,7 @@ class Simulated:
     as_built: Mapping[str, float] | None = None
     on_trial: Callable[[TrialsJob, Block], None] = lambda _job, _block: None
     carried_out: list[tuple[str, int, Side]] = field(default_factory=list)
+    measured: Callable[[TrialsJob, Block, Side], Measurement] | None = None
 
     def missing(self) -> str | None:
         """Return none: it works everywhere."""
@@ -82,6 +83,8 @@ class Simulated:
         return TrialDone(job=job.id, block=block.number, measurements=measurements)
 
     def _measurement(self, job: TrialsJob, block: Block, side: Side, place: Place) -> Measurement:
+        if self.measured is not None:
+            return self.measured(job, block, side)
         chance = random.Random(f"{job.case.name} {block.seed} {side} {job.is_paced}")
         changes = self.as_built or {} if job.amounts.as_built else self.changes
         expected = 1 + (changes.get(job.case.name, 0.0) if side == HEAD else 0.0)

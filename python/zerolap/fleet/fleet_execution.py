@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from zerolap.build import Builds
+from zerolap.documents import CaseExplainer, Results
 from zerolap.fleet.roster import Roster, RosterSnapshot
 from zerolap.lab import (
     Document,
@@ -16,6 +17,7 @@ from zerolap.lab import (
     Lab,
     Plan,
     PlatformAway,
+    explainer_of,
     specs_of,
     with_builds,
 )
@@ -98,9 +100,9 @@ class RemotePlatform:
         """Raise `UsageError`: kernels are built on the machine that emulates, and their files do not travel."""
         raise UsageError(f"no agent builds the kernel of `{files.path}`", hint="leave --platform out")
 
-    def lab(self) -> Lab:
-        """Return the lab with the builds: those of this machine, or what a builder has sent, unpacked."""
-        return with_builds(list(self._artifacts.values()), self._lab)
+    def explainer(self, results: Results) -> CaseExplainer:
+        """Return what explains a comparison by its builds: those of this machine, or those that a builder has sent."""
+        return explainer_of(results, with_builds(list(self._artifacts.values()), self._lab))
 
 
 @dataclass

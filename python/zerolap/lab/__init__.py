@@ -22,7 +22,7 @@ from zerolap.lab.platforms import (
     PlatformAway as PlatformAway,
     PlatformView as PlatformView,
 )
-from zerolap.lab.reasons import Explainer as Explainer
+from zerolap.lab.reasons import Explainer as Explainer, explainer_of as explainer_of
 from zerolap.lab.requests import (
     Options as Options,
     SubmissionOptions as SubmissionOptions,

@@ -21,7 +21,6 @@ from zerolap.lab.lab import Lab
 from zerolap.lab.measured_snapshots import snapshot_report
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
-from zerolap.lab.reasons import explainer_of
 from zerolap.lab.requests import of_count_builds
 from zerolap.lab.resolving import resolve
 from zerolap.lab.sweep_planner import EmulatedPlanner, SnapshotPlanner, SweepPlanner
@@ -220,7 +219,7 @@ class Execution:
             report = run_of(self._results, store)
             store.record_run(report)
             return report
-        explainer = explainer_of(self._results, self._platform.lab()) if reasons else None
+        explainer = self._platform.explainer(self._results) if reasons else None
         if state == "done":
             add_to_bank(self._results, store)
         comparison = comparison_of(self._results, state, store, explainer)

@@ -6,9 +6,11 @@ from typing import Protocol
 import psutil
 
 from zerolap.build import KERNELS, Builder, KernelBuilder, KernelSource, parse_variant
+from zerolap.documents import CaseExplainer, Results
 from zerolap.engines import require_visible_in_guest
 from zerolap.host import fingerprint
 from zerolap.lab.lab import Lab
+from zerolap.lab.reasons import explainer_of
 from zerolap.lab.resolving import KnownPlatform
 from zerolap.lab.selection import KnownAbilities, StartableServer, abilities_of_all
 from zerolap.records import (
@@ -55,8 +57,8 @@ class PlatformView(Protocol):
     def kernel(self, files: KernelFiles) -> Kernel:
         """Return the kernel for emulated machines, built of these files; raises `ZerolapError`."""
 
-    def lab(self) -> Lab:
-        """Return the lab, which has the builds of the request on this machine; raises `ZerolapError`."""
+    def explainer(self, results: Results) -> CaseExplainer:
+        """Return what explains a comparison, whose builds and sources are there; raises `ZerolapError`."""
 
 
 class LocalPlatform:
@@ -115,9 +117,9 @@ class LocalPlatform:
         with lab.cancellation.current():
             return builder.build(KernelSource.of(files)).record
 
-    def lab(self) -> Lab:
-        """Return the lab of this machine."""
-        return self._lab
+    def explainer(self, results: Results) -> CaseExplainer:
+        """Return what explains a comparison by its builds and sources here."""
+        return explainer_of(results, self._lab)
 
 
 def keep_programs(request: Request, lab: Lab) -> None:
