@@ -84,6 +84,11 @@ export function unconfirmed(result: ComparedCaseRow): string | undefined {
   return isChange(result.time) ? "one layout" : "counted only";
 }
 
+/** Whether a case is for the worse or for the better. */
+export function hasChanged({ verdict }: ComparedCaseRow): boolean {
+  return isChange(verdict);
+}
+
 function isChange(word: Outcome | null): boolean {
   return word === "regression" || word === "improvement";
 }
