@@ -15,7 +15,6 @@ import type {
   Table,
 } from "./records.ts";
 import { WideTable } from "./WideTable.tsx";
-import "./sheet.css";
 
 interface Properties {
   sheet: SheetRecord;
