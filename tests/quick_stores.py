@@ -27,8 +27,8 @@ def make_stores_quick() -> None:
         created(made, BUSY_SECONDS).close()
         empty_store = made.read_bytes()
 
-    def set_up_without_flushing(connection: DBAPIConnection, entry: ConnectionPoolEntry) -> None:
-        SQLITE_SET_UP(connection, entry)
+    def set_up_without_flushing(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+        SQLITE_SET_UP(connection, _)
         cursor = connection.cursor()
         cursor.execute("PRAGMA synchronous = OFF")
         cursor.close()

@@ -38,7 +38,7 @@ from zerolap.records import (
     StatedWeights,
     TrialFailed,
 )
-from zerolap.report.opportunity_reading import kind, opportunities_headline
+from zerolap.sheets import opportunities_sheet
 from zerolap.store import Store
 
 TWICE = {"calls_per_op": 2.0, "calls_per_call": 2.0, "instructions_per_call": 400.0}
@@ -370,11 +370,13 @@ def test_calls_are_stated_per_request_of_any_command_of_the_case(
 def test_what_arguments_refute_is_not_counted(counted: Store, probes: Probes, monkeypatch: pytest.MonkeyPatch) -> None:
     keep_program(counted, monkeypatch, SYMBOLS)
     know_parameters(monkeypatch)
-    assert opportunities_headline(look(counted, 0)).startswith("1 opportunity in 1 case: together ")
+    assert opportunities_sheet(look(counted, 0), 10).title.startswith("1 opportunity in 1 case: together ")
     probes.counts = [ArgumentCounts(500, [ProbedCalls(1500, 0)], 500)]
     document = look(counted)
-    assert opportunities_headline(document) == "nothing detected to optimise in 1 case; 1 more is refuted by arguments"
-    assert kind(document.opportunities[0]).startswith("repeated-checks, refuted by arguments; ")
+    sheet = opportunities_sheet(document, 10)
+    assert sheet.title == "nothing detected to optimise in 1 case; 1 more is refuted by arguments"
+    [kind] = [sentence.text for sentence in sheet.sections[0].sentences if sentence.label == "kind"]
+    assert kind.startswith("`repeated-checks`, refuted by arguments; ")
     assert document.saved_share == 0.0
 
 

@@ -12,8 +12,8 @@ from zerolap.build import functions_of_build
 from zerolap.explain import build_variants
 from zerolap.opportunities import counted_version, version_opportunities
 from zerolap.records import CaseResult, CaseWeights, StatedWeights
-from zerolap.report.opportunity_document import opportunities_markdown
-from zerolap.report.opportunity_terminal import show_opportunities
+from zerolap.report import sheet_markdown, show_sheet
+from zerolap.sheets import opportunities_sheet
 from zerolap.store import Store
 
 
@@ -143,12 +143,13 @@ def test_reports_show_variants_apart(store: Store) -> None:
     version = counted_version(store, RUN.id)
     weights = CaseWeights(StatedWeights(kind="equal"), {graph.case: 1.0 for graph in version.graphs})
     document = version_opportunities(version, weights, store, functions_of_build, "zerolap opportunities")
-    output = io.StringIO()
-    show_opportunities(document, Console(file=output, width=200), 10)
+    output, sheet = io.StringIO(), opportunities_sheet(document, 10)
+    show_sheet(sheet, Console(file=output, width=200))
     shown = output.getvalue()
     assert "other builds of the same code, measured to be faster; not part of the sum" in shown
-    assert "-O3  is faster by +10.1 % (+8.9 to +11.4 %)  the mean of 2 commands" in shown
-    assert "slower   hset -4.8 % (-5.7 to -3.8 %) by cpu_ns_per_op" in shown
-    written = opportunities_markdown(document, 10)
+    assert "-O3  is faster by +10.1 % (+8.9 to +11.4 %), the mean of 2 commands" in shown
+    [loss_line] = [line.split() for line in shown.splitlines() if line.split()[:1] == ["hset"]]
+    assert " ".join(loss_line) == "hset -4.8 % (-5.7 to -3.8 %) CPU ns per request"
+    written = sheet_markdown(sheet)
     assert "| `-O3` | +10.1 % (+8.9 to +11.4 %) |" in written
-    assert "measured in `c-01`" in written
+    assert "measured: `c-01`" in written

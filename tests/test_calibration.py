@@ -8,7 +8,7 @@ from benches.explain.calibrating import PARAGRAPH, TABLE, paragraph, table
 from zerolap.explain import BUILT_IN_DETECTORS, BUILT_IN_GROUP_DETECTORS, Detector, GroupDetector, calibration_of
 from zerolap.opportunities.known_edits import known_edits
 from zerolap.records import Calibration, KnownEdit
-from zerolap.report import opportunity_reading
+from zerolap.sheets import calibration_text
 
 DOCUMENTS = Path(__file__).parents[1] / "docs"
 DETECTORS = (*BUILT_IN_DETECTORS, *BUILT_IN_GROUP_DETECTORS)
@@ -51,7 +51,7 @@ def test_ratios_are_those_of_the_detectors_own_edits_that_are_counted() -> None:
     ],
 )
 def test_words(edits: tuple[KnownEdit, ...], words: str) -> None:
-    assert opportunity_reading.calibration_text(calibration_of("mathematics", edits)) == words
+    assert calibration_text(calibration_of("mathematics", edits)) == words
 
 
 def test_all_known_edits_are_of_detectors_of_the_package() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from call_graphs import FILE, LINES, call_graph, changed_in, culprits, definitions, explained, hunk_at
 
-from zerolap.explain import Evidence, explain_change, findings as findings_of_change
+from zerolap.explain import Evidence, explain_change, explanation_limits
 from zerolap.records import CallGraph, Changes, FileChange, Finding, SourceFunction, UnknownChanges
 
 HEADER = "shared.h"
@@ -633,8 +633,8 @@ def test_what_executes_too_many_functions_is_not_explained(
 ) -> None:
     base, head = (call_graph(COSTS | {"format": own}, CALLS) for own in (300.0, 400.0))
     assert culprits(explained(base, head)) == ["format"]
-    monkeypatch.setattr(findings_of_change, "MOST_FUNCTIONS", most_functions)
-    monkeypatch.setattr(findings_of_change, "MOST_CALLS", most_calls)
+    monkeypatch.setattr(explanation_limits, "MOST_FUNCTIONS", most_functions)
+    monkeypatch.setattr(explanation_limits, "MOST_CALLS", most_calls)
     (finding,) = explained(base, head)
     assert (finding.kind, finding.text) == (
         "limits",

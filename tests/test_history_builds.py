@@ -23,8 +23,8 @@ from zerolap import open_store
 from zerolap.build import Builds, commits_of
 from zerolap.build.placement import Relinking
 from zerolap.cases import load_cases
-from zerolap.history import Asked, Filling, FillOptions, measurers
-from zerolap.history.asked import OF_FLEET, failures_of
+from zerolap.history import Filling, FillOptions, HistoryRange, measurers
+from zerolap.history.history_range import OF_FLEET, failures_of
 from zerolap.history.measurers import NOT_NEEDED, BuildAhead, FleetMeasurer, LocalMeasurer
 from zerolap.host import read_processors
 from zerolap.lab import Lab, Options, run_request
@@ -94,12 +94,12 @@ class Followed(LocalMeasurer):
         return super().run_unless(is_known, request)
 
 
-def asked_of(made: ToySource, *names: str) -> Asked:
+def asked_of(made: ToySource, *names: str) -> HistoryRange:
     cases = [case for case in load_cases(CASES) if case.name in names]
-    return Asked(made.path, RANGE, commits_of(made.path, RANGE), cases)
+    return HistoryRange(made.path, RANGE, commits_of(made.path, RANGE), cases)
 
 
-def request_of(asked: Asked, position: int) -> Request:
+def request_of(asked: HistoryRange, position: int) -> Request:
     server = RequestedServer(source=asked.commits[position].source)
     return run_request(server, asked.cases, Options(engines=["counted"], seed=0)).model_copy(
         update={"topic": asked.topic(position)}

@@ -43,7 +43,7 @@ from zerolap.exchange import (
 )
 from zerolap.exchange.collected_points import PointRefused, checked_time, checked_value
 from zerolap.exchange.public_series import PublicSeries, collect_public
-from zerolap.history import Asked, with_absolute_values
+from zerolap.history import HistoryRange, with_absolute_values
 from zerolap.records import (
     Build,
     History,
@@ -56,7 +56,8 @@ from zerolap.records import (
     Revision,
     RevisionSource,
 )
-from zerolap.report import history_benchfmt, history_csv, history_json, history_markdown, show_history
+from zerolap.report import document_json, history_benchfmt, history_csv, sheet_markdown, show_sheet
+from zerolap.sheets import history_sheet
 from zerolap.store import Store
 
 OTAVA_TABLE = """\
@@ -215,7 +216,7 @@ def test_lists_of_results_are_read(tmp_path: Path) -> None:
     assert read.notes == ("1 left out: a value is not a number",)
 
 
-@pytest.mark.parametrize(("written", "name"), [(history_csv, "h.csv"), (history_json, "h.json")])
+@pytest.mark.parametrize(("written", "name"), [(history_csv, "h.csv"), (document_json, "h.json")])
 def test_what_a_history_writes_is_read_again(tmp_path: Path, written: Any, name: str) -> None:
     read = read_text(tmp_path, written(a_history()), name)
     by_metric = {each.metric: each for each in read.series}
@@ -408,7 +409,7 @@ def test_a_file_without_series_is_refused_or_empty(tmp_path: Path, content: byte
 
 def test_files_of_any_bytes_end_in_points_or_a_refusal(tmp_path: Path) -> None:
     generator = random.Random(1)
-    seeds = [OTAVA_TABLE, HISTOGRAM_LOG, history_json(a_history()), history_csv(a_history())]
+    seeds = [OTAVA_TABLE, HISTOGRAM_LOG, document_json(a_history()), history_csv(a_history())]
     seeds += ["time;commit;latency\n2024-01-01;a;1.234,5\n2024-01-02;b;12,5\n" * 3, "sep=;\ntime;rps\n1706659200;1.5\n"]
     seeds += ['window.BENCHMARK_DATA = {"entries": {"s": [{"commit": {"id": "a"}, "benches": [{"value": 1}]}]}};']
     for number in range(300):
@@ -702,13 +703,13 @@ def test_a_commit_has_the_median_of_all_valid_starts_of_its_program(either_store
         source = RevisionSource(name=commit, repository=Path("/r"), revision=revision)
         either_store.record_build(a_build(digest), source)
     case = next(case for case in REQUEST.cases if case.name == "hset")
-    asked = Asked(tmp_path, "A..B", (), [case], config=RUN.server.config)
+    asked = HistoryRange(tmp_path, "A..B", (), [case], config=RUN.server.config)
     commits = tuple(commit.model_copy(update={"node": 0}) for commit in a_history().commits[:2])
     history = a_history(commits=commits, series=(), platform=RUN.platform)
     (series,) = with_absolute_values(history, asked, list(METRICS_OF_MEMTIER), either_store).series
     assert (series.case, series.metric, series.better) == ("hset", "ops_per_sec", "more")
     assert [(point.position, point.value) for point in series.points] == [(0, 120.0), (1, 120.0)]
-    otherwise = Asked(tmp_path, "A..B", (), [case], config={"io-threads": "4"})
+    otherwise = HistoryRange(tmp_path, "A..B", (), [case], config={"io-threads": "4"})
     assert with_absolute_values(history, otherwise, list(METRICS_OF_MEMTIER), either_store).series == ()
 
 
@@ -778,7 +779,7 @@ def test_a_step_of_an_imported_series_is_shown_as_a_hint_of_others() -> None:
     # Fewer requests per second are worse; but no gate and no notice comes of a hint.
     assert series.is_worse(change.change)
     assert series.open_regressions == []
-    assert "Measured by others: `lab`" in history_markdown(history)
+    assert "series of `lab` are measured by others" in sheet_markdown(history_sheet(history))
 
 
 @pytest.mark.parametrize(
@@ -854,14 +855,14 @@ def test_foreign_names_are_texts_in_all_reports(hostile: Any, reader: str) -> No
 
     history, harmless = shown(" ".join(hostile.text.split())), shown("word")
     assert all(series.changes for series in history.series)
-    page, harmless_page = READERS[reader](history_markdown(history)), READERS[reader](history_markdown(harmless))
+    page, harmless_page = (READERS[reader](sheet_markdown(history_sheet(of))) for of in (history, harmless))
     assert [tag for tag in page.tags if tag != "code"] == [tag for tag in harmless_page.tags if tag != "code"]
     assert page.acts == harmless_page.acts
     document = read_benchfmt(re.sub(r"(?m)^tags:$", "tags: -", history_benchfmt(history)))
     assert len(document.results) == 120
     assert len(history_csv(history).splitlines()) == 121
     output = io.StringIO()
-    show_history(history, Console(file=output, width=200))
+    show_sheet(history_sheet(history), Console(file=output, width=200))
     assert all(character.isprintable() for line in output.getvalue().split("\n") for character in line)
 
 

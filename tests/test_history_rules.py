@@ -10,8 +10,8 @@ import pytest
 
 from zerolap.cases import core_suite
 from zerolap.history.commit_work import CaseWork, WorkPoints
+from zerolap.history.fill_range import bisecting_order
 from zerolap.history.nodes import Nodes, nodes_of
-from zerolap.history.order import bisecting_order
 from zerolap.judge import (
     EVENT,
     REPORTED,
@@ -437,10 +437,11 @@ def values_of(*nodes: dict[str, CountedPoint]) -> list[float]:
     """Return the values of commits that are each a node with these points, by segment."""
     of_nodes = Nodes(tuple(range(len(nodes))), {})
     work = CaseWork(core_suite()[0], of_nodes, {INSTRUCTIONS: WorkPoints(dict(enumerate(nodes)))})
-    values, steps = work.values(INSTRUCTIONS), work.steps(INSTRUCTIONS)
-    for step in steps:
-        assert math.log(values[step.position] / values[step.after]) == pytest.approx(step.log_change, abs=1e-12)
-    return [values[position] for position in work.positions(INSTRUCTIONS)]
+    series = work.counted(INSTRUCTIONS)
+    for (after, position), step in series.steps.items():
+        change = math.log(series.values[position] / series.values[after])
+        assert change == pytest.approx(step.log_change, abs=1e-12)
+    return [*series.values.values()]
 
 
 def test_values_are_those_that_steps_are_made_of_whatever_else_was_counted_later() -> None:

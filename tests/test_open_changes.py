@@ -132,9 +132,9 @@ def work_of(points: dict[int, dict[str, CountedPoint]], commits: int) -> CaseWor
 def test_a_comparison_of_commits_between_others_does_not_part_them() -> None:
     counted = {0: {"history": point(1000.0)}, 20: {"history": point(1100.0)}}
     compared = {5: {"c-1": point(900.0, "c-1")}, 10: {"c-1": point(901.0, "c-1")}}
-    steps = work_of(counted | compared, 21).steps(INSTRUCTIONS)
-    assert [(step.after, step.position) for step in steps] == [(0, 20)]
-    assert steps[0].log_change == pytest.approx(0.0953, abs=1e-4)
+    steps = work_of(counted | compared, 21).counted(INSTRUCTIONS).steps
+    assert [*steps] == [(0, 20)]
+    assert steps[0, 20].log_change == pytest.approx(0.0953, abs=1e-4)
 
 
 def test_comparisons_go_on_from_the_last_counted_commit() -> None:
@@ -143,13 +143,13 @@ def test_comparisons_go_on_from_the_last_counted_commit() -> None:
         1: {"history": point(1100.0), "c-1": point(500.0, "c-1")},
         2: {"c-1": point(510.0, "c-1")},
     }
-    steps = work_of(points, 3).steps(INSTRUCTIONS)
-    assert [(step.after, step.position) for step in steps] == [(0, 1), (1, 2)]
+    steps = work_of(points, 3).counted(INSTRUCTIONS).steps
+    assert [*steps] == [(0, 1), (1, 2)]
 
 
 def test_comparisons_alone_are_a_series() -> None:
     points = {0: {"c-1": point(500.0, "c-1")}, 1: {"c-1": point(510.0, "c-1")}}
-    assert len(work_of(points, 2).steps(INSTRUCTIONS)) == 1
+    assert len(work_of(points, 2).counted(INSTRUCTIONS).steps) == 1
 
 
 def starts(change_of: float) -> tuple[float, ...]:

@@ -8,12 +8,11 @@ import pytest
 
 from zerolap.build import RangedCommit
 from zerolap.cases import core_suite
-from zerolap.history.accepted_changes import AcceptedChanges
-from zerolap.history.asked import WORK, Asked
 from zerolap.history.commit_work import CaseWork, WorkPoints
-from zerolap.history.judged_history import SeriesBuilder
+from zerolap.history.history_range import WORK, AcceptedChanges, HistoryRange
 from zerolap.history.nodes import Nodes
 from zerolap.history.step_reasons import WorkReasons
+from zerolap.history.work_series import WorkSeries
 from zerolap.lab import Lab
 from zerolap.records import HistorySeries, Platform, Revision, RevisionSource, SeriesKey
 from zerolap.store import CountedPoint
@@ -30,7 +29,7 @@ def series_of(changed: Mapping[str, float]) -> dict[str, HistorySeries]:
     revisions = [Revision(repository="/r", commit=name * 40) for name in "ab"]
     sources = [RevisionSource(name=of.commit[:7], repository=Path("/r"), revision=of) for of in revisions]
     commits = [RangedCommit(source) for source in sources]
-    asked = Asked(Path(), "a..b", commits, [CASE], platform=PLATFORM)
+    asked = HistoryRange(Path(), "a..b", commits, [CASE], platform=PLATFORM)
     points = {
         metric: WorkPoints({0: {"": _point(metric, 0, value)}, 1: {"": _point(metric, 1, changed.get(metric, value))}})
         for metric, value in USUAL.items()
@@ -38,7 +37,7 @@ def series_of(changed: Mapping[str, float]) -> dict[str, HistorySeries]:
     work = CaseWork(CASE, Nodes((0, 1), {"b-0": 0, "b-1": 1}), points)
     # Without call graphs there are no reasons, and no builds are asked for.
     reasons = WorkReasons(asked, cast("Lab", None))
-    made = SeriesBuilder(asked, AcceptedChanges(asked, []), reasons).of_work(work)
+    made = WorkSeries(asked, AcceptedChanges(asked, []), reasons).of_case(work)
     return {series.metric: series for series in made}
 
 

@@ -16,7 +16,7 @@ from toy_server import CASES, SOURCE, ToySource
 from zerolap.engines import missing_for_sampling
 from zerolap.queries import QuerySources, read_case_stacks
 from zerolap.records import PROFILE_SCHEMA, CaseProfile, TracedCase, TracedThread
-from zerolap.report import profile_json
+from zerolap.report import document_json
 from zerolap.store import Store
 
 RUN_ID = "r-4f1a"
@@ -77,11 +77,11 @@ def test_lines_are_those_of_the_costliest_functions_or_of_the_named_one(zerolap:
     recorded_stacks(store, {"get": {"base": table, "head": table}}, {"get": (1000.0, 2000.0)})
     ended = zerolap(*stored(zerolap, ID))
     assert ended.code == 0, ended
-    heading = "dictFind (server.c), 40.0 % of all samples, split by line:\n"
-    assert f"{heading}  75.0 %     600 ns  10  if (hash(key) == kept_hash)\n" in ended.out
+    heading = "dictFind  server.c, 40.0 % of all samples, split by line\n"
+    assert f"{heading}   share   ns  line  code\n  75.0 %  600    10  if (hash(key) == kept_hash)\n" in ended.out
     assert "\x1b" not in ended.out
     narrow = zerolap(*stored(zerolap, ID), environment={"COLUMNS": "45"})
-    assert "  10  if (hash(key) ==\n" + 25 * " " + "kept_hash)\n" in narrow.out
+    assert "  10  if (hash(key) ==\n" + 21 * " " + "kept_hash)\n" in narrow.out
     asked = zerolap(*stored(zerolap, ID, "--lines", "write", "--json", "-"))
     assert [(source["function"], source["lines"]) for source in asked.document()["sources"]] == [("write", [])]
     asked = zerolap(*stored(zerolap, ID, "--lines", "dictFind", "--json", "-"))
@@ -159,7 +159,7 @@ def test_names_of_others_are_texts_on_one_line(zerolap: Zerolap, store: Store) -
     assert " ".join(HOSTILE.split()) in row
     profile = read_case_stacks(QuerySources(store), ID, "hset", "head").profile(50)
     assert HOSTILE in [function.function for function in profile.functions]
-    assert CaseProfile.model_validate_json(profile_json(profile)) == profile
+    assert CaseProfile.model_validate_json(document_json(profile)) == profile
 
 
 def test_what_is_not_stored_is_reported(zerolap: Zerolap, store: Store) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from zerolap.cases import core_suite
-from zerolap.history import Asked
+from zerolap.history import HistoryRange
 from zerolap.history.commit_times import CaseTimes, FreshContrast, missing_contrasts, read_times
 from zerolap.history.commit_work import CaseWork, WorkPoints
 from zerolap.history.nodes import Nodes
@@ -77,7 +77,7 @@ def test_times_with_other_settings_of_the_case_are_none_of_its_series(
     store: Any = SimpleNamespace(history=SimpleNamespace(contrasts=lambda *_: [recorded]))
     nodes = Nodes((0, 1), {"b-1": 0, "b-2": 1})
     machine = Platform(name="bench-1", fingerprint="p-1", cpu="a cpu", cores=2, kernel="6.1")
-    asked = Asked(Path("repository"), "A..B", (), [case], platform=machine)
+    asked = HistoryRange(Path("repository"), "A..B", (), [case], platform=machine)
     times = read_times(asked, nodes, {case.name: CaseWork(case, nodes, {})}, store, machine.fingerprint)
     assert len(times[case.name].contrasts.get(CPU, ())) == count
 
@@ -137,7 +137,8 @@ def test_a_drift_of_time_names_commits_whose_work_changed_too() -> None:
     counted = counted_work([1000.0 * (1.004 if position >= dearer else 1.0) for position in range(12)])
     assert drift_of_time(replace(times, work=counted)) == [dearer]
     # Where strings lie in memory accounts for the count.
-    assert drift_of_time(replace(times, work=counted, log_by_places=lambda _: math.log(1.004))) == []
+    by_places = replace(counted, log_by_places=lambda _: math.log(1.004))
+    assert drift_of_time(replace(times, work=by_places)) == []
     counted = counted_work([1000.0 * (0.996 if position >= cheaper else 1.0) for position in range(12)])
     assert drift_of_time(replace(times, work=counted)) == []
 

@@ -39,8 +39,9 @@ from zerolap.records import (
     UsageError,
     VersionTable,
 )
-from zerolap.report import show_version_table, version_table_json, version_table_markdown
+from zerolap.report import document_json, sheet_markdown, show_sheet
 from zerolap.server import case_weights, read_login, usage_weights
+from zerolap.sheets import version_table_sheet
 
 METRIC = "instructions_per_op"
 SUITE = """
@@ -155,7 +156,7 @@ def test_a_case_that_a_release_lacks_is_in_no_mean_of_it(suite: list[Case]) -> N
     first, second = table.totals[0], table.totals[1]
     assert (first.since_cases, second.since_cases, second.step_cases) == (1, 2, 1)
     assert math.log1p(whole(first.since)) == pytest.approx(0.2)
-    assert "1.0: the mean since then is over 1 of 2 cases" in version_table_markdown(table).replace("`", "")
+    assert "1.0: the mean since then is over 1 of 2 cases" in version_table_sheet(table).notes
 
 
 def test_counts_that_nothing_joins_are_not_compared(suite: list[Case]) -> None:
@@ -238,7 +239,7 @@ def test_a_case_without_a_weight_is_shown_and_counts_nowhere(suite: list[Case]) 
     assert [(row.case, row.weight) for row in table.rows] == [("get", 0.6), ("set", 0.0), ("queue", 0.4)]
     assert (table.weighted_cases, table.totals[0].since_cases) == (2, 2)
     assert math.log1p(whole(table.totals[0].since)) == pytest.approx(0.6 * 0.1 + 0.4 * 0.3)
-    written = version_table_markdown(table)
+    written = sheet_markdown(version_table_sheet(table))
     assert "`SET`" in written
     assert "over 2 cases (weighted by a file, 100.0 %" in written
 
@@ -278,15 +279,15 @@ def test_reports_name_the_headline_and_what_lost_most(suite: list[Case], capsys:
     table = table_of(history_of_levels(levels, changes), suite)
     from rich.console import Console
 
-    show_version_table(table, Console(width=100))
+    show_sheet(version_table_sheet(table), Console(width=100))
     shown = capsys.readouterr().out
     assert "since 1.0: 1.9 % more instructions per request over 4 cases (each case weighted equally)" in shown
     assert shown.index("queue  +40.0 %") < shown.index("get  +10.0 %") < shown.index("set  -30.0 %")
     assert "`push` calls `pop`" in shown
-    written = version_table_markdown(table)
+    written = sheet_markdown(version_table_sheet(table))
     assert "| `GET` | 2 cases | +4.9 % |" in written
     assert "| `RPUSH, LPOP` | `queue` | +40.0 % |" in written
-    document = json.loads(version_table_json(table))
+    document = json.loads(document_json(table))
     assert document["schema"] == "zerolap.version-table/1"
     assert VersionTable.model_validate(document) == table
 

@@ -7,8 +7,7 @@ from typing import Final
 
 from zerolap.explain import BUILT_IN_DETECTORS, BUILT_IN_GROUP_DETECTORS, calibration_of
 from zerolap.records import KnownEdit, KnownEdits
-from zerolap.report.opportunity_reading import calibration_text
-from zerolap.sheets import share
+from zerolap.sheets import calibration_text, share
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DATA: Final = ROOT / "python" / "zerolap" / "explain" / "detectors" / "calibration.json"

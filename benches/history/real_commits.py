@@ -19,7 +19,7 @@ from benches.truth.builds import SOURCE_VARIABLE
 from zerolap import Options, compare
 from zerolap.build import commits_of
 from zerolap.cases import core_suite
-from zerolap.history import Asked, Filling, FillOptions, Shown, history_of
+from zerolap.history import Filling, FillOptions, HistoryHeader, HistoryRange, history_of
 from zerolap.lab import Lab
 from zerolap.records import BASE, HEAD, Event, History, Note
 from zerolap.store import Store
@@ -114,7 +114,7 @@ def _filled(engines: tuple[str, ...]) -> MeasuredRange:
     planted = None if source else planted_repository(PLACE / "repository")
     repository = Path(source) if source else planted.path if planted else Path()
     text = text or (planted.range if planted else "HEAD~200..HEAD")
-    asked = Asked(repository.resolve(), text, commits_of(repository, text), core_suite())
+    asked = HistoryRange(repository.resolve(), text, commits_of(repository, text), core_suite())
     budget = os.environ.get(BUDGET_VARIABLE)
     # Machine seconds are those of all trials of a store: another repository has its own.
     place = PLACE / (f"store-of-{repository.resolve().parent.name}" if source else "store")
@@ -123,7 +123,7 @@ def _filled(engines: tuple[str, ...]) -> MeasuredRange:
         outcome = Filling(asked, wanted, Lab(store, _show)).fill()
         seconds = store.history.trial_seconds()
         notes = ("the budget was used up before all was measured",) if outcome.is_over_budget else ()
-        history = history_of(asked, Lab(store), Shown("bench-history", outcome.machine_seconds, notes))
+        history = history_of(asked, Lab(store), HistoryHeader("bench-history", outcome.machine_seconds, notes))
     return MeasuredRange(history, repository, place, planted, seconds)
 
 

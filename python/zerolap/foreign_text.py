@@ -10,8 +10,9 @@ IGNORABLE: Final = re.compile(
 """What takes no place or shows nothing, of the categories of letters, marks and symbols: Unicode's
 `Default_Ignorable_Code_Point`, and the empty pattern of Braille."""
 
-
 UNUSUAL: Final = re.compile(r"[^\n\t -~]")
+FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet takes a cell for a formula that begins with one of these."""
 
 
 def printable(text: str) -> str:
@@ -22,6 +23,11 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """Return foreign text on one line, as `printable` does."""
     return printable(" ".join(text.split()))
+
+
+def spreadsheet_text(text: str) -> str:
+    """Return foreign text as a cell that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(FORMULA_SIGNS) else text
 
 
 def is_shown(character: str) -> bool:

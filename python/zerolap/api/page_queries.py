@@ -13,13 +13,12 @@ from fastapi.responses import JSONResponse
 from zerolap.api.authorization import WITH_TOKEN, Authorization
 from zerolap.api.page_answers import PageAnswers, refusals_of_answers
 from zerolap.api.pages import NOTHING_LOADED, Page
+from zerolap.foreign_text import spreadsheet_text
 from zerolap.queries import QUERIES, PageQuery, Parameters, QuerySources, TableRow, TableValue
 from zerolap.records import Record
 
 CSV: Final = "text/csv; charset=utf-8"
 JSON: Final = "application/json"
-FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet takes a cell for a formula that begins with one of these."""
 
 
 def page_queries_router(sources: QuerySources, authorization: Authorization, *, is_public: bool) -> APIRouter:
@@ -88,7 +87,5 @@ def _csv_text(rows: Iterable[TableRow]) -> str:
 
 
 def _cell(value: TableValue) -> TableValue:
-    """Return a value as text that no spreadsheet takes for a formula: names of commits and cases are of others."""
-    if isinstance(value, str) and value.startswith(FORMULA_SIGNS):
-        return f"'{value}"
-    return value
+    """Return a value as a cell: names of commits and cases are of others."""
+    return spreadsheet_text(value) if isinstance(value, str) else value

@@ -15,5 +15,4 @@ from zerolap.cases._topology import (
     standard_topologies as standard_topologies,
     topology_named as topology_named,
 )
-from zerolap.cases._weights import named_weights as named_weights, priority_weights as priority_weights
 from zerolap.cases._written import case_file_of as case_file_of

@@ -6,7 +6,7 @@ from pathlib import Path
 from zerolap.cli import options
 from zerolap.cli.exit_code import filling_exit_code, history_exit_code
 from zerolap.cli.output import write_shares
-from zerolap.history import Filling, FillOptions, Shown, history_of
+from zerolap.history import Filling, FillOptions, HistoryHeader, history_of
 from zerolap.lab import Lab
 from zerolap.store import Store
 
@@ -39,7 +39,7 @@ class CommitShares:
                 wanted = FillOptions(COUNTED, self.measuring.budget_seconds, self.command_line)
                 filled = Filling(asked, wanted, lab).fill()
             notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
-            document = history_of(asked, Lab(results), Shown(self.command_line, filled.machine_seconds, notes))
+            document = history_of(asked, Lab(results), HistoryHeader(self.command_line, filled.machine_seconds, notes))
             write_shares(document, self.reports)
         # Only work is counted; what others have timed of the range is no answer to this command.
         counted = [series for series in document.series if series.engine in COUNTED]

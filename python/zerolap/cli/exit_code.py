@@ -29,7 +29,7 @@ def exit_code(comparison: Comparison, fail_on: FailOn) -> int:
 
     A regression counts for `fail_on` even if it is not confirmed by timing.
     """
-    from zerolap.report import gate_sentence
+    from zerolap.sheets import gate_sentence
 
     reason = gate_sentence(comparison, fail_on.value)
     if reason is not None:

@@ -99,7 +99,7 @@ def show(
     from zerolap.cli.output import write_history
     from zerolap.cli.repeated_command import command_line, is_on_command_line
     from zerolap.errors import UsageError
-    from zerolap.history import Filling, FillOptions, Shown, history_of, keep_history, measurer_for
+    from zerolap.history import Filling, FillOptions, HistoryHeader, history_of, keep_history, measurer_for
     from zerolap.lab import Lab
     from zerolap.store import Store
 
@@ -117,13 +117,13 @@ def show(
     line = command_line(context)
     with Store.open_known(place.store) if measure is None else Store.open(place.store) as results:
         asked = commits.on_platform(asked, results)
-        summary, filled = Shown(line), None
+        summary, filled = HistoryHeader(line), None
         if measure is not None:
             with place.lab(results, measuring, quiet=reports.quiet) as lab:
                 wanted = FillOptions(engines, measuring.budget_seconds, line, retry=retry)
                 filled = Filling(asked, wanted, lab, measurer_for(asked, lab)).fill()
             notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()
-            summary = Shown(line, filled.machine_seconds, notes)
+            summary = HistoryHeader(line, filled.machine_seconds, notes)
         asked = commits.built(asked, results)
         document = beside_imported(history_of(asked, Lab(results), summary), of_others, results)
         keep_history(document, asked, results)

@@ -11,7 +11,7 @@ from zerolap.cli.option_groups import Only, Without
 
 if TYPE_CHECKING:
     from zerolap.exchange import CollectedPoints, PublicNames, TimeSeriesServer
-    from zerolap.history import Asked
+    from zerolap.history import HistoryRange
     from zerolap.records import History, ImportedSeries
     from zerolap.store import Store
 
@@ -206,7 +206,7 @@ def export(
     """Write the series of a history into a server."""
     from zerolap.errors import UsageError
     from zerolap.exchange import METRICS_OF_MEMTIER, PublicNames, TimeSeriesServer, source_of
-    from zerolap.history import Shown, history_of, with_absolute_values
+    from zerolap.history import HistoryHeader, history_of, with_absolute_values
     from zerolap.lab import Lab
     from zerolap.store import Store
 
@@ -215,7 +215,7 @@ def export(
     organization, repository = _project(asked, project)
     with Store.open_known(store) as results:
         asked = commits.built(asked, results)
-        history = history_of(asked, Lab(results), Shown())
+        history = history_of(asked, Lab(results), HistoryHeader())
         document = with_absolute_values(history, asked, list(METRICS_OF_MEMTIER), results)
     names = PublicNames(
         organization=organization,
@@ -335,7 +335,7 @@ def _no_source(source: str, results: "Store") -> Exception:
     return UsageError(f"nothing is imported as `{source}`", hint=hint)
 
 
-def _project(asked: "Asked", project: str | None) -> tuple[str, str]:
+def _project(asked: "HistoryRange", project: str | None) -> tuple[str, str]:
     """Return organization and repository of the labels; raises `UsageError`."""
     import re
 
@@ -349,7 +349,7 @@ def _project(asked: "Asked", project: str | None) -> tuple[str, str]:
     return match[1], match[2]
 
 
-def _branch_of(asked: "Asked") -> str:
+def _branch_of(asked: "HistoryRange") -> str:
     from zerolap.build import run_git
     from zerolap.errors import UsageError
 

@@ -69,7 +69,7 @@ def table(
         TIME,
         WORK,
         BuildSplit,
-        Shown,
+        HistoryHeader,
         TableQuestion,
         history_of,
         table_positions,
@@ -87,7 +87,7 @@ def table(
     is_quiet = reports.quiet or not split_builds
     with Store.open_known(place.store) as results, place.lab(results, measuring, quiet=is_quiet) as lab:
         asked = commits.known(asked, results)
-        history = history_of(asked, lab, Shown(question.command_line))
+        history = history_of(asked, lab, HistoryHeader(question.command_line))
         positions = table_positions(history, metric)
         if split_builds and commits.platform is not None:
             raise UsageError("`--split-builds` measures on this machine", hint="leave --platform out")

@@ -96,13 +96,13 @@ def report(
     from zerolap.cli.exit_code import history_exit_code
     from zerolap.cli.output import write_history
     from zerolap.cli.repeated_command import command_line
-    from zerolap.history import Shown, history_of, open_changes
+    from zerolap.history import HistoryHeader, history_of, open_changes
     from zerolap.lab import Lab
     from zerolap.store import Store
 
     asked = commits.asked(cases.selected())
     with Store.open_known(store) as results:
         asked = commits.known(asked, results)
-        document = history_of(asked, Lab(results), Shown(command_line(context)))
+        document = history_of(asked, Lab(results), HistoryHeader(command_line(context)))
         write_history(open_changes(document), reports, nothing="nothing is open")
     raise typer.Exit(history_exit_code(document, [case.name for case in asked.cases], fail_on))

@@ -108,7 +108,7 @@ def _functions_of_build(builds: Path, digest: str) -> "Sequence[SourceFunction] 
 def _weights(text: str, cases: "Sequence[Case]", login: options.LoginOptions) -> "CaseWeights":
     """Return the weights that a user asks for; raises as `case_weights` does."""
     if text == BY_COMMAND:
-        from zerolap.cases import named_weights
+        from zerolap.records import named_weights
 
         return named_weights(BY_COMMAND, cases)
     # What asks servers takes a while to import.

@@ -18,14 +18,13 @@ from zerolap.cli.option_values import ENGINES, engine_names, min_effects, second
 from zerolap.errors import UsageError
 
 if TYPE_CHECKING:
-    from zerolap.history import Asked
+    from zerolap.history import HistoryRange
     from zerolap.lab import Lab
     from zerolap.records import Case, RequestedServer
     from zerolap.sandbox import SandboxPolicy
     from zerolap.server import ServerLogin
     from zerolap.store import Retention, Store
 
-PRIORITIES = ("release", "pull", "backfill")
 DEFAULT_PRIORITY = "pull"
 LARGEST_SEED = 2**64 - 1
 OF_RANGES = ("counted", "timed")
@@ -122,16 +121,16 @@ class RangeOptions(BuildOptions):
         "A platform of a fleet, or another machine whose results the store has; by default this machine.", "NAME"
     )
 
-    def asked(self, cases: "Sequence[Case]", text: str | None = None, *, takes_releases: bool = True) -> "Asked":
+    def asked(self, cases: "Sequence[Case]", text: str | None = None, *, takes_releases: bool = True) -> "HistoryRange":
         """Return the range, or that of `text`, with the cases; raises `UsageError` where it names no commits.
 
         Without `takes_releases`, the text is `A..B`.
         """
         from zerolap.build import BRANCH, commits_of
-        from zerolap.history import Asked
+        from zerolap.history import HistoryRange
 
         named = text or self.shown or BRANCH
-        return Asked(
+        return HistoryRange(
             repository=self.repo.resolve(),
             text=named,
             commits=commits_of(self.repo, named, takes_releases=takes_releases),
@@ -140,18 +139,18 @@ class RangeOptions(BuildOptions):
             config=server_settings(self.config),
         )
 
-    def known(self, asked: "Asked", store: "Store") -> "Asked":
+    def known(self, asked: "HistoryRange", store: "Store") -> "HistoryRange":
         """Return the range on the platform, without the commits of a whole branch that are not built."""
         return self.built(self.on_platform(asked, store), store)
 
-    def built(self, asked: "Asked", store: "Store") -> "Asked":
+    def built(self, asked: "HistoryRange", store: "Store") -> "HistoryRange":
         """Return the range, without the commits of a whole branch that are not built."""
         from zerolap.build import BRANCH
         from zerolap.history import of_built_commits
 
         return of_built_commits(asked, store) if asked.text == BRANCH else asked
 
-    def on_platform(self, asked: "Asked", store: "Store") -> "Asked":
+    def on_platform(self, asked: "HistoryRange", store: "Store") -> "HistoryRange":
         """Return what is asked of the platform's measurements instead of this machine's, if it is named.
 
         Raises `UsageError` for a name that the store does not know.
@@ -255,6 +254,8 @@ class PlatformOptions:
 
     def __post_init__(self) -> None:
         """Raise `UsageError` for an unknown priority, and for options that need `--platform` without it."""
+        from zerolap.records import PRIORITIES
+
         if self.priority not in PRIORITIES:
             raise UsageError(f"`--priority {self.priority}` is not valid", hint=f"write one of {', '.join(PRIORITIES)}")
         given = {

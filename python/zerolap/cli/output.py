@@ -18,12 +18,25 @@ from zerolap.records import (
     EnvironmentMissing,
     History,
     Opportunities,
+    Record,
     RunReport,
     SweepReport,
     UsageError,
     VersionTable,
 )
-from zerolap.sheets import Sheet, bisect_sheet, sweep_sheet, with_sweep_reading
+from zerolap.sheets import (
+    NO_CHANGES,
+    Sheet,
+    bisect_sheet,
+    check_sheet,
+    commit_shares_sheet,
+    history_sheet,
+    opportunities_sheet,
+    profile_sheet,
+    sweep_sheet,
+    version_table_sheet,
+    with_sweep_reading,
+)
 from zerolap.store import Store
 
 SHOWN_REASONS = 3
@@ -92,48 +105,37 @@ def write_run(run: RunReport, store: Store, reports: Reports) -> None:
 def write_sweep(sweep: SweepReport, reports: Reports) -> None:
     """Write the reports and the table of a sweep of snapshots."""
     document, sheet = with_sweep_reading(sweep), sweep_sheet(sweep)
-    written: Written = {**_of_sheet(document, sheet), "html": partial(report.sheet_html, document, sheet)}
-    _write("a sweep of snapshots", reports, written, partial(report.show_sheet, sheet), sweep.id)
+    html = {"html": partial(report.sheet_html, document, sheet)}
+    _write_sheet("a sweep of snapshots", document, sheet, reports, html, sweep.id)
 
 
-def write_history(history: History, reports: Reports, nothing: str = report.NO_CHANGES) -> None:
+def write_history(history: History, reports: Reports, nothing: str = NO_CHANGES) -> None:
     """Write the reports and the table of a history; `nothing` is its headline if it has no changes to show."""
-    written: Written = {
-        "json": partial(report.history_json, history),
-        "markdown": partial(report.history_markdown, history, nothing=nothing),
+    of_history: Written = {
         "csv": partial(report.history_csv, history),
         "benchfmt": partial(report.history_benchfmt, history),
     }
-    _write("a history", reports, written, partial(report.show_history, history, nothing=nothing))
+    _write_sheet("a history", history, history_sheet(history, nothing), reports, of_history)
 
 
 def write_shares(history: History, reports: Reports) -> None:
     """Write the share of each commit in the changes of a range: the reports and the table."""
-    written: Written = {
-        "json": partial(report.history_json, history),
-        "markdown": partial(report.shares_markdown, history),
-    }
-    _write("the shares of commits", reports, written, partial(report.show_shares, history))
+    _write_sheet("the shares of commits", history, commit_shares_sheet(history), reports)
 
 
 def write_version_table(table: VersionTable, reports: Reports) -> None:
     """Write the reports and the table of the versions of a history."""
-    written: Written = {
-        "json": partial(report.version_table_json, table),
-        "markdown": partial(report.version_table_markdown, table),
-    }
-    _write("a table of versions", reports, written, partial(report.show_version_table, table))
+    _write_sheet("a table of versions", table, version_table_sheet(table), reports)
 
 
 def write_bisect(search: BisectReport, reports: Reports) -> None:
     """Write the reports and the lines of a search for a commit."""
-    sheet = bisect_sheet(search)
-    _write("a search", reports, _of_sheet(search, sheet), partial(report.show_sheet, sheet))
+    _write_sheet("a search", search, bisect_sheet(search), reports)
 
 
 def write_check(check: CheckReport, reports: Reports) -> None:
     """Write the document and the table of a check of cases."""
-    _write("a check", reports, {"json": partial(report.check_json, check)}, partial(report.show_check, check))
+    _write_sheet("a check", check, check_sheet(check), reports)
 
 
 def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], reports: Reports) -> None:
@@ -142,23 +144,31 @@ def write_profile(profile: CaseProfile, exports: Mapping[str, bytes], reports: R
         for target, content in exports.items():
             write_bytes(target, content)
         if reports.json is not None:
-            write(reports.json, report.profile_json(profile))
+            write(reports.json, report.document_json(profile))
     if reports.has_table and "-" not in exports:
-        report.show_profile(profile, writer.console())
+        report.show_sheet(profile_sheet(profile), writer.console())
 
 
 def write_opportunities(document: Opportunities, limit: int, reports: Reports) -> None:
     """Write the reports and the lines of what could be optimised."""
+    _write_sheet("opportunities", document, opportunities_sheet(document, limit), reports)
+
+
+def _write_sheet(
+    kind: str,
+    document: Record,
+    sheet: Sheet,
+    reports: Reports,
+    others: Written | None = None,
+    identity: str | None = None,
+) -> None:
+    """Write the reports that every document with a sheet has, those that this kind has besides, and the sheet."""
     written: Written = {
-        "json": partial(report.opportunities_json, document),
-        "markdown": partial(report.opportunities_markdown, document, limit),
+        "json": partial(report.document_json, document),
+        "markdown": partial(report.sheet_markdown, sheet),
+        **(others or {}),
     }
-    _write("opportunities", reports, written, partial(report.show_opportunities, document, limit=limit))
-
-
-def _of_sheet(document: Any, sheet: Sheet) -> Written:
-    """Return how the reports are made that every document with a sheet has."""
-    return {"json": partial(report.document_json, document), "markdown": partial(report.sheet_markdown, sheet)}
+    _write(kind, reports, written, partial(report.show_sheet, sheet), identity)
 
 
 def _write(

@@ -144,7 +144,7 @@ class _Results:
         """Return 4 if there were pushes to measure and none was, 1 if `fail_on` applies to any of them, else 0."""
         from zerolap.cli.exit_code import DONE, FAIL_ON_APPLIES
         from zerolap.records import TrialFailed
-        from zerolap.report import gate_sentence
+        from zerolap.sheets import gate_sentence
 
         measured = [comparison for push in self._pushes for comparison in push if _has_result(comparison)]
         if self._pushes and not measured:

@@ -10,7 +10,6 @@ from zerolap.documents.string_place_verdicts import without_string_places
 from zerolap.documents.unmeasured import failed_sides, failure_text
 from zerolap.judge import (
     AS_BUILT_COST,
-    CHANGED,
     COST_AT_FULL_SPEED,
     COSTS,
     CPU_TIME,
@@ -25,6 +24,7 @@ from zerolap.judge import (
 )
 from zerolap.records import (
     ANCHOR,
+    CHANGED,
     Case,
     CaseResult,
     Changes,

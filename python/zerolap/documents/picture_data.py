@@ -1,7 +1,6 @@
 """Reads what the trials of a comparison or a run left in the store and puts it into pictures."""
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -17,6 +16,7 @@ from zerolap.documents.picture_lines import (
     named_functions,
     sampled_lines,
 )
+from zerolap.judge import side_error
 from zerolap.records import (
     CasePictures,
     CaseResult,
@@ -44,8 +44,6 @@ DECADES = 5
 NAMED_SHARES = (0.5, 0.95)
 """Percentiles that are asked for by name and lie between the even ones."""
 MOST_POINTS = 200
-INTERVAL_ERRORS = 3.0
-"""About so many standard errors an interval reaches to either side."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class _Cost:
     @property
     def error(self) -> float:
         """The standard error of the figure as a part of it; those of both sides make the interval of the change."""
-        return math.log((1 + self.high) / (1 + self.low)) / (2 * INTERVAL_ERRORS * math.sqrt(2))
+        return side_error(self.low, self.high)
 
 
 _Costs: TypeAlias = Mapping[DrawnSide, _Cost]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zerolap import _core
-from zerolap.explain import SampledFunction, SampledPass, SampledSide, StatedFigure
-from zerolap.records import CallCounts, CallGraph, Measurement
+from zerolap.judge import SampledFunction, SampledPass, SampledSide
+from zerolap.records import CallCounts, CallGraph, Measurement, PerSide
 from zerolap.store import Blobs
 
 TIMER_COST: Final = "instructions_per_tick"
@@ -53,10 +53,10 @@ def _sampled_pass(stacks: bytes) -> SampledPass:
     return SampledPass(samples, functions)
 
 
-def repeated_steps(base: Sequence[Measurement], head: Sequence[Measurement], blobs: Blobs) -> dict[str, StatedFigure]:
+def repeated_steps(base: Sequence[Measurement], head: Sequence[Measurement], blobs: Blobs) -> dict[str, PerSide]:
     """Return how many steps of repeated stores and copies a request executes on both sides, by function."""
     old, new = _repeated_steps(base, blobs), _repeated_steps(head, blobs)
-    return {name: StatedFigure(old.get(name, 0.0), new.get(name, 0.0)) for name in sorted(old.keys() | new.keys())}
+    return {name: PerSide(base=old.get(name, 0.0), head=new.get(name, 0.0)) for name in sorted(old.keys() | new.keys())}
 
 
 def _repeated_steps(measurements: Sequence[Measurement], blobs: Blobs) -> dict[str, float]:

@@ -5,8 +5,8 @@ from typing import Final
 
 from zerolap.documents.case_trials import Trials
 from zerolap.documents.side_profiles import graph_kind, merged_graph
-from zerolap.judge import CHANGED, EVENT, difference_by_string_places, is_by_string_places
-from zerolap.records import BASE, HEAD, METRICS, OF_INSTRUCTIONS, Finding, Verdict
+from zerolap.judge import EVENT, difference_by_string_places, is_by_string_places
+from zerolap.records import BASE, CHANGED, HEAD, METRICS, OF_INSTRUCTIONS, Finding, Verdict
 from zerolap.store import BlobDamaged, Blobs
 
 JUDGED: Final = (*CHANGED, "unsure")

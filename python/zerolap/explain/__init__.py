@@ -15,8 +15,6 @@ from zerolap.explain.build_variants import (
     build_variants as build_variants,
     differ_as_builds as differ_as_builds,
 )
-from zerolap.explain.calibration import calibration_of as calibration_of
-from zerolap.explain.calls_of_inlined import with_calls_of_inlined as with_calls_of_inlined
 from zerolap.explain.candidates import (
     BuildFacts as BuildFacts,
     Structure as Structure,
@@ -30,7 +28,11 @@ from zerolap.explain.case_groups import (
     size_groups as size_groups,
     with_opportunities_of_group as with_opportunities_of_group,
 )
-from zerolap.explain.causes import explain_cause as explain_cause
+from zerolap.explain.causes import (
+    explain_cause as explain_cause,
+    explain_opposed_work as explain_opposed_work,
+    explain_slow_starts as explain_slow_starts,
+)
 from zerolap.explain.counted_work import (
     ExecutedKinds as ExecutedKinds,
     case_evidence as case_evidence,
@@ -47,23 +49,22 @@ from zerolap.explain.detectors import (
     Saving as Saving,
     SizedCase as SizedCase,
 )
-from zerolap.explain.findings import explain_change as explain_change
+from zerolap.explain.findings import (
+    explain_change as explain_change,
+    with_calls_of_inlined as with_calls_of_inlined,
+)
 from zerolap.explain.fork_findings import fork_findings as fork_findings
 from zerolap.explain.opportunities import (
     WeightedWork as WeightedWork,
+    calibration_of as calibration_of,
     costly_categories as costly_categories,
     costly_functions as costly_functions,
     gain as gain,
     ranked_opportunities as ranked_opportunities,
 )
-from zerolap.explain.opposed_work import explain_opposed_work as explain_opposed_work
 from zerolap.explain.sides import Evidence as Evidence
-from zerolap.explain.slow_starts import explain_slow_starts as explain_slow_starts
 from zerolap.explain.stated_figures import StatedFigure as StatedFigure
 from zerolap.explain.times import (
-    SampledFunction as SampledFunction,
-    SampledPass as SampledPass,
-    SampledSide as SampledSide,
     explain_times as explain_times,
     with_times as with_times,
 )

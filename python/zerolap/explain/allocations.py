@@ -6,7 +6,7 @@ from typing import Final
 from zerolap.explain.cost_graph import FunctionKey
 
 _OF_ALLOCATORS: Final = r"(?:je_|mi_|tc_|_*libc_|__GI___libc_)?"
-"""How names of an allocator's functions begin: of jemalloc, mimalloc, tcmalloc and glibc, or of any without."""
+"""The prefixes of allocators' functions: those of jemalloc, mimalloc, tcmalloc and glibc, or none."""
 ALLOCATES: Final = re.compile(
     _OF_ALLOCATORS + r"(?:malloc|calloc|memalign|aligned_alloc|posix_memalign|mallocx|valloc)(?:_default)?"
 )
@@ -28,7 +28,7 @@ _FURTHER: Final = re.compile(
 
 MAKES: Final = re.compile(r"\w*(?:[cC]reate|[nN]ew|[aA]lloc|[aA]dd|[dD]up|[iI]nsert|[pP]ush)\w*")
 RELEASES: Final = re.compile(r"\w*(?:[fF]ree|[rR]elease|[dD]el(?:ete)?(?![a-z])|decrRefCount|[eE]mpty|[dD]estroy)\w*")
-"""What makes a thing, and what gives it up: of both, the first is the reason of the second."""
+"""Names of functions that make something, and of those that release it. Making it is the reason of releasing it."""
 
 
 def makes_something(key: FunctionKey) -> bool:

@@ -14,15 +14,15 @@ from zerolap.records import ArgumentCheck, CaseOpportunity, Confidence, CountedW
 KEY_HASH: Final = re.compile(r"\w*Sds(?:Key)?Hash")
 """The functions by which tables hash keys that are strings; they are called by a pointer, and so not inlined."""
 OF_CLIENT: Final = re.compile(r"[cC]lient")
-"""In the name of a check that takes a client, as its first argument."""
+"""A check with this in its name takes a client as its first argument."""
 ALL_OF: Final = 0.9
 NONE_OF: Final = 0.1
 """The parts of the supposed repetitions from which on all of them are seen, and up to which none is."""
 REQUESTS, CALLS, REPEATED = "checked_requests", "checked_calls_per_op", "checked_repeated_per_op"
-"""What a check adds to the evidence of an opportunity."""
+"""The figures that a check adds to the evidence of an opportunity."""
 
 Place: TypeAlias = tuple[str, str, str]
-"""Of opportunities of a case: their detector, function and file."""
+"""The detector, function and file of an opportunity of a case."""
 
 
 @dataclass(frozen=True)

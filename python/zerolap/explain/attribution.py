@@ -2,8 +2,8 @@
 
 A symbol's instructions carry the file and line they were compiled from, also where the compiler inlined a function.
 Each line belongs to the function that defines it, so a `static inline` of a header has a cost of its own, whichever
-symbols hold its code. Calls stay with the symbol, marked by whose lines they stand in: inlined into several functions,
-it calls something else in each.
+symbols hold its code. Calls belong to the symbol, with the functions in whose lines they stand: a function that is
+inlined into several others makes other calls in each.
 """
 
 import bisect
@@ -62,7 +62,6 @@ def cost_graph(graph: CallGraph, functions: SourceFunctions) -> CostGraph:
     """
     result = CostGraph()
     keys = function_keys(graph, functions)
-    owners = _Owners(graph, functions)
     for key, function in zip(keys, graph.functions, strict=True):
         if function.instructions <= 0 or function.calls < 0:
             continue
@@ -71,30 +70,25 @@ def cost_graph(graph: CallGraph, functions: SourceFunctions) -> CostGraph:
         node.calls += function.calls
         node.instructions += function.instructions
         add_all(node.lines, {(graph.files[file], line): cost for file, line, cost in function.lines})
-        add_all(node.inlined, owners.parts(key, function.lines))
+        add_all(node.inlined, _parts(key, function.lines, graph.files, functions))
     for edge in graph.edges:
         caller, callee = keys[edge.caller], keys[edge.callee]
         if edge.calls > 0 and edge.instructions > 0 and caller in result.nodes and callee in result.nodes:
-            makers = owners.parts(caller, edge.lines)
+            makers = _parts(caller, edge.lines, graph.files, functions)
             result.add_edge(caller, callee, Edge(edge.calls, edge.instructions, makers=makers))
     return result
 
 
-class _Owners:
-    """Whose a line is."""
-
-    def __init__(self, graph: CallGraph, functions: SourceFunctions) -> None:
-        self._files = graph.files
-        self._functions = functions
-
-    def parts(self, holder: FunctionKey, lines: Iterable[tuple[int, int, float]]) -> dict[FunctionKey, float]:
-        """Return what of `holder` stands in lines of other functions: costs or calls by file and line, summed up."""
-        parts: dict[FunctionKey, float] = {}
-        for file, line, value in lines:
-            owner = self._functions.owner(holder, self._files[file], line)
-            if owner != holder:
-                parts[owner] = parts.get(owner, 0.0) + value
-        return {owner: value for owner, value in parts.items() if value > 0}
+def _parts(
+    holder: FunctionKey, lines: Iterable[tuple[int, int, float]], files: Sequence[str], functions: SourceFunctions
+) -> dict[FunctionKey, float]:
+    """Return the costs or calls of `holder` that stand in lines of other functions, by function."""
+    parts: dict[FunctionKey, float] = {}
+    for file, line, value in lines:
+        owner = functions.owner(holder, files[file], line)
+        if owner != holder:
+            parts[owner] = parts.get(owner, 0.0) + value
+    return {owner: value for owner, value in parts.items() if value > 0}
 
 
 def function_keys(graph: CallGraph, functions: SourceFunctions) -> list[FunctionKey]:

@@ -29,16 +29,16 @@ from zerolap.explain.cost_graph import CostGraph, FunctionKey
 
 NEGLIGIBLE = 1e-6
 MAX_ROUNDS = 200
-"""Depth to which costs are passed up through calls; more only matters for deep recursion."""
+"""Costs are passed up through so many levels of calls at most; more only matters for deep recursion."""
 LARGEST_UNIT_COST = 4.0
-"""Times what a call of a function was seen to cost: rare functions, whose calls in both windows are few, may seem to
-call each other without end."""
+"""A call costs at most so many times what it was seen to cost. Rare functions have few calls in both windows, and may
+seem to call each other without end."""
 
 SAME_NUMBER = 0.01
-"""Relative difference, at most, between the number of removed calls and of those that replace them."""
+"""The number of removed calls and that of the calls which replace them differ by this at most, relatively."""
 
 Calls = dict[FunctionKey, dict[FunctionKey, float]]
-"""Calls that a function makes each time it is called, by callee."""
+"""The calls that each function makes each time it is called, by callee."""
 Replaced = Callable[[FunctionKey, FunctionKey | None, FunctionKey | None], bool]
 """Whether a caller makes calls to a new callee in place of those to an old callee.
 

@@ -23,7 +23,7 @@ from zerolap.records import (
 
 BUILD_VARIANTS: Final = "build-variants"
 LEAST_RATIO: Final = 0.01
-"""Bound on a ratio: of a cost that fell by all of it there is no gain that can be written."""
+"""Ratios are not smaller: where a cost has vanished, the gain would be infinite."""
 
 _Variant: TypeAlias = tuple[str, str, str, str]
 """The words of a variant, the flags, the compiler and the allocator that took effect."""

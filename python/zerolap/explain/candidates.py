@@ -23,7 +23,7 @@ class Structure:
 
 
 Structures: TypeAlias = Mapping[tuple[str, str], Structure]
-"""By name and file."""
+"""The structures of a build by name and file."""
 
 
 @dataclass(frozen=True)

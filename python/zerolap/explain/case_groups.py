@@ -10,9 +10,9 @@ from zerolap.explain.data_sizes import UNITS, WRITES, SizeUnit, stated_sizes
 from zerolap.records import Case, CaseOpportunity, ClientCommand, CountedWork
 
 SMALLEST_RANGE: Final = 2.0
-"""What the largest size has to be of the smallest for costs to be compared."""
+"""Costs are compared if the largest size is at least so many times the smallest."""
 ALIKE: Final = 0.05
-"""How far sizes may be from growing as another size does to have its unit."""
+"""Sizes have the unit of another size if their growth differs from its growth by at most this."""
 MOST_CASES: Final = 30
 SCRIPTED: Final = frozenset({"EVAL", "EVALSHA", "EVALSHA_RO", "EVAL_RO", "FCALL", "FCALL_RO"})
 """Commands that do something else with each script, so that their whole lines have to be equal."""

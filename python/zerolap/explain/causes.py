@@ -1,11 +1,11 @@
-"""Finds possible causes where work and time did not change alike."""
+"""Finds possible causes where figures of a case disagree: counts, work and time, or the times of its starts."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from zerolap.records import METRICS, Finding, Verdict
+from zerolap.explain.text import joined
+from zerolap.records import CHANGED, METRICS, UNCHANGED, Finding, LopsidedReason, MetricRule, Verdict, WildStarts
 
-CHANGED = ("regression", "improvement")
-UNCHANGED = ("same", "identical")
 TIME_LABELS: Mapping[str, str] = {"cpu_ns_per_op": "CPU time per request", "cycles_per_op": "cycles per request"}
 
 MOST_CYCLES: Mapping[str, float] = {
@@ -14,9 +14,29 @@ MOST_CYCLES: Mapping[str, float] = {
     "cache_misses_per_op": 500,
     "tlb_misses_per_op": 100,
 }
-"""What each of these costs at most, in cycles; misses as on processors of these years."""
+"""The cycles that each of these costs at most; for misses, on current processors."""
 SMALLEST_PART = 0.1
-"""Share of a change in cycles; a cause that cannot explain as much is not named."""
+"""A cause that cannot explain this share of a change in cycles is not named."""
+OF_SLOW_STARTS: Final[Mapping[LopsidedReason, str]] = {
+    "mean": "whether time is the same on the average of all starts is open",
+    "sides": "so many on one side are more than chance",
+    "other cases": "one side has such starts in most other cases, more than by chance, and so may this one",
+}
+"""What slow starts mean for the verdict that they leave unsure."""
+PRICED: Final[Mapping[str, str]] = {
+    "syscalls_per_op": "a system call",
+    "allocations_per_op": "an allocation",
+    "clock_readings_per_op": "a clock reading",
+}
+"""The names of counts that are weighed as instructions, as sentences use them."""
+TICK: Final = "instructions_per_tick"
+ROUNDED: Final = 1_000
+"""Larger numbers are written without decimals."""
+OUTCOMES: Final[Mapping[str, str]] = {
+    "regression": "together they are a loss",
+    "improvement": "together they are a gain",
+    "unsure": "whether together they are a gain is not certain",
+}
 
 
 def explain_cause(verdicts: Sequence[Verdict]) -> Finding | None:
@@ -53,10 +73,10 @@ def _text(work: Verdict, time: Verdict, by_metric: Mapping[str, Verdict]) -> str
     known = [verdict for metric in MOST_CYCLES if (verdict := by_metric.get(metric)) is not None]
     with_time = [verdict for verdict in known if _explains(verdict, time, by_metric.get("cycles_per_op"))]
     if with_time:
-        return f"{outcome}, with {'more' if time.change > 0 else 'fewer'} {_listing([*map(_figures, with_time)])}."
+        return f"{outcome}, with {'more' if time.change > 0 else 'fewer'} {joined([*map(_figures, with_time)])}."
     if same:
         unchanged = {verdict.metric for verdict in known if verdict.verdict == "same"}
-        return f"{outcome}{_at_the_same(unchanged)}. That points to {_listing(_possible_causes(unchanged), 'or')}."
+        return f"{outcome}{_at_the_same(unchanged)}. That points to {joined(_possible_causes(unchanged), 'or')}."
     return f"{outcome}. That points to caches, memory or locks as the larger part of the cost."
 
 
@@ -79,7 +99,7 @@ def _figures(verdict: Verdict) -> str:
 
 def _at_the_same(unchanged: set[str]) -> str:
     labels = [METRICS[metric].label.removesuffix(" per request") for metric in MOST_CYCLES if metric in unchanged]
-    return f" at the same {_listing(labels)} per request" if labels else ""
+    return f" at the same {joined(labels)} per request" if labels else ""
 
 
 def _possible_causes(unchanged: set[str]) -> list[str]:
@@ -88,10 +108,6 @@ def _possible_causes(unchanged: set[str]) -> list[str]:
     if "branch_misses_per_op" not in unchanged:
         causes.append("branch prediction")
     return [*causes, "locks and atomics", "page faults", "where the code was placed"]
-
-
-def _listing(parts: Sequence[str], last: str = "and") -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 def _served_against(time: Verdict | None, served: Verdict | None) -> str | None:
@@ -129,3 +145,63 @@ def _pace(time: Verdict) -> str:
 
 def _percent(verdict: Verdict) -> str:
     return f"{verdict.change:+.1%} [{verdict.low:+.1%}, {verdict.high:+.1%}]"
+
+
+def explain_slow_starts(verdicts: Sequence[Verdict]) -> Finding | None:
+    """Return the finding on starts far from the others; none where they leave all verdicts as they are."""
+    for verdict in verdicts:
+        if verdict.wild_starts is not None and verdict.wild_starts.reason is not None:
+            metric = METRICS.get(verdict.metric)
+            label = verdict.metric if metric is None else metric.label
+            return Finding(kind="cause", rank=0, text=f"{label}: {_slow_starts(verdict, verdict.wild_starts)}.")
+    return None
+
+
+def _slow_starts(verdict: Verdict, wild: WildStarts) -> str:
+    meaning = OF_SLOW_STARTS[wild.reason] if wild.reason is not None else ""
+    if not wild.base and not wild.head:
+        return f"none of {verdict.samples} starts lies far from the others; {meaning}"
+    sides = [
+        f"in {count} of {verdict.samples} starts the {side} took far longer than in the others"
+        for side, count in (("head", wild.head), ("base", wild.base))
+        if count
+    ]
+    return (
+        f"{' and '.join(sides)}, up to {wild.largest:.2f} times as long; the mean of all starts is "
+        f"{wild.mean_change:+.1%}, that of typical starts {verdict.change:+.1%}; {meaning}"
+    )
+
+
+def explain_opposed_work(verdicts: Sequence[Verdict], rules: Mapping[str, MetricRule] = METRICS) -> Finding | None:
+    """Return the finding on counted figures of which some gained and others lost; none where they agree."""
+    # Judging takes a while to import, which what one version could do without does not need.
+    from zerolap.judge import weighed_work
+
+    weighed = weighed_work(verdicts, rules)
+    if not weighed.gains or not weighed.losses or weighed.word is None:
+        return None
+    of_losses, of_gains = (" and ".join(map(_counts, figures)) for figures in (weighed.losses, weighed.gains))
+    metrics = {verdict.metric for verdict in (*weighed.gains, *weighed.losses)}
+    text = f"Counted figures speak against each other: less of {of_gains}, more of {of_losses}; "
+    text += OUTCOMES[weighed.word] + _weights(metrics)
+    if TICK in metrics:
+        text += ". What the timers do is beside all requests: how much it matters depends on how busy a server is"
+    return Finding(kind="cause", rank=0, text=text + ".")
+
+
+def _counts(verdict: Verdict) -> str:
+    metric = METRICS.get(verdict.metric)
+    label = verdict.metric if metric is None else metric.label
+    change = f", {verdict.change:+.1%}" if verdict.base else ""
+    return f"{label} ({_number(verdict.base)} → {_number(verdict.head)}{change})"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= ROUNDED else f"{value:.3g}"
+
+
+def _weights(metrics: set[str]) -> str:
+    from zerolap.judge import WORTH
+
+    priced = [f"{name} counts as {WORTH[metric]:,.0f}" for metric, name in PRICED.items() if metric in metrics]
+    return f" (in instructions, {', '.join(priced)})" if priced else ""

@@ -1,25 +1,25 @@
 """Which functions the compared change touches."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zerolap.explain.attribution import SourceFunctions
-from zerolap.explain.cost_graph import CostGraph, FunctionKey
+from zerolap.explain.cost_graph import CostNode, FunctionKey
 from zerolap.records import Changes, FileChange, Hunk, SourceFunction, UnknownChanges
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
 NO_CODE = re.compile(r"[\s{}();]*|\s*(?://|/\*|\*).*|\s*(?:else|do|break;|return;)[\s{]*")
-"""Lines that state nothing: punctuation, comments, words alone."""
+"""Lines without code of their own: punctuation, comments, single keywords."""
 LONGEST_CODE = 72
 MOST_LINES = 400
-"""Of a place, that are looked at for what changed: what is larger was written anew."""
+"""No more lines of a place are examined: larger places were written anew."""
 MOST_PAIRED = 2
-"""Lines of a place, up to which what was added is what became of those that were removed."""
+"""In a place of at most so many lines, the added lines are taken as what became of the removed ones."""
 LineCosts = Mapping[tuple[str, int], float]
-"""Instructions by file and line."""
+"""The instructions of each line, by file and number."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +102,7 @@ class DifferingLines:
 
     def exchanges(self, removed: str, added: str, of: SourceFunction | None) -> bool:
         """Whether in one place of a function, as the head has it, one name was removed and the other added."""
-        return of is not None and any(
-            removed in place.removed
-            and added in place.added
-            and place.new_file == of.file
-            and _lies_in(place.new_lines, _body(of))
-            for place in self._places
-        )
+        return any(removed in place.removed and added in place.added for place in self._places_in(None, of))
 
     def put_in_place_of(self, name: str, of: SourceFunction | None, *, is_removed: bool) -> set[str]:
         """Return the names in lines of a function, as the head has it, that are new where a name was removed.
@@ -116,10 +110,9 @@ class DifferingLines:
         If it is the name that is new, those that were removed there.
         """
         names: set[str] = set()
-        for place in self._places:
+        for place in self._places_in(None, of):
             before, after = (place.removed, place.added) if is_removed else (place.added, place.removed)
-            is_within = of is not None and place.new_file == of.file and _lies_in(place.new_lines, _body(of))
-            if is_within and name in before - after:
+            if name in before - after:
                 names |= after - before
         return names
 
@@ -141,43 +134,31 @@ class DifferingLines:
         return [
             place
             for place in self._places
-            if (old is not None and place.old_file == old.file and _lies_in(place.old_lines, _body(old)))
-            or (new is not None and place.new_file == new.file and _lies_in(place.new_lines, _body(new)))
+            if _lies_in_function(place.old_file, place.old_lines, old)
+            or _lies_in_function(place.new_file, place.new_lines, new)
         ]
 
     def names_in(self, old: SourceFunction | None, new: SourceFunction | None) -> set[str]:
         """Return the names in the lines that differ of a function, by its definition on each side."""
         return {name for place in self._places_in(old, new) for name in place.removed | place.added}
 
-    def body_changed(
-        self, key: FunctionKey, base: CostGraph, head: CostGraph, old: SourceFunctions, new: SourceFunctions
+    def touches(
+        self,
+        file: str,
+        nodes: tuple[CostNode | None, CostNode | None],
+        definitions: tuple[SourceFunction | None, SourceFunction | None],
     ) -> bool:
-        """Whether a changed line lies inside the function, on either side."""
-        return self._touches(self._old, key, base, old) or self._touches(self._new, key, head, new)
-
-    @staticmethod
-    def _touches(
-        changed: dict[str, list[range]], key: FunctionKey, graph: CostGraph, functions: SourceFunctions
-    ) -> bool:
-        name, file = key
-        ranges = changed.get(file, [])
-        definition = functions.named(name, file)
-        if definition is not None:
-            return any(_lies_in(changed, _body(definition)) for changed in ranges)
-        node = graph.nodes.get(key)
-        return node is not None and any(
-            line in _near(changed) for place, line in node.lines if place == file for changed in ranges
+        """Whether a changed line lies inside a function, on either side: its definition, or else its executed lines."""
+        return any(
+            any(_lies_in_function(file, lines, definition) for lines in changed.get(file, []))
+            if definition is not None
+            else bool(_executed_lines(file, node, changed))
+            for changed, node, definition in zip((self._old, self._new), nodes, definitions, strict=True)
         )
 
-    def lines_in(self, key: FunctionKey, graph: CostGraph) -> list[int]:
+    def new_lines(self, file: str, node: CostNode | None) -> list[int]:
         """Return the new lines that were executed in a function and differ."""
-        node = graph.nodes.get(key)
-        ranges = self._new.get(key[1], [])
-        if node is None:
-            return []
-        return sorted(
-            line for file, line in node.lines if file == key[1] and any(line in _near(changed) for changed in ranges)
-        )
+        return _executed_lines(file, node, self._new)
 
 
 def _is_head_of(place: _ChangedPlace, old: SourceFunction | None, new: SourceFunction | None) -> bool:
@@ -213,12 +194,17 @@ def _lines(start: int, count: int) -> range:
     return range(start, start + count) if count else range(start + 1, start + 1)
 
 
-def _body(definition: SourceFunction) -> range:
-    return range(definition.first_line, definition.last_line + 1)
+def _executed_lines(file: str, node: CostNode | None, changed: Mapping[str, Sequence[range]]) -> list[int]:
+    """Return the executed lines of a function in its own file that differ, or between which others were put."""
+    own = [] if node is None else [line for of, line in node.lines if of == file]
+    return sorted(line for line in own if any(line in _near(lines) for lines in changed.get(file, ())))
 
 
-def _lies_in(lines: range, body: range) -> bool:
-    """Whether changed lines touch a body; lines put before or behind it do not."""
+def _lies_in_function(file: str, lines: range, definition: SourceFunction | None) -> bool:
+    """Whether changed lines touch a function; lines put before or behind it do not."""
+    if definition is None or file != definition.file:
+        return False
+    body = range(definition.first_line, definition.last_line + 1)
     if not lines:
         return body.start < lines.start < body.stop
     return lines.start < body.stop and body.start < lines.stop

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from zerolap.explain.cost_graph import CostGraph, Edge, FunctionKey
 
 MOSTLY = 0.5
-"""Part of a function's cost that must be in calls that the other side makes too."""
+"""A one-sided function is a detour if this part of its cost is in calls that the other side makes too."""
 
 
 def without_detours(base: CostGraph, head: CostGraph) -> tuple[CostGraph, CostGraph]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 FunctionKey = tuple[str, str]
-"""Name and file of a source function; the object's name where the file is not known."""
+"""The name and file of a source function; the name of its object where the file is not known."""
 LONGEST_NAME: Final = 200
-"""Of a function or file, where it is shown or patterns are held against it: code under test chooses both."""
+"""Names of functions and files are cut to this length to be shown or matched: code under test chooses them."""
 _Key = TypeVar("_Key")
 
 

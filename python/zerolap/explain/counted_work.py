@@ -1,5 +1,6 @@
 """Where the instructions of a case go, and which are wasted, from its call graph."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -9,7 +10,6 @@ from zerolap.explain.call_index import CallIndex
 from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import LONGEST_NAME, add_all
 from zerolap.explain.detectors import CaseEvidence, Detector
-from zerolap.explain.reply_parts import reply_parts
 from zerolap.explain.uninlined_calls import uninlined_index
 from zerolap.records import (
     CallCounts,
@@ -28,6 +28,10 @@ MOST_FUNCTIONS: Final = 400
 MOST_SEARCHED: Final = (1_000, 4_000)
 """Functions and calls between them that detectors look through in seconds: a request executes some hundreds."""
 MOST_OPPORTUNITIES: Final = 100
+ADDS_TO_REPLY: Final = re.compile(r"add(?:WritePrepared)?Reply(?!\w*(?:Len|Deferred|Prefix))\w*")
+"""Functions of Redis, Valkey and KeyDB that add an element to a reply; the others add its header, or a piece."""
+OF_REPLIES: Final = re.compile(r"_?add(?:WritePrepared)?Reply\w*|setDeferred\w*")
+"""Functions that call those which add an element, as a part of adding one themselves."""
 
 _Function = TypeVar("_Function", CalledFunction, GraphFunction)
 
@@ -62,10 +66,24 @@ def case_work(
         instructions_per_op=graph.totals.instructions,
         is_by_source=functions.are_known,
         is_searched=is_searched,
-        reply_parts_per_op=reply_parts(index),
+        reply_parts_per_op=_reply_parts(index),
         functions=tuple(work),
         categories=_categories(index),
         opportunities=tuple(sorted(opportunities, key=_saved, reverse=True)[:MOST_OPPORTUNITIES]),
+    )
+
+
+def _reply_parts(index: CallIndex) -> float:
+    """Return the calls per request that add an element to a reply; 0 where all of them are inlined.
+
+    They are in proportion to the elements of the reply.
+    """
+    return sum(
+        calls.calls
+        for callee, callers in index.callers.items()
+        if ADDS_TO_REPLY.fullmatch(callee[0]) is not None
+        for caller, calls in callers.items()
+        if OF_REPLIES.fullmatch(caller[0]) is None
     )
 
 

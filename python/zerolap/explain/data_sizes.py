@@ -13,7 +13,7 @@ SizeUnit: TypeAlias = Literal[
 UNITS: Final[tuple[SizeUnit, ...]] = (
     *("elements", "parts of the reply", "arguments", "bytes of the value", "bytes of the request"),
 )
-"""In the order in which a size is named where several grow alike."""
+"""Where several sizes grow alike, the first of these names the size."""
 
 APPENDING: Final = frozenset({"LPUSH", "RPUSH", "XADD"})
 """Commands that add the same elements again when they are repeated."""

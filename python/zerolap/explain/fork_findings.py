@@ -18,16 +18,16 @@ FILE_CALLS: Final = frozenset(
         *("truncate", "ftruncate", "fallocate", "sync", "syncfs"),
     }
 )
-"""Calls that are always of files; those that have a target are of files too."""
+"""These calls are always made on files; those with a target are made on files too."""
 
 LEAST_SHARE: Final = 0.01
-"""Of the pause, or of the time until the child has exited: what takes less is not worth a finding."""
+"""A finding takes at least this share of the pause, or of the time until the child has exited."""
 LONG_NS: Final = 1_000_000
 """Unless a single call takes so long: no request is answered meanwhile."""
 NS_PER_MS: Final = 1e6
 NAMED_CALLS: Final = 3
 NAMED_SHARE: Final = 0.05
-"""Of the time of a finding: calls that take less of it are not named."""
+"""Calls that take less than this share of a finding's time are not named."""
 
 DOES: Final[Mapping[ForkFindingKind, str]] = {
     "files": "the main thread works on files",

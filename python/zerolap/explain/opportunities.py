@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from zerolap.explain.argument_checks import CALLS, REPEATED, REQUESTS
-from zerolap.explain.calibration import calibration_of
 from zerolap.records import (
     NO_SAVING,
+    Calibration,
     CaseOpportunity,
     Category,
     Confidence,
@@ -25,7 +25,7 @@ from zerolap.records import (
 NOTABLE: Final = 0.01
 """The part of a case's instructions from which on a function counts among its costs."""
 MOST_SAVED: Final = 0.95
-"""Of a request: no change leaves nothing of it."""
+"""The largest share of a request that can be saved: no change leaves nothing of it."""
 OF_CASE: Final = frozenset({"commands_per_op", CALLS, REPEATED})
 """Figures per request that all opportunities of a case at one place have alike."""
 CONFIDENCES: Final[tuple[Confidence, ...]] = ("high", "medium", "low")
@@ -254,6 +254,18 @@ def _opportunity(rank: int, group: _Group, additional: float, known_edits: Seque
         calibration=calibration_of(detector, known_edits),
         cases=tuple(_case(share, of_case, opportunity) for share, of_case, opportunity in parts),
         text=largest.text,
+    )
+
+
+def calibration_of(detector: str, edits: Iterable[KnownEdit]) -> Calibration:
+    """Return how the savings of a detector's known edits compare with what it predicted."""
+    of_detector = [edit for edit in edits if edit.detector == detector]
+    ratios = [edit.measured / edit.predicted for edit in of_detector if edit.is_counted]
+    return Calibration(
+        edits=len(ratios),
+        smallest_ratio=min(ratios, default=None),
+        largest_ratio=max(ratios, default=None),
+        uncounted_edits=len(of_detector) - len(ratios),
     )
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from zerolap.explain import text
 from zerolap.explain.allocations import calls_allocator
 from zerolap.explain.stated_figures import StatedFigure
+from zerolap.explain.text import Sentences
 from zerolap.records import Caller, CallGraph, Finding, GraphEdge, PerSide
 
 MAX_FINDINGS = 5
@@ -12,10 +12,11 @@ SMALLEST_CALLS = 0.001
 CLOCK_FUNCTIONS = frozenset({"clock_gettime", "gettimeofday", "time"})
 
 Place = tuple[str, str | None]
-"""Name and file of a function."""
+"""The name and file of a function."""
 _Pair = tuple[Place, Place]
 MOST_WRAPPERS = 4
-"""Of an allocator around each other, such as that which asks for the size, and the one that must not fail."""
+"""An allocator has at most so many functions of the server around it, such as one that asks for the size, and one that
+must not fail."""
 
 
 def explain_allocations(base: CallGraph, head: CallGraph) -> list[Finding]:
@@ -48,7 +49,7 @@ def _explained(old: Mapping[_Pair, float], new: Mapping[_Pair, float]) -> list[F
                 calls_per_op=calls,
                 share_of_change=changed[caller, callee] / total,
                 callers=[Caller(function=caller[0], file=caller[1], calls_per_op=calls, in_diff=False)],
-                text=text.call_count(caller[0], callee[0], StatedFigure.of(calls)),
+                text=Sentences().call_count(caller[0], callee[0], StatedFigure.of(calls)),
             )
         )
     return findings

@@ -1,11 +1,11 @@
-"""Where a change begins: functions that the diff touches, each with all that follows from it below.
+"""Where a change begins: functions that the diff touches, each with the effects below it.
 
-A commit often changes a function and those that it calls. They form a tree: a touched function belongs to the touched
-caller that makes most of its calls and names it in lines that differ, or is the only caller to have it. The root is the
-deepest function of a tree that still explains nearly all of the tree's change.
+A commit often changes a function and functions that it calls. These form a tree: a touched function belongs to the
+touched caller with most of its cost, if lines that differ there name it, or if only one side defines it. The root is
+the deepest function of a tree that still explains nearly all of the tree's change.
 
-What has one cause is one root: calls of the same function by functions of one file; what makes things and what releases
-as many; what begins in no touched function and is work at memory.
+Suspects with one cause are one root: calls of one function by functions of one file; functions that make objects and
+those that release as many; and work at memory that begins in no touched function.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,16 +13,20 @@ from dataclasses import dataclass
 
 from zerolap.explain.allocations import makes_something, releases_something, works_at_memory
 from zerolap.explain.blame import is_same_number
-from zerolap.explain.cost_graph import CostGraph, FunctionKey, sums
-from zerolap.explain.sides import Sides
-from zerolap.explain.stated_figures import PER_REQUEST
+from zerolap.explain.cost_graph import FunctionKey
+from zerolap.explain.sides import ComparedFunction, Functions
 from zerolap.explain.suspects import MOSTLY, Suspect, joint
 
 LEADING_SHARE = 0.75
-"""Of all that a root consists of, without regard to sign: with so much in one part, the finding is on that part. In the
-clearest of cases, a call made twice, what it is called with and what takes the result change too."""
+"""If one part has this share of all that a root consists of, regardless of sign, the finding is on that part. Even in
+a clear case such as a call made twice, the arguments and the use of the result change too."""
 NEARLY_ALL = 0.8
-"""Part of a tree's change that a function further down must explain to be its root."""
+"""A function further down has to explain this part of a tree's change to be its root."""
+LISTED_SHARE = 0.95
+SMALLEST_SHARE = 0.02
+SMALLEST_OPPOSED = 0.1
+"""An opposite part from this share of the change on is listed: compilers that arrange code otherwise cause less."""
+MAX_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Root:
     calls of one function by several.
     """
 
-    function: FunctionKey | None
+    function: ComparedFunction | None
     suspects: Sequence[Suspect]
     joint: Suspect | None = None
 
@@ -60,22 +64,36 @@ class Root:
 
 def _is_made_for(release: Suspect, other: Suspect) -> bool:
     """Whether a part is the making of what another part releases: as many calls more or fewer of both."""
-    if release.is_of_calls and other.is_of_calls and releases_something(release.function):
+    if release.is_of_calls and other.is_of_calls and releases_something(release.function.key):
         released, made = abs(release.stated.change), abs(other.stated.change)
-        return makes_something(other.function) and is_same_number(released, made)
+        return makes_something(other.function.key) and is_same_number(released, made)
     return False
 
 
-def find_roots(suspects: Mapping[FunctionKey | None, Sequence[Suspect]], sides: Sides) -> list[Root]:
+def find_roots(suspects: Mapping[FunctionKey | None, Sequence[Suspect]], functions: Functions) -> list[Root]:
     """Return the roots of the suspects by origin: the larger the share the earlier, then those that act against it."""
     roots = [Root(None, [suspect]) for suspect in suspects.get(None, [])]
     by_origin = {origin: of_origin for origin, of_origin in suspects.items() if origin is not None}
     gathered: dict[FunctionKey, list[Suspect]] = {}
-    for origin, root in _Trees(by_origin, sides).roots().items():
+    for origin, root in _Trees(by_origin, functions).roots().items():
         gathered.setdefault(root, []).extend(by_origin[origin])
-    roots += [Root(function, _by_size(of_root)) for function, of_root in gathered.items()]
+    roots += [Root(functions[function], _by_size(of_root)) for function, of_root in gathered.items()]
     roots = _with_joint_calls(_with_joint_memory(_with_releases(roots)))
-    return sorted(roots, key=lambda root: (root.share < 0, -abs(root.share), root.leading.function))
+    return sorted(roots, key=lambda root: (root.share < 0, -abs(root.share), root.leading.function.key))
+
+
+def largest_roots(roots: Sequence[Root]) -> list[Root]:
+    """Return those that make up nearly all of the change, and those that act against it."""
+    whole = sum(root.share for root in roots if root.share > 0)
+    listed: list[Root] = []
+    explained = 0.0
+    for root in roots:
+        smallest = SMALLEST_SHARE if root.share > 0 else SMALLEST_OPPOSED
+        is_rest = root.share > 0 and explained >= LISTED_SHARE * whole
+        if abs(root.share) >= smallest and not is_rest:
+            listed.append(root)
+            explained += root.share
+    return listed[:MAX_LISTED]
 
 
 def _with_releases(roots: Sequence[Root]) -> list[Root]:
@@ -102,7 +120,7 @@ def _with_joint_memory(roots: Sequence[Root]) -> list[Root]:
     of_memory: dict[bool, list[Root]] = {}
     others: list[Root] = []
     for root in roots:
-        is_memory = root.function is None and works_at_memory(root.leading.function[0])
+        is_memory = root.function is None and works_at_memory(root.leading.function.name)
         (of_memory.setdefault(root.share > 0, []) if is_memory else others).append(root)
     return others + [
         Root(None, _by_size([suspect for root in same_direction for suspect in root.suspects]))
@@ -135,23 +153,23 @@ class _CallsOfFile:
 def _calls_of_file(root: Root) -> _CallsOfFile | None:
     """Return what a root's leading calls are of, and the file they are made in; none where these are not most of it."""
     leading = root.leading
-    files = {file for _, file in leading.callers}
+    files = {caller.key[1] for caller in leading.callers}
     is_most = abs(leading.share) >= LEADING_SHARE * sum(abs(suspect.share) for suspect in root.suspects)
-    if not leading.is_of_calls or leading.stated.unit != PER_REQUEST or len(files) != 1 or not is_most:
+    if not leading.is_of_calls or leading.stated.unit is not None or len(files) != 1 or not is_most:
         return None
-    return _CallsOfFile(leading.function, files.pop(), root.share > 0)
+    return _CallsOfFile(leading.function.key, files.pop(), root.share > 0)
 
 
 def _by_size(suspects: Sequence[Suspect]) -> list[Suspect]:
-    return sorted(suspects, key=lambda suspect: (-abs(suspect.share), suspect.function))
+    return sorted(suspects, key=lambda suspect: (-abs(suspect.share), suspect.function.key))
 
 
 class _Trees:
     """Origins below those that they belong to, with the change that begins at each and below it."""
 
-    def __init__(self, suspects: Mapping[FunctionKey, Sequence[Suspect]], sides: Sides) -> None:
+    def __init__(self, suspects: Mapping[FunctionKey, Sequence[Suspect]], functions: Functions) -> None:
         self._origins = suspects.keys()
-        self._parents = _parents(list(suspects), sides)
+        self._parents = _parents(list(suspects), functions)
         self._children: dict[FunctionKey, list[FunctionKey]] = {}
         self._changes = dict.fromkeys(self._parents, 0.0)
         for function, parent in self._parents.items():
@@ -190,7 +208,7 @@ class _Trees:
             function = max(explaining, key=lambda child: (abs(self._changes[child]), child))
 
 
-def _parents(origins: Sequence[FunctionKey], sides: Sides) -> dict[FunctionKey, FunctionKey | None]:
+def _parents(origins: Sequence[FunctionKey], functions: Functions) -> dict[FunctionKey, FunctionKey | None]:
     """Return the touched caller that each origin belongs to, and that of each of these; none at the top."""
     parents: dict[FunctionKey, FunctionKey | None] = {}
     for origin in origins:
@@ -198,25 +216,18 @@ def _parents(origins: Sequence[FunctionKey], sides: Sides) -> dict[FunctionKey, 
         passed: set[FunctionKey] = set()
         while function is not None and function not in parents:
             passed.add(function)
-            parent = _parent(function, sides)
+            parent = _parent(function, functions)
             parents[function] = parent if parent not in passed else None
             function = parents[function]
     return parents
 
 
-def _parent(function: FunctionKey, sides: Sides) -> FunctionKey | None:
-    if not sides.is_touched(function) or function in sides.handlers:
+def _parent(function: FunctionKey, functions: Functions) -> FunctionKey | None:
+    known = functions[function]
+    if not known.is_touched or known.replaced is not None:
         return None
-    callers: dict[FunctionKey, float] = {}
-    for graph in (sides.base, sides.head):
-        callers = sums(callers, _costs_by_caller(function, graph))
+    callers = known.costs_by_caller
     caller = max(callers, key=lambda key: (callers[key], key), default=None)
-    if caller is None or callers[caller] <= MOSTLY * sum(callers.values()) or not sides.is_touched(caller):
+    if caller is None or callers[caller] <= MOSTLY * sum(callers.values()) or not functions[caller].is_touched:
         return None
-    is_one_sided = not sides.is_defined_on_both(function)
-    return caller if is_one_sided or function[0] in sides.changed_names(caller) else None
-
-
-def _costs_by_caller(function: FunctionKey, graph: CostGraph) -> dict[FunctionKey, float]:
-    """Return what a function costs by who calls it, or holds it where it is inlined."""
-    return {caller: edge.instructions for caller, edge in graph.callers(function).items()} | graph.inlined(function)
+    return caller if not known.is_defined_on_both or known.name in functions[caller].changed_names else None

@@ -7,33 +7,32 @@ from typing import Final
 from zerolap.records import PerSide
 
 LEAST_NUMBER: Final = 5e-4
-"""What is less is written as none: so little per request is the rest of a difference of two windows."""
+"""Smaller values are written as 0: so little per request is left over from the difference of two windows."""
 LEAST_CHANGE: Final = 1e-4
-"""Of a figure: what changed by less did not change."""
+"""A figure that changed by a smaller share did not change."""
 DIGITS: Final = (3, 4, 5, 6, 8)
-"""Significant digits of figures, the more the closer those of both sides are."""
-PER_REQUEST: Final = "per request"
+"""The numbers of significant digits that are tried until both sides are written differently."""
 A_CALL: Final = "instructions a call"
 EACH_TIME: Final = "each time"
 
 
 @dataclass(frozen=True)
 class StatedFigure:
-    """A figure of both sides, in a unit."""
+    """A figure of both sides; without a unit of its own it is of a request, or of whatever else was counted."""
 
     base: float
     head: float
-    unit: str = PER_REQUEST
+    unit: str | None = None
 
     @classmethod
-    def of(cls, values: PerSide | None, unit: str = PER_REQUEST) -> "StatedFigure":
+    def of(cls, values: PerSide | None, unit: str | None = None) -> "StatedFigure":
         """Return the figure of values as they are written: unknown ones, and those that are too small, are none."""
         base, head = (None, None) if values is None else (values.base, values.head)
         return cls(_written(base), _written(head), unit)
 
     @classmethod
     def sum_of(cls, figures: Iterable["StatedFigure"]) -> "StatedFigure":
-        """Return the sums of figures per request."""
+        """Return the sums of figures without a unit of their own."""
         every = list(figures)
         return cls(sum(figure.base for figure in every), sum(figure.head for figure in every))
 
@@ -55,13 +54,9 @@ class StatedFigure:
         """Return what part of so many instructions the figure changed by; negative for the other direction."""
         return self.change / instructions if instructions else 0.0
 
-    def __str__(self) -> str:
-        """Return "1 -> 2 per request"; figures that differ are written so that they do."""
-        return f"{self.numbers} {self.unit}"
-
     @property
     def numbers(self) -> str:
-        """The figures without their unit."""
+        """The figure without its unit, as "1 -> 2"; values that differ are written so that they do."""
         base, head = figure(self.base), figure(self.head)
         for digits in DIGITS:
             if base != head or self.base == self.head:
@@ -81,3 +76,19 @@ def figure(value: float | None, digits: int = 3) -> str:
     if abs(value) >= 10 ** (digits - 1):
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
+
+
+def per_call(values: PerSide, calls: PerSide | None) -> PerSide:
+    """Return values by the number of calls; none where there are no calls, or they are not known."""
+    if calls is None:
+        return PerSide(base=None, head=None)
+    base = values.base / calls.base if values.base is not None and calls.base else None
+    return PerSide(base=base, head=values.head / calls.head if values.head is not None and calls.head else None)
+
+
+def sum_of_sides(values: Iterable[PerSide]) -> PerSide:
+    """Return the sums of both sides; none on a side of which no value is known."""
+    every = list(values)
+    base = [value.base for value in every if value.base is not None]
+    head = [value.head for value in every if value.head is not None]
+    return PerSide(base=sum(base) if base else None, head=sum(head) if head else None)

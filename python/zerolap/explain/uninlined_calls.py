@@ -17,7 +17,7 @@ from zerolap.explain.cost_graph import FunctionKey
 from zerolap.records import CallCounts, CalledFunction, CallGraph, GraphEdge, GraphFunction
 
 _Pair: TypeAlias = tuple[FunctionKey, FunctionKey]
-"""Caller and callee."""
+"""A caller and a callee."""
 
 
 @dataclass

@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median
 
-from zerolap.history.asked import Asked
+from zerolap.history.history_range import HistoryRange
 from zerolap.records import METRICS, History, HistoryPoint, HistorySeries
 from zerolap.store import Store
 
 
-def with_absolute_values(history: History, asked: Asked, metrics: Sequence[str], store: Store) -> History:
+def with_absolute_values(history: History, asked: HistoryRange, metrics: Sequence[str], store: Store) -> History:
     """Return a history with series of such metrics: of each program the median over all of its starts.
 
     `history` is what `history_of` returns for what is asked.

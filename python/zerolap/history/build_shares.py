@@ -1,7 +1,7 @@
-"""What part of a release's change its build has: the code before, built as the release is, measured as a third server.
+"""The part of a release's change that its build has, by a third server: the code before, built as the release is.
 
-Releases change their flags along with their code. The code of the version before is built in the variant that gives it
-the flags of the later one. What that changes is the build's part, and the rest of the release's change is the code's.
+Releases change their flags along with their code. So the code of the version before is also built with the flags of the
+release. The change from the one build to the other is the build's part, and the rest is that of the code.
 """
 
 import itertools
@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from zerolap.build import BuildDifferences, build_differences, parse_variant
-from zerolap.history.asked import TIME, Asked, failures_of
 from zerolap.history.commit_work import CaseWork, WorkPoints, read_work, windows_of
 from zerolap.history.fill_range import COUNTED, TIMED, Filling, FillOptions
+from zerolap.history.history_range import TIME, HistoryRange, failures_of
 from zerolap.history.nodes import Nodes, read_nodes
 from zerolap.history.version_changes import BuildShares
 from zerolap.judge import EVENT, Contrast, LogChange, levels_of
@@ -43,7 +43,7 @@ class SplitStep:
     after: int
     position: int
     differences: BuildDifferences
-    third: Asked | None
+    third: HistoryRange | None
 
 
 class BuildSplit:
@@ -52,7 +52,7 @@ class BuildSplit:
     What the store holds is read once: what is measured is in the shares of another instance.
     """
 
-    def __init__(self, asked: Asked, positions: Sequence[int], metric: str, lab: Lab) -> None:
+    def __init__(self, asked: HistoryRange, positions: Sequence[int], metric: str, lab: Lab) -> None:
         self._asked = asked
         self._positions = positions
         self._metric = metric
@@ -208,7 +208,7 @@ class BuildSplit:
             if level is not None:
                 yield case, LogChange(level.value, level.half_width)
 
-    def _compare(self, step: SplitStep, third: Asked, command_line: str) -> float:
+    def _compare(self, step: SplitStep, third: HistoryRange, command_line: str) -> float:
         """Time both builds of the older version side by side; return the machine seconds."""
         source, config = third.commits[0].source, dict(third.config)
         base = RequestedServer(source=source, variant=self._asked.variant, config=config)

@@ -5,21 +5,20 @@ pull request or by hand.
 """
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from zerolap.history.asked import TIME, Asked
 from zerolap.history.commit_work import CaseWork
+from zerolap.history.history_range import TIME, HistoryRange
 from zerolap.history.nodes import Nodes
 from zerolap.judge import Contrast, Level, Levels, levels_of
 from zerolap.records import Case
-from zerolap.store import CountedPoint, RecordedContrast, Store
+from zerolap.store import RecordedContrast, Store
 
-INSTRUCTIONS: Final = "instructions_per_op"
 STARTS: Final = 6
-"""Of a contrast: it may be unsure by itself, as the levels rest on all of them."""
+"""A contrast has so many starts: it may be unsure by itself, as the levels rest on all of them."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +34,9 @@ class FreshContrast:
 class CaseTimes:
     """The timed contrasts of a case over a range.
 
-    `groups` are numbers of commits that execute the same in this case, by position, none where the commit is not built
-    or the case invalid;
-    `contrasts` are by metric, between these groups; those that can confirm a change are in `fresh` too. `work` is what
-    was counted, if anything, and `log_by_places` what the places of strings account for between two counts.
+    Commits on which the case executes the same are one group: `groups` has the number of each commit's group, or none
+    where the commit is not built or the case invalid. `contrasts` are by metric, between these groups; those that can
+    confirm a change are in `fresh` too. `work` is what was counted, if anything.
     """
 
     case: Case
@@ -46,20 +44,6 @@ class CaseTimes:
     contrasts: Mapping[str, Sequence[Contrast]]
     fresh: Sequence[FreshContrast] = ()
     work: CaseWork | None = None
-    log_by_places: Callable[[tuple[CountedPoint, CountedPoint]], float] = lambda _: 0.0
-
-    def work_change(self, after: int, position: int) -> float | None:
-        """Return the logarithm of the change of counted work between two commits; none where it is unknown.
-
-        It is that of the instructions, without what the places of strings account for.
-        """
-        if self.work is None or INSTRUCTIONS not in self.work.points:
-            return None
-        step = self.work.step(INSTRUCTIONS, after, position)
-        points = self.work.points_of(INSTRUCTIONS, after, position)
-        if step is None or points is None:
-            return None if step is None else step[0]
-        return step[0] - self.log_by_places(points)
 
     @cached_property
     def firsts(self) -> list[int]:
@@ -110,7 +94,7 @@ class CaseTimes:
 
 @dataclass(frozen=True)
 class MissingContrast:
-    """Two commits that are yet to be compared in these cases, and the anchor to be measured beside them."""
+    """Two commits that have to be compared in these cases, and the anchor that is measured beside them."""
 
     after: int
     position: int
@@ -131,7 +115,11 @@ class MissingContrast:
 
 
 def read_times(
-    asked: Asked, nodes: Nodes, work: Mapping[str, CaseWork], store: Store, platform: str
+    asked: HistoryRange,
+    nodes: Nodes,
+    work: Mapping[str, CaseWork],
+    store: Store,
+    platform: str,
 ) -> dict[str, CaseTimes]:
     """Return the timed contrasts of the cases of a range on a platform, by case."""
     by_case: dict[str, list[RecordedContrast]] = {}
@@ -140,7 +128,7 @@ def read_times(
             by_case.setdefault(contrast.case, []).append(contrast)
     times = {}
     for case in asked.cases:
-        group_of_node = _groups(work[case.name])
+        group_of_node = work[case.name].groups
         invalid = work[case.name].invalid
         groups = tuple(None if node is None or node in invalid else group_of_node[node] for node in nodes.of_commits)
         of_metrics: dict[str, list[Contrast]] = {}
@@ -158,58 +146,12 @@ def read_times(
     return times
 
 
-def _groups(work: CaseWork) -> dict[int, int]:
-    """Return the group of each node: nodes that the case executes the same on are one group.
-
-    Nodes that are not counted are groups of their own.
-    """
-    groups: dict[int, int] = {}
-    by_code: dict[tuple[str, str], int] = {}
-    points = work.points.get(INSTRUCTIONS)
-    previous: int | None = None
-    for node in (node for node in work.nodes.of_commits if node is not None):
-        if node in groups:
-            previous = node
-            continue
-        group = len(set(groups.values()))
-        of_node = {} if points is None else points.by_node.get(node, {})
-        keys = [(segment, point.executed_code) for segment, point in of_node.items() if point.executed_code]
-        for key in keys:
-            same = by_code.get(key)
-            if same is not None and _counts_agree(work, same, node):
-                group = groups[same]
-                break
-        if previous is not None and group not in groups.values():
-            step = _step_of_nodes(work, previous, node)
-            if step is not None and step[1]:
-                group = groups[previous]
-        groups[node] = group
-        for key in keys:
-            by_code.setdefault(key, node)
-        previous = node
-    for node in set(work.nodes.builds.values()) - set(groups):
-        groups[node] = len(set(groups.values()))
-    return groups
-
-
-def _counts_agree(work: CaseWork, first: int, second: int) -> bool:
-    step = _step_of_nodes(work, first, second)
-    return step is not None and step[1]
-
-
-def _step_of_nodes(work: CaseWork, first: int, second: int) -> tuple[float, bool] | None:
-    positions = work.nodes.first_positions
-    if first not in positions or second not in positions or INSTRUCTIONS not in work.points:
-        return None
-    return work.step(INSTRUCTIONS, positions[first], positions[second])
-
-
 def missing_contrasts(times: Mapping[str, CaseTimes], releases: Collection[int] = ()) -> Iterator[MissingContrast]:
     """Yield what is to be compared: each commit with other code against its anchor, and against its neighbour.
 
-    The anchor is the release before it, in a range that has other commits than releases, else the first commit; it is
-    compared with the anchor before it. Where a commit lacks both contrasts, all three are measured together. What lies
-    furthest apart comes first: what a range has cost as a whole is known before where it was lost.
+    A release begins a segment and is its anchor; where a range has no releases, or nothing else, the first commit is.
+    Anchors are compared with the one before. Where a commit lacks both contrasts, all three are measured together.
+    Commits furthest apart come first: the change of the whole range is known before the commits that made it.
     """
     together: dict[tuple[int, int, int | None], list[str]] = {}
     for name, of_case in times.items():

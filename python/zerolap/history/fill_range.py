@@ -5,19 +5,19 @@ request of its own.
 """
 
 import contextlib
+import heapq
+import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 from zerolap.engines import missing_for_sampling
-from zerolap.history.accepted_changes import read_accepted
-from zerolap.history.asked import SEED, Asked, failures_of
 from zerolap.history.commit_times import STARTS, MissingContrast, missing_contrasts, read_times
 from zerolap.history.commit_work import CaseWork, read_work, windows_of
+from zerolap.history.history_range import INSTRUCTIONS, SEED, HistoryRange, failures_of, read_accepted
 from zerolap.history.measurers import LocalMeasurer, Measurer
 from zerolap.history.nodes import Nodes, read_nodes
-from zerolap.history.order import bisecting_order
 from zerolap.history.time_changes import time_changes, unconfirmed
 from zerolap.lab import Lab, Options, comparison_request, run_request
 from zerolap.records import (
@@ -34,8 +34,9 @@ from zerolap.records import (
 )
 from zerolap.store import CONFIRMING_TOPIC, HISTORY_TOPIC
 
-INSTRUCTIONS: Final = "instructions_per_op"
 COUNTED, TIMED, SAMPLED = "counted", "timed", "sampled"
+DIFFERENCE_WEIGHT: Final = 8.0
+"""An interval whose ends differ is as urgent as one so many times as wide whose ends are the same."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,43 @@ class FillOutcome:
     is_over_budget: bool = False
 
 
+def bisecting_order(
+    positions: Sequence[int], differs: Callable[[int, int], bool], is_measured: Callable[[int], bool]
+) -> Iterator[int]:
+    """Yield the positions that are not measured, each once; what is measured meanwhile decides what follows.
+
+    `differs` is asked for the measured ends of an interval.
+    """
+    if not positions:
+        return
+    for end in dict.fromkeys((positions[0], positions[-1])):
+        if not is_measured(end):
+            yield end
+    intervals: list[tuple[float, int, int]] = []
+
+    def add(first: int, last: int) -> None:
+        if last - first > 1:
+            width = float(last - first)
+            weight = DIFFERENCE_WEIGHT if differs(positions[first], positions[last]) else 1.0
+            heapq.heappush(intervals, (-width * weight, first, last))
+
+    # An end that cannot be measured bounds an interval nevertheless.
+    measured = {index for index, position in enumerate(positions) if is_measured(position)}
+    for first, last in itertools.pairwise(sorted(measured | {0, len(positions) - 1})):
+        add(first, last)
+    while intervals:
+        _, first, last = heapq.heappop(intervals)
+        middle = (first + last) // 2
+        if not is_measured(positions[middle]):
+            yield positions[middle]
+        add(first, middle)
+        add(middle, last)
+
+
 class Filling:
     """Fills one history, on this machine or where `measurer` does."""
 
-    def __init__(self, asked: Asked, options: FillOptions, lab: Lab, measurer: Measurer | None = None) -> None:
+    def __init__(self, asked: HistoryRange, options: FillOptions, lab: Lab, measurer: Measurer | None = None) -> None:
         self._asked = asked
         self._options = options
         self._lab = lab
@@ -254,10 +288,10 @@ class Filling:
             self._carry_out(contrast.position, partial(self._contrast, contrast, STARTS))
 
     def _next_contrast(self, tried: Collection[str]) -> MissingContrast | None:
-        """Return the next contrast to be measured: of three servers, unless the anchor would spoil that of the others.
+        """Return the next contrast to be measured, of a commit with its neighbour and its anchor together.
 
-        Where that was tried and starts are missing nevertheless, and where the anchor cannot be relinked, both are
-        measured by themselves.
+        Both contrasts are measured by themselves if three servers were tried without enough starts, or if the anchor
+        cannot be relinked.
         """
         self._read()
         times = read_times(self._asked, self._nodes, self._work, self._lab.store, self._platform)

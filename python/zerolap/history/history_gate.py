@@ -12,7 +12,7 @@ MOST_NAMES: Final = 5
 ENGINES: Final[dict[FailOn, tuple[str, ...]]] = {"work": ("counted",), "time": ("timed",)}
 NOTHING: Final[dict[FailOn, str]] = {"work": "counted", "time": "timed"}
 FEWEST_POINTS: Final = 2
-"""Of a series: with one there is nothing that it could have changed from."""
+"""A series has at least so many points to show a change."""
 
 
 def history_gate_sentence(history: History, cases: Collection[str], when: FailOn) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from zerolap.documents import read_comparison, read_run
-from zerolap.history.asked import OF_FLEET, Asked
+from zerolap.history.history_range import OF_FLEET, HistoryRange
 from zerolap.host import fingerprint, read_processors
 from zerolap.lab import Lab, SubmissionOptions, compare, on_platforms, run_unless
 from zerolap.records import (
@@ -34,7 +34,7 @@ from zerolap.store import RequestInShort
 POLL_SECONDS: Final = 0.5
 CAUSE: Final = "history"
 ENOUGH_PROCESSORS: Final = 4
-"""With fewer, what is built beside counting takes the time from it."""
+"""With fewer processors, a build beside a count would slow the count down."""
 BACKGROUND: Final = 10
 """The nice value of what is built beside counting, whose limits of time are those of an idle machine."""
 NOT_NEEDED: Final = "built ahead for a history that has ended"
@@ -119,7 +119,7 @@ class LocalMeasurer:
 
 @dataclass(frozen=True)
 class FleetMeasurer:
-    """The agents of a fleet's platform, by way of the store that a conductor serves.
+    """The agents of a fleet's platform, which take requests from the store of a conductor.
 
     A command that was ended leaves its last request to the fleet: the next one follows it as long as it is open.
     """
@@ -252,7 +252,7 @@ def _build_alone(request: Request, lab: Lab) -> str | None:
     return None
 
 
-def measurer_for(asked: Asked, lab: Lab) -> Measurer:
+def measurer_for(asked: HistoryRange, lab: Lab) -> Measurer:
     """Return what measures on the platform that is asked about; raises `UsageError` for a machine elsewhere."""
     if asked.builder:
         return FleetMeasurer(asked.platform.name, lab)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from zerolap.history.asked import Asked
+from zerolap.history.history_range import HistoryRange
 from zerolap.store import CommitBuild, Store
 
 
@@ -37,7 +37,7 @@ class Nodes:
         return [build for build, of_build in self.builds.items() if of_build == node]
 
 
-def read_nodes(asked: Asked, store: Store) -> Nodes:
+def read_nodes(asked: HistoryRange, store: Store) -> Nodes:
     """Return the nodes of a range by the builds that the store knows and that its platform can execute."""
     commits = [commit.revision.commit for commit in asked.commits]
     builds = store.history.builds(commits, asked.architectures)
@@ -53,9 +53,9 @@ def read_nodes(asked: Asked, store: Store) -> Nodes:
 
 
 def nodes_of(commits: Sequence[str], builds: Sequence[CommitBuild]) -> Nodes:
-    """Return the nodes of commits in order: those of which any builds have the same image are one node.
+    """Return the nodes of commits in order: commits with any builds of the same image are one node.
 
-    A commit has several builds where compilers were changed meanwhile; they are one program, built by other tools.
+    A commit has several builds if compilers were changed meanwhile: these are one program, built by other tools.
     """
     by_commit: dict[str, list[CommitBuild]] = {}
     for build in builds:
@@ -94,10 +94,10 @@ def _root(joined: dict[str, str], name: str) -> str:
     return name
 
 
-def of_built_commits(asked: Asked, store: Store) -> Asked:
-    """Return what is asked, of the commits from the first to the last that is built in the variant.
+def of_built_commits(asked: HistoryRange, store: Store) -> HistoryRange:
+    """Return the part of a range from the first to the last commit that is built in the variant.
 
-    Those between stay, also where they are not built: a step over them is of none of them alone.
+    Commits between them stay even if they are not built: a step over them belongs to none of them alone.
     """
     built = [position for position, node in enumerate(read_nodes(asked, store).of_commits) if node is not None]
     return replace(asked, commits=asked.commits[built[0] : built[-1] + 1] if built else [])

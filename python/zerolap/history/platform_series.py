@@ -1,7 +1,7 @@
 """The platform's own series: what the same build takes on it from day to day, over all cases at once.
 
-Contrasts leave out what the platform does; here nothing else is left. A step of nearly all cases of one build at once
-is one event of the platform, such as another kernel or microcode, and none of a commit.
+Contrasts are free of changes of the platform; these series show nothing else. If nearly all cases of one build step at
+once, the platform has changed, such as by another kernel or microcode, and no commit is the reason.
 """
 
 import math
@@ -15,17 +15,17 @@ from zerolap.records import PlatformEvent
 from zerolap.store import AbsoluteTime, Store
 
 FEWEST_SESSIONS: Final = 8
-"""Comparisons that a build took part in, before its times are a series."""
+"""A build took part in at least so many comparisons for its times to be a series."""
 
 
 def platform_events(nodes: Nodes, store: Store, platform: str) -> list[PlatformEvent]:
-    """Return the events of a platform by the times of the build of a range that was timed most often, the anchor."""
+    """Return the events of a platform by the times of that build of a range which was timed most often."""
     times = store.history.absolute_times(list(nodes.builds), platform)
     sessions: dict[str, set[str]] = {}
     for time in times:
         sessions.setdefault(time.build, set()).add(time.comparison)
-    anchor = max(sessions, key=lambda build: len(sessions[build]), default=None)
-    return [] if anchor is None else events_of([time for time in times if time.build == anchor])
+    most_timed = max(sessions, key=lambda build: len(sessions[build]), default=None)
+    return [] if most_timed is None else events_of([time for time in times if time.build == most_timed])
 
 
 def events_of(times: Sequence[AbsoluteTime]) -> list[PlatformEvent]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from zerolap.documents import read_comparison
-from zerolap.history.asked import OF_REQUESTS, TIME, Asked
 from zerolap.history.commit_work import CaseWork
-from zerolap.history.fill_range import COUNTED, INSTRUCTIONS, TIMED, Filling, FillOptions
+from zerolap.history.fill_range import COUNTED, TIMED, Filling, FillOptions
+from zerolap.history.history_range import INSTRUCTIONS, OF_REQUESTS, TIME, HistoryRange
 from zerolap.history.step_reasons import WorkReasons
 from zerolap.judge import (
     BisectedCommit,
@@ -40,16 +40,16 @@ from zerolap.records import (
 from zerolap.sandbox import Cancellation
 
 BUILD_SECONDS: Final = 45.0
-"""What a build is taken to cost: with a compiler cache, of a server of the size of Redis."""
+"""The assumed time of a build: with a compiler cache, of a server of the size of Redis."""
 COUNT_SECONDS: Final = 3.0
 START_SECONDS: Final = 2.0
-"""Of a start, before any was timed in this search."""
+"""The assumed time of a start until one was timed in this search."""
 USUAL_START_SD: Final = 0.02
-"""Standard deviation of a start's log ratio on a platform that has timed nothing yet (docs/timed.md)."""
+"""The standard deviation of a start's log ratio on a platform that has timed nothing yet (docs/timed.md)."""
 PLACED_SD: Final = 0.002
-"""Standard deviation of what remains of a build's layout where each start has functions in an order of its own."""
+"""The standard deviation that the layout of a build still causes where each start orders its functions anew."""
 FIXED_LAYOUT_SD: Final = 0.02
-"""Of the layout of a program that cannot be linked again (docs/timed.md)."""
+"""The standard deviation that the layout causes of a program that cannot be linked again (docs/timed.md)."""
 BOUND: Final = 1.96
 UNTIMED: Final = "the case could not be timed: its starts failed, or other processes disturbed them"
 
@@ -86,7 +86,7 @@ class _Located:
 class RangeSearch:
     """Searches one range for the commits that changed its only case, on this machine."""
 
-    def __init__(self, asked: Asked, options: SearchOptions, lab: Lab) -> None:
+    def __init__(self, asked: HistoryRange, options: SearchOptions, lab: Lab) -> None:
         self._asked = asked
         self._options = options
         self._lab = lab
@@ -115,7 +115,7 @@ class RangeSearch:
 
     @property
     def _work(self) -> CaseWork:
-        return self._filling.work[self._case.name]
+        return replace(self._filling.work[self._case.name], log_by_places=self._reasons.log_by_string_places)
 
     @property
     def _failed(self) -> Collection[int]:
@@ -131,7 +131,9 @@ class RangeSearch:
             if self._same_code(0, self._last):
                 return _Located("identical", COUNTED, INSTRUCTIONS, 0.0, 0.0)
             if TIMED not in options.engines:
-                return _Located("no difference", COUNTED, INSTRUCTIONS, self._work_change(INSTRUCTIONS) or 0.0, 0.0)
+                return _Located(
+                    "no difference", COUNTED, INSTRUCTIONS, self._counted_level(INSTRUCTIONS, self._last) or 0.0, 0.0
+                )
         return self._searched_by_time()
 
     # Work.
@@ -152,16 +154,14 @@ class RangeSearch:
                 else "name a commit beside it that builds and runs the case",
             )
 
-    def _work_change(self, metric: str) -> float | None:
-        return self._counted_level(metric, self._last)
-
     def _same_code(self, first: int, last: int) -> bool:
         step = self._work.step(INSTRUCTIONS, first, last) if INSTRUCTIONS in self._work.points else None
         return step is not None and step[1]
 
     def _searched_by_counts(self) -> _Located | None:
         """Return where work changed; none where it did not by as much as matters."""
-        changes = {metric: change for metric in OF_REQUESTS if (change := self._work_change(metric)) is not None}
+        levels = {metric: self._counted_level(metric, self._last) for metric in OF_REQUESTS}
+        changes = {metric: level for metric, level in levels.items() if level is not None}
         effect = self._options.effect(COUNTED)
         changed = [
             metric
@@ -191,11 +191,7 @@ class RangeSearch:
 
         It is without what the places of strings account for, which no commit owns.
         """
-        step = self._work.step(metric, 0, position) if metric in self._work.points else None
-        points = self._work.points_of(metric, 0, position)
-        if step is None or points is None:
-            return None if step is None else step[0]
-        return step[0] - self._reasons.log_by_string_places(points)
+        return self._work.change_of_work(metric, 0, position)
 
     # Time.
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from zerolap import __version__
 from zerolap.build import BuiltServer
-from zerolap.history.asked import Asked
+from zerolap.history.history_range import HistoryRange
 from zerolap.judge import StringCosts
 from zerolap.lab import Explainer, Lab, with_builds
 from zerolap.records import OF_INSTRUCTIONS, CallGraph, Finding, ZerolapError
@@ -18,16 +18,16 @@ MOST_REASONS = 3
 EXPLAINED_BY: Final = f"{__version__}, 2"
 """The revision of these reasons: those of another are found anew. The number grows when their sentences change."""
 MOST_STRING_COSTS: Final = 20_000
-"""Of call graphs, of which those are kept that the small steps of a history are between."""
+"""The costs of strings of so many call graphs are kept in memory: those between which a history has small steps."""
 MOST_EXPLAINERS: Final = 64
-"""Of those that are kept, each with the functions of both programs and the lines that differ."""
+"""So many explainers are kept in memory, each with the functions of both programs and the lines that differ."""
 
 
 @dataclass(frozen=True)
 class WorkReasons:
     """Explains changes of counted work over a range, as far as the lab has its builds."""
 
-    asked: Asked
+    asked: HistoryRange
     lab: Lab
     _explainers: dict[tuple[str, str], Explainer] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -62,9 +62,6 @@ class WorkReasons:
             return 0.0
         return math.log(head.value / (head.value - instructions)) if head.value > max(instructions, 0.0) else 0.0
 
-    def _graph(self, digest: str) -> CallGraph:
-        return _read_graph(digest, self.lab.store.blobs)
-
     def of_comparison(self, identity: str, case: str) -> tuple[str, ...]:
         """Return the reasons that a comparison found for a change of a case, its culprits first."""
         try:
@@ -79,7 +76,8 @@ class WorkReasons:
         if builds[0] is None or builds[1] is None or base.graph is None or head.graph is None:
             return []
         explainer = self._explainer(after, position, builds[0], builds[1])
-        return explainer.explain_work(self._graph(base.graph), self._graph(head.graph), base.series.metric)
+        old, new = (_read_graph(digest, self.lab.store.blobs) for digest in (base.graph, head.graph))
+        return explainer.explain_work(old, new, base.series.metric)
 
     def _builds(self, digests: Sequence[str]) -> list[BuiltServer | None]:
         """Return builds as far as the lab has them: those of a fleet's builder are unpacked here."""

@@ -1,9 +1,9 @@
 """Changes of time over a range: candidates by the levels of all series, and whether fresh comparisons show them too.
 
-A long series is searched for change points (`judge.change_points`), and the false ones among many series are held down
-by commit (`judge.commit_events`). Between few commits there is too little of a series for that: there a step is a
-candidate by itself if its contrasts show it beyond chance. Either is confirmed by a comparison of both commits that was
-made for it, with seeds and layouts of its own, or by one that somebody else has asked for.
+Long series are searched for change points (`judge.change_points`), and false ones among many series are limited by
+commit (`judge.commit_events`). Short series are too short for that: there a step is a candidate if its contrasts show
+it beyond chance. A candidate is confirmed by a comparison of both commits with seeds and layouts of its own: one that
+was made to confirm it, or one that somebody else has asked for.
 """
 
 import itertools
@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from zerolap import _core
-from zerolap.history.asked import TIME
 from zerolap.history.commit_times import CaseTimes
+from zerolap.history.history_range import INSTRUCTIONS, TIME
 from zerolap.judge import (
     EVENT,
     SeriesLevels,
@@ -30,18 +30,19 @@ from zerolap.store import RecordedContrast
 CHANCE: Final = 0.01
 """The probability that any step between neighbours in all series is a candidate by chance."""
 SMALLEST_STEP: Final = 0.01
-"""As a logarithm: half the smallest effect of time, as a smaller step could not be confirmed."""
+"""The smallest step that is a candidate, as a logarithm: half the smallest effect of time. Smaller ones could not be
+confirmed."""
 FEWEST_SEARCHED: Final = 12
-"""Points of a series that is searched for change points."""
+"""A series has at least so many points to be searched for change points."""
 DRIFT: Final = math.log(1.02)
-"""What steps that are not reported add up to since a release, at least, where that is a drift."""
+"""Steps that are not reported are a drift if they add up to this since a release, as a logarithm."""
 FEWEST_STARTS: Final = 6
-"""Of a comparison that confirms a drift."""
+"""A comparison that confirms a drift has at least so many starts."""
 FEWEST_OF_DRIFT: Final = 4
-"""Commits with other code in it; fewer have steps."""
+"""A drift has at least so many commits with other code; fewer have steps."""
 NEXT_TO_NOTHING: Final = 1e-12
 CERTAIN: Final = 4.0
-"""Standard errors from 0 at which what has added up is a candidate; a cumulative sum notices longer drifts before."""
+"""A sum is a candidate from so many standard errors on; a cumulative sum notices long drifts earlier."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class TimeChange:
     """A step of a timed metric of a case, between two commits whose code differs, as a logarithm with bounds by 95 %.
 
     `p` is the probability of a candidate by chance. `comparison` is the one that has confirmed it, none before. A
-    `drift` is what has added up from a release to the last commit, beside the steps that are reported; `parts` are of
-    the steps that make it up those that may be named: positions and logarithms, the largest first; `beside` is the sum
-    of the steps that are reported by themselves.
+    `drift` is the sum of the steps from a release to the last commit, without those that are reported. `beside` is the
+    sum of the reported steps. `parts` are the steps of the drift that may be named, by position and logarithm, the
+    largest first.
     """
 
     case: str
@@ -75,13 +76,13 @@ def time_changes(
 ) -> list[TimeChange]:
     """Return the candidates of all cases, confirmed or not, in the order of commits.
 
-    `releases` are the positions that drifts are looked for from, as are those at which a change of a case and metric is
-    `accepted`: the last of them, or the first commit.
+    A drift begins at the last of the positions in `releases` and of those at which a change of its case and metric is
+    `accepted`, or else at the first commit.
     """
     of_steps = {(change.case, change.metric, change.position): change for change in _of_steps(times)}
     of_searches = {(change.case, change.metric, change.position): change for change in _of_searches(times)}
     changes = [_confirmed(change, times[change.case]) for change in (of_steps | of_searches).values()]
-    # A search cuts a drift in two: where a single step is not seen and not confirmed, there may be none.
+    # A search cuts a drift in two: a step that only the search shows, and that is not confirmed, may be part of one.
     steps = set(of_steps) | {
         (change.case, change.metric, change.position) for change in changes if change.comparison is not None
     }
@@ -157,8 +158,8 @@ def _of_steps(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
 def _of_searches(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
     """Return the change points of the series that are long enough.
 
-    A step of nearly all series is one of the code they share: what a platform does is the same on both sides of each
-    contrast.
+    If nearly all series step at once, the code that they share has changed: the platform is the same on both sides of
+    each contrast.
     """
     names: dict[str, tuple[str, str]] = {}
     searched = []
@@ -192,9 +193,9 @@ def _drift(
     releases: Collection[int],
     accepted: Collection[int],
 ) -> TimeChange | None:
-    """Return what has added up since it began anew, without the steps of `changed` case, metric and position.
+    """Return the drift since the last release or accepted change, without the steps of `changed`.
 
-    That is at the last release, or at an accepted commit that has other code and a level of its own.
+    `changed` has steps by case, metric and position. An accepted commit counts if it has other code and its own level.
     """
     levels = _series_levels(times, metric)
     if levels is None:
@@ -231,13 +232,13 @@ def _drift(
 
 
 def _may_be_named(step: _Step, times: CaseTimes, direction: float, count: int) -> bool:
-    """Whether a step of so many can be named as a part of a drift: most of the largest are of chance alone.
+    """Whether a step can be named as a part of a drift of `count` steps: most of the largest are chance alone.
 
-    It is beyond chance, or counted work changed in the same direction, or was not counted.
+    It has to be beyond chance, or counted work has to have changed in the same direction, or not to be counted.
     """
     if direction * step.log_change <= 0.0:
         return False
-    work = times.work_change(step.after, step.position)
+    work = None if times.work is None else times.work.change_of_work(INSTRUCTIONS, step.after, step.position)
     return work is None or direction * work > EVENT or step.p * count <= CHANCE
 
 
@@ -300,9 +301,9 @@ def _confirmed(change: TimeChange, times: CaseTimes) -> TimeChange:
 
 
 def _is_refuted(drift: TimeChange, times: CaseTimes) -> bool:
-    """Whether a fresh comparison of both ends is certain that less than a drift remains beside the reported steps.
+    """Whether a fresh comparison of both ends is certain that no drift remains beside the reported steps.
 
-    A change as large in the other direction is less.
+    A change in the other direction is no drift either.
     """
     for _, log_ratios in _fresh(drift, times):
         if len(log_ratios) >= FEWEST_STARTS:

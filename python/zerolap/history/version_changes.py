@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from zerolap.judge import COUNTED, LogChange, change_between, mean_change, version_positions
 from zerolap.records import (
@@ -28,7 +28,7 @@ from zerolap.records import (
 
 @dataclass(frozen=True)
 class BuildShares:
-    """What other flags and allocators have to do with the steps between neighbouring versions.
+    """The parts that other flags and allocators have in the steps between neighbouring versions.
 
     `shares` are by case and by the position of the later version; `unchanged` are the positions of versions that are
     built as the one before. `notes` say what could not be measured.
@@ -235,9 +235,8 @@ class _Table:
     # Sums.
 
     def _commands(self, changes: Sequence[_CaseChanges]) -> list[TableCommand]:
-        by_commands: dict[tuple[str, ...], list[_CaseChanges]] = {}
-        for of_case in changes:
-            by_commands.setdefault(tuple(of_case.case.verbs), []).append(of_case)
+        by_commands = groupby(changes, key=lambda of_case: tuple(of_case.case.verbs))
+        groups = [(commands, list(group)) for commands, group in by_commands]
         return [
             TableCommand(
                 commands=commands,
@@ -245,7 +244,7 @@ class _Table:
                 weight=math.fsum(of_case.weight for of_case in group),
                 totals=tuple(self._total(group, index) for index in range(len(self.positions))),
             )
-            for commands, group in by_commands.items()
+            for commands, group in groups
         ]
 
     def _total(self, changes: Sequence[_CaseChanges], index: int) -> TableTotal:

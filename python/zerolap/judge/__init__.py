@@ -18,7 +18,6 @@ from zerolap.judge.block_verdicts import (
     wants_more as wants_more,
 )
 from zerolap.judge.case_answers import (
-    CHANGED as CHANGED,
     COST_AT_FULL_SPEED as COST_AT_FULL_SPEED,
     CPU_TIME as CPU_TIME,
     CaseAnswers as CaseAnswers,
@@ -92,6 +91,12 @@ from zerolap.judge.regressions import (
     regressed_in as regressed_in,
     repaired_by as repaired_by,
 )
+from zerolap.judge.sampled_sides import (
+    NamedFunction as NamedFunction,
+    SampledFunction as SampledFunction,
+    SampledPass as SampledPass,
+    SampledSide as SampledSide,
+)
 from zerolap.judge.snapshot_estimates import line_fit as line_fit, median_estimate as median_estimate
 from zerolap.judge.snapshot_verdicts import (
     SNAPSHOT_MIN_EFFECT as SNAPSHOT_MIN_EFFECT,
@@ -119,6 +124,7 @@ from zerolap.judge.verdict_rule import (
     Q as Q,
     UnadjustedVerdict as UnadjustedVerdict,
     adjusted as adjusted,
+    side_error as side_error,
     with_rules as with_rules,
 )
 from zerolap.judge.weighed_work import WORTH as WORTH, weighed_work as weighed_work

@@ -8,8 +8,8 @@ from functools import partial
 
 from zerolap import _core
 from zerolap.judge.looks import COUNTED_LOOKS, MAX_BLOCKS, share_of_look
-from zerolap.judge.verdict_rule import UNCHANGED, Change, Q, UnadjustedVerdict, detectable_change, interval, look
-from zerolap.records import Measurement, MetricRule, Verdict
+from zerolap.judge.verdict_rule import Change, Q, UnadjustedVerdict, detectable_change, interval, look
+from zerolap.records import UNCHANGED, Measurement, MetricRule, Verdict
 
 # The instrument's own resolution: one and the same build repeats to this relative standard deviation or better
 # (docs/counted.md; `make bench-counted` measures it). It keeps identical counts from claiming perfect certainty.

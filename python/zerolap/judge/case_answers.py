@@ -9,6 +9,7 @@ from typing import Final
 
 from zerolap.judge.weighed_work import deciding, weighed_work
 from zerolap.records import (
+    CHANGED,
     METRICS,
     Answer,
     CaseVerdict,
@@ -21,7 +22,6 @@ from zerolap.records import (
     VerdictWord,
 )
 
-CHANGED: Final = ("regression", "improvement")
 CPU_TIME, CYCLES, KERNEL_CYCLES = "cpu_ns_per_op", "cycles_per_op", "kernel_cycles_per_op"
 DECIDING_TIMES = (CPU_TIME, CYCLES, KERNEL_CYCLES)
 """The metrics whose verdicts are needed for the choice."""

@@ -11,7 +11,6 @@ from zerolap.judge.looks import share_of_look, timed_looks
 from zerolap.judge.lopsided_starts import are_lopsided, looked_at_wild_starts
 from zerolap.judge.verdict_rule import (
     HINT,
-    UNCHANGED,
     Change,
     Q,
     UnadjustedVerdict,
@@ -21,7 +20,7 @@ from zerolap.judge.verdict_rule import (
     margin_of,
 )
 from zerolap.judge.wild_starts import bounded, bounded_starts
-from zerolap.records import BASE, HEAD, METRICS, Side, SliceRecord, Spread, Timeline, Verdict
+from zerolap.records import BASE, HEAD, METRICS, UNCHANGED, Side, SliceRecord, Spread, Timeline, Verdict
 
 RESOLUTION = 0.001
 """As a standard deviation of a start's log ratio; no timer resolves less."""

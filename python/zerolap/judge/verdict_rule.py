@@ -1,12 +1,12 @@
 """What all engines' verdicts have in common: the rule for a metric, and the adjustment for their number."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from zerolap import _core
 from zerolap.judge.looks import look_shares
-from zerolap.records import REGRESSION_RULE, MetricRule, Settings, Verdict, VerdictWord
+from zerolap.records import REGRESSION_RULE, UNCHANGED, MetricRule, Settings, Verdict, VerdictWord
 
 DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
 """The smallest change that matters, by engine, as a fraction."""
@@ -23,13 +23,14 @@ EQUIVALENCE_LEVEL = 0.05
 MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.0}
 """Within how many minimum effects a metric counts as the same, where that is not one: throughput scatters more."""
 
+INTERVAL_ERRORS = 3.0
+"""About so many standard errors the interval of a timed change reaches to either side."""
+
 HINT = 0.05
 """A change is likely where its p is below: chance alone gives that to few cases without a change."""
 
 LIKELY = 0.2
 """The p below which a change is likely where the margin is beyond the minimum effect: more would pass for the same."""
-
-UNCHANGED: Final[tuple[VerdictWord, ...]] = ("same", "identical")
 
 
 @dataclass(frozen=True)
@@ -174,3 +175,10 @@ def _adjusted_case(
             verdict = verdict.model_copy(update={"low": low, "high": high})
         verdicts.append(verdict)
     return verdicts
+
+
+def side_error(low: float, high: float) -> float:
+    """Return the relative standard error of each of two costs, whose errors make the interval of the change between."""
+    if not (low > -1 and math.isfinite(high)):
+        return 1.0
+    return math.log((1 + high) / (1 + low)) / (2 * INTERVAL_ERRORS * math.sqrt(2))

@@ -21,7 +21,6 @@ from zerolap.documents import (
 from zerolap.explain import (
     BuildFacts,
     Evidence,
-    SampledSide,
     StatedFigure,
     Structure,
     Structures,
@@ -36,15 +35,17 @@ from zerolap.explain import (
     with_calls_of_inlined,
     with_times,
 )
-from zerolap.judge import CHANGED, CaseAnswers
+from zerolap.judge import CaseAnswers, SampledSide
 from zerolap.lab.lab import Lab
 from zerolap.records import (
     BASE,
+    CHANGED,
     HEAD,
     METRICS,
     CallGraph,
     Changes,
     Finding,
+    PerSide,
     Source,
     SourceFunction,
     UnknownChanges,
@@ -135,7 +136,7 @@ class Explainer:
         return with_calls_of_inlined(findings, *known) if len(known) == len(measured) else findings
 
     def explain_work(
-        self, base: CallGraph, head: CallGraph, metric: str, steps: Mapping[str, StatedFigure] | None = None
+        self, base: CallGraph, head: CallGraph, metric: str, steps: Mapping[str, PerSide] | None = None
     ) -> list[Finding]:
         """Return the findings on a change of `metric` between two call graphs; `steps` are those of repeated stores."""
         base_functions, head_functions = self.functions
@@ -149,7 +150,7 @@ class Explainer:
                 base_stripped=self._base.record.stripped,
                 head_stripped=self._head.record.stripped,
                 metric=metric,
-                repeated_steps=steps or {},
+                repeated_steps={name: StatedFigure.of(sides) for name, sides in (steps or {}).items()},
             )
         )
         return [*findings, *self._explain_build()]

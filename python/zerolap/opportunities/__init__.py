@@ -1,6 +1,5 @@
 """What could be optimised in a version: the call graphs that a store holds of it, looked through and ranked."""
 
-from zerolap.opportunities.graph_search import FunctionsOfBuild as FunctionsOfBuild
 from zerolap.opportunities.opportunities_in_time import opportunities_in_time as opportunities_in_time
 from zerolap.opportunities.version_opportunities import (
     CountedVersion as CountedVersion,

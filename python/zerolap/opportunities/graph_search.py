@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from zerolap import __version__, _core
 from zerolap.explain import (
@@ -26,7 +25,7 @@ from zerolap.records import (
     CaseOpportunity,
     CountedWork,
     EnvironmentMissing,
-    SourceFunction,
+    FunctionsOfBuild,
 )
 from zerolap.store import BlobDamaged, CountedGraph, NotConductor, Store
 
@@ -37,12 +36,6 @@ STRING_STORES: Final = ("rep stos",)
 """Beginnings of instructions in Intel's notation; an exchange with memory is locked without the word."""
 KEPT_AT_ONCE: Final = 50
 """Cases after which what is known of them is kept: an interruption loses no more."""
-
-FunctionsOfBuild: TypeAlias = Callable[[Path, str], Sequence[SourceFunction] | None]
-"""Reads the functions of a build, by the directory of builds and its digest.
-
-It returns none where the build is not there, and raises `OSError` or `ValueError` where it cannot be read.
-"""
 
 
 @dataclass

@@ -4,10 +4,9 @@ import time
 from dataclasses import replace
 from typing import Final
 
-from zerolap.opportunities.graph_search import FunctionsOfBuild
 from zerolap.opportunities.group_search import GroupSearch, MeasuredGroup
 from zerolap.opportunities.version_opportunities import CountedVersion, ranked_version, search_of
-from zerolap.records import CaseWeights, Opportunities
+from zerolap.records import CaseWeights, FunctionsOfBuild, Opportunities
 from zerolap.store import Store
 
 AT_ONCE: Final = 8

@@ -14,7 +14,7 @@ from zerolap.explain import (
     ranked_opportunities,
     with_argument_checks,
 )
-from zerolap.opportunities.graph_search import FunctionsOfBuild, GraphSearch, all_detectors
+from zerolap.opportunities.graph_search import GraphSearch, all_detectors
 from zerolap.opportunities.group_search import GroupSearch, all_group_detectors
 from zerolap.opportunities.known_edits import known_edits
 from zerolap.opportunities.variant_comparisons import version_variants
@@ -24,6 +24,7 @@ from zerolap.records import (
     CaseWeights,
     CountedWork,
     DrawnSide,
+    FunctionsOfBuild,
     MeasuredServer,
     Opportunities,
     Platform,

@@ -28,7 +28,7 @@ from zerolap.records import (
     SourceLine,
     UsageError,
 )
-from zerolap.report import plain
+from zerolap.sheets import plain
 from zerolap.store import StackEngine
 
 KINDS: Final[Mapping[StackEngine, str]] = {"sampled": "stacks", "traced": "stacks of waits"}

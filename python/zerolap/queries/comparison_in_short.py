@@ -6,7 +6,6 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from zerolap.cases import priority_weights
 from zerolap.documents import read_comparison
 from zerolap.queries.measured_workload import MeasuredWorkload, RequestCause, cause_of, workload_of
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
@@ -28,6 +27,7 @@ from zerolap.records import (
     UsageError,
     Verdict,
     VerdictWord,
+    priority_weights,
     read_stored,
 )
 from zerolap.report import case_sentences, case_statements, cases_in_order, reading_of

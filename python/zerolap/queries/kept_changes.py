@@ -11,7 +11,7 @@ from zerolap.records import (
     KeptSeries,
     ListedCommit,
     ReportedChange,
-    SeriesName,
+    SeriesSubject,
     UsageError,
 )
 from zerolap.store import Store
@@ -20,7 +20,7 @@ MOST_HISTORIES: Final = 500
 """So many kept histories are read; each is of a repository, range, variant, settings and platform."""
 
 
-class ListedChange(ReportedChange, SeriesName):
+class ListedChange(ReportedChange, SeriesSubject):
     """A change of a series with what it is of.
 
     It lies after the commit `after` and up to `commit`, in `commit_count` commits. `confirmed` is false for a step of
@@ -77,7 +77,7 @@ def _listed(
 ) -> ListedChange:
     after, commit = (commits.get((change.history, position)) for position in (change.after, change.position))
     return ListedChange(
-        **{name: getattr(series, name) for name in SeriesName.model_fields},
+        **{name: getattr(series, name) for name in SeriesSubject.model_fields},
         **{name: getattr(change, name) for name in ReportedChange.model_fields},
         history=history.number,
         platform_name=history.platform_name,

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from zerolap.queries.pull_requests import pull_request_number
 from zerolap.records import DATA, KEY, Case, Record, UnreadableRecord, read_stored
-from zerolap.report import plain
+from zerolap.sheets import plain
 from zerolap.store import Store
 
 MOST_COMMANDS: Final = 20

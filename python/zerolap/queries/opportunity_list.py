@@ -1,17 +1,28 @@
 """What could be optimised in a version, over all cases that were counted of it."""
 
-from collections.abc import Iterable
-from typing import Annotated, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from zerolap.cases import named_weights
-from zerolap.opportunities import CountedVersion, counted_version, opportunities_in_time
 from zerolap.plugins import PluginFault
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.sampled_cases import MOST_RESULTS, ProfiledResult, profiled_result
-from zerolap.records import DrawnSide, Opportunities, Opportunity, Record, UsageError, Weighting
+from zerolap.records import (
+    DrawnSide,
+    Opportunities,
+    Opportunity,
+    OpportunityCase,
+    Record,
+    UsageError,
+    Weighting,
+    named_weights,
+)
+from zerolap.sheets import Sheet, bounds_of_case, calibration_text, opportunities_overview, saving_of_case
 from zerolap.store import Store
+
+if TYPE_CHECKING:
+    from zerolap.opportunities import CountedVersion
 
 EXAMINING_SECONDS: Final = 2.0
 MOST_LISTED: Final = 500
@@ -48,22 +59,30 @@ class OpportunityParameters(Parameters):
     ] = 5
 
 
-class ListedOpportunity(Opportunity):
-    """An opportunity with the first of its `all_cases` cases; `commands` are those of all of them."""
+class ListedOpportunityCase(OpportunityCase):
+    """A case of an opportunity; `saving` and `bounds` are what it would save, in words."""
 
+    saving: str
+    bounds: str
+
+
+class ListedOpportunity(Opportunity):
+    """An opportunity with the first of its `all_cases` cases; `commands` are those of all of them.
+
+    `tested` is how far the predictions of its detector were right, in words.
+    """
+
+    cases: tuple[ListedOpportunityCase, ...]
     all_cases: int
     commands: tuple[str, ...]
+    tested: str
 
 
 class ListedOpportunities(Opportunities):
-    """The document of `zerolap opportunities --json` with the first of its `all_opportunities`.
-
-    `refuted_opportunities` is how many of all are refuted by their arguments.
-    """
+    """The document of `zerolap opportunities --json` with the first of its `all_opportunities`."""
 
     opportunities: tuple[ListedOpportunity, ...]
     all_opportunities: int
-    refuted_opportunities: int
 
 
 class OpportunityList(Record):
@@ -72,7 +91,8 @@ class OpportunityList(Record):
     `result` is what was asked for, `newest` are the newest comparisons and runs that have call graphs. Of
     `counted_cases`, those in `waiting_cases` are not part of the document yet: their call graphs are looked through
     when this is asked again. `sampled` has the comparison or run with sampled stacks of this side, by case;
-    `weightings` are those that these cases permit.
+    `weightings` are those that these cases permit. `sheet` is the document as it is shown: the rows of its first table
+    are the opportunities of `document`.
     """
 
     result: ProfiledResult | None
@@ -83,6 +103,7 @@ class OpportunityList(Record):
     sampled: dict[str, str]
     weightings: tuple[Weighting, ...]
     document: ListedOpportunities | None
+    sheet: Sheet | None
 
 
 def read_opportunities(sources: QuerySources, parameters: OpportunityParameters) -> OpportunityList:
@@ -99,12 +120,16 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
             sampled={},
             weightings=(),
             document=None,
+            sheet=None,
         )
     # Of those with as many cases the newest, which is the first.
     wanted = parameters.id or max(newest, key=newest.__getitem__)
     results = _in_short(store, [wanted, *newest])
     if wanted not in results:
         raise UsageError(f"the store holds no results of {wanted}")
+    # What searches graphs takes a while to import, and no other page needs it.
+    from zerolap.opportunities import counted_version, opportunities_in_time
+
     version = counted_version(store, wanted, side=parameters.side, everywhere=parameters.everywhere)
     weights = named_weights(parameters.weights, list(version.cases.values()))
     try:
@@ -112,6 +137,7 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
         document, waiting = opportunities_in_time(version, weights, store, functions, EXAMINING_SECONDS)
     except PluginFault as fault:
         raise UsageError(fault.message, hint=fault.hint) from fault
+    meant = document.model_copy(update={"opportunities": _meant(document, parameters)})
     return OpportunityList(
         result=results[wanted],
         side=parameters.side,
@@ -120,11 +146,12 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
         waiting_cases=waiting,
         sampled=_sampled(store, document.results, parameters.side),
         weightings=_weightings(version),
-        document=_listed(document, parameters),
+        document=_listed(meant, parameters),
+        sheet=opportunities_overview(meant, parameters.limit, len(meant.functions)),
     )
 
 
-def _weightings(version: CountedVersion) -> tuple[Weighting, ...]:
+def _weightings(version: "CountedVersion") -> tuple[Weighting, ...]:
     has_priorities = any(case.priority is not None for case in version.cases.values())
     return ("command", "equal", "priority") if has_priorities else ("command", "equal")
 
@@ -138,33 +165,35 @@ def _sampled(store: Store, results: Iterable[str], side: DrawnSide) -> dict[str,
     return {of.case: of.result for of in passes if of.is_valid and of.stacks and of.side == side}
 
 
-def _listed(document: Opportunities, parameters: OpportunityParameters) -> ListedOpportunities:
-    """Return the document with the opportunities that were asked for, and with their first cases."""
-    asked = [
-        (parameters.detector, "detector"),
-        (parameters.function, "function"),
-        (parameters.file, "file"),
-    ]
-    meant = [
+def _meant(document: Opportunities, parameters: OpportunityParameters) -> tuple[Opportunity, ...]:
+    """Return the opportunities that were asked for."""
+    asked = (("detector", parameters.detector), ("function", parameters.function), ("file", parameters.file))
+    return tuple(
         opportunity
         for opportunity in document.opportunities
-        if all(value is None or getattr(opportunity, name) == value for value, name in asked)
-    ]
+        if all(value is None or getattr(opportunity, field) == value for field, value in asked)
+    )
+
+
+def _listed(document: Opportunities, parameters: OpportunityParameters) -> ListedOpportunities:
+    """Return the document with as many opportunities and cases of each as were asked for."""
     opportunities = tuple(
         ListedOpportunity(
-            **dict(opportunity) | {"cases": opportunity.cases[: parameters.cases]},
+            **dict(opportunity) | {"cases": _listed_cases(opportunity.cases[: parameters.cases])},
             all_cases=len(opportunity.cases),
             commands=tuple(sorted({command for case in opportunity.cases for command in case.commands})),
+            tested=calibration_text(opportunity.calibration),
         )
-        for opportunity in meant[: parameters.limit]
+        for opportunity in document.opportunities[: parameters.limit]
     )
     fields = {name: value for name, value in document if name not in ("schema_", "opportunities")}
-    return ListedOpportunities(
-        **fields,
-        opportunities=opportunities,
-        all_opportunities=len(meant),
-        refuted_opportunities=sum(opportunity.is_refuted for opportunity in meant),
-    )
+    return ListedOpportunities(**fields, opportunities=opportunities, all_opportunities=len(document.opportunities))
+
+
+def _listed_cases(cases: Sequence[OpportunityCase]) -> list[ListedOpportunityCase]:
+    return [
+        ListedOpportunityCase(**dict(case), saving=saving_of_case(case), bounds=bounds_of_case(case)) for case in cases
+    ]
 
 
 def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:

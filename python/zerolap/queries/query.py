@@ -7,8 +7,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from pydantic import model_validator
 
-from zerolap.opportunities import FunctionsOfBuild
-from zerolap.records import Record, SourceFunction
+from zerolap.records import FunctionsOfBuild, Record, SourceFunction
 from zerolap.store import Store
 
 TableValue: TypeAlias = str | int | float | bool | None

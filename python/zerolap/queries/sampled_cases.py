@@ -5,7 +5,6 @@ the merged stacks are those of a request of each case; cases that were not timed
 the same. A case that several results have counts once: each result's stacks of it count in equal parts.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from zerolap.judge import side_error
 from zerolap.queries.query import Parameters, QuerySources
 from zerolap.records import BASE, DrawnSide, Record, Side, UsageError
 from zerolap.store import SampledTrial, StackEngine, StoredRow, TimedCost
@@ -22,8 +22,6 @@ MOST_TABLES: Final = 240
 """Stack tables in one answer: each takes about a third of a millisecond. Where there are more, each case has fewer."""
 MOST_RESULTS: Final = 40
 MOST_NAMES: Final = 1_000
-INTERVAL_ERRORS: Final = 3.0
-"""About so many standard errors the interval of a timed change reaches to either side."""
 
 Weights: TypeAlias = Literal["time", "case"]
 StackTime: TypeAlias = Literal["cpu", "waits"]
@@ -298,7 +296,7 @@ def _profiled_side(side: DrawnSide, case: _Case, passes: int, weight: float) -> 
         passes=passes,
         recorded_passes=len(case.digests[side]),
         cpu_ns_per_op=cost,
-        cpu_error=0.0 if case.cost is None else cost_error(case.cost),
+        cpu_error=0.0 if case.cost is None else side_error(case.cost.low, case.cost.high),
         weight=weight,
     )
 
@@ -310,13 +308,6 @@ def readable_tables() -> Iterator[None]:
         yield
     except ValueError as fault:
         raise UsageError("the stacks were recorded by another version, or are damaged", hint=str(fault)) from fault
-
-
-def cost_error(cost: TimedCost) -> float:
-    """Return the relative standard error of a side's cost: those of both make the interval of the change."""
-    if not (cost.low > -1 and math.isfinite(cost.high)):
-        return 1.0
-    return math.log((1 + cost.high) / (1 + cost.low)) / (2 * INTERVAL_ERRORS * math.sqrt(2))
 
 
 def profiled_result(row: StoredRow, platform_name: str) -> ProfiledResult:

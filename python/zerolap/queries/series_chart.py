@@ -24,9 +24,10 @@ from zerolap.records import (
     KeptSeries,
     ListedCommit,
     Record,
-    SeriesName,
+    SeriesSubject,
     UsageError,
 )
+from zerolap.sheets import platform_event
 from zerolap.store import KeptPoints, SeriesFilter, Store
 
 MOST_LINES: Final = 24
@@ -74,7 +75,7 @@ class ChartCommit(ListedCommit):
     is_release: bool
 
 
-class ChartLine(SeriesName):
+class ChartLine(SeriesSubject):
     """A series by columns, each as long as `commits`, which are indices of the chart's commits.
 
     `least`, `most` and `counts` are empty where each point is of one commit.
@@ -103,13 +104,14 @@ class ChartLine(SeriesName):
 
 
 class PlatformStep(Record):
-    """A step in the times of one build in nearly all cases: the platform changed, between two times (ISO 8601)."""
+    """A step in the times of one build in nearly all cases, also in words: the platform changed."""
 
     history: int
     before: str
     since: str
     change: float
     facts_changed: bool
+    text: str
 
 
 class SeriesChart(Record):
@@ -387,7 +389,7 @@ def _relative(log_changes: Sequence[float]) -> Sequence[float]:
 def _line(
     series: KeptSeries, drawn: _Drawn, index: Mapping[int, int], starts: Mapping[tuple[int, int], str]
 ) -> ChartLine:
-    names = (*SeriesName.model_fields, "history", "labels", "point_count")
+    names = (*SeriesSubject.model_fields, "history", "labels", "point_count")
     return ChartLine(
         **{name: getattr(series, name) for name in names},
         base_place=drawn.base,
@@ -419,6 +421,7 @@ def _platform_steps(store: Store, histories: Collection[int]) -> Iterable[Platfo
                 since=event.since,
                 change=event.change,
                 facts_changed=event.facts_changed,
+                text=platform_event(event),
             )
 
 

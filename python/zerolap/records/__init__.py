@@ -142,7 +142,7 @@ from zerolap.records.history import (
     PlatformEvent as PlatformEvent,
     RangeCommit as RangeCommit,
     ReportedChange as ReportedChange,
-    SeriesName as SeriesName,
+    SeriesSubject as SeriesSubject,
     VersionPoint as VersionPoint,
 )
 from zerolap.records.imported_series import ImportedPoint as ImportedPoint, ImportedSeries as ImportedSeries
@@ -313,7 +313,7 @@ from zerolap.records.snapshot_trace import (
     TimeOff as TimeOff,
     TimeOffReason as TimeOffReason,
 )
-from zerolap.records.source_function import SourceFunction as SourceFunction
+from zerolap.records.source_function import FunctionsOfBuild as FunctionsOfBuild, SourceFunction as SourceFunction
 from zerolap.records.spread import Spread as Spread, StartRatio as StartRatio
 from zerolap.records.sweep_report import SweepReport as SweepReport, read_stored_sweep as read_stored_sweep
 from zerolap.records.timeline import SliceRecord as SliceRecord, Timeline as Timeline
@@ -340,7 +340,9 @@ from zerolap.records.variant_gain import (
     VariantCase as VariantCase,
 )
 from zerolap.records.verdict import (
+    CHANGED as CHANGED,
     OF_INSTRUCTIONS as OF_INSTRUCTIONS,
+    UNCHANGED as UNCHANGED,
     LopsidedReason as LopsidedReason,
     Verdict as Verdict,
     VerdictWord as VerdictWord,
@@ -361,4 +363,6 @@ from zerolap.records.weights import (
     CaseWeights as CaseWeights,
     StatedWeights as StatedWeights,
     Weighting as Weighting,
+    named_weights as named_weights,
+    priority_weights as priority_weights,
 )

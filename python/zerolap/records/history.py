@@ -174,7 +174,7 @@ class HistoryLedger(Record):
         return (1.0 + self.unreported) / (1.0 + self.by_string_places) - 1.0
 
 
-class SeriesName(Record):
+class SeriesSubject(Record):
     """What a series is of. `better` is which values of the metric are better, null where that is not known.
 
     `source` is the name that a series of others was imported under.
@@ -189,7 +189,7 @@ class SeriesName(Record):
     better: Literal["less", "more"] | None = "less"
 
 
-class HistorySeries(SeriesName):
+class HistorySeries(SeriesSubject):
     """The history of a metric of a case.
 
     `is_imported`: others have measured it; `labels` tell it from other series of its case and metric.

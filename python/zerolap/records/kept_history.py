@@ -1,7 +1,7 @@
 """What is kept of a judged history: itself in short, its commits, series and changes."""
 
 from zerolap.records.base import Record
-from zerolap.records.history import HistoryChange, HistoryCommit, HistoryLedger, SeriesName
+from zerolap.records.history import HistoryChange, HistoryCommit, HistoryLedger, SeriesSubject
 
 
 class KeptHistory(Record):
@@ -30,7 +30,7 @@ class KeptCommit(HistoryCommit):
     changed: int
 
 
-class KeptSeries(SeriesName):
+class KeptSeries(SeriesSubject):
     """A series in short; `change` is the relative change from its first point to its last, with bounds by 95 %."""
 
     number: int

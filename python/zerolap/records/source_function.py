@@ -1,6 +1,9 @@
 """A function of a build, as its debug information states it."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
 
 
 @dataclass(frozen=True)
@@ -20,3 +23,7 @@ class SourceFunction:
     def holds(self, file: str, line: int) -> bool:
         """Whether the line lies in the definition."""
         return file == self.file and self.first_line <= line <= self.last_line
+
+
+FunctionsOfBuild: TypeAlias = Callable[[Path, str], Sequence[SourceFunction] | None]
+"""Returns the functions of a build in a directory by its digest, none where it is not there."""

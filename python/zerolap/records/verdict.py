@@ -8,6 +8,8 @@ from zerolap.records.base import Record
 
 VerdictWord: TypeAlias = Literal["regression", "improvement", "same", "identical", "unsure"]
 """`identical` is for work alone: both sides execute the same instructions, equally often."""
+CHANGED: Final[tuple[Literal["regression", "improvement"], ...]] = ("regression", "improvement")
+UNCHANGED: Final[tuple[Literal["same", "identical"], ...]] = ("same", "identical")
 
 OF_INSTRUCTIONS: Final = ("instructions_per_op", "instructions_alone_per_op")
 """Metrics that the places of strings in memory can change."""

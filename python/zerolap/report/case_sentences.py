@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.records import METRICS, CaseResult, Finding, PerSide, Verdict, WildStarts
+from zerolap.records import CHANGED, METRICS, CaseResult, Finding, PerSide, Verdict, WildStarts
 from zerolap.report.reading import CaseAnswer, answers, ranked
-from zerolap.sheets import CHANGED, count, failed_check, metric_label, percent, plain
+from zerolap.sheets import count, failed_check, metric_label, percent, plain
 
 LONGEST_SUBJECT: Final = 80
 LONGEST_REASON: Final = 300

@@ -3,11 +3,9 @@
 import csv
 import io
 from collections.abc import Iterator
-from typing import Final
 
+from zerolap.foreign_text import spreadsheet_text
 from zerolap.sheets import Section, Sheet, Table, one_line
-
-FORMULA_BEGINS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def sheet_csv(sheet: Sheet) -> str:
@@ -31,5 +29,4 @@ def _tables(section: Section, place: tuple[str, ...]) -> Iterator[tuple[tuple[st
 
 def csv_cell(text: str) -> str:
     """Return foreign text as a cell that no spreadsheet takes for a formula."""
-    line = one_line(text)
-    return f"'{line}" if line.startswith(FORMULA_BEGINS) else line
+    return spreadsheet_text(one_line(text))

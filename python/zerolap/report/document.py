@@ -1,6 +1,6 @@
 """The documents behind `--json`."""
 
-from zerolap.records import CaseProfile, CheckReport, Comparison, Record, RunReport
+from zerolap.records import Comparison, Record, RunReport
 from zerolap.report.written_reading import with_reading
 
 
@@ -17,13 +17,3 @@ def comparison_json(comparison: Comparison) -> str:
 def run_json(report: RunReport) -> str:
     """Return the document of a run."""
     return document_json(report)
-
-
-def check_json(report: CheckReport) -> str:
-    """Return the document of a check."""
-    return document_json(report)
-
-
-def profile_json(profile: CaseProfile) -> str:
-    """Return the document of a profile."""
-    return document_json(profile)

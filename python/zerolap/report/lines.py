@@ -1,7 +1,8 @@
 """Lines and tables for a terminal of any width, or none: no colour is needed to read them, nothing is cut."""
 
+import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from rich.cells import cell_len
@@ -18,17 +19,22 @@ ASCII = str.maketrans({"→": "->", "±": "+/-", "…": "...", "∞": "inf", "·
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A column of a table; where width is scarce, the one with the highest `dispensable` goes first, 0 stays."""
+    """A column of a table; where width is scarce, the one with the highest `dispensable` goes first, 0 stays.
+
+    The last one may go on below itself instead of being as wide as its longest text.
+    """
 
     header: str
     cells: Sequence[Part]
     right: bool = False
     dispensable: int = 0
+    goes_on_below: bool = False
 
     @property
     def width(self) -> int:
-        """The cells on a line that its longest text takes."""
-        return max(part_width(part) for part in (self.header, *self.cells))
+        """The cells on a line that its longest text needs."""
+        width = max(part_width(part) for part in (self.header, *self.cells))
+        return min(width, SMALLEST_TEXT_WIDTH) if self.goes_on_below else width
 
 
 class Lines:
@@ -83,16 +89,25 @@ class Lines:
             self.line(cells[0])
             cells = ["", *cells[1:]]
         row = Text()
+        below: list[str] = []
         for column, cell, width in zip(columns, cells, widths, strict=True):
-            space = " " * (width - part_width(cell))
-            row.append(space if column.right else "").append(*as_pair(cell))
-            row.append("" if column.right else space).append(GAP)
+            if column.goes_on_below:
+                begin = cell_len(row.plain)
+                room = max(self.console.width - begin, SMALLEST_TEXT_WIDTH)
+                first, *rest = textwrap.wrap(plain(cell), room, break_on_hyphens=False) or [""]
+                row.append(first)
+                below = [" " * begin + line for line in rest]
+            else:
+                space = " " * (width - part_width(cell))
+                row.append(space if column.right else "").append(*as_pair(cell))
+                row.append("" if column.right else space).append(GAP)
         row.rstrip()
-        self._print(row)
+        for line in (row, *map(Text, below)):
+            self._print(line)
 
     def _column(self, column: TextColumn) -> TextColumn:
         header = plain(self._part(column.header))
-        return TextColumn(header, [self._part(cell) for cell in column.cells], column.right, column.dispensable)
+        return replace(column, header=header, cells=[self._part(cell) for cell in column.cells])
 
     def _part(self, part: Part) -> Part:
         if not self._ascii:

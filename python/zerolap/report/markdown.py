@@ -11,9 +11,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from zerolap.records import Answer, CaseResult, Comparison, MeasuredServer, RunReport, Settings, Validity
+from zerolap.records import CHANGED, Answer, CaseResult, Comparison, MeasuredServer, RunReport, Settings, Validity
 from zerolap.report.reading import ANSWERS, NOT_MEASURED, CaseAnswer, answer_of, is_missing, usual_metric
-from zerolap.sheets import CHANGED, Word, change, failed_check, interval, metric_label, one_line, percent, shortened
+from zerolap.sheets import Word, change, failed_check, interval, metric_label, one_line, percent, shortened
 
 LONGEST_FENCE = 20
 """GitHub's parser takes a longer run of backticks, from 81 on, for text."""

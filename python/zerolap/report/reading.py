@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerolap.records import Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
+from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
 from zerolap.sheets import (
     ARROW,
-    CHANGED,
-    UNCHANGED,
     WORDS,
     Word,
     change as written_change,

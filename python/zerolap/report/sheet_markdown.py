@@ -8,6 +8,8 @@ from zerolap.sheets import Cell, Fact, Section, Sentence, Sheet, Stacks, Table
 
 LONGEST_STACK: Final = 400
 LONGEST_NAME: Final = 60
+PART: Final = "&emsp;"
+"""Stands before the first cell of a row that is a part of the row above it."""
 EMPHASIZED: Final = frozenset({"regression", "improvement", "strong"})
 
 
@@ -61,13 +63,18 @@ def markdown_table(shown: Table) -> str:
         code(column.title, LONGEST_NAME) if column.has_name else prose(column.title) for column in shown.columns
     ]
     numbers = [place for place, column in enumerate(shown.columns) if column.is_number]
-    text = table(headings, [[_cell(cell) for cell in row] for row in shown.rows], numbers=numbers)
+    rows = [
+        [code(cell.text) if column.is_code else _cell(cell) for column, cell in zip(shown.columns, row, strict=True)]
+        for row in shown.rows
+    ]
+    text = table(headings, rows, numbers=numbers)
     return f"{text}\n\n{shown.left_out:,} more are not listed." if shown.left_out else text
 
 
 def _cell(cell: Cell) -> str:
     text = code(cell.text, LONGEST_NAME) if cell.is_name else prose(cell.text, at_start=False)
-    return f"**{text}**" if cell.mark in EMPHASIZED and text else text
+    text = f"**{text}**" if cell.mark in EMPHASIZED and text else text
+    return f"{PART}{text}" if cell.is_part else text
 
 
 def _stacks(stacks: Stacks) -> Sequence[str]:

@@ -7,7 +7,7 @@ from typing import Final
 from rich.console import Console
 
 from zerolap.report.lines import Lines, Part, TextColumn
-from zerolap.sheets import Cell, Fact, Mark, Section, Sentence, Sheet, Stacks, Table, one_line
+from zerolap.sheets import Cell, Fact, Mark, Section, Sentence, Sheet, Stacks, Table, one_line, printable
 
 OUTCOMES: Final[dict[Mark, tuple[str, str]]] = {
     "regression": ("!", "bold red"),
@@ -86,13 +86,16 @@ def _show_sentence(lines: Lines, sentence: Sentence, indent: int) -> None:
 
 
 def _show_table(lines: Lines, table: Table, indent: int) -> None:
-    if table.heading:
+    if table.heading or indent == 0:
         lines.blank()
+    if table.heading:
         lines.line((one_line(table.heading), "bold" if indent == 0 else "dim"), indent=indent)
     columns = []
     for place, column in enumerate(table.columns):
-        cells = [_cell(row[place]) for row in table.rows]
-        columns.append(TextColumn(one_line(column.title), cells, right=column.is_number, dispensable=column.rank))
+        cells = [_code(row[place]) if column.is_code else _cell(row[place]) for row in table.rows]
+        columns.append(
+            TextColumn(one_line(column.title), cells, column.is_number, column.rank, goes_on_below=column.is_code)
+        )
     if columns:
         columns[0] = _indented(columns[0], " " * indent)
         lines.table(columns)
@@ -101,7 +104,7 @@ def _show_table(lines: Lines, table: Table, indent: int) -> None:
 
 
 def _indented(column: TextColumn, space: str) -> TextColumn:
-    cells: list[Part] = [space + cell if isinstance(cell, str) else (space + cell[0], cell[1]) for cell in column.cells]
+    cells = [_after_space(cell, space) for cell in column.cells]
     return replace(column, header=space + column.header, cells=cells)
 
 
@@ -113,7 +116,16 @@ def _show_stacks(lines: Lines, stacks: Stacks, indent: int) -> None:
 
 
 def _cell(cell: Cell) -> Part:
-    return _marked(cell.text, cell.mark)
+    shown = _marked(cell.text, cell.mark)
+    return _after_space(shown, " " * STEP) if cell.is_part else shown
+
+
+def _code(cell: Cell) -> Part:
+    return printable(cell.text.replace("\n", " "))
+
+
+def _after_space(part: Part, space: str) -> Part:
+    return space + part if isinstance(part, str) else (space + part[0], part[1])
 
 
 def _marked(text: str, mark: Mark | None, usual: str = "") -> Part:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, get_args
 
-from zerolap.cases import named_weights
 from zerolap.named_file import read_named
-from zerolap.records import Case, CaseWeights, StatedWeights, UsageError, Weighting
+from zerolap.records import Case, CaseWeights, StatedWeights, UsageError, Weighting, named_weights
 from zerolap.server.command_statistics import is_endpoint, read_command_statistics
 from zerolap.server.connection import number_in, parts_of
 from zerolap.server.server_login import ServerLogin

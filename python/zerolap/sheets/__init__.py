@@ -1,6 +1,8 @@
 """Documents as they are shown, made once: each figure, its unit, its rounding and its sentence."""
 
 from zerolap.sheets.bisect_sheet import bisect_sheet as bisect_sheet
+from zerolap.sheets.check_sheet import check_sheet as check_sheet
+from zerolap.sheets.commit_shares_sheet import commit_shares_sheet as commit_shares_sheet
 from zerolap.sheets.format import (
     ARROW as ARROW,
     COMMIT_DIGITS as COMMIT_DIGITS,
@@ -25,15 +27,27 @@ from zerolap.sheets.format import (
     shortened as shortened,
     weighting as weighting,
 )
+from zerolap.sheets.gate import gate_sentence as gate_sentence
+from zerolap.sheets.history_sheet import (
+    NO_CHANGES as NO_CHANGES,
+    history_sheet as history_sheet,
+    platform_event as platform_event,
+)
+from zerolap.sheets.opportunities_sheet import (
+    bounds_of_case as bounds_of_case,
+    calibration_text as calibration_text,
+    opportunities_overview as opportunities_overview,
+    opportunities_sheet as opportunities_sheet,
+    saving_of_case as saving_of_case,
+)
 from zerolap.sheets.outcome_words import (
-    CHANGED as CHANGED,
     PLURALS as PLURALS,
-    UNCHANGED as UNCHANGED,
     WORDS as WORDS,
     Word as Word,
     failed_check as failed_check,
     word_counts as word_counts,
 )
+from zerolap.sheets.profile_sheet import profile_sheet as profile_sheet
 from zerolap.sheets.sheet import (
     Cell as Cell,
     Column as Column,
@@ -57,3 +71,4 @@ from zerolap.sheets.sweep_sheet import (
     with_sweep_reading as with_sweep_reading,
 )
 from zerolap.sheets.traced_section import traced_of_comparison as traced_of_comparison, traced_of_run as traced_of_run
+from zerolap.sheets.version_table_sheet import version_table_sheet as version_table_sheet

@@ -83,6 +83,11 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
+def moment(time: str) -> str:
+    """Write a time of ISO 8601 to the minute: `2026-11-20 21:00 UTC`."""
+    return f"{time[:16].replace('T', ' ')} UTC"
+
+
 def rough_duration(seconds: float) -> str:
     """Write seconds as an estimate that is not to be read closely: `1 min`, `2 h 5 min`."""
     minutes = max(1, round(seconds / 60))

@@ -10,8 +10,6 @@ Word: TypeAlias = Literal["regression", "improvement", "unsure", "failed", "inva
 
 WORDS: Final[tuple[Word, ...]] = ("regression", "improvement", "unsure", "failed", "invalid", "same", "identical")
 PLURALS: Final[dict[Word, str]] = {"regression": "regressions", "improvement": "improvements"}
-CHANGED: Final[tuple[Word, ...]] = ("regression", "improvement")
-UNCHANGED: Final[tuple[Word, ...]] = ("same", "identical")
 
 
 def word_counts(words: Iterable[Word]) -> str:

@@ -28,10 +28,14 @@ Mark: TypeAlias = Literal[
 
 
 class Cell(Record):
-    """A cell of a table; `link` is the address of a page of the lab, relative to its root."""
+    """A cell of a table; `link` is the address of a page of the lab, relative to its root.
+
+    `is_part` is set in the first cell of a row that is a part of the row above it, such as a case of a command.
+    """
 
     text: str = ""
     is_name: bool = False
+    is_part: bool = False
     mark: Mark | None = None
     link: str | None = None
 
@@ -49,6 +53,8 @@ class Column(Record):
     rank: int = 0
     has_name: bool = False
     """Whether the heading is a name, such as that of a version."""
+    is_code: bool = False
+    """Whether it has lines of code, whose spaces count; it is the last column then."""
 
     @property
     def title(self) -> str:
@@ -123,9 +129,9 @@ class Sheet(Section):
     closing: list[Fact] = Field(default_factory=list)
 
 
-def name(text: str, *, mark: Mark | None = None, link: str | None = None) -> Cell:
+def name(text: str, *, mark: Mark | None = None, link: str | None = None, is_part: bool = False) -> Cell:
     """Return the cell of a name that may be anybody's."""
-    return Cell(text=text, is_name=True, mark=mark, link=link)
+    return Cell(text=text, is_name=True, mark=mark, link=link, is_part=is_part)
 
 
 def as_name(text: str) -> str:

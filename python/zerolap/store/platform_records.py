@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, FromClause, Row, Select, and_, exists, func, or_, select
 
 from zerolap.records import (
+    CHANGED,
     METRICS,
     FalseAlarm,
     FalseAlarmCounts,
@@ -35,7 +36,6 @@ NEWEST_COMPARISONS: Final = 500
 NEWEST_OF_ALL: Final = 2_000
 """So many reports are looked at for one of a platform by its name."""
 MOST_STATES: Final = 200
-CHANGED: Final = ("regression", "improvement")
 TIMES: Final = tuple(name for name, metric in METRICS.items() if metric.answer == "time")
 WORKS: Final = tuple(name for name, metric in METRICS.items() if metric.answer == "work")
 _FACTS: Final = TypeAdapter(dict[str, str])

@@ -9,7 +9,7 @@ import structlog
 
 from zerolap.build import commits_of
 from zerolap.fleet import machine_named
-from zerolap.history import Asked, Shown, history_of, keep_history, of_built_commits
+from zerolap.history import HistoryHeader, HistoryRange, history_of, keep_history, of_built_commits
 from zerolap.lab import Lab
 from zerolap.records import UnreadableRecord, ZerolapError
 from zerolap.store import Store
@@ -51,7 +51,7 @@ class BranchHistories:
     def _keep(self, trigger: PushTrigger, measuring: RepositorySettings | WatchSettings, platform: str) -> None:
         mirror = Mirror.below(self.mirrors, measuring.remote)
         machine = machine_named(platform, self.store)
-        asked = Asked(
+        asked = HistoryRange(
             repository=mirror.directory,
             text=trigger.branch,
             commits=commits_of(mirror.directory, f"{self._first(trigger, mirror)}..{trigger.after}"),
@@ -60,7 +60,7 @@ class BranchHistories:
             platform=machine.platform,
             builder=machine.builder,
         )
-        history = history_of(of_built_commits(asked, self.store), Lab(self.store), Shown())
+        history = history_of(of_built_commits(asked, self.store), Lab(self.store), HistoryHeader())
         keep_history(history.model_copy(update={"repository": trigger.repository}), asked, self.store)
 
     def _first(self, trigger: PushTrigger, mirror: Mirror) -> str:

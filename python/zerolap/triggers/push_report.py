@@ -5,12 +5,11 @@ from typing import Final
 
 from pydantic import Field
 
-from zerolap.records import CaseResult, CaseVerdict, Comparison, Record
+from zerolap.records import CHANGED, CaseResult, CaseVerdict, Comparison, Record
 from zerolap.triggers.notifying import Push, headline, improved_cases, regressed_cases
 from zerolap.triggers.trigger import PushTrigger
 
 WATCH_SCHEMA: Final = "zerolap.watch/1"
-CHANGED: Final = ("regression", "improvement")
 
 
 class PushedChange(Record):

@@ -15,6 +15,7 @@ import type {
   Table,
 } from "./records.ts";
 import { WideTable } from "./WideTable.tsx";
+import "./sheet.css";
 
 interface Properties {
   sheet: SheetRecord;
@@ -61,7 +62,7 @@ function Figures({ section, level }: { section: Section; level: number }) {
   return (
     <>
       {section.tables.map((table) => (
-        <SheetTable key={table.key + table.heading} table={table} level={level} />
+        <SheetTable key={table.key + table.heading} table={table} level={level} label={section.title} />
       ))}
       {section.stacks.map((stacks) => (
         <StackList key={stacks.heading} stacks={stacks} level={level} />
@@ -89,7 +90,8 @@ function Sentences({ sentences }: { sentences: SheetSentence[] }) {
   );
 }
 
-function SheetSection({ section, level }: { section: Section; level: number }) {
+/** A part of a sheet, below its title. */
+export function SheetSection({ section, level }: { section: Section; level: number }) {
   const { key, title, remark, mark } = section;
   const content = <SheetContent section={section} level={level + 1} />;
   if (section.is_folded) {
@@ -110,12 +112,19 @@ function SheetSection({ section, level }: { section: Section; level: number }) {
   );
 }
 
+interface TableProperties {
+  table: Table;
+  level?: number;
+  /** What it is called where it has no heading. */
+  label?: string;
+}
+
 /** A table of a sheet, below its heading. */
-export function SheetTable({ table, level = 3 }: { table: Table; level?: number }) {
+export function SheetTable({ table, level = 3, label = "" }: TableProperties) {
   return (
     <>
       {table.heading !== "" && <Heading level={level}>{table.heading}</Heading>}
-      <WideTable label={table.heading}>
+      <WideTable label={table.heading || label}>
         <table class="unbroken-names">
           <thead>
             <tr>
@@ -146,24 +155,29 @@ function titleOf(column: Column): string {
   return column.unit === "" ? column.heading : `${column.heading}, ${column.unit}`;
 }
 
-function SheetCell({ cell, column }: { cell: Cell | undefined; column: Column }) {
+export function SheetCell({ cell, column }: { cell: Cell | undefined; column: Column }) {
   if (cell === undefined) {
     return <td />;
   }
-  const shown = <Marked mark={cell.mark} text={cell.text} isName={cell.is_name} />;
+  const shown = <Marked {...cell} />;
   const content = cell.link === null ? shown : <a href={cell.link}>{shown}</a>;
+  const names = [column.is_number && "number", column.is_code && "code", cell.is_part && "part"];
+  const className = names.filter(Boolean).join(" ");
   return cell.is_name ? (
-    <th scope="row">{content}</th>
+    <th scope="row" class={className}>
+      {content}
+    </th>
   ) : (
-    <td class={column.is_number ? "number" : ""}>{content}</td>
+    <td class={className}>{content}</td>
   );
 }
 
-function Marked({ mark, text, isName = false }: { mark: Cell["mark"]; text: string; isName?: boolean }) {
+/** The text of a cell, by what it stands for. */
+export function Marked({ mark, text, is_name }: Pick<Cell, "mark" | "text" | "is_name">) {
   if (isOutcome(mark)) {
     return <OutcomeMark outcome={mark} text={text} />;
   }
-  const shown = isName && text !== "" ? <code>{text}</code> : withArrows(text);
+  const shown = is_name && text !== "" ? <code>{text}</code> : withArrows(text);
   return mark === null ? <>{shown}</> : <span class={mark}>{shown}</span>;
 }
 

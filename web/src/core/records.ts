@@ -163,10 +163,15 @@ export interface CaseResult {
   traced: TracedSides | null;
 }
 
-/** A cell of a table; `link` is the address of a page of the lab, relative to its root. */
+/**
+ * A cell of a table; `link` is the address of a page of the lab, relative to its root.
+ *
+ * `is_part` is set in the first cell of a row that is a part of the row above it, such as a case of a command.
+ */
 export interface Cell {
   text: string;
   is_name: boolean;
+  is_part: boolean;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
   link: string | null;
 }
@@ -278,6 +283,7 @@ export interface Column {
   is_number: boolean;
   rank: number;
   has_name: boolean;
+  is_code: boolean;
 }
 
 /** What another build brings for a command: the mean over its cases, 0 for those that did not change. */
@@ -910,11 +916,7 @@ export interface ListedCommit {
   subject: string;
 }
 
-/**
- * The document of `zerolap opportunities --json` with the first of its `all_opportunities`.
- *
- * `refuted_opportunities` is how many of all are refuted by their arguments.
- */
+/** The document of `zerolap opportunities --json` with the first of its `all_opportunities`. */
 export interface ListedOpportunities {
   schema: "zerolap.opportunities/1";
   created: string;
@@ -932,10 +934,13 @@ export interface ListedOpportunities {
   categories: Array<WeighedCategory>;
   limits: Array<string>;
   all_opportunities: number;
-  refuted_opportunities: number;
 }
 
-/** An opportunity with the first of its `all_cases` cases; `commands` are those of all of them. */
+/**
+ * An opportunity with the first of its `all_cases` cases; `commands` are those of all of them.
+ *
+ * `tested` is how far the predictions of its detector were right, in words.
+ */
 export interface ListedOpportunity {
   rank: number;
   detector: string;
@@ -947,10 +952,28 @@ export interface ListedOpportunity {
   additional_share: number;
   is_refuted: boolean;
   calibration: Calibration;
-  cases: Array<OpportunityCase>;
+  cases: Array<ListedOpportunityCase>;
   text: string;
   all_cases: number;
   commands: Array<string>;
+  tested: string;
+}
+
+/** A case of an opportunity; `saving` and `bounds` are what it would save, in words. */
+export interface ListedOpportunityCase {
+  case: string;
+  commands: Array<string>;
+  instructions_per_op: number;
+  saved_instructions_per_op: Estimate;
+  uncounted_instructions_per_op: Estimate;
+  saved_share: Estimate;
+  gain: Estimate;
+  lines: Array<string>;
+  frames: Array<string>;
+  evidence: Record<string, number>;
+  text: string;
+  saving: string;
+  bounds: string;
 }
 
 /**
@@ -1192,33 +1215,13 @@ export interface OpenRequest {
 }
 
 /**
- * What a change would bring for one case: `gain` is that of its throughput, where instructions decide it.
- *
- * `instructions_per_op` are the counted ones. `saved_instructions_per_op` includes `uncounted_instructions_per_op`,
- * work that is not counted, in instructions that take as long. `saved_share` is the saved part of the request's work:
- * of its counted instructions, and the uncounted work of all opportunities of the case.
- */
-export interface OpportunityCase {
-  case: string;
-  commands: Array<string>;
-  instructions_per_op: number;
-  saved_instructions_per_op: Estimate;
-  uncounted_instructions_per_op: Estimate;
-  saved_share: Estimate;
-  gain: Estimate;
-  lines: Array<string>;
-  frames: Array<string>;
-  evidence: Record<string, number>;
-  text: string;
-}
-
-/**
  * The opportunities of a version that was counted, null where nothing was.
  *
  * `result` is what was asked for, `newest` are the newest comparisons and runs that have call graphs. Of
  * `counted_cases`, those in `waiting_cases` are not part of the document yet: their call graphs are looked through
  * when this is asked again. `sampled` has the comparison or run with sampled stacks of this side, by case;
- * `weightings` are those that these cases permit.
+ * `weightings` are those that these cases permit. `sheet` is the document as it is shown: the rows of its first table
+ * are the opportunities of `document`.
  */
 export interface OpportunityList {
   result: ProfiledResult | null;
@@ -1229,6 +1232,7 @@ export interface OpportunityList {
   sampled: Record<string, string>;
   weightings: Array<"command" | "equal" | "priority">;
   document: ListedOpportunities | null;
+  sheet: Sheet | null;
 }
 
 /** How many cases have an outcome. */
@@ -1385,13 +1389,14 @@ export interface PlatformResult {
   high: number | null;
 }
 
-/** A step in the times of one build in nearly all cases: the platform changed, between two times (ISO 8601). */
+/** A step in the times of one build in nearly all cases, also in words: the platform changed. */
 export interface PlatformStep {
   history: number;
   before: string;
   since: string;
   change: number;
   facts_changed: boolean;
+  text: string;
 }
 
 /** A call tree in columns: a node's caller precedes it and is -1 at the root of a thread. */

@@ -9,10 +9,10 @@ from zerolap.records import CaseOpportunity, Estimate
 FEWEST: Final = 0.9
 """Locked instructions of a function per request from which on it is looked at."""
 UNCOUNTED: Final = Estimate(low=0.0, expected=0.0, high=80.0)
-"""What a locked instruction takes beyond what replaces it, in instructions: nothing in all trials
-(docs/detector-precision.md), 5 to 20 ns on other processors. So it has no part in the rank."""
+"""What a locked instruction takes beyond its replacement, in instructions. That was nothing in all trials
+(docs/detector-precision.md), and is 5 to 20 ns on other processors, so that it does not count in the rank."""
 PART: Final = Estimate(low=0.0, expected=0.0, high=1.0)
-"""Of the locked instructions themselves: at least as many others took their place."""
+"""The saved part of the locked instructions themselves: in trials, at least as many others took their place."""
 
 
 class Atomics:

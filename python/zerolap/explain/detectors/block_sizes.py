@@ -10,8 +10,8 @@ from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 PART: Final = Estimate(low=0.2, expected=0.5, high=0.9)
-"""What of the questions is saved where an allocation returns the size with the block; releases still have to ask,
-unless the size that was asked for is what is counted."""
+"""The part of the questions that is saved where an allocation returns the size with the block. Releases still have to
+ask, unless the requested size is the one that is counted."""
 
 
 class BlockSizes:

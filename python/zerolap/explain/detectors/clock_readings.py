@@ -15,7 +15,7 @@ READER: Final = re.compile(
 )
 """Functions of the servers that read the clock for whoever calls them."""
 UNCOUNTED: Final = Estimate(low=30.0, expected=60.0, high=150.0)
-"""What a reading takes in the vdso, 15 to 40 ns, in instructions: counted servers read a clock that costs nothing."""
+"""The instructions that take as long as a reading in the vdso, 15 to 40 ns; in counted servers a reading is free."""
 PART: Final = Estimate(low=0.7, expected=0.9, high=1.0)
 
 

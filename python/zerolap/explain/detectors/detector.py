@@ -22,7 +22,7 @@ MOST_REMOVED: Final = 20
 SMALLEST_REMOVED: Final = 0.02
 """The part of a saving from which on a function is kept with it."""
 OF_COUNT_BUILD: Final = {True: " (calls counted in a build without inlining)", False: ""}
-"""What follows a number of calls in a sentence, by whether a count build has it."""
+"""The words after a number of calls in a sentence, by whether the number is that of a count build."""
 
 DISPATCHERS: Final = frozenset(
     {"call", "processCommand", "processCommandAndResetClient", "processInputBuffer", "execCommand"}
@@ -123,7 +123,7 @@ class CaseEvidence:
     def parts_within_commands(self) -> dict[FunctionKey, float]:
         """The part of the calls of each function that is made on behalf of the commands.
 
-        Calls that lead back to a caller have no part in it: what they lead to has been entered by others.
+        Recursive calls are left out: they call functions that other calls have entered already.
         """
         by_commands = {(calls.caller, calls.callee) for calls in self.command_calls}
         parts: dict[FunctionKey, float] = {}

@@ -11,11 +11,11 @@ from zerolap.records import NO_SAVING, CaseOpportunity, Estimate
 EACH_REQUEST: Final = re.compile(
     r"_*(?:GI_)?_*(?:libc_)?(?:read|readv|recv|recvfrom|write|writev|send|sendmsg|epoll_p?wait2?)"
 )
-"""What brings requests in and sends replies, of which a pipeline shares each."""
+"""System calls that read requests and write replies; the requests of a pipeline share them."""
 FEWEST: Final = 0.01
 """Per request: fewer are those of the memory's growth and of timers."""
 UNCOUNTED: Final = Estimate(low=300.0, expected=1000.0, high=3000.0)
-"""What a system call takes, 0.1 to 1 µs, in instructions: the kernel's are not counted."""
+"""The instructions that take as long as a system call, 0.1 to 1 µs: those of the kernel are not counted."""
 
 
 class SystemCalls:

@@ -12,9 +12,9 @@ from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 FEWEST: Final = 0.5
-"""Times per call from which on it is what usually happens."""
+"""From so many times per call on, memory usually grows."""
 PART: Final = Estimate(low=0.5, expected=0.9, high=1.0)
-"""What of the cost of growing is saved by the right size: where that has to be computed first, less."""
+"""The part of the cost of growing that the right size saves; less where the size has to be computed first."""
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ Point: TypeAlias = tuple[float, float]
 SAME_SIZE: Final = 1.2
 """Sizes closer together than by this factor are the same."""
 MARGIN: Final = 1.25
-"""What a cost has to be of that of a sort to have grown faster: thresholds such as a full buffer make small steps."""
+"""A cost that is so many times as large grew faster than that of a sort: a full buffer, say, makes smaller steps."""
 MOST_JUDGED: Final = 2
-"""Sizes, of the largest, that all have to be dear: growth may begin to show with many elements."""
+"""So many of the largest sizes all have to be dear: growth may show with many elements only."""
 LEAST_STEEP: Final = 1.1
 """The exponent from which on costs grow faster than in proportion."""
 FEWEST_OF_CURVE: Final = 3
-"""Sizes from which on costs that are the same for any size can be told from those that grow."""
+"""So many sizes are needed to tell costs that grow from those that are the same for any size."""
 
 
 @dataclass(frozen=True)

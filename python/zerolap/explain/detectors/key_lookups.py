@@ -35,9 +35,9 @@ SEVERAL_KEYS: Final = re.compile(
 """Commands with more than one key, or with others within them: how many they have is seen by their look-ups alone."""
 ALL_OF_IT: Final = 0.95
 PART: Final = Estimate(low=0.3, expected=0.6, high=0.9)
-"""What of these look-ups a kept hash, at least, or a kept place in the table saves."""
+"""The part of these look-ups that a kept hash saves at least, and a kept place in the table at most."""
 PART_OF_WHOLE: Final = Estimate(low=0.5, expected=0.95, high=1.0)
-"""What of a whole look-up of a key is saved where its result is kept."""
+"""The part of a whole look-up of a key that is saved where its result is kept."""
 
 
 class KeyLookups:

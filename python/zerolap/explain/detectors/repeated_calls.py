@@ -27,11 +27,11 @@ IF_EQUAL: Final = "; where the arguments are the same, once would do"
 MOST_CALLS: Final = 4
 """More calls are those of a loop."""
 WHOLE: Final = 0.02
-"""How far a number of calls may be from a whole number."""
+"""A number of calls may differ from a whole number by this."""
 DEEPEST: Final = 6
 """Calls from where the ways part down to the function."""
 EQUAL_COST: Final = 0.25
-"""By how much the cost of the calls may differ: with the same arguments they do the same."""
+"""The cost of the calls may differ by this share: with the same arguments they do the same."""
 SMALLEST_CALL: Final = 25.0
 """Instructions from which on a call is worth to be saved: cheaper ones are to be found through what calls them."""
 PASSED_OVER: Final[frozenset[Category]] = frozenset(

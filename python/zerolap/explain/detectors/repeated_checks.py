@@ -28,12 +28,12 @@ CHECK: Final = re.compile(
 """Functions whose answer depends on the client and on settings, which no part of a request changes."""
 FEWEST: Final = 2.0
 LEAST_SLOPE: Final = 0.1
-"""Calls for an element from which on they are stated."""
+"""Calls are stated from so many for an element on."""
 FLAT: Final = Line(0.0, 0.0)
 SINGULAR: Final = {"elements": "element", "parts of the reply": "part of the reply", "arguments": "argument"}
-"""What the calls are stated for each of, by the unit of a group."""
+"""The words for one element of the data, by the unit of a group."""
 KEPT: Final = 0.1
-"""What a caller still does in place of a check: it hands the answer on."""
+"""The part of a check's cost that remains in a caller: it passes the answer on."""
 
 
 class RepeatedChecks:

@@ -12,7 +12,7 @@ from zerolap.records import CaseOpportunity, Estimate
 
 CLEARS: Final = re.compile(r"_*(?:memset|bzero|explicit_bzero)\w*")
 FEWEST_STORES: Final = 64.0
-"""Steps of repeated stores per request from which on they are looked at: 512 bytes by words of eight."""
+"""Repeated stores are examined from so many steps per request on: 512 bytes in words of eight."""
 DEAREST_CALL: Final = 30.0
 """Instructions of a call from which on it clears more than a small structure."""
 PART: Final = Estimate(low=0.0, expected=0.9, high=1.0)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from zerolap.records import CaseResult, FailOn
+from zerolap.records import CHANGED, CaseResult, FailOn
 from zerolap.report.markdown import code
 from zerolap.report.pull_request.change_reasons import Reason, reasons_of
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
@@ -22,7 +22,7 @@ from zerolap.report.pull_request.outcome import (
 from zerolap.report.pull_request.rows import Row, cases_of, rows_of
 from zerolap.report.pull_request.writing import plain_writing
 from zerolap.report.reading import answers, statement
-from zerolap.sheets import CHANGED, counted, plain
+from zerolap.sheets import counted, plain
 
 Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "action_required"]
 AnnotationLevel: TypeAlias = Literal["notice", "warning"]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from zerolap.records import Answer, Verdict
+from zerolap.records import CHANGED, Answer, Verdict
 from zerolap.report.pull_request.outcome import (
     Acknowledgement,
     Building,
@@ -22,7 +22,7 @@ from zerolap.report.pull_request.outcome import (
 from zerolap.report.pull_request.rows import CaseRows, Row, cases_of, rows_of
 from zerolap.report.pull_request.writing import Writing
 from zerolap.report.reading import CaseAnswer, is_missing
-from zerolap.sheets import CHANGED, COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
+from zerolap.sheets import COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
 
 NAMED_PLATFORMS = 2
 """The most platforms that a sentence names; more are counted."""

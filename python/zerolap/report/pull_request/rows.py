@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from zerolap.records import Answer, CaseResult
+from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult
 from zerolap.report.pull_request.outcome import Acknowledgement, PlatformOutcome, in_order_of_names
 from zerolap.report.reading import CaseAnswer, answers, place_of
-from zerolap.sheets import CHANGED, UNCHANGED, WORDS, Word
+from zerolap.sheets import WORDS, Word
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
+import { Notes } from "../../core/cases/facts.tsx";
 import { counted } from "../../core/numbers.ts";
-import type { ListedOpportunities, OpportunityList, ProfiledResult } from "../../core/records.ts";
+import type {
+  ListedOpportunities,
+  OpportunityList,
+  ProfiledResult,
+  Sheet as SheetRecord,
+} from "../../core/records.ts";
+import { SheetSection } from "../../core/Sheet.tsx";
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
 import { setParameters } from "../navigation.ts";
@@ -8,8 +15,6 @@ import { opportunitiesQuery, WHOLE_OPPORTUNITIES } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
 import { Costs } from "./Costs.tsx";
 import { DetectorLink, OpportunityTable } from "./OpportunityTable.tsx";
-import { headline } from "./opportunities.ts";
-import { Variants } from "./Variants.tsx";
 import "./opportunities.css";
 
 const AGAIN_AFTER_MS = 6_000;
@@ -28,10 +33,16 @@ export default function OpportunitiesPage({ parameters }: PageProps) {
       <h1>Opportunities</h1>
       <Answered answer={answer}>
         {(list) =>
-          list.document === null || list.result === null ? (
+          list.document === null || list.result === null || list.sheet === null ? (
             <NothingCounted />
           ) : (
-            <Shown list={list} document={list.document} result={list.result} parameters={parameters} />
+            <Shown
+              list={list}
+              document={list.document}
+              sheet={list.sheet}
+              result={list.result}
+              parameters={parameters}
+            />
           )
         }
       </Answered>
@@ -57,20 +68,22 @@ function NothingCounted() {
   );
 }
 
-interface ShownProperties {
+interface SubjectProperties {
   list: OpportunityList;
   document: ListedOpportunities;
   result: ProfiledResult;
   parameters: URLSearchParams;
 }
 
-function Shown({ list, document, result, parameters }: ShownProperties) {
+function Shown({ sheet, ...of }: SubjectProperties & { sheet: SheetRecord }) {
+  const { list, document, parameters } = of;
   const { waiting_cases: waiting, counted_cases: all } = list;
   const listed = document.opportunities.length;
+  const variants = sheet.sections.find(({ key }) => key === "variants");
   return (
     <>
-      <Subject list={list} result={result} document={document} parameters={parameters} />
-      <p class="strong">{headline(document)}</p>
+      <Subject {...of} />
+      <p class="strong">{sheet.title}</p>
       <p class="quiet small">
         Opportunities are found in call graphs; nothing is measured. What each saves is a part of the
         instructions of a request, the mean over all cases, with the bounds that it is expected in. The next
@@ -91,20 +104,29 @@ function Shown({ list, document, result, parameters }: ShownProperties) {
           through.
         </p>
       )}
-      {document.limits.map((limit) => (
-        <p key={limit} class="note">
-          {limit}
-        </p>
-      ))}
-      <OpportunityTable list={list} document={document} parameters={parameters} />
+      <Notes notes={sheet.notes} />
+      <OpportunityTable
+        list={list}
+        document={document}
+        table={sheet.tables.find(({ key }) => key === "opportunities")}
+        parameters={parameters}
+      />
       {listed < document.all_opportunities && (
         <p class="note">
           The first {listed} of {counted(document.all_opportunities, "opportunity", "opportunities")} are
           listed; the JSON of <code>zerolap opportunities</code> has all.
         </p>
       )}
-      <Variants document={document} />
-      <Costs list={list} document={document} />
+      {variants !== undefined && (
+        <>
+          <SheetSection section={variants} level={2} />
+          <p class="quiet small">
+            <DetectorLink name="build-variants" />: measured by comparisons, not predicted. The gain is the
+            mean over all commands that were timed.
+          </p>
+        </>
+      )}
+      <Costs list={list} document={document} sheet={sheet} />
       <p class="quiet small">
         <a href={opportunitiesQuery(parameters)}>JSON</a>{" "}
         <a href={opportunitiesQuery(parameters, "opportunities.csv", WHOLE_OPPORTUNITIES)} download>
@@ -122,7 +144,7 @@ const WEIGHTINGS = {
 };
 
 /** Which version it is, and the choice of others. */
-function Subject({ list: { newest, side, weightings }, result, document, parameters }: ShownProperties) {
+function Subject({ list: { newest, side, weightings }, result, document, parameters }: SubjectProperties) {
   const listed = newest.some(({ id }) => id === result.id) ? newest : [result, ...newest];
   const { server, platform, results } = document;
   const others = results.length - (results.includes(result.id) ? 1 : 0);

@@ -6,11 +6,15 @@ import { byName, usePrinting } from "../../core/cases/CaseList.tsx";
 import { Figure, Sentence } from "../../core/cases/facts.tsx";
 import { count, counted } from "../../core/numbers.ts";
 import type {
+  Cell,
+  Column,
   ListedOpportunities,
   ListedOpportunity,
-  OpportunityCase,
+  ListedOpportunityCase,
   OpportunityList,
+  Table,
 } from "../../core/records.ts";
+import { Marked } from "../../core/Sheet.tsx";
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
 import { detectorUrl } from "../detectors/documents.ts";
@@ -23,16 +27,13 @@ import {
   filtered,
   filterOf,
   functionStacksUrl,
-  gainText,
-  isAllLeft,
-  knownEditsInShort,
-  knownEditsText,
-  savedTexts,
-  savingText,
   valuesOf,
 } from "./opportunities.ts";
 
 const SHOWN_LINES = 3;
+
+/** The columns that are shown as one: where an opportunity lies. */
+const WHERE = ["rank", "function", "file"];
 
 interface Properties {
   list: OpportunityList;
@@ -40,12 +41,15 @@ interface Properties {
   parameters: URLSearchParams;
 }
 
-export function OpportunityTable({ list, document, parameters }: Properties) {
+export function OpportunityTable({ table, ...of }: Properties & { table: Table | undefined }) {
+  const { document, parameters } = of;
   const all = document.opportunities;
   const shown = filtered(all, filterOf(parameters));
-  if (all.length === 0) {
+  if (table === undefined) {
     return null;
   }
+  const columns = table.columns.map((column, place) => ({ ...column, place }));
+  const others = columns.filter(({ key }) => !WHERE.includes(key));
   return (
     <>
       <Filters opportunities={all} parameters={parameters} />
@@ -53,33 +57,27 @@ export function OpportunityTable({ list, document, parameters }: Properties) {
         <caption class="sr">Opportunities, those that save most first</caption>
         <colgroup>
           <col />
-          <col class="column-saves" />
-          <col class="column-left" />
-          <col class="column-kind" />
-          <col class="column-confidence" />
-          <col class="column-cases" />
+          {others.map(({ key }) => (
+            <col key={key} class={`column-${key}`} />
+          ))}
         </colgroup>
         <thead>
           <tr>
             <th scope="col">where</th>
-            <th scope="col">saves</th>
-            <th scope="col" title="What is left of it once those before are done, which share code with it">
-              after those before
-            </th>
-            <th scope="col">kind</th>
-            <th scope="col">confidence</th>
-            <th scope="col" class="number">
-              cases
-            </th>
+            {others.map(({ key, heading }) => (
+              <th key={key} scope="col">
+                {heading}
+              </th>
+            ))}
           </tr>
         </thead>
-        {shown.map((of) => (
+        {shown.map((opportunity) => (
           <Row
-            key={`${of.detector} ${of.function} ${of.file}`}
-            of={of}
-            list={list}
-            document={document}
-            parameters={parameters}
+            key={`${opportunity.detector} ${opportunity.function} ${opportunity.file}`}
+            of={opportunity}
+            cells={table.rows[all.indexOf(opportunity)] ?? []}
+            columns={others}
+            {...of}
           />
         ))}
       </table>
@@ -124,11 +122,16 @@ function Filters({
   );
 }
 
-function Row({ of, list, document, parameters }: Properties & { of: ListedOpportunity }) {
+interface RowProperties extends Properties {
+  of: ListedOpportunity;
+  cells: readonly Cell[];
+  columns: readonly (Column & { place: number })[];
+}
+
+function Row({ of, cells, columns, ...properties }: RowProperties) {
   const [open, setOpen] = useState(false);
   const printing = usePrinting();
   const lines = of.cases[0]?.lines ?? [];
-  const texts = savedTexts(of);
   return (
     <tbody>
       <tr class="case">
@@ -141,39 +144,35 @@ function Row({ of, list, document, parameters }: Properties & { of: ListedOpport
           </button>
           <div class="quiet small place">{lines.length === 0 ? of.file : linesText(lines, SHOWN_LINES)}</div>
         </th>
-        <td class="saves">
-          <span class="phone quiet">saves </span>
-          <b class="number">{texts.saved}</b> <span class="number quiet small">{texts.bounds}</span>
-          <div class="quiet small" title={knownEditsText(of.calibration)}>
-            {knownEditsInShort(of.calibration)}
-          </div>
-        </td>
-        <td class={isAllLeft(of) ? "all-left" : undefined}>
-          <span class="phone quiet">after those before </span>
-          {texts.left}
-        </td>
-        <td>
-          <DetectorLink name={of.detector} />
-          <div class="quiet small">{of.category}</div>
-        </td>
-        <td>
-          {of.is_refuted ? "refuted" : of.confidence}
-          {!of.is_refuted && <span class="phone"> confidence</span>}
-        </td>
-        <td class="number">
-          {of.all_cases} of {document.cases.length}
-          <span class="phone"> cases</span>
-        </td>
+        {columns.map(({ key, heading, place }) => (
+          <td key={key}>
+            <span class="phone quiet">{heading} </span>
+            {key === "kind" ? <Kind of={of} /> : <Figures cell={cells[place]} />}
+          </td>
+        ))}
       </tr>
       {(open || printing) && (
         <tr class="details">
-          <td colSpan={6}>
-            <Cases of={of} list={list} document={document} parameters={parameters} />
+          <td colSpan={columns.length + 1}>
+            <Cases of={of} {...properties} />
           </td>
         </tr>
       )}
     </tbody>
   );
+}
+
+function Kind({ of }: { of: ListedOpportunity }) {
+  return (
+    <>
+      <DetectorLink name={of.detector} />
+      <div class="quiet small">{of.category}</div>
+    </>
+  );
+}
+
+function Figures({ cell }: { cell: Cell | undefined }) {
+  return cell === undefined ? null : <Marked {...cell} />;
 }
 
 export function DetectorLink({ name }: { name: string }) {
@@ -185,7 +184,7 @@ export function DetectorLink({ name }: { name: string }) {
 function Cases({ of, list, document, parameters }: Properties & { of: ListedOpportunity }) {
   const [all, setAll] = useState(false);
   const results = new Map(document.cases.map(({ case: name, result }) => [name, result]));
-  const shown = (cases: readonly OpportunityCase[]) => (
+  const shown = (cases: readonly ListedOpportunityCase[]) => (
     <ol class="plain-list">
       {cases.map((entry) => (
         <CaseItem
@@ -204,7 +203,7 @@ function Cases({ of, list, document, parameters }: Properties & { of: ListedOppo
   return (
     <div class="detail">
       <p class="small">
-        <DetectorLink name={of.detector} />: {knownEditsText(of.calibration)}
+        <DetectorLink name={of.detector} />: {of.tested}
       </p>
       {shown(of.cases)}
       {of.cases.length < of.all_cases && (
@@ -223,7 +222,7 @@ function AllCases({
 }: {
   of: ListedOpportunity;
   parameters: URLSearchParams;
-  shown: (cases: readonly OpportunityCase[]) => ComponentChildren;
+  shown: (cases: readonly ListedOpportunityCase[]) => ComponentChildren;
 }) {
   const { detector, function: named, file } = of;
   const only = { detector, function: named, file };
@@ -239,7 +238,7 @@ function AllCases({
 
 interface CaseProperties {
   of: ListedOpportunity;
-  entry: OpportunityCase;
+  entry: ListedOpportunityCase;
   /** The comparison or run in which the case was counted. */
   result: string | null;
   /** That in which its stacks were sampled. */
@@ -255,7 +254,7 @@ function CaseItem({ of, entry, result, sampled }: CaseProperties) {
         <span class="quiet small">{entry.commands.join(", ")}</span>
       </p>
       <p>
-        {savingText(entry)}; {gainText(entry)}
+        {entry.saving} <span class="quiet small">{entry.bounds}</span>
       </p>
       <p>
         <code>{of.function}</code> <Sentence text={entry.text} />

@@ -1,10 +1,10 @@
 import { change, counted, interval, metricLabel, percent, share } from "../../core/numbers.ts";
 import type {
   FactChange,
+  FalseAlarm,
   FalseAlarmCount,
   PlatformChange,
   PlatformDetails,
-  FalseAlarm,
   StartSpread,
 } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";

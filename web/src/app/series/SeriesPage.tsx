@@ -94,11 +94,9 @@ function Shown({ chart, parameters }: { chart: Chart; parameters: URLSearchParam
           {counted(chart.left_out, "more series is", "more series are")} not shown: choose fewer cases.
         </p>
       )}
-      {chart.platform_steps.map((step) => (
-        <p key={`${step.history} ${step.since}`} class="note">
-          The platform changed between {momentText(step.before)} and {momentText(step.since)}: nearly all
-          times of one build stepped by {(step.change * 100).toFixed(1)} %
-          {step.facts_changed && ", with another state of the machine"}. No commit is the reason.
+      {chart.platform_steps.map(({ history, since, text }) => (
+        <p key={`${history} ${since}`} class="note">
+          {text}
         </p>
       ))}
       <h2>Changes</h2>
@@ -119,10 +117,6 @@ function Shown({ chart, parameters }: { chart: Chart; parameters: URLSearchParam
       </p>
     </>
   );
-}
-
-function momentText(time: string): string {
-  return time.slice(0, 16).replace("T", " ").concat(" UTC");
 }
 
 function Controls({

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { HeatMap } from "../../core/charts/HeatMap.tsx";
 import { change, counted, interval, metricLabel } from "../../core/numbers.ts";
-import type { MapRow, ListedCommit, VersionMap } from "../../core/records.ts";
+import type { ListedCommit, MapRow, VersionMap } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
 import { ChangeTable } from "../changes/ChangeTable.tsx";

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from zerolap.records import CaseResult, Comparison, FailOn
-from zerolap.sheets import listing, one_line
+from zerolap.sheets.format import listing, one_line
 
 MOST_NAMES: Final = 5
 NOTHING: Final[dict[FailOn, str]] = {"work": "nothing was counted", "time": "nothing was timed"}
