@@ -4,6 +4,7 @@ import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
 import { ChangeTable, NamedCommit } from "../changes/ChangeTable.tsx";
 import { commitUrl, seriesUrl } from "../changes/links.ts";
+import { useTitle } from "../navigation.ts";
 import { commitQuery } from "../pageQueries.ts";
 import { ReportTable } from "../reports/ReportTable.tsx";
 import type { PageProps } from "../routes.ts";
@@ -12,6 +13,8 @@ import { historyName } from "../series/SeriesPicker.tsx";
 /** What a commit did, in each history that has it. */
 export default function CommitPage({ parts }: PageProps) {
   const answer = useAnswer<CommitChanges>(commitQuery(parts.commit ?? ""));
+  const commit = answer.data?.commit;
+  useTitle(commit === undefined ? null : `${commit.name} ${commit.subject}`);
   return (
     <Answered answer={answer}>
       {({ commit, tags, histories, comparisons }) => (

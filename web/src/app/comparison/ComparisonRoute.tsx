@@ -1,9 +1,10 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { ComparisonPage } from "../../core/comparison/ComparisonPage.tsx";
 import type { ShownComparison } from "../../core/comparison/comparison.ts";
 import type { ComparisonInShort, RequestCause } from "../../core/records.ts";
 import { queryUrl } from "../answers.ts";
 import { useAddressedList } from "../lists.ts";
+import { useTitle } from "../navigation.ts";
 import { besideNotice } from "../notice.ts";
 import type { PageProps } from "../routes.ts";
 import { triggersUrl } from "../triggers/links.ts";
@@ -21,11 +22,7 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
     useMemo(() => (data === null ? null : shown(data)), [data]),
     id,
   );
-  useEffect(() => {
-    if (comparison !== null) {
-      document.title = `${comparison.base.name} → ${comparison.head.name} · Zerolap`;
-    }
-  }, [comparison]);
+  useTitle(comparison === null ? null : titleOf(comparison));
   if (comparison === null) {
     return <RequestPage id={id} noun="comparison" progress={progress} isUnknown={isUnknown} fault={fault} />;
   }
@@ -47,6 +44,10 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
       <Downloads path={`/comparisons/${id}`} table={queryUrl("comparison.csv", { id })} />
     </>
   );
+}
+
+function titleOf({ base, head, platform }: ShownComparison): string {
+  return `${base.name} → ${head.name} on ${platform.name}`;
 }
 
 /** What asked for a comparison: a trigger, or whoever gave the command. */

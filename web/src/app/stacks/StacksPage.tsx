@@ -179,7 +179,9 @@ function Subject({ answer, selection, isMap }: SubjectProperties) {
           `The head of ${newestText(answer.results.length, selection)}${selection.platform === null ? "" : ` on ${first?.platform_name || `the platform ${selection.platform}`}`}`
         )}{" "}
         · <a href="/stacks">other stacks</a> ·{" "}
-        <a href={selection.id === null ? "/opportunities" : `/opportunities?id=${selection.id}`}>opportunities</a>
+        <a href={selection.id === null ? "/opportunities" : `/opportunities?id=${selection.id}`}>
+          opportunities
+        </a>
       </p>
       <div class="filter">
         <label>
