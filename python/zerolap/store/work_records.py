@@ -134,8 +134,8 @@ class WorkRecords:
         last = select(document.c.id, document.c.number).order_by(document.c.number.desc()).limit(RESULTS_EXAMINED)
         examined = last.subquery()
         is_counted = exists().where(trial.c.request_id == examined.c.id, trial.c.valid, trial.c.graph.is_not(None))
-        newest = select(examined.c.id, examined.c.number).where(is_counted)
-        newest = newest.order_by(examined.c.number.desc()).limit(limit).subquery()
+        counted = select(examined.c.id, examined.c.number).where(is_counted)
+        newest = counted.order_by(examined.c.number.desc()).limit(limit).subquery()
         statement = (
             select(newest.c.id, func.count(job.c.case.distinct()))
             .join(trial, trial.c.request_id == newest.c.id)

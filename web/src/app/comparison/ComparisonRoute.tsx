@@ -1,8 +1,9 @@
 import { useMemo } from "preact/hooks";
 import { ComparisonPage } from "../../core/comparison/ComparisonPage.tsx";
 import type { ShownComparison } from "../../core/comparison/comparison.ts";
-import type { ComparisonInShort, RequestCause } from "../../core/records.ts";
+import type { CommitDifference, ComparisonInShort, RequestCause } from "../../core/records.ts";
 import { queryUrl } from "../answers.ts";
+import { CommitSubject } from "../changes/CommitSubject.tsx";
 import { useAddressedList } from "../lists.ts";
 import { useTitle } from "../navigation.ts";
 import { besideNotice } from "../notice.ts";
@@ -37,11 +38,36 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
           <ComparedCaseEvidence id={id} name={name} withPictures={withPictures} />
         )}
       >
+        {data !== null && <Commits of={data.commits} />}
         {progress !== null && !progress.has_ended && <ProgressPanel progress={progress} />}
       </ComparisonPage>
       <OpportunityLinks id={id} engines={comparison.settings.engines} sides={["head", "base"]} />
       {cause !== null && <Cause cause={cause} />}
       <Downloads path={`/comparisons/${id}`} table={queryUrl("comparison.csv", { id })} />
+    </>
+  );
+}
+
+/** What the commits of both sides state of themselves, and what differs between them at their host. */
+function Commits({ of: { base, head, page } }: { of: CommitDifference }) {
+  const isSame = base?.commit === head?.commit;
+  return (
+    <>
+      {base !== null && !isSame && (
+        <p>
+          base: <CommitSubject commit={base} />
+        </p>
+      )}
+      {head !== null && (
+        <p>
+          {isSame ? "both" : "head"}: <CommitSubject commit={head} />
+        </p>
+      )}
+      {page !== null && (
+        <p>
+          <a href={page}>What differs between both commits</a>
+        </p>
+      )}
     </>
   );
 }
