@@ -159,8 +159,8 @@ class KeptHistories:
         is_meant = (
             kept_commit.c.commit.startswith(text.lower(), autoescape=True),
             kept_commit.c.subject.icontains(text, autoescape=True),
-            kept_commit.c.tags.contains(written, autoescape=True),
-            kept_commit.c.pre_release.startswith(text, autoescape=True),
+            kept_commit.c.tags.icontains(written, autoescape=True),
+            kept_commit.c.pre_release.istartswith(text, autoescape=True),
         )
         newest_first = (kept_commit.c.history.desc(), kept_commit.c.position.desc())
         return self._commits(select(*OF_COMMIT).where(or_(*is_meant)).order_by(*newest_first).limit(limit))
