@@ -16,8 +16,8 @@ from benches.figures import DIRECTORY, Figure
 from zerolap import open_store
 from zerolap.build import KernelSource, resolve
 from zerolap.byte_counts import MIB, shown_bytes
-from zerolap.lab import EmulatedRequest, Factor, Lab, emulated_snapshot
-from zerolap.records import EmulatedPoint, EmulatedSnapshotReport, RequestedServer
+from zerolap.lab import Factor, Lab, emulated_request, sides_of, snapshot
+from zerolap.records import EmulatedPoint, EmulatedSnapshotReport, EmulatedSweep, RequestedServer
 from zerolap.report import document_json
 from zerolap.sheets import with_sweep_reading
 
@@ -40,17 +40,14 @@ def patched_source() -> KernelSource:
 
 def emulated(sizes: Sequence[int] | None, repetitions: int) -> EmulatedSnapshotReport:
     """Count both forks at sizes of data, by default the usual ones."""
-    request = EmulatedRequest(
-        server=RequestedServer(source=resolve(SERVER, None)),
-        kernel=patched_source(),
-        sizes_bytes=sizes,
-        repetitions=repetitions,
-        seed=1,
-        command_line="make bench-snapshots",
-        factors=[Factor("fork", ["copy", "async"])],
-    )
+    sweep = EmulatedSweep(kernel=patched_source().files, sizes_bytes=tuple(sizes or ()), repetitions=repetitions)
+    server = RequestedServer(source=resolve(SERVER, None))
+    sides = sides_of(server, None, [Factor("fork", ["copy", "async"])])
+    request = emulated_request(sides, sweep, "make bench-snapshots")
     with open_store(STORE) as results:
-        return emulated_snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
+        report = snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
+    assert isinstance(report, EmulatedSnapshotReport)
+    return report
 
 
 def counted_forks(sizes: Sequence[int] | None) -> dict[str, Figure]:

@@ -13,8 +13,8 @@ from benches.comparing import SERVER, empty_store
 from benches.figures import Figure
 from zerolap import open_store
 from zerolap.build import resolve
-from zerolap.lab import Lab, SnapshotRequest, snapshot
-from zerolap.records import ForkFinding, RequestedServer, SnapshotTrace
+from zerolap.lab import Lab, sides_of, snapshot, snapshot_request
+from zerolap.records import ForkFinding, RequestedServer, SnapshotReport, SnapshotSweep, SnapshotTrace
 
 STALL_MS: Final = 20
 STALLING: Final = "wait_after_fork"
@@ -95,18 +95,18 @@ def planted_stall() -> Figure:
 
 def traced(server: str, store: Path, seed: int) -> SnapshotTrace:
     """Return the trace of a server by `zerolap snapshot --trace`."""
-    request = SnapshotRequest(
-        server=RequestedServer(source=resolve(server, None)),
-        event="bgsave",
-        sizes_bytes=[SIZE_BYTES],
-        loads=["open"],
+    sweep = SnapshotSweep(
+        sizes_bytes=(SIZE_BYTES,),
+        loads=("open",),
         rate_per_second=RATE_PER_SECOND,
         connections=CONNECTIONS,
         repetitions=1,
-        seed=seed,
-        command_line="make bench-snapshots",
         is_traced=True,
     )
+    sides = sides_of(RequestedServer(source=resolve(server, None)), None, [])
+    request = snapshot_request(sides, sweep, "make bench-snapshots", seed=seed)
     with open_store(store) as results:
-        [trace] = snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr))).traces
+        report = snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
+    assert isinstance(report, SnapshotReport)
+    [trace] = report.traces
     return trace

@@ -18,8 +18,15 @@ from benches.figures import DIRECTORY, Figure, read_figures, show_figures, write
 from benches.planted_stall import planted_stall
 from zerolap import open_store
 from zerolap.build import resolve
-from zerolap.lab import Lab, SnapshotRequest, snapshot
-from zerolap.records import RequestedServer, SnapshotLoad, SnapshotPoint, SnapshotRepetition, SnapshotReport
+from zerolap.lab import Lab, sides_of, snapshot, snapshot_request
+from zerolap.records import (
+    RequestedServer,
+    SnapshotLoad,
+    SnapshotPoint,
+    SnapshotRepetition,
+    SnapshotReport,
+    SnapshotSweep,
+)
 from zerolap.report import document_json
 from zerolap.sheets import with_sweep_reading
 
@@ -32,19 +39,18 @@ AGREES_SHARE, AGREES_US = 0.2, 1000.0
 
 def sweep(sizes: Sequence[int] | None, store: Path) -> SnapshotReport:
     """Carry out the sweep that `zerolap snapshot redis-server` does."""
-    request = SnapshotRequest(
-        server=RequestedServer(source=resolve(SERVER, None)),
-        event="bgsave",
-        sizes_bytes=sizes,
-        loads=["open", "closed"],
+    wanted = SnapshotSweep(
+        sizes_bytes=tuple(sizes or ()),
         rate_per_second=RATE_PER_SECOND,
         connections=CONNECTIONS,
         repetitions=REPETITIONS,
-        seed=1,
-        command_line="make bench-snapshots",
     )
+    sides = sides_of(RequestedServer(source=resolve(SERVER, None)), None, [])
+    request = snapshot_request(sides, wanted, "make bench-snapshots", seed=1)
     with open_store(store) as results:
-        return snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
+        report = snapshot(request, Lab(results, lambda event: print(event, file=sys.stderr)))
+    assert isinstance(report, SnapshotReport)
+    return report
 
 
 def figures_of(report: SnapshotReport) -> dict[str, Figure]:

@@ -28,7 +28,7 @@ from zero_touch import Scene, zero_touch
 from benches.figures import Figure
 from zerolap.report.pull_request.check_run import check_output
 from zerolap.report.pull_request.notices import closing_text, issue_body, issue_title
-from zerolap.report.pull_request.outcome import BranchRegression, PullRequestState
+from zerolap.sheets import BranchRegression, PullRequestState
 from zerolap.store import Attempt, Store
 
 KIB: Final = 1024

@@ -8,7 +8,6 @@ from zerolap.records import (
     EmulatedSide,
     EmulatedSnapshotReport,
     FailedSize,
-    KeptRepetition,
     Kernel,
     KernelPatch,
     LineFit,
@@ -21,6 +20,7 @@ from zerolap.records import (
     SnapshotReport,
     SnapshotSettings,
     SnapshotSide,
+    SweepRepetition,
 )
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -92,15 +92,13 @@ def report_of_sides(names: tuple[str, ...] = ("base", "head"), factor: float = 0
     """Return a document of several sides at two sizes, with verdicts; each side forks by a factor of the last one."""
     single = report()
     kept = [
-        KeptRepetition(
-            seed=1,
+        SweepRepetition(
             side=name,
             size_bytes=size,
             load="open",
             number=number,
             keys=1000,
             data_bytes=size,
-            seconds=1.0,
             repetition=_repetition(size, factor**place, number),
         )
         for size in (GIB, 4 * GIB)

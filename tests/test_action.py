@@ -26,7 +26,7 @@ from toy_server import CHECKSUM_ONCE, CHECKSUM_TWICE, ToySource
 import zerolap
 from zerolap.build import resolve
 from zerolap.records import RevisionSource, UsageError
-from zerolap.report.comparison_markdown import comparison_markdown
+from zerolap.report.document import comparison_markdown
 
 PROJECT = Path(__file__).parent.parent
 ACTION = yaml.safe_load((PROJECT / "action.yml").read_text())

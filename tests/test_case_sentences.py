@@ -4,7 +4,7 @@ from typing import Any
 
 from benches.page import FIXTURE
 from zerolap.records import Comparison, Finding, PerSide, Verdict, WildStarts
-from zerolap.report import case_sentences
+from zerolap.sheets import case_sentences
 
 [CASE, *_] = Comparison.model_validate_json(FIXTURE.read_text()).cases
 CULPRIT = Finding(

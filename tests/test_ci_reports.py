@@ -15,8 +15,8 @@ from test_report import CULPRIT, INVALID, a_case, a_comparison, a_verdict
 
 from zerolap.records import FailOn, RunReport
 from zerolap.report.junit import comparison_junit, run_junit
-from zerolap.report.pull_request.outcome import ChangedLines
 from zerolap.report.pull_request.sarif import comparison_sarif
+from zerolap.sheets import ChangedLines
 from zerolap.store import Store
 
 REGRESSION = a_case(

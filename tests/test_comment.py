@@ -28,7 +28,7 @@ from test_report import (
 from zerolap.build.source_changes import parse_diff
 from zerolap.github import hidden_marker
 from zerolap.records import Comparison, FailOn, FalseAlarms
-from zerolap.report.comparison_markdown import comparison_markdown
+from zerolap.report.document import comparison_markdown
 from zerolap.report.pull_request.check_run import Conclusion, check_output, commit_status
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
 from zerolap.report.pull_request.notices import (
@@ -40,7 +40,7 @@ from zerolap.report.pull_request.notices import (
     slack_closed,
     slack_opened,
 )
-from zerolap.report.pull_request.outcome import (
+from zerolap.sheets import (
     Acknowledgement,
     BranchRegression,
     Building,
@@ -274,7 +274,7 @@ def test_the_comment_has_a_table_of_what_changed_its_reasons_and_all_else_folded
     text = comment_markdown(a_state(a_platform("x86", ISSUE, false_alarms=alarms)))
     seen, folded = text.split("<details>")
     assert (
-        "| case | work: instructions per request | time: CPU ns per request | could have been seen |\n"
+        "| case | work: instructions per request | time: CPU ns per request | smallest visible change |\n"
         "|---|---|---|---|\n"
         "| `xadd-auto-id` | **regression** +10.1 % [+10.0, +10.2] | **regression** +4.1 % [+3.1, +5.1] "
         "| work 0.2 %, time 0.2 % |\n\n"
@@ -282,8 +282,8 @@ def test_the_comment_has_a_table_of_what_changed_its_reasons_and_all_else_folded
     lines = f"https://github.com/valkey-io/valkey/blob/{HEAD_COMMIT}/src/t_stream.c#L2210"
     assert f"1. It runs twice per request. → [`src/t_stream.c:2210`]({lines})\n" in seen
     assert (
-        f"- `x86`: done · [report]({LAB}/x86) · [JSON]({LAB}/x86.json) · "
-        "false alarms: 0 of 360 timed cases of identical work since 2026-08-01"
+        "- `x86`: done; false alarms: 0 of 360 timed cases of identical work since `2026-08-01` → "
+        f"[report]({LAB}/x86), [JSON]({LAB}/x86.json)"
     ) in seen
     assert "set-1B" not in text
     assert "| `stream` | 11 | 9 | [0.0, 0.0] % | [+0.10, +0.10] % |" in folded
@@ -620,6 +620,18 @@ def test_no_hostile_text_acts_in_a_comment(hostile: HostileText, reader: str) ->
     assert not any(line.lstrip().startswith("/") for line in text.splitlines())
     assert text.count(MARKER) == 1 or hostile.text == MARKER
     assert text.startswith(MARKER)
+
+
+@HOSTILE
+@pytest.mark.parametrize("reader", READERS)
+def test_no_hostile_text_acts_in_the_markdown_of_a_comparison(hostile: HostileText, reader: str) -> None:
+    text = comparison_markdown(hostile_comparison(hostile.text))
+    page, harmless = READERS[reader](text), READERS[reader](comparison_markdown(hostile_comparison("word")))
+    assert set(page.tags) <= OURS | {"h6"}
+    assert (page.acts, page.links, page.comments) == ([], [], [])
+    for tag in ("table", "tr", "th", "td", "details", "summary"):
+        assert page.tags.count(tag) == harmless.tags.count(tag), tag
+    assert not any(line.lstrip().startswith("/") for line in text.splitlines())
 
 
 @HOSTILE

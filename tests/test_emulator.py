@@ -13,7 +13,8 @@ import pytest
 from waiting import wait_until
 
 from zerolap.build import Program
-from zerolap.engines import EmulatedTrial, GuestPrograms, emulated_fork, emulator
+from zerolap.engines import EmulatedTrial, emulator
+from zerolap.engines.emulated_fork import GuestPrograms, emulated_fork
 from zerolap.engines.emulator import EmulatedMachine, emulate
 from zerolap.errors import EnvironmentMissing, Interrupted, TrialFailed
 from zerolap.sandbox import Cancellation, SandboxPolicy

@@ -7,9 +7,9 @@ from hostile_texts import HOSTILE_TEXTS, HostileText
 from markdown_page import READERS, Page
 
 from zerolap.report.markdown import code, link, link_target, prose, sentence_with_names, table
-from zerolap.report.pull_request.outcome import path_part
-from zerolap.report.pull_request.writing import slack, slack_code
+from zerolap.report.pull_request.slack_markup import slack, slack_code
 from zerolap.sheets import one_line, plain, shortened
+from zerolap.sheets.measured_change import path_part
 
 WAYS = {"code": code, "prose": prose, "sentence": sentence_with_names}
 PLACES = {

@@ -512,7 +512,7 @@ def test_an_opened_case_states_first_what_happened_and_how_sure_that_is(browser:
     with opened(browser, both) as shown:
         detail = shown.locator("tr.details", has_text="HSET").or_(shown.locator(".detail")).first
         sentences = detail.locator("p")
-        expect(sentences.first).to_contain_text("reaches 12 % fewer requests per second (11.0 to 13.0 %).")
+        expect(sentences.first).to_contain_text("serves 12 % fewer requests per second (11.0 to 13.0 %).")
         expect(sentences.nth(1)).to_contain_text("It is not confirmed")
         expect(sentences.nth(1)).to_contain_text("Work, which is what the code does")
         assert detail.locator("h3").all_inner_texts()[0] == "What decides"

@@ -15,7 +15,7 @@ from zerolap.documents import FalseAlarmRecord
 from zerolap.lab import Options, SubmissionOptions, comparison_request, on_platforms
 from zerolap.records import RequestedServer, RequestState
 from zerolap.report.pull_request.check_run import check_output
-from zerolap.report.pull_request.outcome import PullRequestState
+from zerolap.sheets import PullRequestState
 from zerolap.store import Store
 from zerolap.triggers.comment_commands import InvalidCommand, Run
 from zerolap.triggers.settings import checked_settings

@@ -21,10 +21,8 @@ from zerolap.api.tokens import new_token
 from zerolap.documents import read_pictures, read_run_pictures
 from zerolap.engines.simulated import Simulated
 from zerolap.report import html
-from zerolap.report.comparison_markdown import comparison_markdown
-from zerolap.report.document import comparison_json, run_json
+from zerolap.report.document import comparison_json, comparison_markdown, run_json, run_markdown
 from zerolap.report.html import comparison_html, content_security_policy, run_html
-from zerolap.report.run_markdown import run_markdown
 from zerolap.store import Store
 
 FOR_A_YEAR = "max-age=31536000, immutable"

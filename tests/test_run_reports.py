@@ -16,8 +16,8 @@ from zerolap.cli.exit_code import run_exit_code
 from zerolap.documents import read_run_pictures
 from zerolap.records import Check, Pictures, RunReport, Validity
 from zerolap.report import html
+from zerolap.report.document import run_markdown
 from zerolap.report.html import run_html
-from zerolap.report.run_markdown import run_markdown
 from zerolap.store import Store
 
 CASES = Path(__file__).parent / "servers" / "toy" / "cases.yml"
@@ -118,17 +118,18 @@ def test_foreign_text_stays_within_the_page() -> None:
 
 def test_markdown_says_what_was_measured_and_how_to_repeat_it() -> None:
     text = run_markdown(RUN)
-    assert text.startswith("**3 of 5 cases measured** (counted and timed and sampled, 6 min 52 s of trials)\n")
-    assert "`./src/redis-server` 7.2.4 `1f3c5a7b9d0e` `io-threads=2`\n" in text
+    assert text.startswith("**3 of 5 cases measured**\n")
+    assert "- measured: counted and timed and sampled, 6 min 52 s of trials\n" in text
+    assert "- server: `./src/redis-server` `1f3c5a7b9d0e` 7.2.4 `io-threads=2`\n" in text
     assert (
         """\
-| case | instructions/request | CPU ns/request | requests/s | p50, µs | p99, µs |
-|---|--:|--:|--:|--:|--:|
-| `get-100B` | 3,520 | 1,211 | 817,252 | 374.6 | 727.7 |
-| `hset` | 6,293 |  |  |  |  |
-| `get-10B` | 2,100 |  |  |  |  |
-| `fcall` **invalid** |  |  |  |  |  |
-| `set-ex` **failed** |  |  |  |  |  |
+| case | outcome | instructions/request | CPU ns/request | requests/s | p50, µs | p99, µs |
+|---|---|--:|--:|--:|--:|--:|
+| `get-100B` |  | 3,520 | 1,211 | 817,252 | 374.6 | 727.7 |
+| `hset` |  | 6,293 |  |  |  |  |
+| `get-10B` |  | 2,100 |  |  |  |  |
+| `fcall` | invalid |  |  |  |  |  |
+| `set-ex` | failed |  |  |  |  |  |
 """
         in text
     )
@@ -140,25 +141,33 @@ def test_markdown_says_what_was_measured_and_how_to_repeat_it() -> None:
 |--:|--:|--:|--:|---|---|
 | 60.0 % | 726.7 | 881 | 1 | `dictFind` | `dictFind.c` |
 | 30.0 % | 363.4 |  |  | `writeToClient` | `writeToClient.c` |
-
+"""
+        in text
+    )
+    assert (
+        """\
 #### `hset`
+
+- limits: not timed: the machine was disturbed
 
 | share | instructions | calls | function | file |
 |--:|--:|--:|---|---|
 | 14.0 % | 881 | 1 | `lpFind` | `lpFind.c` |
-
-- limits: not timed: the machine was disturbed
-
-Note: the host was noisy
 """
         in text
     )
-    assert "#### `set-ex`: failed\n\n- failed: the server exited with 139 `#` Redis 7.2.4 crashed" in text
+    assert "\nNote: the host was noisy\n" in text
+    assert "#### `set-ex`: failed\n\n- the server exited with 139\n- `#` Redis 7.2.4 crashed" in text
     assert "#### `fcall`: invalid\n\n- invalid: `hit_rate` is 0.12, expected \\>= 0.99\n" in text
     assert text.index("`set-ex`: failed") < text.index("#### `get-100B`")
     assert "#### `get-10B`" not in text
     folded = text[text.index("<details>") :]
-    for fact in ("`zerolap run --server ./src/redis-server`", f"seed: {2**64 - 1}", "flags `-O2 -g`", "run: `r-4f1a`"):
+    for fact in (
+        "`zerolap run --server ./src/redis-server`",
+        f"seed: `{2**64 - 1}`",
+        "flags `-O2 -g`",
+        "run: `r-4f1a`",
+    ):
         assert fact in folded
 
 
@@ -189,7 +198,7 @@ def test_markdown_of_any_size_fits_a_comment() -> None:
     assert len(text) < 65_536
     assert "221 more are not listed." in text
     assert "#### `crashing`: failed" in text
-    left_out = re.search(r"^(\d+) more: `zerolap explain r-4f1a`$", text, re.MULTILINE)
+    left_out = re.search(r"^- (\d+) more: `zerolap explain r-4f1a --all`$", text, re.MULTILINE)
     assert left_out is not None
     assert int(left_out[1]) + text.count("\n#### ") == 301
 

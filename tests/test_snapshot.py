@@ -1,18 +1,21 @@
 """`zerolap snapshot` as a user meets it, with a real server and little data."""
 
+import contextlib
 import signal
+import sqlite3
 import tempfile
 from pathlib import Path
 
 import pytest
 from command_line import Zerolap, stop
 from toy_server import ToySource, compile_toy
-from waiting import wait_until
+from waiting import PATIENCE_SECONDS, wait_until
 
 from zerolap.engines import TRIAL_PREFIX
 from zerolap.host import huge_pages
-from zerolap.records import KeptRepetition, SnapshotReport
+from zerolap.records import SnapshotReport
 from zerolap.sandbox import remove_abandoned, scratch
+from zerolap.store import Store
 
 SMALL = ("--sizes", "32MiB,64MiB", "--rate", "1000", "--connections", "4", "--repetitions", "1", "--seed", "7")
 REPORTED = {"fork_us", "cow_bytes"}
@@ -261,42 +264,101 @@ def test_a_side_that_fails_is_named(zerolap: Zerolap) -> None:
     zerolap.leaves_nothing()
 
 
-def kept_lines(zerolap: Zerolap) -> list[str]:
-    """Return what is kept of sweeps that have not ended, a repetition a line."""
-    return [line for path in zerolap.directory.glob(".zerolap/sweeps/*") for line in path.read_text().splitlines()]
+def recorded_trials(zerolap: Zerolap) -> list[tuple[str, str]]:
+    """Return the repetitions that are recorded: the moment when each began, and the id of its sweep."""
+    database = zerolap.directory / ".zerolap" / "zerolap.db"
+    if not database.exists():
+        return []
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        try:
+            return connection.execute("SELECT began, request_id FROM trial ORDER BY id").fetchall()
+        except sqlite3.OperationalError:
+            # Its tables are being made.
+            return []
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("redis_server")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_the_same_command_goes_on_with_a_sweep_that_was_stopped(zerolap: Zerolap, number: signal.Signals) -> None:
+@pytest.mark.parametrize("is_resumed", [False, True], ids=["the same command", "resume"])
+def test_a_sweep_that_was_stopped_goes_on(zerolap: Zerolap, number: signal.Signals, is_resumed: bool) -> None:
     words = ["snapshot", "redis-server", "--sizes", "16MiB,32MiB", "--rate", "1000", "--connections", "4"]
     words += ["--repetitions", "2", "--load", "open", "--json", "-"]
     child = zerolap.start(*words)
-    wait_until(lambda: len(kept_lines(zerolap)) >= 1)
+    wait_until(lambda: len(recorded_trials(zerolap)) >= 1)
     ended = stop(child, number)
     zerolap.wait_for_no_process()
+    kept = recorded_trials(zerolap)
+    identity = kept[0][1]
     if number != signal.SIGKILL:
         assert ended.code == 130, ended
-        assert "interrupted; the repetitions that have ended are kept" in ended.err
-        assert "hint: the same command goes on" in ended.err
-        assert "The store is empty" in zerolap("explain").out, "a sweep is a result once it has ended"
+        assert f"interrupted after {len(kept)} repetitions; what was measured is kept" in ended.err
+        assert f"hint: zerolap resume {identity} goes on" in ended.err
         zerolap.leaves_nothing()
-    kept = [KeptRepetition.model_validate_json(line) for line in kept_lines(zerolap)]
+    listed = zerolap("explain").out
+    assert f"zerolap resume {identity}  continues what was interrupted" in listed
+    shown = zerolap("explain", identity[:8], "--json", "-")
+    assert shown.code == 0, shown.err
+    first = SnapshotReport.model_validate(shown.document())
+    assert began_of(first) == [began for began, _ in kept]
+    assert first.notes[-1].endswith(f"this is what was recorded, {len(kept)} repetitions")
 
-    ended = zerolap(*words)
+    ended = zerolap("resume", identity, "--json", "-") if is_resumed else zerolap(*words)
     assert ended.code == 0, ended.err
-    assert f"continuing a sweep that was not finished; {len(kept)} of 4 repetitions are recorded" in ended.err
+    assert is_resumed or f"continuing {identity}, which was not finished" in ended.err
     report = SnapshotReport.model_validate(ended.document())
-    measured = [repetition for point in report.points for repetition in point.repetitions]
-    assert measured[: len(kept)] == [line.repetition for line in kept]
+    assert report.id == identity
+    assert began_of(report)[: len(kept)] == [began for began, _ in kept]
     assert [len(point.repetitions) for point in report.points] == [2, 2]
-    assert report.starts[0] == kept[0].start
+    assert report.starts[0] == first.starts[0]
     assert {start.size_bytes >> 20 for start in report.starts} == {16, 32}
-    assert report.settings.seed == kept[0].seed
-    assert report.machine_seconds > kept[-1].seconds
-    assert any("of 4 repetitions had ended" in note for note in report.notes)
-    assert kept_lines(zerolap) == []
+    assert report.settings.seed == first.settings.seed
+    assert report.machine_seconds > first.machine_seconds
+    # A size has one start, but for one that was stopped between its repetitions.
+    was_between = len(kept) % 2 == 1
+    assert len(report.starts) == (3 if was_between else 2)
+    assert any("1 of its starts follow others" in note for note in report.notes) == was_between
+    assert zerolap("explain", identity, "--json", "-").out == ended.out
+    zerolap("resume", identity).fails_with(2, f"{identity} is done")
+
+
+def began_of(report: SnapshotReport) -> list[str]:
+    """Return when the repetitions of a document began, in its order."""
+    return [repetition.began for point in report.points for repetition in point.repetitions]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("redis_server")
+def test_a_sweep_is_cancelled_from_elsewhere(zerolap: Zerolap) -> None:
+    child = zerolap.start("snapshot", "redis-server", *VARIED, "--repetitions", "50")
+    wait_until(lambda: len(recorded_trials(zerolap)) >= 1)
+    with Store.open(str(zerolap.directory / ".zerolap")) as store:
+        store.cancel(recorded_trials(zerolap)[0][1])
+    _, err = child.communicate(timeout=PATIENCE_SECONDS)
+    assert child.returncode == 130
+    assert "interrupted after" in err
+    zerolap.wait_for_no_process()
+    zerolap.leaves_nothing()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("redis_server")
+def test_a_fleet_carries_out_a_sweep(zerolap: Zerolap) -> None:
+    child = zerolap.start("serve", "--listen", "127.0.0.1:0")
+    words = ["redis-server", *VARIED, "--vary", "rdbcompression=yes,no", "--repetitions", "1", "--platform", "local"]
+    try:
+        wait_until(lambda: "local" in zerolap("fleet", "status").out)
+        ended = zerolap("snapshot", *words, "--json", "-")
+        assert ended.code == 0, ended.err
+    finally:
+        stop(child, signal.SIGTERM)
+    report = SnapshotReport.model_validate(ended.document())
+    assert report.platform.name == "local"
+    assert {point.side: len(point.repetitions) for point in report.points} == {
+        "rdbcompression=yes": 1,
+        "rdbcompression=no": 1,
+    }
+    assert len(report.starts) == 2
     assert report.id in zerolap("explain").out
 
 
@@ -305,7 +367,7 @@ def test_the_same_command_goes_on_with_a_sweep_that_was_stopped(zerolap: Zerolap
 def test_another_seed_or_command_begins_anew(zerolap: Zerolap) -> None:
     words = ["snapshot", "redis-server", *VARIED, "--sizes", "16MiB,17MiB", "--repetitions", "1", "--json", "-"]
     child = zerolap.start(*words, "--seed", "7")
-    wait_until(lambda: len(kept_lines(zerolap)) >= 1)
+    wait_until(lambda: len(recorded_trials(zerolap)) >= 1)
     stop(child, signal.SIGINT)
     for changed in (["--seed", "8"], ["--seed", "7", "--rate", "900"]):
         ended = zerolap(*words, *changed)

@@ -9,10 +9,9 @@ from made_snapshots import report
 from report_page import embedded
 from rich.console import Console
 
-from zerolap.engines import EventMoments, event_metrics, seconds_until_normal
+from zerolap.engines import EventMoments, Room, event_metrics, fitting_sizes, seconds_until_normal
 from zerolap.errors import EnvironmentMissing, TrialFailed
 from zerolap.judge import line_fit, median_estimate
-from zerolap.lab import Room, fitting_sizes
 from zerolap.load import LatencySummary, LoadSeries, LoadSlot, read_series
 from zerolap.records import MedianEstimate, SnapshotReport, SnapshotStart
 from zerolap.report import document_json, sheet_html, sheet_markdown, show_sheet

@@ -9,12 +9,13 @@ from made_snapshots import report, report_of_sides
 from report_page import embedded
 from rich.console import Console
 
-from zerolap.engines import HUGE_PAGE_VARIABLES, huge_page_settings, require_huge_pages, require_huge_pages_possible
+from zerolap.engines import oversubscribed, require_huge_pages_possible
+from zerolap.engines.huge_pages import HUGE_PAGE_VARIABLES, huge_page_settings, require_huge_pages
 from zerolap.errors import EnvironmentMissing, TrialFailed, UsageError
 from zerolap.host import Processor, Processors
 from zerolap.judge import SnapshotPairs, judge_snapshots
 from zerolap.lab import Factor, sides_of
-from zerolap.records import BinarySource, FailOn, RequestedServer, SnapshotReport
+from zerolap.records import STANDALONE, BinarySource, FailOn, RequestedServer, ServerSpec, SnapshotReport
 from zerolap.report import document_json, sheet_html, sheet_markdown, show_sheet
 from zerolap.server import AnonymousMemory
 from zerolap.sheets import snapshot_gate_sentence, sweep_sheet, with_sweep_reading
@@ -77,9 +78,9 @@ def test_a_second_server_and_what_is_varied_exclude_each_other() -> None:
 
 def test_a_side_with_more_busy_threads_than_processors_is_oversubscribed() -> None:
     machine = Processors(tuple(Processor(number, core=number, cache=0) for number in range(3)))
-    few, many = sides_of(server(), None, [Factor("io-threads", ["2", "3"])])
-    assert few.oversubscribed(machine) is None
-    assert many.oversubscribed(machine) == "oversubscribed: 3 busy threads and the load generator share 3 processors"
+    few, many = (ServerSpec(build="b-1", topology=STANDALONE, config={"io-threads": count}) for count in ("2", "3"))
+    assert oversubscribed(few, machine) == ""
+    assert oversubscribed(many, machine) == "oversubscribed: 3 busy threads and the load generator share 3 processors"
 
 
 def test_huge_pages_are_asked_for_by_the_process_alone() -> None:

@@ -13,7 +13,7 @@ from toy_server import CASES, WORK_BEGINS, ToySource
 
 from zerolap.judge import EVENT, REPORTED, Ledger, WorkStep, difference_by_string_places, drifts_of, is_by_string_places
 from zerolap.records import CallGraph, CaseResult
-from zerolap.report.case_sentences import case_sentences
+from zerolap.sheets import case_sentences
 
 CASE_INSENSITIVE = "__strcasecmp_avx2"
 

@@ -15,8 +15,8 @@ from zerolap.report import document_json, sheet_html, sheet_markdown
 from zerolap.sheets import sweep_sheet, with_sweep_reading
 from zerolap.store import Store
 
-ID = "s-0123456789abcdef01234567"
-SIDES_ID = "s-1123456789abcdef01234567"
+ID = "w-0123456789abcdef01234567"
+SIDES_ID = "w-1123456789abcdef01234567"
 PAGES = "/api/v1/pages"
 
 
@@ -42,7 +42,7 @@ def test_a_sweep_is_to_be_had_in_each_form(store: Store) -> None:
 def test_what_there_is_not_is_not_found(store: Store) -> None:
     recorded(store)
     with served_lab(store) as url:
-        for path in (f"/snapshots/{ID[:-1]}", "/snapshots/s-1.json", "/snapshots/c-1.md", f"{PAGES}/snapshot?id=s-1"):
+        for path in (f"/snapshots/{ID[:-1]}", "/snapshots/w-1.json", "/snapshots/c-1.md", f"{PAGES}/snapshot?id=w-1"):
             assert request("GET", f"{url}{path}").status_code == 404, path
         assert request("GET", f"{url}/runs/{ID}").status_code == 404
         assert request("GET", f"{url}{PAGES}/snapshot?id=c-1").status_code == 422

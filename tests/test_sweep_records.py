@@ -4,7 +4,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,20 +14,35 @@ from made_snapshots import MIB, emulated_report, report, report_of_sides
 from sqlalchemy import update
 from stored_run import stored_run
 
-from zerolap.build import BuiltKernel, BuiltServer, KernelSource, Program
-from zerolap.engines import EmulatedTrial, GuestPrograms
+from zerolap.build import BuiltKernel, KernelBuilder
+from zerolap.engines import EMULATED, Place, snapshot_sizes
 from zerolap.errors import UsageError
-from zerolap.lab import EmulatedRequest, Factor, Lab, emulated_snapshot, emulated_sweep
+from zerolap.lab import (
+    Factor,
+    Lab,
+    Worker,
+    emulated_request,
+    sides_of,
+    snapshot,
+    sweep_requests,
+)
 from zerolap.queries.sweep_list import SWEEP_ID
 from zerolap.records import (
     BinarySource,
-    Build,
+    EmulatedPart,
     EmulatedSnapshotReport,
+    EmulatedSweep,
+    Event,
+    KernelFiles,
+    Measurement,
     RequestedServer,
     SnapshotReport,
     SnapshotStart,
     SweepReport,
+    TrialDone,
     TrialFailed,
+    TrialsJob,
+    Validity,
     read_stored_sweep,
 )
 from zerolap.report import document_json, sheet_html, sheet_markdown
@@ -36,7 +51,7 @@ from zerolap.store import BlobDamaged, Retention, Store
 from zerolap.store.tables import sweep
 
 DAY = 86_400.0
-FIRST, SECOND = "s-0123456789abcdef01234567", "s-0999999999abcdef01234567"
+FIRST, SECOND = "w-0123456789abcdef01234567", "w-0999999999abcdef01234567"
 START = SnapshotStart(size_bytes=1 << 30, began="2026-11-25T20:00:00Z", first_fork_us=20_000)
 MEASURED = report().model_copy(update={"starts": [START]})
 
@@ -53,7 +68,7 @@ def test_a_sweep_is_read_back_whole_and_listed_in_short(either_store: Store) -> 
     single = recorded(either_store, FIRST)
     sides = recorded(either_store, SECOND, document=report_of_sides())
     assert either_store.sweeps.report(FIRST) == single
-    assert either_store.sweeps.report("s-09") == sides
+    assert either_store.sweeps.report("w-09") == sides
     assert either_store.sweeps.report("latest") == sides
     newest = either_store.sweeps.newest(10)
     assert [one.id for one in newest] == [SECOND, FIRST]
@@ -109,9 +124,9 @@ def test_what_there_is_not_is_named(either_store: Store) -> None:
     recorded(either_store, FIRST)
     recorded(either_store, SECOND)
     with pytest.raises(UsageError, match="more than one id"):
-        either_store.sweeps.report("s-0")
-    with pytest.raises(UsageError, match="holds no sweep of snapshots 's-1'"):
-        either_store.sweeps.report("s-1")
+        either_store.sweeps.report("w-0")
+    with pytest.raises(UsageError, match="holds no sweep of snapshots 'w-1'"):
+        either_store.sweeps.report("w-1")
 
 
 @pytest.mark.parametrize(
@@ -129,16 +144,16 @@ def test_one_that_cannot_be_read_is_listed_as_such(store: Store, document: str) 
 
 def test_age_and_number_decide_which_are_kept_with_their_files(either_store: Store) -> None:
     for place, days in enumerate((300, 200, 100, 1)):
-        recorded(either_store, f"s-{place}", days, emulated_report() if place % 2 else None)
+        recorded(either_store, f"w-{place}", days, emulated_report() if place % 2 else None)
     container = either_store.blobs._container
     for blob in list(either_store.blobs.stored()):
         os.utime(container.describe(f"{blob.digest[:2]}/{blob.digest[2:]}"), (0, 0))
     assert either_store.prune(Retention()).sweeps == []
-    assert either_store.prune(Retention(seconds=150 * DAY), dry_run=True).sweeps == ["s-1", "s-0"]
+    assert either_store.prune(Retention(seconds=150 * DAY), dry_run=True).sweeps == ["w-1", "w-0"]
     removed = either_store.prune(Retention(seconds=30 * DAY, per_branch=3))
-    assert (removed.sweeps, removed.blobs) == (["s-0"], 1)
-    assert [one.id for one in either_store.sweeps.newest(10)] == ["s-3", "s-2", "s-1"]
-    assert all(either_store.sweeps.report(f"s-{place}") for place in (1, 2, 3))
+    assert (removed.sweeps, removed.blobs) == (["w-0"], 1)
+    assert [one.id for one in either_store.sweeps.newest(10)] == ["w-3", "w-2", "w-1"]
+    assert all(either_store.sweeps.report(f"w-{place}") for place in (1, 2, 3))
 
 
 def test_it_is_shown_again_in_all_forms(zerolap: Zerolap, tmp_path: Path) -> None:
@@ -160,7 +175,7 @@ def test_it_is_shown_again_in_all_forms(zerolap: Zerolap, tmp_path: Path) -> Non
     shown = zerolap("explain", FIRST, "--store", zerolap.store)
     assert f"zerolap explain {FIRST}\nseed         1" in shown.out
     zerolap("explain", FIRST, "--store", zerolap.store, "--benchfmt", "-").fails_with(2, "not written as benchfmt")
-    zerolap("explain", "s-77", "--store", zerolap.store).fails_with(2, "holds no sweep of snapshots 's-77'", FIRST)
+    zerolap("explain", "w-77", "--store", zerolap.store).fails_with(2, "holds no sweep of snapshots 'w-77'", FIRST)
     pruned = zerolap("store", "prune", "--keep-newest", "1", "--store", zerolap.store, "--json", "-")
     assert json.loads(pruned.out)["results"] == []
 
@@ -197,68 +212,81 @@ def test_counted_forks_are_shown_again_in_all_forms(zerolap: Zerolap, tmp_path: 
     zerolap("explain", SECOND, "--store", zerolap.store, "--benchfmt", "-").fails_with(2, "not written as benchfmt")
 
 
-def played_machines(monkeypatch: pytest.MonkeyPatch, runs: Callable[[EmulatedTrial], dict[str, int]]) -> None:
-    """Let kernel and server be built, and machines count what a function returns."""
-    document = emulated_report()
-    server = BuiltServer(Build(build="b-1", version="7.0.15", build_id="", flags=""), Program(Path("redis-server")))
-    kernel = BuiltKernel(document.kernel, Path("bzImage"))
-    monkeypatch.setattr(
-        emulated_sweep, "_built", lambda _, sides, __: (kernel, dict.fromkeys((side.name for side in sides), server))
-    )
-    monkeypatch.setattr(emulated_sweep, "require_emulator", lambda: "7.2")
-    monkeypatch.setattr(emulated_sweep, "require_visible_in_guest", lambda _: None)
-    monkeypatch.setattr(emulated_sweep, "available_bytes", lambda: 1 << 40)
-    monkeypatch.setattr(GuestPrograms, "fork_client", lambda _: Path("fork-client"))
-    monkeypatch.setattr(emulated_sweep, "emulated_fork", lambda trial, *_: runs(trial))
+class PlayedMachines:
+    """Emulated machines that count what a function returns."""
+
+    def __init__(self, runs: Callable[[EmulatedPart], dict[str, int]]) -> None:
+        self._runs = runs
+
+    def missing(self) -> str | None:
+        """Return none: there is no emulator."""
+        return None
+
+    def carry_out(self, job: TrialsJob, place: Place) -> Iterator[Event]:
+        """Count the fork of a job."""
+        assert isinstance(job.part, EmulatedPart)
+        [(side, block)] = zip(job.servers, job.blocks, strict=True)
+        metrics = {name: float(value) for name, value in self._runs(job.part).items()}
+        measurement = Measurement(metrics=metrics, validity=Validity.of([]), instrument="QEMU 7.2")
+        yield TrialDone(job=job.id, block=block.number, measurements={side: measurement})
 
 
-def swept(store: Store, place: Path) -> EmulatedSnapshotReport:
-    """Sweep over fork and Async-fork at one size."""
-    tarball = place / "linux.tar.xz"
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> KernelFiles:
+    """Let the kernel be built, on a machine with an emulator and memory; return its files."""
+    built = BuiltKernel(emulated_report().kernel, Path("bzImage"))
+    monkeypatch.setattr(KernelBuilder, "build", lambda _, __: built)
+    monkeypatch.setattr(sweep_requests, "require_emulator", lambda: "7.2")
+    monkeypatch.setattr(snapshot_sizes, "room_for_machines", lambda: 1 << 40)
+    tarball = tmp_path / "linux.tar.xz"
     tarball.touch()
-    request = EmulatedRequest(
-        server=RequestedServer(source=BinarySource(name="redis-server", path="/usr/bin/redis-server")),
-        kernel=KernelSource(tarball, (), ()),
-        sizes_bytes=[MIB],
-        repetitions=2,
-        seed=1,
-        command_line="zerolap snapshot redis-server --kernel linux.tar.xz --vary fork=copy,async",
-        factors=[Factor("fork", ["copy", "async"])],
-    )
-    return emulated_snapshot(request, Lab(store))
+    return KernelFiles(path=str(tarball))
 
 
-def test_a_sweep_in_emulated_machines_is_recorded_once_it_has_ended(
-    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def swept(
+    store: Store, kernel: KernelFiles, program: Path, runs: Callable[[EmulatedPart], dict[str, int]]
+) -> EmulatedSnapshotReport:
+    """Sweep over fork and Async-fork at one size."""
+    sweep = EmulatedSweep(kernel=kernel, sizes_bytes=(MIB,), repetitions=2)
+    server = RequestedServer(source=BinarySource(name="redis-server", path=str(program)))
+    sides = sides_of(server, None, [Factor("fork", ["copy", "async"])])
+    request = emulated_request(sides, sweep, "zerolap snapshot redis-server --kernel linux.tar.xz")
+    report = snapshot(request, Lab(store, worker=Worker({EMULATED: PlayedMachines(runs)})))
+    assert isinstance(report, EmulatedSnapshotReport)
+    return report
+
+
+COUNTS = emulated_report().points[0].runs[0] | {"resident_bytes": MIB}
+
+
+def test_a_sweep_in_emulated_machines_is_recorded_once_it_is_done(
+    store: Store, kernel: KernelFiles, redis_server: Path
 ) -> None:
-    counts = emulated_report().points[0].runs[0] | {"resident_bytes": MIB}
-    played_machines(monkeypatch, lambda _: counts)
-    first, second = swept(store, tmp_path), swept(store, tmp_path)
+    first, second = (swept(store, kernel, redis_server, lambda _: COUNTS) for _ in range(2))
     assert re.fullmatch(SWEEP_ID, first.id)
     assert first.id != second.id
     assert [listed.id for listed in store.sweeps.newest(10)] == [second.id, first.id]
     assert store.sweeps.report(first.id) == first
+    assert [point.runs for point in first.points] == [[COUNTS, COUNTS]] * 2
+    assert [(side.name, side.fork) for side in first.sides] == [("fork=copy", "copy"), ("fork=async", "async")]
+    assert (first.settings.emulator, first.kernel) == ("QEMU 7.2", emulated_report().kernel)
 
 
 def test_what_failed_in_part_is_recorded_and_what_failed_wholly_is_not(
-    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    store: Store, kernel: KernelFiles, redis_server: Path
 ) -> None:
-    counts = emulated_report().points[0].runs[0] | {"resident_bytes": MIB}
-
-    def failing(trial: EmulatedTrial) -> dict[str, int]:
-        if trial.fork == "async":
+    def failing(part: EmulatedPart) -> dict[str, int]:
+        if part.fork == "async":
             raise TrialFailed("panic")
-        return counts
+        return COUNTS
 
-    played_machines(monkeypatch, failing)
-    report = swept(store, tmp_path)
+    report = swept(store, kernel, redis_server, failing)
     assert [failed.reason for failed in report.failed] == ["fork=async: panic"]
     assert store.sweeps.report("latest") == report
 
-    def panic(_: EmulatedTrial) -> dict[str, int]:
+    def panic(_: EmulatedPart) -> dict[str, int]:
         raise TrialFailed("panic")
 
-    played_machines(monkeypatch, panic)
-    with pytest.raises(TrialFailed):
-        swept(store, tmp_path)
+    with pytest.raises(TrialFailed, match="panic"):
+        swept(store, kernel, redis_server, panic)
     assert len(store.sweeps.newest(10)) == 1

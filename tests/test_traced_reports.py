@@ -11,10 +11,9 @@ from stored_comparison import COMPARISON
 from stored_run import a_case, a_run
 
 from zerolap.records import Comparison
-from zerolap.report.comparison_markdown import comparison_markdown
-from zerolap.report.comparison_terminal import show_comparison, show_run
-from zerolap.report.document import comparison_json, run_json
-from zerolap.report.run_markdown import run_markdown
+from zerolap.report.document import comparison_json, comparison_markdown, run_json, run_markdown
+from zerolap.report.terminal import show_sheet
+from zerolap.sheets import comparison_sheet, run_sheet
 
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 HOSTILE = "\x1b[31m</details> @user `x`"
@@ -54,9 +53,9 @@ def traced(calls_per_op: float, thread: str = "redis-server", **changes: Any) ->
     return {"metrics": metrics, "passes": 3, "traced": {**counted, **changes}}
 
 
-def on_terminal(shown: Any, write: Any, width: int = 100) -> str:
+def on_terminal(document: Any, sheet_of: Any, width: int = 100) -> str:
     file = io.StringIO()
-    write(shown, Console(file=file, width=width))
+    show_sheet(sheet_of(document), Console(file=file, width=width))
     return file.getvalue()
 
 
@@ -68,7 +67,7 @@ def a_comparison(**changes: Any) -> Comparison:
 
 def test_a_run_shows_metrics_system_calls_waiting_and_stacks() -> None:
     run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=traced(1.5))])
-    text = on_terminal(run, show_run)
+    text = on_terminal(run, run_sheet)
     assert "traced in 3 passes" in text
     assert "1.25 to 1.75" in text
     assert "epoll_wait" in text
@@ -88,7 +87,7 @@ def test_a_comparison_shows_both_sides_and_a_call_that_is_new() -> None:
     added = {"thread": "redis-server", "call": "getpid", "calls_per_op": 1.0, "ns_per_op": 50.0}
     head["traced"]["calls"].append(added)
     comparison = a_comparison(traced={"base": traced(1.5), "head": head})
-    text = on_terminal(comparison, show_comparison)
+    text = on_terminal(comparison, comparison_sheet)
     assert "traced in 3 passes of each side" in text
     assert "1.5 → 2" in text
     markdown = comparison_markdown(comparison)
@@ -100,7 +99,7 @@ def test_a_comparison_shows_both_sides_and_a_call_that_is_new() -> None:
 def test_names_that_the_server_chose_stay_names(width: int) -> None:
     hostile = traced(1.5, HOSTILE, stacks=[stacks_of("system calls", HOSTILE, [HOSTILE] * 64, 1.0)])
     run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=hostile)])
-    assert "\x1b" not in on_terminal(run, show_run, width)
+    assert "\x1b" not in on_terminal(run, run_sheet, width)
     markdown = run_markdown(run)
     assert "\x1b" not in markdown
     outside_of_code = CODE.sub("", markdown)
@@ -112,7 +111,7 @@ def test_names_that_the_server_chose_stay_names(width: int) -> None:
 def test_a_report_without_stacks_states_why() -> None:
     without = traced(1.5, stacks=[], no_stacks="perf is not installed (apt-get install linux-perf)")
     run = a_run([a_case("get", {"traced_syscalls_per_op": 1.5}, traced=without)])
-    assert "note: stacks are missing: perf is not installed" in on_terminal(run, show_run)
+    assert "note: stacks are missing: perf is not installed" in on_terminal(run, run_sheet)
     assert "stacks are missing: perf is not installed" in run_markdown(run)
 
 
@@ -120,11 +119,11 @@ def test_a_report_without_tcp_states_why() -> None:
     metrics = {"traced_syscalls_per_op": 1.5}
     without = traced(1.5, no_tcp="the server has no TCP connection; it has with --topology tcp")
     run = a_run([a_case("get", metrics, traced=without)])
-    assert "note: nothing is reported of TCP: the server has no TCP connection" in on_terminal(run, show_run)
+    assert "note: nothing is reported of TCP: the server has no TCP connection" in on_terminal(run, run_sheet)
     assert "nothing is reported of TCP: the server has no TCP connection" in run_markdown(run)
     over_tcp = traced(1.5)
     over_tcp["metrics"]["tcp_data_segments_sent_per_op"] = [0.4, 0.38, 0.42]
-    text = on_terminal(a_run([a_case("get", metrics, traced=over_tcp)]), show_run)
+    text = on_terminal(a_run([a_case("get", metrics, traced=over_tcp)]), run_sheet)
     assert "TCP data segments sent/request" in text
     assert "0.38 to 0.42" in text
     assert "nothing is reported of TCP" not in text

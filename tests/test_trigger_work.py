@@ -23,7 +23,7 @@ from zerolap.build import changes_between
 from zerolap.documents import FalseAlarmRecord
 from zerolap.github import GitHub, TokenFile
 from zerolap.records import Changes, Source, UsageError, revision_of
-from zerolap.report.pull_request.outcome import PullRequestState
+from zerolap.sheets import PullRequestState
 from zerolap.store import FleetPlatform, Store, StoredTrigger
 from zerolap.triggers import running as running_module, work as work_module
 from zerolap.triggers.comment_commands import Cancel

@@ -17,7 +17,7 @@ PROGRAM: Final = """
 import io, json, sys
 from rich.console import Console
 from made_snapshots import report
-from zerolap.report import sheet_csv, sheet_html, sheet_markdown, show_sheet
+from zerolap.report import (sheet_csv, sheet_html, sheet_markdown, show_sheet)
 from zerolap.sheets import sweep_sheet
 sheet = sweep_sheet(report())
 terminal = io.StringIO()

@@ -14,7 +14,7 @@ from benches.truth.neighbours import coming_and_going, endless, stolen_time
 from benches.truth.nulls import TIMED_ALONE
 from benches.truth.samples import Data, Experiment, PlannedSample, Sample
 from zerolap import Options
-from zerolap.report.reading import headline
+from zerolap.sheets.comparison_sheet import headline_of_comparison
 
 CHANGED_CASE = "xadd-auto-id"
 """The only case of the demo's commit whose code changes; it is slower."""
@@ -37,7 +37,13 @@ def _beside(kind: str, directory: Path, seed: int) -> Data:
     demo.build(store)
     with BESIDE[kind](seed):
         compared = demo.compare(Options(seed=seed), store)
-    return data_of(compared, store, beside=kind, headline=headline(compared.document), notes=compared.document.notes)
+    return data_of(
+        compared,
+        store,
+        beside=kind,
+        headline=headline_of_comparison(compared.document).plain,
+        notes=compared.document.notes,
+    )
 
 
 def _under_steal(name: str, directory: Path, seed: int) -> Data:

@@ -8,7 +8,7 @@ from pathlib import Path
 from zerolap import lab
 from zerolap.build import parse_variant, resolve
 from zerolap.cases import core_suite, load_cases as read_cases, select
-from zerolap.lab import Lab, Options, comparison_request, run_request
+from zerolap.lab import Document, Lab, Options, comparison_request, run_request
 from zerolap.records import Case, Comparison, Event, RequestedServer, RunReport
 from zerolap.store import Store
 
@@ -69,8 +69,8 @@ def resume(
     *,
     store: Store | Path | str | None = None,
     listen: Callable[[Event], None] = lambda _: None,
-) -> Comparison | RunReport:
-    """Continue a comparison or run that was interrupted; nothing is measured twice."""
+) -> Document:
+    """Continue a comparison, run or sweep of snapshots that was interrupted; nothing is measured twice."""
     with _opened(store) as results:
         return lab.resume(identity, Lab(results, listen))
 

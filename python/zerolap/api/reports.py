@@ -15,6 +15,7 @@ from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBus
 from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
 from zerolap.api.strangers import is_stranger
 from zerolap.documents import read_comparison, read_pictures, read_run, read_run_pictures
+from zerolap.lab import read_sweep
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.report import (
     comparison_html,
@@ -33,7 +34,7 @@ from zerolap.store import BlobDamaged, Store
 
 Form: TypeAlias = Literal["html", "json", "md"]
 Noun: TypeAlias = Literal["comparison", "run", "snapshot"]
-KINDS: Final[dict[Noun, str]] = {"comparison": "compare", "run": "run"}
+KINDS: Final[dict[Noun, str]] = {"comparison": "compare", "run": "run", "snapshot": "snapshot"}
 """Of those that are requested."""
 _DESCRIPTIONS: Final[dict[Noun, str]] = {
     "comparison": "Of a comparison that is not finished, what there is so far.",
@@ -45,7 +46,7 @@ MEDIA_TYPES: Final[dict[Form, str]] = {
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
 }
-IDENTITY: Final = re.compile(r"[crs]-[0-9a-f-]{1,64}")
+IDENTITY: Final = re.compile(r"[crw]-[0-9a-f-]{1,64}")
 
 
 class NoReport(Exception):
@@ -157,8 +158,8 @@ def _drawn(store: Store, identity: str, noun: Noun) -> Page:
 
 
 def _is_known(store: Store, identity: str, noun: Noun) -> bool:
-    if noun == "snapshot":
-        return store.sweeps.has(identity)
+    if noun == "snapshot" and store.sweeps.has(identity):
+        return True
     return store.kinds([identity]).get(identity) == KINDS[noun]
 
 
@@ -189,7 +190,7 @@ def _run(store: Store, identity: str, form: Form) -> _Made:
 
 
 def _snapshot(store: Store, identity: str, form: Form) -> _Made:
-    report = store.sweeps.report(identity)
+    report = read_sweep(store, identity)
     _require_same(report.id, identity)
     match form:
         case "json":
@@ -198,7 +199,7 @@ def _snapshot(store: Store, identity: str, form: Form) -> _Made:
             text = sheet_markdown(sweep_sheet(report))
         case "html":
             text = sheet_html(with_sweep_reading(report), sweep_sheet(report))
-    return _Made(text, is_done=True)
+    return _Made(text, store.sweeps.has(identity))
 
 
 def _require_same(identity: str, asked: str) -> None:

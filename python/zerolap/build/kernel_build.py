@@ -20,6 +20,7 @@ from zerolap.records import (
     BuildFailed,
     EnvironmentMissing,
     Kernel,
+    KernelFiles,
     KernelPatch,
     TreeSource,
     UsageError,
@@ -112,6 +113,19 @@ class KernelSource:
                 raise UsageError(f"`{path}` is not a file")
             if path.stat().st_size > LARGEST_PATCH_BYTES:
                 raise UsageError(f"`{path}` has more than {LARGEST_PATCH_BYTES >> 20} MiB")
+
+    @classmethod
+    def of(cls, files: KernelFiles) -> "KernelSource":
+        """Return what a request names; raises `UsageError` where that is not there any more."""
+        return cls(Path(files.path), [*map(Path, files.patches)], [*map(Path, files.configurations)])
+
+    @property
+    def files(self) -> KernelFiles:
+        """Its files, as a request names them."""
+        patches, configurations = (
+            tuple(str(path.absolute()) for path in paths) for paths in (self.patches, self.configurations)
+        )
+        return KernelFiles(path=str(self.path.absolute()), patches=patches, configurations=configurations)
 
     @property
     def content(self) -> str:

@@ -14,7 +14,7 @@ from zerolap.cli.verbs import VERBS
 if TYPE_CHECKING:
     from zerolap.cli.stored_comparisons import PullRequestPlace
     from zerolap.github import GitHub, GivenToken
-    from zerolap.report.pull_request import PullRequestState
+    from zerolap.sheets import PullRequestState
 
 app = Verb()
 

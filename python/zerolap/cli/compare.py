@@ -84,6 +84,7 @@ def compare(
     each_commit: EachCommit = False,
     submission: options.PlatformOptions,
     reports: Annotated[options.Reports, Without("csv")],
+    shows_all: options.ShowsAll = False,
     fail_on: options.FailWhen = options.FailOn.NEVER,
     place: options.LabOptions,
 ) -> None:
@@ -133,5 +134,5 @@ def compare(
             raise typer.Exit(answered(request, results, submission, reports, fail_on))
         with place.lab(results, measuring, quiet=reports.quiet) as lab:
             comparison = compare_servers(request, lab)
-        write_comparison(comparison, results, reports, fail_on)
+        write_comparison(comparison, results, reports, fail_on, shows_all=shows_all)
     raise typer.Exit(exit_code(comparison, fail_on))

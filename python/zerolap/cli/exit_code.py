@@ -12,6 +12,7 @@ from zerolap.records import (
     History,
     RunReport,
     SnapshotReport,
+    SweepReport,
     TrialFailed,
 )
 
@@ -54,7 +55,7 @@ def run_exit_code(report: RunReport) -> int:
 
 
 def _why_nothing(report: RunReport, checks: Collection[str]) -> str:
-    from zerolap.report import plain
+    from zerolap.sheets import plain
 
     if checks:
         quiet = "; `--wait 5m` waits for a quiet machine" if OTHER_LOAD in checks else ""
@@ -63,11 +64,11 @@ def _why_nothing(report: RunReport, checks: Collection[str]) -> str:
     return f": {plain(reasons[0])}" if reasons else ""
 
 
-def snapshot_exit_code(report: SnapshotReport, fail_on: FailOn) -> int:
+def snapshot_exit_code(report: SweepReport, fail_on: FailOn) -> int:
     """Return 4 if a size failed, 1 if `fail_on` applies, else 0; if it applies, the reason is written to stderr."""
     from zerolap.sheets import snapshot_gate_sentence
 
-    reason = snapshot_gate_sentence(report, fail_on.value)
+    reason = snapshot_gate_sentence(report, fail_on.value) if isinstance(report, SnapshotReport) else None
     if reason is not None:
         writer.note(reason)
     if report.failed:

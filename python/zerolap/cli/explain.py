@@ -10,7 +10,7 @@ from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
-    from zerolap.records import Comparison, RunReport
+    from zerolap.records import Comparison, RunReport, SweepReport
     from zerolap.store import Store
 
 app = Verb()
@@ -23,6 +23,7 @@ newest comparisons, runs and sweeps of snapshots are listed, also those that wer
 Examples:
 
     zerolap explain
+    zerolap explain latest --all
     zerolap explain latest --markdown -
     zerolap explain c-1f2e3d4c --html report.html
     zerolap explain latest --junit tests.xml --sarif regressions.sarif --fail-on regression
@@ -36,6 +37,7 @@ def explain(
     ] = None,
     *,
     reports: Annotated[options.Reports, Without("csv")],
+    shows_all: options.ShowsAll = False,
     fail_on: options.FailWhen = options.FailOn.NEVER,
     store: options.StoreLocation = None,
 ) -> None:
@@ -53,13 +55,13 @@ def explain(
             return
         if identity == "latest":
             identity = latest_result(results)
-        if identity.startswith("s-"):
-            write_sweep(results.sweeps.report(identity), reports)
+        if identity.startswith("w-"):
+            write_sweep(_sweep(results, identity), reports)
         elif identity.startswith("r-"):
-            write_run(_run(results, identity), results, reports)
+            write_run(_run(results, identity), results, reports, shows_all=shows_all)
         else:
             comparison = _comparison(results, identity)
-            write_comparison(comparison, results, reports, fail_on, reasons=None)
+            write_comparison(comparison, results, reports, fail_on, shows_all=shows_all)
             if fail_on is not options.FailOn.NEVER:
                 from zerolap.cli.exit_code import exit_code
 
@@ -75,6 +77,15 @@ def _comparison(results: "Store", identity: str) -> "Comparison":
     from zerolap.documents import read_comparison
 
     return read_comparison(results, comparison.id)
+
+
+def _sweep(results: "Store", identity: str) -> "SweepReport":
+    """Return a stored sweep, as `_comparison` does."""
+    if results.sweeps.unfinished(identity) is None:
+        return results.sweeps.report(identity)
+    from zerolap.lab import read_sweep
+
+    return read_sweep(results, identity)
 
 
 def _run(results: "Store", identity: str) -> "RunReport":

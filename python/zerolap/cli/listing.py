@@ -16,6 +16,7 @@ from zerolap.store import INTERRUPTED_STATES, RequestInShort, Store, StoredRow, 
 
 LISTED = 20
 MEASURED_NOTHING = "nothing measured yet"
+NOT_DONE = "not done yet"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ def latest_result(store: Store) -> str:
     if results:
         return results[0].id
     unfinished = store.undocumented(1)
+    if unfinished and unfinished[0].kind == "snapshot":
+        return unfinished[0].id
     if unfinished:
         raise UsageError(f"{unfinished[0].id} has {MEASURED_NOTHING}", hint="zerolap explain lists all")
     raise UsageError("the store is empty", hint="measure something with zerolap compare or zerolap run")
@@ -79,7 +82,8 @@ def _created(result: NewestResult) -> str:
 def _of_request(request: RequestInShort) -> NewestResult:
     created = datetime.fromtimestamp(request.submitted, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     servers = " .. ".join(source.name for source in request.sides.values())
-    outcome = request.unreadable or one_line(request.reason) or MEASURED_NOTHING
+    nothing = NOT_DONE if request.kind == "snapshot" else MEASURED_NOTHING
+    outcome = request.unreadable or one_line(request.reason) or nothing
     return NewestResult(request.id, created, request.state, servers, outcome, request.state in INTERRUPTED_STATES)
 
 

@@ -412,6 +412,12 @@ class FailOn(StrEnum):
     UNSURE = "unsure"
 
 
+ShowsAll = Annotated[
+    bool,
+    typer.Option(
+        "--all", help="Show all cases, figures and reasons, not only those of changes.", rich_help_panel="Reports"
+    ),
+]
 FailWhen = Annotated[
     FailOn,
     typer.Option(

@@ -30,16 +30,16 @@ from zerolap.sheets import (
     bisect_sheet,
     check_sheet,
     commit_shares_sheet,
+    comparison_sheet,
     history_sheet,
     opportunities_sheet,
     profile_sheet,
+    run_sheet,
     sweep_sheet,
     version_table_sheet,
     with_sweep_reading,
 )
 from zerolap.store import Store
-
-SHOWN_REASONS = 3
 
 Written = Mapping[str, Callable[[], str]]
 """How each report of a document is made, by the name of its option; nothing is made that is not wanted."""
@@ -50,12 +50,13 @@ def write_comparison(
     store: Store,
     reports: Reports,
     fail_on: FailOn = FailOn.NEVER,
-    reasons: int | None = SHOWN_REASONS,
+    *,
+    shows_all: bool = False,
 ) -> None:
     """Write the reports and the table of a comparison, whose pictures and trials the store holds.
 
-    `fail_on` is when a case counts as failed for JUnit and SARIF; `reasons` limits the culprits in the table, None
-    shows all.
+    `fail_on` is when a case counts as failed for JUnit and SARIF; `shows_all` has all cases, figures and reasons on the
+    terminal.
     """
 
     def html() -> str:
@@ -65,7 +66,8 @@ def write_comparison(
 
     def sarif() -> str:
         from zerolap.build import changes_between
-        from zerolap.report.pull_request import changed_lines, comparison_sarif
+        from zerolap.report.pull_request import comparison_sarif
+        from zerolap.sheets import changed_lines
 
         servers = store.request(comparison.id).request.servers
         changes = changes_between(servers["base"].source, servers["head"].source, store.blobs)
@@ -79,12 +81,11 @@ def write_comparison(
         "junit": partial(report.comparison_junit, comparison, fail_on.value),
         "sarif": sarif,
     }
-    _write(
-        "a comparison", reports, written, partial(report.show_comparison, comparison, reasons=reasons), comparison.id
-    )
+    show = partial(report.show_sheet, comparison_sheet(comparison), all_sections=shows_all)
+    _write("a comparison", reports, written, show, comparison.id)
 
 
-def write_run(run: RunReport, store: Store, reports: Reports) -> None:
+def write_run(run: RunReport, store: Store, reports: Reports, *, shows_all: bool = False) -> None:
     """Write the reports and the table of a run, as `write_comparison` does."""
 
     def html() -> str:
@@ -99,7 +100,7 @@ def write_run(run: RunReport, store: Store, reports: Reports) -> None:
         "benchfmt": lambda: report.run_benchfmt(run, store.measurements(run.id)),
         "junit": partial(report.run_junit, run),
     }
-    _write("a run", reports, written, partial(report.show_run, run), run.id)
+    _write("a run", reports, written, partial(report.show_sheet, run_sheet(run), all_sections=shows_all), run.id)
 
 
 def write_sweep(sweep: SweepReport, reports: Reports) -> None:

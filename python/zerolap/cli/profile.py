@@ -153,8 +153,7 @@ def _measured(
     """Sample the request's case; return the id of the run and the name of the case. Raises if there are no stacks."""
     from zerolap.errors import EnvironmentMissing, TrialFailed
     from zerolap.lab import run
-    from zerolap.report import plain
-    from zerolap.sheets import failed_check
+    from zerolap.sheets import failed_check, plain
 
     with place.lab(results, measuring, quiet=quiet) as lab:
         report = run(request, lab)

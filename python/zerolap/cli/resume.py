@@ -1,4 +1,4 @@
-"""`zerolap resume`: continues an interrupted comparison or run."""
+"""`zerolap resume`: continues an interrupted comparison, run or sweep of snapshots."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ app = Verb()
 HELP = f"""{VERBS["resume"]}
 
 ID is listed by `zerolap explain`; a unique beginning of it will do, and `latest` is the newest that was interrupted or
-killed. The same compare or run command continues it, too.
+killed. The same command continues it, too.
 
 Examples:
 
@@ -35,10 +35,10 @@ def resume(
     place: options.LabOptions,
 ) -> None:
     """Continue the request, write the reports, and exit."""
-    from zerolap.cli.exit_code import exit_code, run_exit_code
-    from zerolap.cli.output import write_comparison, write_run
+    from zerolap.cli.exit_code import exit_code, run_exit_code, snapshot_exit_code
+    from zerolap.cli.output import write_comparison, write_run, write_sweep
     from zerolap.lab import resume as resume_request
-    from zerolap.records import Comparison
+    from zerolap.records import Comparison, RunReport
     from zerolap.store import Store
 
     measuring.check()
@@ -48,7 +48,10 @@ def resume(
         if isinstance(document, Comparison):
             write_comparison(document, results, reports, fail_on)
             code = exit_code(document, fail_on)
-        else:
+        elif isinstance(document, RunReport):
             write_run(document, results, reports)
             code = run_exit_code(document)
+        else:
+            write_sweep(document, reports)
+            code = snapshot_exit_code(document, fail_on)
     raise typer.Exit(code)

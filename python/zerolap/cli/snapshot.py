@@ -29,8 +29,8 @@ the time of the fork, the longest pause that a client saw, latencies outside of 
 fork grows with the data.
 
 With --base or --vary, servers or settings are measured beside each other, with a start of each for every repetition, \
-and there are verdicts on fork, pause, p99.9, duration and copied memory. The same command goes on with a sweep that \
-was interrupted or killed. Once it has ended, zerolap explain ID shows it again, and zerolap serve draws it.
+and there are verdicts on fork, pause, p99.9, duration and copied memory. zerolap resume or the same command goes on \
+with a sweep that was interrupted or killed. zerolap explain ID shows it again, and zerolap serve draws it.
 
 With --kernel, forks are counted instead, in emulated machines with a kernel that is built of that source: \
 instructions, entries of page tables, and what the requests meanwhile wait. --vary fork=copy,async compares the fork \
@@ -45,6 +45,7 @@ Examples:
     zerolap snapshot redis-server --sizes 1GiB --vary io-threads=1,4 --vary transparent-huge-pages=never,always
     zerolap snapshot redis-server --sizes 1GiB --trace --html snapshot.html
     zerolap snapshot 8.0 --base 7.2 --repo ~/redis --fail-on regression --markdown -
+    zerolap snapshot 8.0 --repo ~/redis --sizes 1GiB --platform arm
     zerolap snapshot redis-server --kernel /usr/src/linux-source-6.1.tar.xz --kernel-patch my-fork.patch
 """
 
@@ -125,50 +126,48 @@ def snapshot(
     measuring: Annotated[options.MeasuringOptions, Only("seed")],
     reports: Annotated[options.Reports, Only("json", "html", "markdown", "quiet")],
     fail_on: options.FailWhen = options.FailOn.NEVER,
+    submission: options.PlatformOptions,
     place: options.LabOptions,
 ) -> None:
     """Carry out the sweep, write what was asked for, and the table."""
-    import secrets
-
-    from zerolap.cli.emulated_forks import EMULATED_REPETITIONS, EMULATED_SEED, KernelOptions, count_forks
+    from zerolap.cli.emulated_forks import KernelOptions
     from zerolap.cli.exit_code import snapshot_exit_code
     from zerolap.cli.output import write_sweep
     from zerolap.cli.repeated_command import command_line, is_on_command_line
-    from zerolap.lab import EmulatedRequest, SnapshotRequest, snapshot as sweep
+    from zerolap.lab import EMULATED_SEED, emulated_request, sides_of, snapshot as sweep, snapshot_request
+    from zerolap.records import EmulatedSweep, SnapshotSweep
     from zerolap.store import Store
 
-    kernel_source = KernelOptions(kernel, kernel_patch or [], kernel_config or []).source(context)
+    kernel_files = KernelOptions(kernel, kernel_patch or [], kernel_config or []).files(context)
     _check_gate(fail_on, has_sides=base is not None or vary is not None)
-
-    if kernel_source is not None:
-        forks = EmulatedRequest(
-            server=servers.requested(server),
-            kernel=kernel_source,
-            sizes_bytes=None if sizes is None else _sizes(sizes),
-            repetitions=repetitions if is_on_command_line(context, "repetitions") else EMULATED_REPETITIONS,
-            seed=EMULATED_SEED if measuring.seed is None else measuring.seed,
-            command_line=command_line(context),
-            factors=[_factor(words) for words in vary or []],
+    sizes_bytes = () if sizes is None else _sizes(sizes)
+    factors, words = [_factor(text) for text in vary or []], command_line(context)
+    sides = sides_of(servers.requested(server), None if base is None else servers.requested(base), factors)
+    seed = measuring.seed
+    if kernel_files is not None:
+        forks = EmulatedSweep(kernel=kernel_files, sizes_bytes=sizes_bytes)
+        if is_on_command_line(context, "repetitions"):
+            forks = forks.model_copy(update={"repetitions": repetitions})
+        request = emulated_request(sides, forks, words, seed=EMULATED_SEED if seed is None else seed)
+    else:
+        wanted = SnapshotSweep(
+            event=event,
+            sizes_bytes=sizes_bytes,
+            loads=_loads(load),
+            rate_per_second=rate,
+            connections=connections,
+            repetitions=repetitions,
+            is_traced=trace,
         )
-        raise typer.Exit(count_forks(forks, reports, place))
-    request = SnapshotRequest(
-        server=servers.requested(server),
-        base=None if base is None else servers.requested(base),
-        factors=[_factor(words) for words in vary or []],
-        min_effect=_min_effect(min_effect),
-        event=event,
-        sizes_bytes=None if sizes is None else _sizes(sizes),
-        loads=_loads(load),
-        rate_per_second=rate,
-        connections=connections,
-        repetitions=repetitions,
-        seed=secrets.randbits(63) if measuring.seed is None else measuring.seed,
-        is_seed_drawn=measuring.seed is None,
-        is_traced=trace,
-        command_line=command_line(context),
-    )
-    with Store.open(place.store) as results, place.lab(results, measuring, quiet=reports.quiet) as lab:
-        report = sweep(request, lab)
+        effect, is_here = _min_effect(min_effect), submission.platform is None
+        request = snapshot_request(sides, wanted, words, min_effect=effect, seed=seed, is_here=is_here)
+    with Store.open(place.store) as results:
+        if submission.platform is not None:
+            from zerolap.cli.submitting import answered
+
+            raise typer.Exit(answered(request, results, submission, reports, fail_on))
+        with place.lab(results, measuring, quiet=reports.quiet) as lab:
+            report = sweep(request, lab)
     write_sweep(report, reports)
     raise typer.Exit(snapshot_exit_code(report, fail_on))
 
@@ -206,7 +205,7 @@ def _min_effect(text: str) -> float:
     return effect
 
 
-def _sizes(text: str) -> list[int]:
+def _sizes(text: str) -> tuple[int, ...]:
     """Return sizes such as `256MiB,1GiB` in bytes; raises `UsageError`."""
     from zerolap.errors import UsageError
 
@@ -219,17 +218,17 @@ def _sizes(text: str) -> list[int]:
         sizes.append(size)
     if not sizes:
         raise UsageError(f"`--sizes {text}` names no size", hint="write 256MiB,512MiB,1GiB")
-    return sizes
+    return tuple(sizes)
 
 
-def _loads(text: str) -> "list[SnapshotLoad]":
+def _loads(text: str) -> "tuple[SnapshotLoad, ...]":
     """Return the loads of that text, each once; raises `UsageError`."""
     from zerolap.errors import UsageError
     from zerolap.records import SnapshotLoad
 
     names = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     known: tuple[SnapshotLoad, ...] = get_args(SnapshotLoad)
-    loads = [load for name in names for load in known if load == name]
+    loads = tuple(load for name in names for load in known if load == name)
     if not loads or len(loads) < len(names):
         raise UsageError(f"`--load {text}` is not valid", hint="write open, closed, or open,closed")
     return loads

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from zerolap.build import changes_between
 from zerolap.documents import FalseAlarmRecord
 from zerolap.records import Comparison, UsageError
-from zerolap.report.pull_request import (
+from zerolap.sheets import (
     GITHUB,
     ChangedLines,
     CommitRange,

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import structlog
 
-from zerolap.report import plain
+from zerolap.sheets import plain
 
 COMMIT_DIGITS: Final = 12
 STARTED: Final = "started"

@@ -17,7 +17,6 @@ from zerolap.records import (
     EmulatedSnapshotReport,
     ForkKind,
     HugePages,
-    KeptRepetition,
     Kernel,
     KernelPatch,
     SeriesSlot,
@@ -27,6 +26,7 @@ from zerolap.records import (
     SnapshotSettings,
     SnapshotSide,
     SnapshotStart,
+    SweepRepetition,
 )
 from zerolap.store import Store
 
@@ -76,7 +76,7 @@ class MadeUpSweep:
         ]
         return SnapshotReport(
             schema="zerolap.snapshot/1",
-            id=self.server.identity("s", self.position, self.machine, self.varied),
+            id=self.server.identity("w", self.position, self.machine, self.varied),
             created=instant(self.ended),
             command_line=self._command_line,
             server=measured,
@@ -94,7 +94,7 @@ class MadeUpSweep:
                 min_effect=MIN_EFFECT if self.varied else None,
                 q=Q if self.varied else None,
             ),
-            machine_seconds=self._kept[-1].seconds,
+            machine_seconds=10.0 * len(self._kept),
             points=points,
             fits={} if self.varied else fits[""],
             sides=sides,
@@ -111,9 +111,9 @@ class MadeUpSweep:
         return f"{words} --sizes {sizes}{varied}"
 
     @cached_property
-    def _kept(self) -> list[KeptRepetition]:
+    def _kept(self) -> list[SweepRepetition]:
         values: Sequence[HugePages | None] = self.varied or [None]
-        kept: list[KeptRepetition] = []
+        kept: list[SweepRepetition] = []
         for size in self.sizes:
             for number in range(REPETITIONS):
                 for value in values:
@@ -125,7 +125,7 @@ class MadeUpSweep:
 
     def _repetition(
         self, size: int, load: SnapshotLoad, number: int, huge_pages: HugePages | None, place: int
-    ) -> KeptRepetition:
+    ) -> SweepRepetition:
         draw = self.server.draw("sweep", self.position, self.machine, size, load, number, huge_pages)
         share = HUGE_PAGES_SHARE if huge_pages == "always" else 1.0
         level = FORK_US_PER_GIB[self.machine] * 1.08 * size / GIB * share
@@ -147,15 +147,13 @@ class MadeUpSweep:
         }
         filled = instant(self.ended - timedelta(minutes=16))
         start = SnapshotStart(size_bytes=size, began=filled, first_fork_us=round(FIRST_SHARE * level))
-        return KeptRepetition(
-            seed=self.server.seed,
+        return SweepRepetition(
             side=self._name(huge_pages),
             size_bytes=size,
             load=load,
             number=number,
             keys=size // 1100,
             data_bytes=round(1.06 * size),
-            seconds=10.0 * (place + 1),
             repetition=SnapshotRepetition(began=instant(began), metrics=metrics, series=_series(pause_us)),
             # Of huge pages, as the lab measures them, no server settles.
             start=None if huge_pages else start,
@@ -181,7 +179,7 @@ class MadeUpEmulatedSweep:
         """The document, as the lab makes one of what it counts."""
         points = [self._point(size, fork) for size in self.sizes for fork in FORKS]
         return EmulatedSnapshotReport(
-            id=self.server.identity("s", "emulated", self.position, self.machine),
+            id=self.server.identity("w", "emulated", self.position, self.machine),
             created=instant(self.ended),
             command_line=self._command_line,
             server=self.server.measured(self.position, self.machine),

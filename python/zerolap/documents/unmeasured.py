@@ -76,7 +76,8 @@ def untimed_notes(results: Results, state: DocumentState) -> list[str]:
     not_to_be_timed = results.not_to_be_timed if settings.asks_for_time else frozenset()
     not_to_be_timed -= results.timed.keys()
     identical = [case.name for case in results.resolved.cases if case.name in not_to_be_timed]
-    notes = [f"not timed, as both sides execute the same instructions: {', '.join(identical)}"] if identical else []
+    number = "one case" if len(identical) == 1 else f"{len(identical)} cases"
+    notes = [f"{number} not timed, as both sides execute the same instructions"] if identical else []
     for case in results.resolved.cases:
         is_yet_to_come = state == "running" and case.name not in results.timed
         if case.name in not_to_be_timed or is_yet_to_come:

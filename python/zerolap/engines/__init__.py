@@ -11,10 +11,9 @@ from zerolap.engines.argument_probes import (
 from zerolap.engines.counted_deployment import counted_topology as counted_topology
 from zerolap.engines.emulated_fork import (
     EmulatedTrial as EmulatedTrial,
-    GuestPrograms as GuestPrograms,
-    emulated_fork as emulated_fork,
     require_visible_in_guest as require_visible_in_guest,
 )
+from zerolap.engines.emulated_forks import machines_at_once as machines_at_once
 from zerolap.engines.emulator import (
     EMULATED_MACHINE as EMULATED_MACHINE,
     EMULATED_PROCESSOR as EMULATED_PROCESSOR,
@@ -31,13 +30,7 @@ from zerolap.engines.engine import (
     filled_server as filled_server,
     trials_of as trials_of,
 )
-from zerolap.engines.huge_pages import (
-    HUGE_PAGE_VARIABLES as HUGE_PAGE_VARIABLES,
-    huge_page_settings as huge_page_settings,
-    require_huge_pages as require_huge_pages,
-    require_huge_pages_possible as require_huge_pages_possible,
-    visible_setting as visible_setting,
-)
+from zerolap.engines.huge_pages import require_huge_pages_possible as require_huge_pages_possible
 from zerolap.engines.perf import missing_for_sampling as missing_for_sampling
 from zerolap.engines.program_symbols import (
     FunctionSymbol as FunctionSymbol,
@@ -46,7 +39,11 @@ from zerolap.engines.program_symbols import (
 )
 from zerolap.engines.registry import (
     COMPARING as COMPARING,
+    EMULATED as EMULATED,
     LOADED as LOADED,
+    SNAPSHOT as SNAPSHOT,
+    SNAPSHOT_TRACE as SNAPSHOT_TRACE,
+    SWEEPING as SWEEPING,
     engine_named as engine_named,
     rules_of_plugins as rules_of_plugins,
 )
@@ -57,19 +54,16 @@ from zerolap.engines.snapshot_figures import (
     event_metrics as event_metrics,
     seconds_until_normal as seconds_until_normal,
 )
+from zerolap.engines.snapshot_sizes import (
+    Room as Room,
+    fitting_machines as fitting_machines,
+    fitting_sizes as fitting_sizes,
+)
 from zerolap.engines.snapshot_trial import (
     VALUE_BYTES as VALUE_BYTES,
-    WRITTEN_FILES as WRITTEN_FILES,
-    SnapshotLoadSettings as SnapshotLoadSettings,
-    SnapshotServer as SnapshotServer,
-    filled_snapshot_server as filled_snapshot_server,
     snapshot_case as snapshot_case,
-    snapshot_topology as snapshot_topology,
 )
+from zerolap.engines.snapshots import oversubscribed as oversubscribed
 from zerolap.engines.timed import PAIRS_PER_START as PAIRS_PER_START
 from zerolap.engines.traced import TRACED_PASSES as TRACED_PASSES
-from zerolap.engines.traced_fork import (
-    TracedServer as TracedServer,
-    require_snapshot_tracing as require_snapshot_tracing,
-    trace_snapshot as trace_snapshot,
-)
+from zerolap.engines.traced_fork import require_snapshot_tracing as require_snapshot_tracing

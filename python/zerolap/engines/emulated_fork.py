@@ -1,8 +1,8 @@
 """One fork in an emulated machine: a server that is filled, saves, and answers one request after another meanwhile."""
 
 import hashlib
-import os
 import subprocess
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,7 +85,7 @@ class GuestPrograms:
         if program.is_file():
             return program
         self.directory.mkdir(parents=True, exist_ok=True)
-        made, log = (self.directory / f"{name}-{digest}-{os.getpid()}" for name in ("making", "log"))
+        made, log = (self.directory / f"{name}-{digest}-{threading.get_native_id()}" for name in ("making", "log"))
         command = [*self.compiler, "-o", str(made), str(GUEST_SOURCE)]
         with launch(command, environment={"PATH": "/usr/bin:/bin"}, output=log) as process:
             try:

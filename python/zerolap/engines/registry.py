@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from zerolap.engines.counted import Counted
+from zerolap.engines.emulated_forks import EmulatedForks
 from zerolap.engines.engine import ComparingEngine, Engine
 from zerolap.engines.loaded import Loaded
 from zerolap.engines.sampled import Sampled
+from zerolap.engines.snapshots import Snapshots
 from zerolap.engines.timed import Timed
 from zerolap.engines.traced import Traced
 from zerolap.plugins import ENGINES, PluginFault, load_plugin, plugin_names
@@ -14,6 +16,15 @@ from zerolap.records import METRICS, TRACED, MetricRule, UsageError
 COMPARING = ("counted", "timed", "sampled")
 """Engines of the lab that measure both sides of a comparison, where no others are chosen."""
 LOADED = "loaded"
+SNAPSHOT = "snapshot"
+SNAPSHOT_TRACE = "snapshot-trace"
+EMULATED = "emulated"
+SWEEPING: dict[str, Engine] = {
+    SNAPSHOT: Snapshots(),
+    SNAPSHOT_TRACE: Snapshots(traces=True),
+    EMULATED: EmulatedForks(),
+}
+"""Engines of sweeps, which measure no cases: they are not to be chosen."""
 OWN: dict[str, Engine] = {
     "counted": Counted(),
     "timed": Timed(),
@@ -25,8 +36,8 @@ OWN: dict[str, Engine] = {
 
 def engine_named(name: str) -> Engine:
     """Return an engine; raises `UsageError` where there is none, `PluginFault` where it cannot be imported."""
-    if name in OWN:
-        return OWN[name]
+    if name in OWN or name in SWEEPING:
+        return OWN[name] if name in OWN else SWEEPING[name]
     try:
         return load_plugin(ENGINES, name, Engine)  # type: ignore[type-abstract]
     except KeyError:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from zerolap.byte_counts import MIB
 from zerolap.engines.huge_pages import require_huge_pages
 from zerolap.engines.server_trial import PinnedTrial, deployed, filled
 from zerolap.engines.snapshot_figures import STARTING_NS, EventMoments, event_metrics
@@ -87,7 +88,7 @@ def snapshot_topology(event: SnapshotEvent) -> Topology:
     return Topology(name="standalone", description="one server, reached over a unix socket")
 
 
-def snapshot_case(size_bytes: int, connections: int) -> Case:
+def snapshot_case(size_bytes: int, connections: int, event: SnapshotEvent) -> Case:
     """Return the data set of about this size, and the load: values of all keys are overwritten at random."""
     keys = Keys(minimum=1, maximum=max(1, size_bytes // BYTES_PER_KEY))
     dataset = {
@@ -99,7 +100,9 @@ def snapshot_case(size_bytes: int, connections: int) -> Case:
     }
     client = {"commands": [COMMAND], "keys": keys.model_dump(), "data_size": VALUE_BYTES}
     client |= {"connections": connections, "pipeline": 1}
-    return Case.model_validate({"name": "snapshot", "group": "snapshot", "dataset": dataset, **client})
+    client |= {"topology": snapshot_topology(event)}
+    name = f"snapshot-{size_bytes / MIB:.15g}MiB"
+    return Case.model_validate({"name": name, "group": "snapshot", "dataset": dataset, **client})
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import Final, Literal, TypeAlias
 from pydantic import Field
 
 from zerolap.records import (
-    BASE,
-    HEAD,
+    ANCHOR,
     RUN_TABLE,
     BuildDone,
     BuildJob,
@@ -28,11 +27,13 @@ from zerolap.records import (
     Record,
     Request,
     RequestedServer,
+    RequestKind,
     RequestState,
     RunReport,
     Side,
     Source,
     Summary,
+    SweepReport,
     TimeWord,
     TrialDone,
     TrialsJob,
@@ -69,14 +70,14 @@ class NamedServer(Record):
 class RequestEvent(_LabEvent):
     """A request was submitted, waits, runs, or has ended; `reason` states what it waits for, or why it has ended.
 
-    A run has no base.
+    A run has no base, and a sweep has the first of its sides as one, where there are several.
     """
 
     event: Literal["request"] = "request"
     request: str
     state: Literal["submitted"] | RequestState
     reason: str = ""
-    kind: Literal["compare", "run"]
+    kind: RequestKind
     platform: str
     priority: Priority
     topic: str
@@ -201,7 +202,9 @@ def submitted_event(request: Request) -> RequestEvent:
     return _of_request(request, "submitted", "", request.created)
 
 
-def end_events(work: RecordedRequest, document: Comparison | RunReport | None = None) -> Iterator[LabEvent]:
+def end_events(
+    work: RecordedRequest, document: Comparison | RunReport | SweepReport | None = None
+) -> Iterator[LabEvent]:
     """Yield the verdicts of a document, and then the end of its request; nothing if the request has not ended."""
     if work.ended is None:
         return
@@ -273,7 +276,7 @@ def _of_request(
     when: str,
     occurrence: str = "",
 ) -> RequestEvent:
-    servers = request.servers
+    servers = [server for side, server in request.servers.items() if side != ANCHOR]
     return RequestEvent(
         id=_identity("request", request.id, state, reason, occurrence),
         time=when,
@@ -285,8 +288,8 @@ def _of_request(
         priority=request.priority,
         topic=request.topic,
         trigger=request.trigger,
-        base=_named(servers[BASE]) if BASE in servers else None,
-        head=_named(servers[HEAD]),
+        base=_named(servers[0]) if len(servers) > 1 else None,
+        head=_named(servers[-1]),
     )
 
 

@@ -8,7 +8,17 @@ from dataclasses import dataclass, field, replace
 
 from zerolap.build import Builds
 from zerolap.fleet.roster import Roster, RosterSnapshot
-from zerolap.lab import Execution, KnownAbilities, KnownPlatform, Lab, Plan, PlatformAway, specs_of, with_builds
+from zerolap.lab import (
+    Document,
+    Execution,
+    KnownAbilities,
+    KnownPlatform,
+    Lab,
+    Plan,
+    PlatformAway,
+    specs_of,
+    with_builds,
+)
 from zerolap.records import (
     ANCHOR,
     Abilities,
@@ -17,16 +27,17 @@ from zerolap.records import (
     BuildJob,
     BuildSpec,
     Case,
-    Comparison,
     DocumentState,
     EnvironmentMissing,
     Event,
+    Kernel,
+    KernelFiles,
     Request,
     RequestState,
-    RunReport,
     Side,
     TrialDone,
     TrialsJob,
+    UsageError,
 )
 from zerolap.store import Artifact, Store
 
@@ -82,6 +93,10 @@ class RemotePlatform:
     def notes(self, cases: Sequence[Case]) -> Sequence[str]:
         """Return nothing: what a machine lacks is reported by its agent."""
         return ()
+
+    def kernel(self, files: KernelFiles) -> Kernel:
+        """Raise `UsageError`: kernels are built on the machine that emulates, and their files do not travel."""
+        raise UsageError(f"no agent builds the kernel of `{files.path}`", hint="leave --platform out")
 
     def lab(self) -> Lab:
         """Return the lab with the builds: those of this machine, or what a builder has sent, unpacked."""
@@ -195,7 +210,7 @@ class FleetExecution:
         jobs = [job for job in plan.jobs if not _is_of(job, self._built_since)]
         self.planned = {job.id: job for job in jobs if job.id not in is_known}
 
-    def finish(self) -> Comparison | RunReport:
+    def finish(self) -> Document:
         """Judge, explain and record what was measured, and return the document; raises `ZerolapError`."""
         return self._opened().finish()
 

@@ -2,14 +2,21 @@
 
 from zerolap.lab.check import CheckRequest as CheckRequest, check as check
 from zerolap.lab.checked_arguments import checked_opportunities as checked_opportunities
-from zerolap.lab.emulated_sweep import (
-    EmulatedRequest as EmulatedRequest,
-    counted_fits as counted_fits,
-    emulated_snapshot as emulated_snapshot,
+from zerolap.lab.counted_forks import counted_fits as counted_fits
+from zerolap.lab.execution import (
+    Document as Document,
+    Execution as Execution,
+    Plan as Plan,
+    read_sweep as read_sweep,
 )
-from zerolap.lab.execution import Execution as Execution, Plan as Plan
 from zerolap.lab.lab import BUILDERS as BUILDERS, Lab as Lab, with_builds as with_builds
-from zerolap.lab.local import compare as compare, resume as resume, run as run, run_unless as run_unless
+from zerolap.lab.local import (
+    compare as compare,
+    resume as resume,
+    run as run,
+    run_unless as run_unless,
+    snapshot as snapshot,
+)
 from zerolap.lab.platforms import (
     LocalPlatform as LocalPlatform,
     PlatformAway as PlatformAway,
@@ -27,6 +34,9 @@ from zerolap.lab.resolving import KnownPlatform as KnownPlatform, specs_of as sp
 from zerolap.lab.selection import KnownAbilities as KnownAbilities
 from zerolap.lab.snapshot_points import fits_of as fits_of, points_of as points_of, verdicts_of as verdicts_of
 from zerolap.lab.snapshot_sides import Factor as Factor, sides_of as sides_of
-from zerolap.lab.snapshot_sizes import Room as Room, fitting_sizes as fitting_sizes
-from zerolap.lab.snapshot_sweep import SnapshotRequest as SnapshotRequest, snapshot as snapshot
+from zerolap.lab.sweep_requests import (
+    EMULATED_SEED as EMULATED_SEED,
+    emulated_request as emulated_request,
+    snapshot_request as snapshot_request,
+)
 from zerolap.lab.worker import Worker as Worker

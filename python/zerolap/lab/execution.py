@@ -5,6 +5,7 @@ The local loop and the conductor drive executions; all that is particular to a r
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from zerolap.documents import (
     Results,
@@ -15,26 +16,39 @@ from zerolap.documents import (
     recorded_results,
     run_of,
 )
+from zerolap.lab.counted_forks import emulated_report
 from zerolap.lab.lab import Lab
+from zerolap.lab.measured_snapshots import snapshot_report
 from zerolap.lab.planner import Planner, build_jobs
 from zerolap.lab.platforms import PlatformAway, PlatformView
 from zerolap.lab.reasons import explainer_of
 from zerolap.lab.requests import of_count_builds
 from zerolap.lab.resolving import resolve
+from zerolap.lab.sweep_planner import EmulatedPlanner, SnapshotPlanner, SweepPlanner
 from zerolap.records import (
     BuildJob,
     BuildSpec,
     Comparison,
     DocumentState,
+    EmulatedSweep,
     Event,
+    Kernel,
     Progress,
     Request,
     Resolved,
     RunReport,
     Side,
+    SnapshotSweep,
+    SweepReport,
     TrialDone,
     TrialsJob,
+    UnreadableRecord,
+    UsageError,
 )
+from zerolap.store import Store
+
+Document: TypeAlias = Comparison | RunReport | SweepReport
+"""What a request leads to."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +80,7 @@ class Execution:
         self._lab = lab
         self._platform = platform
         self._results: Results | None = None
-        self._planner: Planner | None = None
+        self._planner: Planner | SweepPlanner | None = None
 
     # Builds.
 
@@ -93,7 +107,9 @@ class Execution:
         abilities = self._platform.abilities(self.request, specs)
         resolved = resolve(self.request, specs, abilities, self._platform.known(), self._count_specs())
         notes = (*self._platform.notes(resolved.cases), *resolved.notes)
-        return resolved.model_copy(update={"notes": notes})
+        sweep = self.request.sweep
+        kernel = self._platform.kernel(sweep.kernel) if isinstance(sweep, EmulatedSweep) else None
+        return resolved.model_copy(update={"notes": notes, "kernel": kernel})
 
     def begin(self, resolved: Resolved) -> None:
         """Begin to measure, or go on with what is recorded."""
@@ -107,7 +123,7 @@ class Execution:
             build = self._results.builds.get(specs[side].digest)
             if build is not None:
                 self._lab.store.record_build(build, server.source)
-        self._planner = Planner(resolved, read_bank(self._lab.store, resolved.platform.fingerprint))
+        self._planner = _planner_of(resolved, self._lab.store)
         self.record("running", reasons=False)
 
     def _specs(self) -> dict[Side, BuildSpec]:
@@ -155,9 +171,17 @@ class Execution:
             return None
         return self._planner.progress(self._results, job)
 
+    def reached(self) -> str | None:
+        """Return how much is measured, for a message; none while the servers are not built."""
+        if self._results is None or self.resolved is None:
+            return None
+        if self.request.sweep is None:
+            return f"{len(self._results.reported())} of {len(self.resolved.cases)} cases"
+        return f"{_repetitions(self._results)} repetitions"
+
     # The document.
 
-    def finish(self) -> Comparison | RunReport:
+    def finish(self) -> Document:
         """Judge, explain and record what was measured, and return the document; raises `ZerolapError`."""
         document = self.record("done", reasons=True)
         assert document is not None
@@ -177,14 +201,21 @@ class Execution:
             self._results = Results(self.resolved, self._lab.store.blobs)
             self.record(state, reasons=False)
 
-    def record(self, state: DocumentState, *, reasons: bool) -> Comparison | RunReport | None:
+    def record(self, state: DocumentState, *, reasons: bool) -> Document | None:
         """Record the document as it is now, and return it; none while the servers are not built.
 
-        Of a comparison that is done, how much starts differed and what each of them says is recorded too.
+        A sweep has none until it is done. Of a comparison that is done, how much starts differed and what each of them
+        says is recorded too.
         """
         if self._results is None:
             return None
         store = self._lab.store
+        if self.request.kind == "snapshot":
+            if state != "done":
+                return None
+            sweep = _sweep_report(self._results)
+            store.sweeps.record(sweep)
+            return sweep
         if self.request.kind == "run":
             report = run_of(self._results, store)
             store.record_run(report)
@@ -197,3 +228,53 @@ class Execution:
         if state == "done":
             record_start_ratios(self._results, comparison, store)
         return comparison
+
+
+def _planner_of(resolved: Resolved, store: Store) -> Planner | SweepPlanner:
+    sweep = resolved.request.sweep
+    if sweep is None:
+        return Planner(resolved, read_bank(store, resolved.platform.fingerprint))
+    if isinstance(sweep, SnapshotSweep):
+        return SnapshotPlanner(resolved, sweep)
+    return EmulatedPlanner(resolved, sweep, _kernel_of(resolved))
+
+
+def _kernel_of(resolved: Resolved) -> Kernel:
+    if resolved.kernel is None:
+        raise UnreadableRecord(f"the sweep {resolved.id} has no kernel", hint="ask for the same anew")
+    return resolved.kernel
+
+
+def _sweep_report(results: Results) -> SweepReport:
+    """Return the document of a sweep as it is now; raises `TrialFailed` where there is none."""
+    resolved, sweep = results.resolved, results.resolved.request.sweep
+    if isinstance(sweep, SnapshotSweep):
+        return snapshot_report(results, sweep)
+    assert sweep is not None
+    return emulated_report(results, sweep, _kernel_of(resolved))
+
+
+def _repetitions(results: Results) -> int:
+    """Return how many repetitions of a sweep are measured, of whatever it repeats."""
+    return sum(
+        len(of_side)
+        for engine in results.resolved.settings.engines
+        for trials in results.other.get(engine, {}).values()
+        for of_side in trials.measurements.values()
+    )
+
+
+def read_sweep(store: Store, identity: str) -> SweepReport:
+    """Return a stored sweep; of one that is not done, what was recorded so far. Raises `ZerolapError`."""
+    unfinished = store.sweeps.unfinished(identity)
+    if unfinished is None:
+        return store.sweeps.report(identity)
+    resolved = store.resolved(unfinished)
+    results = None if resolved is None else recorded_results(resolved, store)
+    if resolved is None or results is None or not _repetitions(results):
+        raise UsageError(f"{unfinished} has nothing measured yet", hint=f"zerolap resume {unfinished}")
+    builds = [store.build(server.spec.digest) for server in resolved.servers.values()]
+    results.builds |= {build.build: build for build in builds if build is not None}
+    report = _sweep_report(results)
+    note = f"the sweep is not done: this is what was recorded, {_repetitions(results)} repetitions"
+    return report.model_copy(update={"notes": [*report.notes, note]})

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from zerolap.build import Builder
 from zerolap.engines import LOADED, missing_for_sampling
 from zerolap.host import fingerprint, tracing_obstacle
-from zerolap.lab.execution import Execution
+from zerolap.lab.execution import Document, Execution
 from zerolap.lab.lab import Lab
 from zerolap.lab.loop import Loop
 from zerolap.lab.platforms import LocalPlatform, sandbox_notes
@@ -16,11 +16,14 @@ from zerolap.records import (
     TRACED,
     Build,
     Comparison,
+    EmulatedSnapshotReport,
     EnvironmentMissing,
     Note,
     Request,
     ResolvedServer,
     RunReport,
+    SnapshotReport,
+    SweepReport,
     UsageError,
 )
 from zerolap.store import RequestBusy
@@ -44,8 +47,19 @@ def run(request: Request, lab: Lab) -> RunReport:
     return document
 
 
-def resume(identity: str, lab: Lab) -> Comparison | RunReport:
-    """Continue a comparison or run that was interrupted; nothing is measured twice.
+def snapshot(request: Request, lab: Lab) -> SweepReport:
+    """Build the servers, measure at all sizes and return the report; all of it is stored too.
+
+    A size at which a server fails is reported as such, and the others go on. Raises as `compare` does, and
+    `TrialFailed` if no size could be measured.
+    """
+    document = _begun(request, lab)
+    assert isinstance(document, SnapshotReport | EmulatedSnapshotReport)
+    return document
+
+
+def resume(identity: str, lab: Lab) -> Document:
+    """Continue a comparison, run or sweep that was interrupted; nothing is measured twice.
 
     `latest` is the newest that was interrupted or killed. Raises `UsageError` if there is none, for one that is done,
     that another process works on, or that was begun on another machine.
@@ -81,13 +95,11 @@ def run_unless(is_known: Callable[[Build], bool], request: Request, lab: Lab) ->
     Of a known build only the relation to its commit is recorded.
     """
     document = _begun(request, lab, is_known)
-    assert not isinstance(document, Comparison)
+    assert document is None or isinstance(document, RunReport)
     return document
 
 
-def _begun(
-    request: Request, lab: Lab, is_known: Callable[[Build], bool] | None = None
-) -> Comparison | RunReport | None:
+def _begun(request: Request, lab: Lab, is_known: Callable[[Build], bool] | None = None) -> Document | None:
     """Carry out a request, or go on with an unfinished one of the same; none where all its builds are known."""
     _require_instruments(request, lab)
     for note in [*sandbox_notes(), *request.notes]:
@@ -115,13 +127,13 @@ def _is_known(server: ResolvedServer, is_known: Callable[[Build], bool], lab: La
     return is_known(build)
 
 
-def _carried_out(request: Request, lab: Lab) -> Comparison | RunReport:
+def _carried_out(request: Request, lab: Lab) -> Document:
     loop = _loop(request, lab)
     loop.build()
     return _measured(loop, request, lab)
 
 
-def _measured(loop: Loop, request: Request, lab: Lab) -> Comparison | RunReport:
+def _measured(loop: Loop, request: Request, lab: Lab) -> Document:
     """Carry out the trials, once the machine is quiet where cases are to be timed."""
     # A request that is resumed may find the machine in another state than the one in which it was begun.
     lab.store.record_platform(fingerprint())

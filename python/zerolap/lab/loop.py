@@ -6,21 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from zerolap.engines import TRIAL_PREFIX, Place
-from zerolap.lab.execution import Execution, Plan
+from zerolap.engines import EMULATED, TRIAL_PREFIX, Place
+from zerolap.lab.execution import Document, Execution, Plan
 from zerolap.lab.lab import Lab
 from zerolap.lab.platforms import keep_programs
 from zerolap.records import (
     BuildDone,
     BuildFailed,
     BuildJob,
-    Comparison,
     Event,
     Interrupted,
     JobFailed,
     JobFinished,
     Resolved,
-    RunReport,
     TrialDone,
     TrialsJob,
     UsageError,
@@ -30,7 +28,7 @@ from zerolap.sandbox import remove_abandoned
 
 POLL_SECONDS = 1.0
 """So often a cancellation from another process is looked for."""
-SIDE_BY_SIDE = frozenset({"counted"})
+SIDE_BY_SIDE = frozenset({"counted", EMULATED})
 """Engines whose trials do not mind others beside them: counts do not depend on them."""
 
 
@@ -65,7 +63,7 @@ class Loop:
             self._run(self._execution.next_builds)
             return self._execution.resolve()
 
-    def measure(self) -> Comparison | RunReport:
+    def measure(self) -> Document:
         """Carry out the trials, and return the document; raises as `build` does."""
         remove_abandoned(TRIAL_PREFIX)
         with self.recorded_end():
@@ -83,15 +81,15 @@ class Loop:
             yield
         except (KeyboardInterrupt, Interrupted):
             lab.cancellation.cancel()
-            stopped = execution.record("interrupted", reasons=True)
+            execution.record("interrupted", reasons=True)
             lab.store.end(identity, "interrupted")
-            if stopped is None or execution.resolved is None:
+            reached = execution.reached()
+            if reached is None:
                 raise Interrupted(
                     "interrupted while building; nothing was measured yet", hint=f"zerolap resume {identity} goes on"
                 ) from None
             raise Interrupted(
-                f"interrupted after {len(stopped.cases)} of {len(execution.resolved.cases)} cases;"
-                " what was measured is kept",
+                f"interrupted after {reached}; what was measured is kept",
                 hint=f"zerolap resume {identity} goes on; zerolap explain {identity} shows what there is",
             ) from None
         except (ZerolapError, OSError):

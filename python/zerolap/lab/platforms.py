@@ -5,12 +5,25 @@ from typing import Protocol
 
 import psutil
 
-from zerolap.build import Builder, parse_variant
+from zerolap.build import KERNELS, Builder, KernelBuilder, KernelSource, parse_variant
+from zerolap.engines import require_visible_in_guest
 from zerolap.host import fingerprint
 from zerolap.lab.lab import Lab
 from zerolap.lab.resolving import KnownPlatform
 from zerolap.lab.selection import KnownAbilities, StartableServer, abilities_of_all
-from zerolap.records import ANCHOR, Abilities, BinarySource, Build, BuildSpec, Case, Request, Side
+from zerolap.records import (
+    ANCHOR,
+    Abilities,
+    BinarySource,
+    Build,
+    BuildSpec,
+    Case,
+    Kernel,
+    KernelFiles,
+    Progress,
+    Request,
+    Side,
+)
 from zerolap.sandbox import available, network_missing
 
 
@@ -38,6 +51,9 @@ class PlatformView(Protocol):
 
     def notes(self, cases: Sequence[Case]) -> Sequence[str]:
         """Return what belongs to results of these cases, because of the platform."""
+
+    def kernel(self, files: KernelFiles) -> Kernel:
+        """Return the kernel for emulated machines, built of these files; raises `ZerolapError`."""
 
     def lab(self) -> Lab:
         """Return the lab, which has the builds of the request on this machine; raises `ZerolapError`."""
@@ -84,6 +100,20 @@ class LocalPlatform:
         needs_network = any(case.topology.needs_network for case in cases)
         reason = network_missing() if needs_network else None
         return [*sandbox_notes(), *([] if reason is None else [f"servers had the machine's network: {reason}"])]
+
+    def kernel(self, files: KernelFiles) -> Kernel:
+        """Return the kernel, which is built unless it is here.
+
+        Raises `UsageError` for a store that machines cannot see, `EnvironmentMissing` where a tool or disk space is
+        missing, `BuildFailed`.
+        """
+        lab, here = self._lab, self._lab.store.builds_directory
+        require_visible_in_guest(here)
+        builder = KernelBuilder(
+            here / KERNELS, lambda name: lab.listen(Progress(activity="building", subject=name)), lab.sandbox
+        )
+        with lab.cancellation.current():
+            return builder.build(KernelSource.of(files)).record
 
     def lab(self) -> Lab:
         """Return the lab of this machine."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final, Literal
 
 from zerolap.build import ARCHIVE_LIMITS, Builder, pack_source, parse_variant, setting_arguments
-from zerolap.engines import COMPARING, LOADED, missing_for_sampling, rules_of_plugins
+from zerolap.engines import COMPARING, LOADED, SWEEPING, missing_for_sampling, rules_of_plugins
 from zerolap.judge import DEFAULT_MIN_EFFECT, PLUGIN_MIN_EFFECT, Q
 from zerolap.load.tools import OWN_TOOL, load_tool_named
 from zerolap.records import (
@@ -23,6 +23,7 @@ from zerolap.records import (
     Priority,
     Request,
     RequestedServer,
+    RequestKind,
     RevisionSource,
     Settings,
     Side,
@@ -33,8 +34,8 @@ from zerolap.records import (
 from zerolap.store import Blobs
 
 ID_DIGITS: Final = 24
-PREFIXES: Final = {"compare": "c", "run": "r", "snapshot": "s"}
-"""With which ids begin, by what they are of."""
+PREFIXES: Final[Mapping[RequestKind, str]] = {"compare": "c", "run": "r", "snapshot": "w"}
+"""With which ids begin, by what they are of: a comparison, a run, a sweep."""
 DRAWN_SEEDS: Final = 2**31
 
 
@@ -136,7 +137,10 @@ def _request(
     command_line: str,
     options: Options,
 ) -> Request:
-    _refuse_conflicts(list(servers.values()), cases)
+    refuse_conflicts(list(servers.values()), cases)
+    for engine in settings.engines:
+        if engine in SWEEPING:
+            raise UsageError(f"the engine `{engine}` measures no cases", hint="zerolap snapshot SERVER uses it")
     request = Request(
         id=new_id(kind),
         kind=kind,
@@ -260,19 +264,19 @@ def drawn_seed() -> int:
     return secrets.randbelow(DRAWN_SEEDS)
 
 
-def new_id(kind: Literal["compare", "run", "snapshot"]) -> str:
-    """Return an id that is new for ever: `c-1f2e3d4c…` of a comparison, `r-…` of a run, `s-…` of a sweep."""
+def new_id(kind: RequestKind) -> str:
+    """Return an id that is new for ever: `c-1f2e3d4c…` of a comparison, `r-…` of a run, `w-…` of a sweep."""
     return f"{PREFIXES[kind]}-{secrets.token_hex(ID_DIGITS // 2)}"
 
 
-def _id_of(kind: Literal["compare", "run"], origin: str, platform: str) -> str:
+def _id_of(kind: RequestKind, origin: str, platform: str) -> str:
     if not origin:
         return new_id(kind)
     digest = hashlib.sha256(f"{origin} {platform}".encode()).hexdigest()
     return f"{PREFIXES[kind]}-{digest[:ID_DIGITS]}"
 
 
-def _refuse_conflicts(servers: Sequence[RequestedServer], cases: Sequence[Case]) -> None:
+def refuse_conflicts(servers: Sequence[RequestedServer], cases: Sequence[Case]) -> None:
     """Raise `UsageError` for settings that cannot be given to a server, and where a topology sets another value."""
     for server in servers:
         setting_arguments(server.config)

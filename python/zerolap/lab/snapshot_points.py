@@ -5,7 +5,6 @@ from typing import Final
 
 from zerolap.judge import SnapshotPairs, judge_snapshots, line_fit, median_estimate
 from zerolap.records import (
-    KeptRepetition,
     LineFit,
     MedianEstimate,
     SnapshotLoad,
@@ -13,6 +12,7 @@ from zerolap.records import (
     SnapshotRepetition,
     SnapshotStart,
     SnapshotVerdicts,
+    SweepRepetition,
 )
 
 FORK: Final = "fork_us"
@@ -20,7 +20,7 @@ PAUSE: Final = "longest_pause_us"
 
 
 def points_of(
-    measured: Sequence[KeptRepetition], sizes: Sequence[int], sides: Sequence[str], loads: Sequence[SnapshotLoad]
+    measured: Sequence[SweepRepetition], sizes: Sequence[int], sides: Sequence[str], loads: Sequence[SnapshotLoad]
 ) -> list[SnapshotPoint]:
     """Return the points by size, side and load, each with its repetitions in order."""
     points = []
@@ -33,13 +33,13 @@ def points_of(
     return points
 
 
-def starts_of(measured: Sequence[KeptRepetition], sizes: Sequence[int]) -> list[SnapshotStart]:
+def starts_of(measured: Sequence[SweepRepetition], sizes: Sequence[int]) -> list[SnapshotStart]:
     """Return the starts that the repetitions at these sizes belong to, each once, in the order of the repetitions."""
     starts = (one.start for one in measured if one.size_bytes in sizes)
     return list(dict.fromkeys(start for start in starts if start is not None))
 
 
-def _point(kept: Sequence[KeptRepetition]) -> SnapshotPoint:
+def _point(kept: Sequence[SweepRepetition]) -> SnapshotPoint:
     first = kept[0]
     repetitions = [one.repetition for one in kept]
     return SnapshotPoint(

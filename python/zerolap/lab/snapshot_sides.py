@@ -2,21 +2,23 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, get_args
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar, get_args
 
 from zerolap.build import parse_variant
-from zerolap.host import Processors, choose_pinning
-from zerolap.records import BASE, HEAD, STANDALONE, HugePages, RequestedServer, UsageError, with_lab_passwords
+from zerolap.records import BASE, HEAD, ForkKind, HugePages, RequestedServer, UsageError, with_lab_passwords
+
+T = TypeVar("T")
 
 HUGE_PAGES: Final = "transparent-huge-pages"
 VARIANT: Final = "variant"
+FORK: Final = "fork"
 MOST_SIDES: Final = 16
 
 
 @dataclass(frozen=True)
 class Factor:
-    """What is varied: `variant`, `transparent-huge-pages`, or else a setting of the server, with its values."""
+    """What is varied: `variant`, `transparent-huge-pages`, `fork`, or else a setting of the server, with its values."""
 
     key: str
     values: Sequence[str]
@@ -29,26 +31,21 @@ class SweepSide:
     name: str
     server: RequestedServer
     huge_pages: HugePages | None = None
-
-    def oversubscribed(self, machine: Processors) -> str | None:
-        """Return why its busy threads and the load generator have to share processors, or none if they need not."""
-        threads = STANDALONE.model_copy(update={"settings": self.server.config}).busy_threads
-        if not choose_pinning(machine, threads).oversubscribed:
-            return None
-        processors = len(machine.processors)
-        return f"oversubscribed: {threads} busy threads and the load generator share {processors} processors"
+    fork: ForkKind | None = None
 
     def with_value(self, key: str, value: str) -> "SweepSide":
         """Return the side with a value of a factor; raises `UsageError` for a value that there is not."""
-        name = ", ".join(filter(None, [self.name, f"{key}={value}"]))
+        side = replace(self, name=", ".join(filter(None, [self.name, f"{key}={value}"])))
         server = self.server
         if key == HUGE_PAGES:
-            return SweepSide(name, server, _huge_pages(value))
+            return replace(side, huge_pages=_known(key, value, get_args(HugePages)))
+        if key == FORK:
+            return replace(side, fork=_known(key, value, get_args(ForkKind)))
         if key == VARIANT:
             variant = parse_variant(server.variant).with_changes(parse_variant(value)).name
-            return SweepSide(name, server.model_copy(update={"variant": variant}), self.huge_pages)
+            return replace(side, server=server.model_copy(update={"variant": variant}))
         config = with_lab_passwords({**server.config, key: value})
-        return SweepSide(name, server.model_copy(update={"config": config}), self.huge_pages)
+        return replace(side, server=server.model_copy(update={"config": config}))
 
 
 def sides_of(server: RequestedServer, base: RequestedServer | None, factors: Sequence[Factor]) -> list[SweepSide]:
@@ -79,9 +76,8 @@ def _combined(side: SweepSide, keys: Sequence[str], values: Sequence[str]) -> Sw
     return side
 
 
-def _huge_pages(value: str) -> HugePages:
-    for known in get_args(HugePages):
+def _known(key: str, value: str, values: Sequence[T]) -> T:
+    for known in values:
         if value == known:
-            huge_pages: HugePages = known
-            return huge_pages
-    raise UsageError(f"`--vary {HUGE_PAGES}={value}` is not valid", hint=f"write --vary {HUGE_PAGES}=never,always")
+            return known
+    raise UsageError(f"`--vary {key}={value}` is not valid", hint=f"write --vary {key}={','.join(map(str, values))}")

@@ -67,7 +67,11 @@ class Worker:
                 raise
             except (Exception, SystemExit) as fault:  # noqa: BLE001 - hostile code, or an engine, may cause any error
                 place.cancellation.require_going_on()
-                yield _failure_of(job, fault)
+                failed = _failure_of(job, fault)
+                if isinstance(job, TrialsJob) and job.part is not None:
+                    [side] = job.servers
+                    failed = failed.model_copy(update={"side": side})
+                yield failed
 
     def _build(self, job: BuildJob, place: Place) -> Iterator[Event]:
         started: list[str] = []

@@ -31,7 +31,7 @@ from zerolap.records import (
     priority_weights,
     read_stored,
 )
-from zerolap.report import case_sentences, case_statements, cases_in_order, reading_of
+from zerolap.sheets import case_sentences, case_statements, in_order, reading_of
 from zerolap.store import Store
 
 LONGEST_FAILURE: Final = 300
@@ -170,7 +170,7 @@ def _read(sources: QuerySources, parameters: ComparisonParameters) -> Comparison
         is_final=comparison.state == "done",
         seed=str(comparison.settings.seed),
         reading=reading_of(comparison),
-        cases=[_row(case) for case in cases_in_order(comparison.cases)],
+        cases=[_row(case) for case in in_order(comparison.cases)],
         skipped=comparison.skipped,
         weights=_weights(sources.store, comparison),
         unreadable=unreadable,

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from typing import Final, Literal
+from typing import Final
 
 from zerolap.queries.commit_strips import CommitStrip, commit_strips
 from zerolap.queries.fleet_state import GONE_AFTER_SECONDS
@@ -10,7 +10,7 @@ from zerolap.queries.kept_changes import MOST_HISTORIES, ListedChange, listed_ch
 from zerolap.queries.query import PageQuery, Parameters, QuerySources
 from zerolap.queries.report_list import ListedReport, listed_reports, report_rows
 from zerolap.queries.sweep_list import ListedSweep, newest_sweeps
-from zerolap.records import Record
+from zerolap.records import REPORT_PATHS, Record, ReportPath
 from zerolap.store import RequestInShort
 
 NEWEST: Final = 20
@@ -23,7 +23,7 @@ class OpenRequest(Record):
     """A request of which nothing was measured yet, or that is being measured; `reason` states why it waits."""
 
     id: str
-    kind: Literal["compare", "run"]
+    path: ReportPath
     platform: str
     sides: tuple[str, ...]
     state: str
@@ -84,7 +84,7 @@ def read_overview(sources: QuerySources, _: Parameters) -> Overview:
 def _open_request(work: RequestInShort) -> OpenRequest:
     return OpenRequest(
         id=work.id,
-        kind=work.kind,
+        path=REPORT_PATHS[work.kind],
         platform=work.platform,
         sides=tuple(side.name for side in work.sides.values()),
         state=work.state,

@@ -10,7 +10,7 @@ from zerolap.records import EmulatedSnapshotReport, Record, SnapshotPoint, Snaps
 from zerolap.sheets import Sheet, sweep_headline, sweep_kernel, sweep_servers, sweep_sheet, with_sweep_reading
 from zerolap.store import Store, StoredSweep
 
-SWEEP_ID: Final = r"^s-[0-9a-f-]{1,64}$"
+SWEEP_ID: Final = r"^w-[0-9a-f-]{1,64}$"
 MOST_LISTED: Final = 200
 
 

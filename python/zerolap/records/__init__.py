@@ -88,11 +88,14 @@ from zerolap.records.comparison import (
     TimeWord as TimeWord,
 )
 from zerolap.records.emulated_snapshot import (
+    EmulatedPart as EmulatedPart,
     EmulatedPoint as EmulatedPoint,
     EmulatedSettings as EmulatedSettings,
     EmulatedSide as EmulatedSide,
     EmulatedSnapshotReport as EmulatedSnapshotReport,
+    EmulatedSweep as EmulatedSweep,
     ForkKind as ForkKind,
+    KernelFiles as KernelFiles,
 )
 from zerolap.records.estimate import NO_SAVING as NO_SAVING, Estimate as Estimate
 from zerolap.records.event import (
@@ -255,6 +258,7 @@ from zerolap.records.request import (
     ReportPath as ReportPath,
     Request as Request,
     RequestedServer as RequestedServer,
+    RequestKind as RequestKind,
     RequestState as RequestState,
     document_state as document_state,
 )
@@ -278,20 +282,22 @@ from zerolap.records.snapshot import (
     SNAPSHOT_RULES as SNAPSHOT_RULES,
     FailedSize as FailedSize,
     HugePages as HugePages,
-    KeptRepetition as KeptRepetition,
     LineFit as LineFit,
     MedianEstimate as MedianEstimate,
     SeriesSlot as SeriesSlot,
     SnapshotEvent as SnapshotEvent,
     SnapshotLoad as SnapshotLoad,
+    SnapshotPart as SnapshotPart,
     SnapshotPoint as SnapshotPoint,
     SnapshotRepetition as SnapshotRepetition,
     SnapshotReport as SnapshotReport,
     SnapshotSettings as SnapshotSettings,
     SnapshotSide as SnapshotSide,
     SnapshotStart as SnapshotStart,
+    SnapshotSweep as SnapshotSweep,
     SnapshotVerdicts as SnapshotVerdicts,
     SweepReading as SweepReading,
+    SweepRepetition as SweepRepetition,
 )
 from zerolap.records.snapshot_trace import (
     MOST_CALL_STACKS as MOST_CALL_STACKS,
@@ -315,7 +321,12 @@ from zerolap.records.snapshot_trace import (
 )
 from zerolap.records.source_function import FunctionsOfBuild as FunctionsOfBuild, SourceFunction as SourceFunction
 from zerolap.records.spread import Spread as Spread, StartRatio as StartRatio
-from zerolap.records.sweep_report import SweepReport as SweepReport, read_stored_sweep as read_stored_sweep
+from zerolap.records.sweep_report import (
+    Sweep as Sweep,
+    SweepPart as SweepPart,
+    SweepReport as SweepReport,
+    read_stored_sweep as read_stored_sweep,
+)
 from zerolap.records.timeline import SliceRecord as SliceRecord, Timeline as Timeline
 from zerolap.records.topology import STANDALONE as STANDALONE, Topology as Topology
 from zerolap.records.traced_case import (

@@ -74,11 +74,13 @@ class Build(Record):
 class MeasuredServer(Record):
     """A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
 
-    `config` holds the settings of the server except those of the case.
+    `config` holds the settings of the server except those of the case. `subject` is the first line of the commit's
+    message, empty where it is not known.
     """
 
     name: str
     commit: str | None
+    subject: str = ""
     version: str
     build: str
     build_id: str
@@ -95,9 +97,10 @@ class MeasuredServer(Record):
     def of(cls, build: Build, source: Source, config: dict[str, str]) -> "MeasuredServer":
         """Return how documents describe a build that was made of a source and is started with these settings."""
         revision = revision_of(source)
-        commit = None if revision is None else revision.commit
+        commit, subject = (None, "") if revision is None else (revision.commit, revision.subject)
         of_build = build.model_dump(include=set(cls.model_fields))
-        return cls(name=server_name(source, build.variant), commit=commit, config=config, **of_build)
+        name = server_name(source, build.variant)
+        return cls(name=name, commit=commit, subject=subject, config=config, **of_build)
 
 
 def server_name(source: Source, variant: str) -> str:

@@ -143,7 +143,8 @@ class Reading(Record):
     `answers` are the outcomes by work and time where both were measured, `effort` is how much was measured, `state`
     states why a comparison is not complete. `order` has the names of the cases, those with a change first;
     `statements` are sentences on the work and the time of each, `sentences` state what happened to it and how sure
-    that is, for a reader who does not know these words.
+    that is, for a reader who does not know these words. `remarks` stand beside the verdicts of some cases: what a
+    change that is not confirmed rests on, or the sides that fail.
     """
 
     headline: str
@@ -153,6 +154,7 @@ class Reading(Record):
     order: list[str]
     statements: dict[str, list[str]]
     sentences: dict[str, list[str]] = {}
+    remarks: dict[str, str] = {}
 
 
 class ChangedFiles(Record):

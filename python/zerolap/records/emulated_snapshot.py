@@ -16,6 +16,39 @@ ForkKind: TypeAlias = Literal["copy", "async"]
 """Whether fork copies the page tables of the last level itself, or leaves them to the child (Async-fork)."""
 
 
+class KernelFiles(Record):
+    """What a kernel is built of, as absolute paths on this machine: source, patches, fragments of a configuration."""
+
+    path: str
+    patches: tuple[str, ...] = ()
+    configurations: tuple[str, ...] = ()
+
+
+class EmulatedSweep(Record):
+    """What a request for forks in emulated machines counts, with the kernel that is built of these files.
+
+    There is a case for each of `sizes_bytes`. More repetitions than one only show that equal ones count the same.
+    `huge_pages` and `forks` are those of sides for which they are varied.
+    """
+
+    kind: Literal["emulated"] = "emulated"
+    kernel: KernelFiles
+    sizes_bytes: tuple[int, ...] = ()
+    repetitions: int = 1
+    huge_pages: dict[str, HugePages] = {}
+    forks: dict[str, ForkKind] = {}
+
+
+class EmulatedPart(Record):
+    """What one job of such a sweep counts: one fork of a server, in a machine with the kernel of that digest."""
+
+    kind: Literal["emulated"] = "emulated"
+    kernel: str
+    size_bytes: int
+    fork: ForkKind
+    huge_pages: HugePages | None = None
+
+
 class EmulatedSide(Record):
     """What is measured beside each other in one kernel; `name` is empty where there is one side alone.
 

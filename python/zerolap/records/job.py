@@ -12,6 +12,7 @@ from zerolap.records.build import BuildSpec, digest_of
 from zerolap.records.case import Case
 from zerolap.records.revision import ArchiveSource
 from zerolap.records.server import ServerSpec
+from zerolap.records.sweep_report import SweepPart
 from zerolap.records.trial import Side
 
 JOB_SCHEMA: Final = "zerolap.job/1"
@@ -57,7 +58,8 @@ class TrialsJob(_Job):
 
     `servers` are by side, and so are `count_builds`, the digests of the builds in which the calls of the first block
     are counted besides, where that is asked for. `load_tool` is the program that puts load on the server, if it is not
-    the lab's own. After `seconds_left` the job begins no further block.
+    the lab's own. After `seconds_left` the job begins no further block. A job of a sweep has a single side, and `part`
+    is what it measures.
     """
 
     schema_: Literal["zerolap.job/1"] = Field(default=JOB_SCHEMA, alias="schema")
@@ -71,6 +73,7 @@ class TrialsJob(_Job):
     amounts: Amounts = Amounts()
     load_tool: str | None = None
     seconds_left: float | None = None
+    part: SweepPart | None = None
 
     @cached_property
     def id(self) -> str:

@@ -56,7 +56,7 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
     ),
     (
         "instructions_alone_per_op", "counted", "work", "others same",
-        "instructions", True, "instructions per request that comes alone", "instructions/request alone",
+        "instructions", True, "instructions per request, sent one at a time", "instructions/request alone",
     ),
     (
         "instructions_per_tick", "counted", "work", "others same",
@@ -73,11 +73,11 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
     ),
     (
         "as_built_cpu_ns_per_op", "timed", "time", "never",
-        "ns", True, "CPU ns per request of the programs as built", "as built CPU ns/request",
+        "ns", True, "CPU ns per request, code where the build put it", "as built CPU ns/request",
     ),
     (
         "elapsed_ns_per_op", "timed", "time", "for same",
-        "ns", True, "elapsed ns per request", "elapsed ns/request",
+        "ns", True, "ns per request until all replies came", "elapsed ns/request",
     ),
     (
         "main_thread_ns_per_op", "timed", "time", "never",
@@ -109,7 +109,7 @@ _TABLE: tuple[tuple[str, str, Answer, Decides, str, bool, str, str], ...] = (
         "misses", True, "cache misses per request", "cache misses/request",
     ),
     ("tlb_misses_per_op", "timed", "time", "never", "misses", True, "TLB misses per request", "TLB misses/request"),
-    ("usec_per_call", "timed", "time", "never", "us", True, "us per call, by the server", "µs/call"),
+    ("usec_per_call", "timed", "time", "never", "us", True, "us per call, as the server counts", "µs/call"),
     ("ops_per_sec", "timed", "time", "beyond doubt", "requests", False, "requests per second", "requests/s"),
     ("latency_p50_us", "timed", "time", "beyond doubt", "us", True, "latency p50 in us", "p50, µs"),
     ("latency_p99_us", "timed", "time", "beyond doubt", "us", True, "latency p99 in us", "p99, µs"),

@@ -1,4 +1,4 @@
-"""Requests: comparisons and runs as they are asked for, before anything is built."""
+"""Requests: comparisons, runs and sweeps as they are asked for, before anything is built."""
 
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -10,9 +10,13 @@ from zerolap.records.case import Case
 from zerolap.records.comparison import DocumentState, Settings
 from zerolap.records.passwords import with_lab_passwords
 from zerolap.records.revision import Source
+from zerolap.records.sweep_report import Sweep
 from zerolap.records.trial import Side
 
 REQUEST_SCHEMA: Final = "zerolap.request/1"
+
+RequestKind: TypeAlias = Literal["compare", "run", "snapshot"]
+"""What a request leads to, by the verb that makes it: a comparison, a run, or a sweep of snapshots."""
 
 RequestState: TypeAlias = Literal["waiting", "running", "done", "interrupted", "failed", "cancelled", "superseded"]
 
@@ -20,8 +24,8 @@ Priority: TypeAlias = Literal["release", "pull", "backfill"]
 """Releases are served before pull requests, and these before backfills."""
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
 
-ReportPath: TypeAlias = Literal["comparisons", "runs"]
-REPORT_PATHS: Final[dict[str, ReportPath]] = {"compare": "comparisons", "run": "runs"}
+ReportPath: TypeAlias = Literal["comparisons", "runs", "snapshots"]
+REPORT_PATHS: Final[dict[str, ReportPath]] = {"compare": "comparisons", "run": "runs", "snapshot": "snapshots"}
 """Where the page of a request is, by its kind."""
 
 
@@ -49,10 +53,11 @@ class RequestedServer(Record):
 
 
 class Request(Record):
-    """A comparison or a run as it is asked for, by a verb, the HTTP API, a trigger or Python.
+    """A comparison, a run or a sweep as it is asked for, by a verb, the HTTP API, a trigger or Python.
 
     `id` is also that of the document. `servers` are by side; a run has only a head, a comparison of a history can have
-    an anchor too. `cases` are not selected yet: what can be measured is known once the servers are built. `platform` is
+    an anchor too, and those of a sweep have the names of its sides, or are a head. `sweep` is what a sweep measures.
+    `cases` are not selected yet: what can be measured is known once the servers are built. `platform` is
     the name of a fleet's platform, empty for this machine. A newer request of the same `topic`, if that is not empty,
     supersedes an older one on the same platform.
     `trigger` is what caused it. With `all_stacks` every valid case is sampled, not only those that changed. `notes`
@@ -66,7 +71,7 @@ class Request(Record):
 
     schema_: Literal["zerolap.request/1"] = Field(default=REQUEST_SCHEMA, alias="schema")
     id: str
-    kind: Literal["compare", "run"]
+    kind: RequestKind
     created: str
     command_line: str
     servers: dict[Side, RequestedServer]
@@ -84,6 +89,7 @@ class Request(Record):
     most_starts: int | None = None
     count_build: bool = False
     objects_of: str | None = None
+    sweep: Sweep | None = None
 
     @property
     def exact_command_line(self) -> str:

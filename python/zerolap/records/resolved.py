@@ -1,15 +1,14 @@
 """What a request means on a platform: which builds, and which cases can be measured."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from zerolap.records.base import Record
 from zerolap.records.build import BuildSpec, digest_of
 from zerolap.records.case import Case
 from zerolap.records.comparison import Settings
+from zerolap.records.kernel import Kernel
 from zerolap.records.platform import Platform
-from zerolap.records.request import Request
+from zerolap.records.request import Request, RequestKind
 from zerolap.records.revision import Source
 from zerolap.records.skipped import Skipped
 from zerolap.records.trial import Side
@@ -30,6 +29,7 @@ class Resolved(Record):
 
     `cases` can be measured there, `skipped` ones cannot; `notes` are those of the request and what belongs to the
     result besides. `load_host` is the platform that puts load on it over a network, empty where it does so itself.
+    `kernel` is that of emulated machines.
     """
 
     request: Request = Field(exclude=True)
@@ -39,6 +39,7 @@ class Resolved(Record):
     cases: tuple[Case, ...]
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
+    kernel: Kernel | None = None
 
     @property
     def id(self) -> str:
@@ -46,8 +47,8 @@ class Resolved(Record):
         return self.request.id
 
     @property
-    def kind(self) -> Literal["compare", "run"]:
-        """Whether two servers are compared, or one is measured."""
+    def kind(self) -> RequestKind:
+        """Whether two servers are compared, one is measured, or a sweep of snapshots is made."""
         return self.request.kind
 
     @property
@@ -61,7 +62,7 @@ class Resolved(Record):
 
         The seed is not in it: most are drawn, so that the same command has another one each time.
         """
-        content = {
+        content: dict[str, object] = {
             "kind": self.kind,
             "servers": {
                 side: (server.spec.digest, sorted(server.config.items())) for side, server in self.servers.items()
@@ -78,6 +79,9 @@ class Resolved(Record):
             content |= {"most_starts": str(self.request.most_starts)}
         if self.request.count_build:
             content |= {"count_build": True}
+        if self.request.sweep is not None:
+            measured = self.request.sweep.model_dump(exclude={"kernel"})
+            content |= {"sweep": measured, "kernel": (self.platform.kernel, self.kernel and self.kernel.digest)}
         return digest_of(repr(content))
 
 

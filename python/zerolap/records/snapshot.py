@@ -199,26 +199,57 @@ class SnapshotReport(Record):
     reading: SweepReading | None = None
 
 
-class KeptRepetition(Record):
-    """A repetition of a sweep that has not ended, as it is kept until then.
+class SnapshotSweep(Record):
+    """What a request for a sweep of snapshots measures, on each of its sides at each size.
 
-    `number` counts the repetitions of a size, side and load from 0; `seed` is that of the sweep; `seconds` is the
-    machine time of the sweep until then. `start` is the one that it belongs to, null where the server has not settled
-    by an event.
+    There is a case for each of `sizes_bytes`. `huge_pages` are those of the sides for which they are varied. With
+    `is_traced` an event of each side is traced at the greatest size, apart from those that are measured.
     """
 
-    seed: int
+    kind: Literal["snapshot"] = "snapshot"
+    event: SnapshotEvent = "bgsave"
+    sizes_bytes: tuple[int, ...] = ()
+    loads: tuple[SnapshotLoad, ...] = ("open", "closed")
+    rate_per_second: int = 5000
+    connections: int = 50
+    repetitions: int = 5
+    huge_pages: dict[str, HugePages] = {}
+    is_traced: bool = False
+
+
+class SnapshotPart(Record):
+    """What one job of a sweep measures: repetitions of an event in one start of a server that was filled.
+
+    A block is a repetition; the loads follow each other in the order of the blocks' numbers. `is_settled`: the server
+    forks once before. Of a job that traces, `fork_us` is about how long a fork takes, where that is known.
+    """
+
+    kind: Literal["snapshot"] = "snapshot"
+    event: SnapshotEvent
+    size_bytes: int
+    loads: tuple[SnapshotLoad, ...]
+    rate_per_second: int
+    huge_pages: HugePages | None = None
+    is_settled: bool = True
+    fork_us: FiniteFloat | None = None
+
+
+class SweepRepetition(Record):
+    """A repetition with its place in a sweep, the blob of a trial.
+
+    `number` counts the repetitions of a size, side and load from 0. `filled` is when the server began to be filled,
+    `start` is null where it has not settled by an event. `is_resumed`: that start follows one that was interrupted.
+    `oversubscribed` states why its threads and the load had to share processors, and is empty where they had not.
+    """
+
     side: str
     size_bytes: int
     load: SnapshotLoad
     number: int
     keys: int
     data_bytes: int | None
-    seconds: float
     repetition: SnapshotRepetition
     start: SnapshotStart | None = None
-
-    @property
-    def place(self) -> tuple[int, str, SnapshotLoad, int]:
-        """Which of the repetitions of a sweep it is."""
-        return self.size_bytes, self.side, self.load, self.number
+    filled: str = ""
+    is_resumed: bool = False
+    oversubscribed: str = ""

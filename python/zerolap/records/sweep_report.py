@@ -5,9 +5,13 @@ from typing import Annotated, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from zerolap.records.base import read_stored
-from zerolap.records.emulated_snapshot import EmulatedSnapshotReport
-from zerolap.records.snapshot import SnapshotReport
+from zerolap.records.emulated_snapshot import EmulatedPart, EmulatedSnapshotReport, EmulatedSweep
+from zerolap.records.snapshot import SnapshotPart, SnapshotReport, SnapshotSweep
 
+Sweep: TypeAlias = Annotated[SnapshotSweep | EmulatedSweep, Field(discriminator="kind")]
+"""What a request for a sweep is to measure."""
+SweepPart: TypeAlias = Annotated[SnapshotPart | EmulatedPart, Field(discriminator="kind")]
+"""What one job of a sweep measures."""
 SweepReport: TypeAlias = Annotated[SnapshotReport | EmulatedSnapshotReport, Field(discriminator="schema_")]
 """The document of a sweep; its schema states of which kind it is."""
 

@@ -1,14 +1,13 @@
 """The results of a comparison or a run, for a terminal, a pull request, a browser and another program."""
 
 from zerolap.report.benchfmt import comparison_benchfmt as comparison_benchfmt, run_benchfmt as run_benchfmt
-from zerolap.report.case_sentences import case_sentences as case_sentences
-from zerolap.report.comparison_markdown import comparison_markdown as comparison_markdown
-from zerolap.report.comparison_terminal import show_comparison as show_comparison, show_run as show_run
 from zerolap.report.csv_tables import csv_cell as csv_cell, sheet_csv as sheet_csv
 from zerolap.report.document import (
     comparison_json as comparison_json,
+    comparison_markdown as comparison_markdown,
     document_json as document_json,
     run_json as run_json,
+    run_markdown as run_markdown,
 )
 from zerolap.report.history_benchfmt import history_benchfmt as history_benchfmt
 from zerolap.report.history_csv import history_csv as history_csv
@@ -19,12 +18,6 @@ from zerolap.report.html import (
     sheet_html as sheet_html,
 )
 from zerolap.report.junit import comparison_junit as comparison_junit, run_junit as run_junit
-from zerolap.report.run_markdown import run_markdown as run_markdown
 from zerolap.report.sheet_markdown import sheet_markdown as sheet_markdown
 from zerolap.report.terminal import show_sheet as show_sheet
-from zerolap.report.written_reading import (
-    case_statements as case_statements,
-    cases_in_order as cases_in_order,
-    reading_of as reading_of,
-)
 from zerolap.sheets import plain as plain

@@ -17,7 +17,7 @@ def sheet_csv(sheet: Sheet) -> str:
             text.write("\n")
         writer.writerow(map(csv_cell, [*place, table.heading] if table.heading else place))
         writer.writerow([csv_cell(column.title) for column in table.columns])
-        writer.writerows([csv_cell(cell.text) for cell in row] for row in table.rows)
+        writer.writerows([csv_cell(f"{cell.text} {cell.detail}".strip()) for cell in row] for row in table.rows)
     return text.getvalue()
 
 

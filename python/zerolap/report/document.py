@@ -1,7 +1,13 @@
-"""The documents behind `--json`."""
+"""The documents behind `--json` and `--markdown`."""
+
+from typing import Final
 
 from zerolap.records import Comparison, Record, RunReport
-from zerolap.report.written_reading import with_reading
+from zerolap.report.sheet_markdown import fitting_markdown
+from zerolap.sheets import DOCUMENT, comparison_document, run_sheet, with_reading
+
+RUN_CASES: Final = (1_000, 250, 100, 40, 15, 0)
+"""How many cases of a run are described, from the most to what always fits."""
 
 
 def document_json(document: Record) -> str:
@@ -12,6 +18,16 @@ def document_json(document: Record) -> str:
 def comparison_json(comparison: Comparison) -> str:
     """Return the document of a comparison with its reading."""
     return document_json(with_reading(comparison))
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """Return a comparison as a comment has it, with as much detail as a comment has room for."""
+    return fitting_markdown(comparison_document(comparison, detail) for detail in DOCUMENT)
+
+
+def run_markdown(report: RunReport) -> str:
+    """Return a run with as many of its cases as a comment has room for."""
+    return fitting_markdown(run_sheet(report, most) for most in RUN_CASES)
 
 
 def run_json(report: RunReport) -> str:

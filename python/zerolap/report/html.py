@@ -21,8 +21,7 @@ from zerolap.records import (
     StackFrame,
     StackTree,
 )
-from zerolap.report.written_reading import with_reading
-from zerolap.sheets import Sheet
+from zerolap.sheets import Sheet, with_reading
 
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
 PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__", "<!-- __ZEROLAP_STACKS__ -->")

@@ -5,9 +5,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from zerolap.records import CaseResult, Comparison, FailOn, RunCase, RunReport, Skipped
-from zerolap.report.case_sentences import case_sentences
-from zerolap.report.run_reading import run_word
-from zerolap.sheets import failed_check, one_line
+from zerolap.sheets import case_sentences, failed_check, one_line, run_word
 
 NAME: Final = "zerolap"
 LONGEST_MESSAGE: Final = 300

@@ -52,6 +52,18 @@ class Lines:
             wrapped.rstrip()
             self._print(Text(" " * indent) + wrapped)
 
+    def labelled(self, label: Part, text: Part, indent: int = 0) -> None:
+        """Write a text behind its label; where it is too long it goes on under itself, or under the label."""
+        label, text = self._part(label), self._part(text)
+        room = self.console.width - indent - part_width(label)
+        if room < SMALLEST_TEXT_WIDTH:
+            self.line(label, text, indent=indent)
+            return
+        for number, wrapped in enumerate(Text(*as_pair(text)).wrap(self.console, room)):
+            wrapped.rstrip()
+            begin = Text(*as_pair(label)) if number == 0 else Text(" " * part_width(label))
+            self._print(Text(" " * indent) + begin + wrapped)
+
     def blank(self) -> None:
         """Write an empty line."""
         self._print(Text())

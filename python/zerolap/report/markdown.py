@@ -7,13 +7,11 @@ name is shown as a code span; of a sentence, every word that is not plainly a wo
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from html import escape
 from urllib.parse import quote
 
-from zerolap.records import CHANGED, Answer, CaseResult, Comparison, MeasuredServer, RunReport, Settings, Validity
-from zerolap.report.reading import ANSWERS, NOT_MEASURED, CaseAnswer, answer_of, is_missing, usual_metric
-from zerolap.sheets import Word, change, failed_check, interval, metric_label, one_line, percent, shortened
+from zerolap.sheets import one_line, shortened
 
 LONGEST_FENCE = 20
 """GitHub's parser takes a longer run of backticks, from 81 on, for text."""
@@ -32,6 +30,7 @@ WORD = re.compile(
     re.IGNORECASE,
 )
 NUMBER = re.compile(r"[-+±]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,6}(?:\.\d{1,6})*|∞)")
+FIGURES = re.compile(r"[-+\d.,%∞ \[\]]{1,40}")
 COMMIT_HASH = re.compile(r"[0-9a-fA-F]{7,}")
 OPENING, CLOSING = "([{\"'", ")]}\"',.;:!?%"
 
@@ -54,31 +53,55 @@ def code(text: str, longest: int | None = None) -> str:
     return f"{fence}{pad}{shown}{pad}{fence}" if shown else ""
 
 
-def prose(text: str, longest: int | None = None, names: Container[str] = (), *, at_start: bool = True) -> str:
-    """Return a sentence with foreign parts: words and numbers as they are, `names` and the rest as code.
+def prose(text: str, longest: int | None = None) -> str:
+    """Return a sentence with foreign parts: words and numbers as they are, the rest as code."""
+    line = one_line(text)
+    if longest is not None:
+        line = shortened(line, longest)
+    return _prose_of_line(line, at_start=True)
 
-    `at_start` is whether it may begin a line, where `-` begins a list; in the cell of a table it does not.
+
+def sentence_with_names(text: str, longest: int | None = None, *, at_start: bool = True) -> str:
+    """Return a sentence: what stands in backticks as code, the rest as `prose` does; figures alone as they are.
+
+    `at_start`: it begins a line, where some characters would begin a list or a heading.
     """
     line = one_line(text)
     if longest is not None:
         line = shortened(line, longest)
-    return _prose_of_line(line, at_start=at_start, names=names)
-
-
-def sentence_with_names(text: str, longest: int | None = None) -> str:
-    """Return a finding's sentence: what stands in backticks as code, the rest as `prose` does."""
-    line = one_line(text)
-    if longest is not None:
-        line = shortened(line, longest)
+    if not at_start and FIGURES.fullmatch(line):
+        return line
     parts = line.split("`")
     if len(parts) % 2 == 0:
-        return prose(line)
+        return _prose_of_line(line, at_start=at_start)
     shown = ""
     for number, part in enumerate(parts):
-        markup = code(part) if number % 2 else _prose_of_line(part, at_start=number == 0)
+        markup = code(part) if number % 2 else _prose_of_line(part, at_start=at_start and number == 0)
         is_run_together = shown.endswith("`") and markup.startswith("`")
         shown += f" {markup}" if is_run_together else markup
     return shown
+
+
+def summary(text: str) -> str:
+    """Return a sentence with names as HTML, for where Markdown is not read: the summary of what is folded.
+
+    What is no plain word is code, as in `sentence_with_names`.
+    """
+    line = one_line(text)
+    parts = line.split("`") if line.count("`") % 2 == 0 else [line.replace("`", "'")]
+    shown = [
+        _html_code(part) if number % 2 else " ".join(map(_html_word, part.split(" ")))
+        for number, part in enumerate(parts)
+    ]
+    return "".join(shown)
+
+
+def _html_word(word: str) -> str:
+    return _html_code(word) if "`" in _word(word) else escape(word)
+
+
+def _html_code(name: str) -> str:
+    return f"<code>{escape(name)}</code>" if name else ""
 
 
 def link(shown: str, target: str) -> str:
@@ -127,120 +150,16 @@ def numbered(lines: Iterable[str]) -> str:
     return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
 
 
-def folded(summary: str, content: str) -> str:
-    """Return content of which only the summary is visible until a reader opens it."""
-    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"
-
-
-# What the documents and the comment on a pull request have in common.
-
-
-def headline_line(headline: str, effort: str) -> str:
-    """Return the first line of a document: its outcome, and what was measured for it."""
-    return f"**{headline}** ({prose(effort)})"
-
-
-def emphasized(outcome: Word) -> str:
-    """Return an outcome, in bold where it is a change."""
-    return f"**{outcome}**" if outcome in CHANGED else outcome
-
-
-@dataclass(frozen=True)
-class AnswerColumns:
-    """The columns of a table for work and time, where any case has such an answer.
-
-    `usual_metrics` has the metric that most cases rest on, which is in the heading; cells name only other ones.
-    """
-
-    usual_metrics: Mapping[Answer, str | None]
-
-    @classmethod
-    def of_cases(cls, cases: Sequence[CaseResult]) -> "AnswerColumns":
-        """Return the columns for all of these cases."""
-        present = [answer for answer in ANSWERS if any(answer_of(case, answer) for case in cases)]
-        return cls({answer: usual_metric(cases, answer) for answer in present})
-
-    @property
-    def headings(self) -> list[str]:
-        """The headings of the columns."""
-        return [
-            f"{answer}: {prose(metric_label(metric))}" if metric else answer
-            for answer, metric in self.usual_metrics.items()
-        ]
-
-    def cells(self, case: CaseResult) -> list[str]:
-        """Return the cells of a case: word, change and interval; empty for an answer that nothing could differ in."""
-        return [
-            NOT_MEASURED if is_missing(case, answer) else _answer_cell(answer_of(case, answer), metric)
-            for answer, metric in self.usual_metrics.items()
-        ]
-
-
-def _answer_cell(answered: CaseAnswer | None, usual_metric: str | None) -> str:
-    if answered is None:
-        return ""
-    decided = answered.decided
-    if decided is None or answered.word == "identical":
-        return answered.word
-    named = "" if decided.metric == usual_metric else f" {prose(metric_label(decided.metric))}"
-    return f"{emphasized(answered.word)}{named} {change(decided.change)} {interval(decided.low, decided.high)}"
-
-
-def failure_line(failure: str, *, failed: bool = True) -> str:
-    """Return why a case failed; `failed` is false if it was measured nevertheless."""
-    return f"{'failed: ' if failed else ''}{prose(failure[:FAILURE_LENGTH])}"
-
-
-def failed_check_lines(validity: Validity) -> list[str]:
-    """Return a line for each check that does not hold."""
-    failed = [failed_check(check.check, check.value, check.limit) for check in validity.failed]
-    return [f"invalid: {prose(text)}" for text in failed]
-
-
-def repeating(document: Comparison | RunReport, facts: Sequence[str]) -> str:
-    """Return a folded section on how to repeat a measurement; `facts` are lines of the kind of document."""
-    platform, kind = document.platform, "run" if isinstance(document, RunReport) else "comparison"
-    lines = [
-        f"command: {code(document.command_line)}",
-        f"seed: {document.settings.seed}",
-        *facts,
-        f"platform: {code(platform.name)}, {code(platform.cpu)}, {platform.cores} cores, "
-        f"kernel {code(platform.kernel)}, fingerprint {code(platform.fingerprint)}",
-        f"{kind}: {code(document.id)} of {code(document.created)}",
-    ]
-    return folded("How to repeat it", bullets(lines))
-
-
-def settings_fact(settings: Settings) -> str:
-    """Return the minimum effects, q and level in a line."""
-    effects = ", ".join(f"{engine} {percent(value)}" for engine, value in settings.min_effect.items())
-    level = "" if settings.level is None else f"; intervals of {percent(settings.level)}"
-    return f"smallest change that counts: {effects}; q {settings.q:g}{level}"
-
-
-def build_facts(build: MeasuredServer) -> str:
-    """Return a build in a line: names, configuration, commit, flags, compiler, allocator."""
-    parts = [
-        code(build.name),
-        prose(build.version),
-        *(code(f"{name}={value}") for name, value in build.config.items()),
-    ]
-    if build.commit:
-        parts.append(f"commit {code(build.commit)}")
-    parts.append(f"build {code(build.build)}")
-    parts.append(f"flags {code(build.flags)}" if build.flags else "flags unknown")
-    if build.compiler:
-        parts.append(code(build.compiler))
-    if build.allocator:
-        parts.append(code(build.allocator))
-    return ", ".join(parts)
+def folded(shown: str, content: str) -> str:
+    """Return content of which only a summary, which is HTML, is visible until a reader opens it."""
+    return f"<details><summary>{shown}</summary>\n\n{content}\n\n</details>"
 
 
 # How foreign text is written.
 
 
-def _prose_of_line(line: str, *, at_start: bool, names: Container[str] = ()) -> str:
-    words = " ".join(_word(word, names) for word in line.split(" "))
+def _prose_of_line(line: str, *, at_start: bool) -> str:
+    words = " ".join(_word(word) for word in line.split(" "))
     return BLOCK_START.sub(_escaped_start, words, count=1) if at_start and BLOCK_START.match(words) else words
 
 
@@ -248,8 +167,8 @@ def _escaped_start(start: re.Match[str]) -> str:
     return f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}"
 
 
-def _word(word: str, names: Container[str] = ()) -> str:
-    """Return a safe word as it is, a name and any other as code, without the punctuation around it."""
+def _word(word: str) -> str:
+    """Return a safe word as it is, any other as code, without the punctuation around it."""
     core = word.lstrip(OPENING)
     before, core = word[: len(word) - len(core)], core.rstrip(CLOSING)
     after = word[len(before) + len(core) :]
@@ -259,7 +178,7 @@ def _word(word: str, names: Container[str] = ()) -> str:
         return _escaped(before + core + after)
     if "[" in before or "]" in after:
         return code(word)  # at the beginning of a list it could be the box of a task
-    is_plain = WORD.fullmatch(core) is not None and COMMIT_HASH.fullmatch(core) is None and core not in names
+    is_plain = WORD.fullmatch(core) is not None and COMMIT_HASH.fullmatch(core) is None
     return _escaped(before) + (_escaped(core) if is_plain else code(core)) + _escaped(after)
 
 

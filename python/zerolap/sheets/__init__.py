@@ -1,8 +1,32 @@
 """Documents as they are shown, made once: each figure, its unit, its rounding and its sentence."""
 
 from zerolap.sheets.bisect_sheet import bisect_sheet as bisect_sheet
+from zerolap.sheets.case_rows import CaseRow as CaseRow, cases_of as cases_of, rows_of as rows_of
+from zerolap.sheets.case_sentences import case_sentences as case_sentences
+from zerolap.sheets.case_words import (
+    answers as answers,
+    in_order as in_order,
+    ranked as ranked,
+    skipped_line as skipped_line,
+    statement as statement,
+    trials as trials,
+)
+from zerolap.sheets.change_reasons import Reason as Reason, places_of as places_of, reasons_of as reasons_of
+from zerolap.sheets.change_sheet import (
+    changed_cases as changed_cases,
+    comparison_document as comparison_document,
+    pull_request_sheet as pull_request_sheet,
+    reason_section as reason_section,
+)
 from zerolap.sheets.check_sheet import check_sheet as check_sheet
 from zerolap.sheets.commit_shares_sheet import commit_shares_sheet as commit_shares_sheet
+from zerolap.sheets.comparison_reading import (
+    case_statements as case_statements,
+    reading_of as reading_of,
+    with_reading as with_reading,
+)
+from zerolap.sheets.comparison_sheet import comparison_sheet as comparison_sheet
+from zerolap.sheets.detail import COMMENT as COMMENT, DOCUMENT as DOCUMENT
 from zerolap.sheets.format import (
     ARROW as ARROW,
     COMMIT_DIGITS as COMMIT_DIGITS,
@@ -28,10 +52,32 @@ from zerolap.sheets.format import (
     weighting as weighting,
 )
 from zerolap.sheets.gate import gate_sentence as gate_sentence
+from zerolap.sheets.headline import Headline as Headline, headline_of as headline_of
 from zerolap.sheets.history_sheet import (
     NO_CHANGES as NO_CHANGES,
     history_sheet as history_sheet,
     platform_event as platform_event,
+)
+from zerolap.sheets.lengths import Lengths as Lengths
+from zerolap.sheets.measured_change import (
+    GITHUB as GITHUB,
+    Acknowledgement as Acknowledgement,
+    BranchRegression as BranchRegression,
+    Building as Building,
+    Cancelled as Cancelled,
+    ChangedLines as ChangedLines,
+    CommitRange as CommitRange,
+    Done as Done,
+    Failed as Failed,
+    PlatformOutcome as PlatformOutcome,
+    PlatformState as PlatformState,
+    PullRequestState as PullRequestState,
+    Running as Running,
+    Superseded as Superseded,
+    Unaffected as Unaffected,
+    Waiting as Waiting,
+    changed_lines as changed_lines,
+    in_order_of_names as in_order_of_names,
 )
 from zerolap.sheets.opportunities_sheet import (
     bounds_of_case as bounds_of_case,
@@ -41,13 +87,12 @@ from zerolap.sheets.opportunities_sheet import (
     saving_of_case as saving_of_case,
 )
 from zerolap.sheets.outcome_words import (
-    PLURALS as PLURALS,
     WORDS as WORDS,
     Word as Word,
     failed_check as failed_check,
-    word_counts as word_counts,
 )
 from zerolap.sheets.profile_sheet import profile_sheet as profile_sheet
+from zerolap.sheets.run_sheet import run_sheet as run_sheet, run_word as run_word
 from zerolap.sheets.sheet import (
     Cell as Cell,
     Column as Column,
@@ -70,5 +115,4 @@ from zerolap.sheets.sweep_sheet import (
     sweep_sheet as sweep_sheet,
     with_sweep_reading as with_sweep_reading,
 )
-from zerolap.sheets.traced_section import traced_of_comparison as traced_of_comparison, traced_of_run as traced_of_run
 from zerolap.sheets.version_table_sheet import version_table_sheet as version_table_sheet

@@ -58,6 +58,12 @@ def count(value: float | None) -> str:
     return f"{value:.1g}"
 
 
+def signed_count(value: float) -> str:
+    """Write a difference of counts with its sign: `+810`, `-28`, `+0.25`."""
+    shown = f"{value:,.0f}" if abs(value) >= 10 else count(value)
+    return f"+{shown}" if value > 0 else shown
+
+
 def per_side(values: PerSide | None) -> str:
     """Write a value of each side: `1 → 2`, with `none` for a side that has none."""
     if values is None:
@@ -97,6 +103,11 @@ def rough_duration(seconds: float) -> str:
 def metric_label(name: str) -> str:
     """Return how a metric is called in a sentence."""
     return METRICS[name].label if name in METRICS else name.replace("_per_op", "_per_request").replace("_", " ")
+
+
+def metric_heading(name: str) -> str:
+    """Return how a metric is called where there is little room."""
+    return METRICS[name].heading if name in METRICS else metric_label(name)
 
 
 def listing(parts: Iterable[str]) -> str:

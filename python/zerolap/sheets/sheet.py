@@ -4,11 +4,14 @@ A sheet holds text as it is read: each figure is rounded, has its unit and stand
 the code under test; each writer guards it for where it is shown. What stands in backticks in a sentence is a name.
 """
 
-from typing import Literal, TypeAlias
+from collections.abc import Container
+from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
 from zerolap.records import Record
+
+PUNCTUATION: Final = "([{\"'.,;:!?)]}"
 
 Mark: TypeAlias = Literal[
     "regression",
@@ -30,10 +33,12 @@ Mark: TypeAlias = Literal[
 class Cell(Record):
     """A cell of a table; `link` is the address of a page of the lab, relative to its root.
 
+    `detail` stands behind the text, such as the interval of a change; it is left out where there is little room.
     `is_part` is set in the first cell of a row that is a part of the row above it, such as a case of a command.
     """
 
     text: str = ""
+    detail: str = ""
     is_name: bool = False
     is_part: bool = False
     mark: Mark | None = None
@@ -44,10 +49,12 @@ class Column(Record):
     """A column of a table.
 
     `rank` is by which columns are left out where there is little room: the highest goes first, 0 always stays.
+    `detail` of the heading is left out before.
     """
 
     key: str
     heading: str
+    detail: str = ""
     unit: str = ""
     is_number: bool = False
     rank: int = 0
@@ -58,30 +65,40 @@ class Column(Record):
 
     @property
     def title(self) -> str:
-        """The heading with its unit."""
-        return f"{self.heading}, {self.unit}" if self.unit else self.heading
+        """The heading with its detail and its unit."""
+        heading = f"{self.heading}: {self.detail}" if self.detail else self.heading
+        return f"{heading}, {self.unit}" if self.unit else heading
 
 
 class Table(Record):
-    """A table; `left_out` is how many rows are not in it."""
+    """A table; `left_out` is how many rows are not in it, `remark` stands below it."""
 
     key: str = ""
     heading: str = ""
     columns: list[Column]
     rows: list[list[Cell]]
     left_out: int = 0
+    remark: str = ""
+
+
+class WebLink(Record):
+    """An address outside of the lab, such as that of changed lines; names in its text stand in backticks."""
+
+    text: str
+    address: str
 
 
 class Sentence(Record):
-    """A sentence, after a word that says what it is, such as `accepted`."""
+    """A sentence, after a word that says what it is, such as `accepted`; names in both stand in backticks."""
 
     text: str
     label: str = ""
     mark: Mark | None = None
+    links: list[WebLink] = Field(default_factory=list)
 
 
 class Fact(Record):
-    """A fact beside its label, such as the base of a comparison; names in it stand in backticks."""
+    """A fact beside its label, such as the base of a comparison; names in both stand in backticks."""
 
     label: str
     text: str
@@ -106,7 +123,8 @@ class Section(Record):
     """A part of a sheet, in the order in which it is read.
 
     `title` is a sentence, `remark` stands beside it. What `is_folded` is opened by the reader: a terminal shows it
-    where everything is asked for. `key` is the name of what the section is about, such as a case.
+    where everything is asked for. `key` is the name of what the section is about, such as a case. `is_ranked` is
+    whether its sentences are in the order of their importance, which numbers show.
     """
 
     key: str = ""
@@ -114,6 +132,7 @@ class Section(Record):
     remark: str = ""
     mark: Mark | None = None
     is_folded: bool = False
+    is_ranked: bool = False
     facts: list[Fact] = Field(default_factory=list)
     sentences: list[Sentence] = Field(default_factory=list)
     tables: list[Table] = Field(default_factory=list)
@@ -121,12 +140,31 @@ class Section(Record):
     sections: list["Section"] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
 
+    @property
+    def has_content(self) -> bool:
+        """Whether there is anything below its title."""
+        return any((self.facts, self.sentences, self.tables, self.stacks, self.sections, self.notes))
+
 
 class Sheet(Section):
-    """A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it."""
+    """A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it.
+
+    The title goes on with `continuation`, which is less important.
+    """
 
     kind: str
+    continuation: str = ""
     closing: list[Fact] = Field(default_factory=list)
+
+
+def opened(section: Section) -> Section:
+    """Return a section that is shown also where not everything is asked for."""
+    return section.model_copy(update={"is_folded": False})
+
+
+def folded(section: Section) -> Section:
+    """Return a section that the reader opens."""
+    return section.model_copy(update={"is_folded": True})
 
 
 def name(text: str, *, mark: Mark | None = None, link: str | None = None, is_part: bool = False) -> Cell:
@@ -137,3 +175,13 @@ def name(text: str, *, mark: Mark | None = None, link: str | None = None, is_par
 def as_name(text: str) -> str:
     """Return a name for a sentence: in backticks, and without any in it."""
     return f"`{text.replace('`', chr(39))}`" if text else ""
+
+
+def with_names(text: str, names: Container[str]) -> str:
+    """Return a sentence in which these names stand in backticks, without the punctuation around them."""
+    return " ".join(_as_known_name(word, names) for word in text.replace("`", "'").split(" "))
+
+
+def _as_known_name(word: str, names: Container[str]) -> str:
+    core = word.strip(PUNCTUATION)
+    return word.replace(core, as_name(core), 1) if core and core in names else word

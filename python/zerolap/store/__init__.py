@@ -28,7 +28,6 @@ from zerolap.store.kept_series import (
     SeriesFilter as SeriesFilter,
     VersionedSeries as VersionedSeries,
 )
-from zerolap.store.kept_sweep import KeptSweep as KeptSweep
 from zerolap.store.measured_values import TrialSeries as TrialSeries
 from zerolap.store.platform_records import (
     PlatformState as PlatformState,

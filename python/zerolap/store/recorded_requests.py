@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
 from sqlalchemy import Connection, Row, Table, delete, select, update
@@ -15,6 +15,7 @@ from zerolap.records import (
     Platform,
     Priority,
     Request,
+    RequestKind,
     RequestState,
     Resolved,
     Revision,
@@ -73,7 +74,7 @@ class RequestInShort:
     reason: str
     submitted: float
     ended: float | None
-    kind: Literal["compare", "run"] = "compare"
+    kind: RequestKind = "compare"
     unreadable: str = ""
 
     @property
@@ -227,7 +228,7 @@ def in_short(connection: Connection, identity: str) -> RequestInShort | None:
 
 
 def undocumented_in_short(connection: Connection, limit: int) -> list[RequestInShort]:
-    """Return the newest requests to this machine of which nothing was measured yet, in short, the newest first."""
+    """Return the newest requests to this machine that have no document yet, in short, the newest first."""
     is_meant = (request.c.platform == "", request.c.state != "done", document.c.id.is_(None))
     joined = select(request).join(document, document.c.id == request.c.id, isouter=True).where(*is_meant)
     return [request_in_short(row) for row in connection.execute(joined.order_by(request.c.number.desc()).limit(limit))]
@@ -260,8 +261,8 @@ def states(connection: Connection, identities: Iterable[str]) -> dict[str, Reque
     return {row.id: row.state for row in connection.execute(statement)}
 
 
-def kinds(connection: Connection, identities: Iterable[str]) -> dict[str, Literal["compare", "run"]]:
-    """Return whether requests are comparisons or runs, by id."""
+def kinds(connection: Connection, identities: Iterable[str]) -> dict[str, RequestKind]:
+    """Return whether requests are comparisons, runs or sweeps, by id."""
     statement = select(request.c.id, request.c.kind).where(request.c.id.in_(list(identities)))
     return {row.id: row.kind for row in connection.execute(statement)}
 

@@ -9,7 +9,15 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
-from zerolap.records import Platform, RequestState, Revision, TrialsJob, UnreadableRecord, read_stored_job
+from zerolap.records import (
+    Platform,
+    RequestKind,
+    RequestState,
+    Revision,
+    TrialsJob,
+    UnreadableRecord,
+    read_stored_job,
+)
 from zerolap.store import trials
 from zerolap.store.database import Database
 from zerolap.store.documents import Kind, StoredRow, short_row
@@ -28,7 +36,7 @@ MOST_OF_ID: Final = 1_000
 RESULTS_OF_CASES: Final = 100
 """So many of the newest results are searched for cases."""
 DIGITS_OF_CHANGE: Final = 32
-ID_BEGINS: Final = re.compile(r"[cr]-[0-9a-f-]{4,64}")
+ID_BEGINS: Final = re.compile(r"[crw]-[0-9a-f-]{4,64}")
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class RequestFilter:
     text: str = ""
     state: str = ""
     platform: str = ""
-    kind: Literal["", "compare", "run"] = ""
+    kind: RequestKind | Literal[""] = ""
 
 
 @dataclass(frozen=True)

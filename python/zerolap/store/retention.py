@@ -26,7 +26,7 @@ GRACE_SECONDS: Final = 86_400.0
 BUILD_SECONDS: Final = 30 * 86_400.0
 TRIAL_BLOBS: Final = (
     *(trial.c.graph, trial.c.graph_alone, trial.c.graph_tick, trial.c.call_counts),
-    *(trial.c.timeline, trial.c.stacks, trial.c.executed, trial.c.traced),
+    *(trial.c.timeline, trial.c.stacks, trial.c.executed, trial.c.traced, trial.c.snapshot),
 )
 """The columns of a trial that hold digests of blobs."""
 DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b")
@@ -82,9 +82,11 @@ def outlived(connection: Connection, retention: Retention, now: float) -> list[s
     if retention.seconds is None and retention.per_branch is None:
         return []
     columns = (request.c.id, request.c.topic, request.c.platform, request.c.state, request.c.submitted)
+    # Sweeps that are done have documents of their own, with which they go.
+    others = select(*columns).outerjoin(sweep, sweep.c.id == request.c.id).where(sweep.c.id.is_(None))
     later: dict[tuple[str, str], int] = {}
     removable = []
-    for row in connection.execute(select(*columns).order_by(request.c.number.desc())):
+    for row in connection.execute(others.order_by(request.c.number.desc())):
         rank = later[row.topic, row.platform] = later.get((row.topic, row.platform), 0) + 1
         is_new = retention.per_branch is not None and rank <= retention.per_branch
         is_young = retention.seconds is not None and now - row.submitted < retention.seconds
@@ -145,7 +147,8 @@ def _oldest_kept(retention: Retention, now: float) -> str | None:
 
 
 def remove_sweeps(connection: Connection, identities: Collection[str]) -> None:
-    """Remove sweeps of snapshots."""
+    """Remove sweeps of snapshots with their requests."""
+    connection.execute(delete(request).where(request.c.id.in_(list(identities))))
     connection.execute(delete(sweep).where(sweep.c.id.in_(list(identities))))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -21,6 +21,7 @@ from zerolap.records import (
     Measurement,
     Platform,
     Request,
+    RequestKind,
     RequestState,
     Resolved,
     RunReport,
@@ -43,7 +44,6 @@ from zerolap.store.fleet import FleetRecords
 from zerolap.store.history_records import HistoryRecords
 from zerolap.store.imported_records import ImportedRecords
 from zerolap.store.kept_histories import KeptHistories
-from zerolap.store.kept_sweep import KeptSweep, kept_sweep
 from zerolap.store.measured_values import MeasuredValues
 from zerolap.store.platform_records import PlatformRecords
 from zerolap.store.recorded_requests import RecordedRequest, RequestInShort
@@ -158,13 +158,6 @@ class Store:
         """The directory of builds on this machine."""
         return self._database.directory / "builds"
 
-    def sweep(self, digest: str) -> AbstractContextManager[KeptSweep]:
-        """Open what is kept on this machine of a sweep that has not ended; raises `RequestBusy`, `EnvironmentMissing`.
-
-        The digest is of all that it measures. Those that have ended are in `sweeps`.
-        """
-        return kept_sweep(self._database.directory / "sweeps", digest)
-
     def database_bytes(self) -> int:
         """Return what the database takes; raises `EnvironmentMissing`."""
         return self._database.size_bytes()
@@ -231,7 +224,7 @@ class Store:
             return requests.unfinished(connection, digest)
 
     def undocumented(self, limit: int) -> list[RequestInShort]:
-        """Return the newest requests to this machine of which nothing was measured yet, the newest first."""
+        """Return the newest requests to this machine that have no document yet, the newest first."""
         with self._database.reading() as connection:
             return requests.undocumented_in_short(connection, limit)
 
@@ -245,7 +238,7 @@ class Store:
         with self._database.reading() as connection:
             return requests.state(connection, identity)
 
-    def kinds(self, identities: Iterable[str]) -> dict[str, Literal["compare", "run"]]:
+    def kinds(self, identities: Iterable[str]) -> dict[str, RequestKind]:
         """Return what those of the requests are that are recorded, by id."""
         with self._database.reading() as connection:
             return requests.kinds(connection, identities)
@@ -314,7 +307,7 @@ class Store:
             outlived += self._beyond_bytes(connection, retention, blobs, set(outlived))
             histories = retention_rows.outlived_histories(connection, retention, now)
             sweeps = retention_rows.outlived_sweeps(connection, retention, now)
-            kept = self._kept_blobs(connection, set(outlived))
+            kept = self._kept_blobs(connection, {*outlived, *sweeps})
             kept.update(blob for identity, blob in blobs_of_sweeps(connection).items() if identity not in sweeps)
             needed, artifacts = retention_rows.open_builds(connection), []
             for build, builder, digest in retention_rows.packed_builds(connection):

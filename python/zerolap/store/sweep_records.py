@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, select
 
-from zerolap.records import SnapshotReport, SweepReport, UnreadableRecord, read_stored_sweep
+from zerolap.records import SnapshotReport, SweepReport, UnreadableRecord, UsageError, read_stored_sweep
 from zerolap.store.blobs import Blobs
 from zerolap.store.database import Database, insert_of
 from zerolap.store.documents import as_json
-from zerolap.store.recorded_requests import find, keep_platform
-from zerolap.store.tables import sweep
+from zerolap.store.recorded_requests import LAST_CHARACTER, LATEST, find, keep_platform
+from zerolap.store.tables import request, sweep
 
 NOUN: Final = "sweep of snapshots"
 
@@ -55,11 +55,26 @@ class SweepRecords:
     def report(self, wanted: str) -> SweepReport:
         """Return the sweep with that id, the unique beginning of an id, or `latest`.
 
-        Raises `UsageError` where there is none, `BlobDamaged`, `UnreadableRecord`.
+        Raises `UsageError` where there is none, or it is not done, `BlobDamaged`, `UnreadableRecord`.
         """
+        unfinished = self.unfinished(wanted)
+        if unfinished is not None:
+            raise UsageError(
+                f"the sweep {unfinished} is not done", hint=f"zerolap explain {unfinished} shows what is recorded"
+            )
         with self._database.reading() as connection:
             row = find(connection, sweep, wanted, NOUN)
         return read_stored_sweep(self._blobs.get(row.blob).decode(), row.id)
+
+    def unfinished(self, wanted: str) -> str | None:
+        """Return the id of the request, of which it is the unique beginning, for a sweep that is not done."""
+        if wanted == LATEST:
+            return None
+        is_meant = (request.c.kind == "snapshot", request.c.id >= wanted, request.c.id < wanted + LAST_CHARACTER)
+        joined = select(request.c.id).join(sweep, sweep.c.id == request.c.id, isouter=True)
+        with self._database.reading() as connection:
+            ids = list(connection.execute(joined.where(*is_meant, sweep.c.id.is_(None)).limit(2)).scalars())
+        return ids[0] if len(ids) == 1 else None
 
     def has(self, identity: str) -> bool:
         """Whether there is a sweep with exactly that id."""

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 # Raised with each change of the tables: a store of another revision is refused.
-REVISION = 1
+REVISION = 2
 
 metadata = MetaData(
     naming_convention={
@@ -110,9 +110,9 @@ platform_facts = Table(
     Column("first_seen", String, nullable=False),
 )
 
-# A comparison or run as it was asked for, in `document`. `platform` is the name of a fleet's platform, empty for this
-# machine; `reason` states why the request failed, was superseded or waits. What it means on its platform is null until
-# its servers are built: `resolved`, with its digest, its platform and the variants of its builds by side.
+# A comparison, run or sweep as it was asked for, in `document`. `platform` is the name of a fleet's platform, empty for
+# this machine; `reason` states why the request failed, was superseded or waits. What it means on its platform is null
+# until its servers are built: `resolved`, with its digest, its platform and the variants of its builds by side.
 request = Table(
     "request",
     metadata,
@@ -133,7 +133,7 @@ request = Table(
     Column("platform_fingerprint", ForeignKey("platform.fingerprint")),
     Column("variants", Text),
     Column("resolved", Text),
-    CheckConstraint("kind IN ('compare', 'run')", name="kind"),
+    CheckConstraint("kind IN ('compare', 'run', 'snapshot')", name="kind"),
     CheckConstraint(
         "state IN ('waiting', 'running', 'done', 'interrupted', 'failed', 'cancelled', 'superseded')", name="state"
     ),
@@ -185,6 +185,7 @@ trial = Table(
     Column("executed", String),
     Column("executed_code", String),
     Column("traced", String),
+    Column("snapshot", String),
     Column("placement", String),
     Column("seconds", Float, nullable=False),
     Column("method", Integer, nullable=False),
@@ -313,7 +314,8 @@ finding = Table(
     Index(None, "function"),
 )
 
-# A sweep of snapshots that has ended: `blob` is the digest of its document, `document` is it without its repetitions.
+# A sweep of snapshots that is done, with the id of its request: `blob` is the digest of its document, `document` is it
+# without its repetitions.
 sweep = Table(
     "sweep",
     metadata,

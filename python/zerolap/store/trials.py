@@ -37,7 +37,8 @@ from zerolap.store.recorded_requests import keep_revision
 from zerolap.store.tables import build, job, metric, request, revision_build, series, trial
 
 MEASURED_COLUMNS = (
-    *("graph", "graph_alone", "graph_tick", "call_counts", "timeline", "stacks", "executed", "executed_code", "traced"),
+    *("graph", "graph_alone", "graph_tick", "call_counts", "timeline", "stacks", "executed", "executed_code"),
+    *("traced", "snapshot"),
     *("seconds", "method", "zerolap", "began", "facts", "instrument", "load_host"),
 )
 """The fields of a measurement that are columns of their own."""
@@ -296,8 +297,8 @@ def _series_of(
     context: _Context,
     toolchains: Mapping[str, _Toolchain],
 ) -> SeriesKey | None:
-    """Return the series key of a trial, without the metric; None at a rate chosen for these servers."""
-    if trials_job.is_paced:
+    """Return the series key of a trial, without the metric; None in a sweep, or at a rate chosen for these servers."""
+    if trials_job.is_paced or trials_job.part is not None:
         return None
     server, amounts, placement = trials_job.servers[side], measurement.amounts, measurement.placement
     toolchain = toolchains.get(server.build, _Toolchain())

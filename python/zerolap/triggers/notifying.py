@@ -12,22 +12,16 @@ import structlog
 from zerolap.github import GitHub
 from zerolap.judge import CaseRegression, PushChange, changes_in, regressed_in, repaired_by
 from zerolap.records import Comparison, UnreadableRecord, ZerolapError, revision_of
-from zerolap.report import plain
 from zerolap.report.pull_request import (
-    BranchRegression,
-    CommitRange,
-    Done,
-    PlatformOutcome,
     closed_notice,
     closing_text,
-    headline_of,
     issue_body,
     issue_title,
     opened_notice,
-    plain_writing,
     slack_closed,
     slack_opened,
 )
+from zerolap.sheets import BranchRegression, CommitRange, Done, PlatformOutcome, headline_of, plain
 from zerolap.store import Post, Store, StoredTrigger
 from zerolap.triggers.mirror import Mirror
 from zerolap.triggers.outbox import Message, Outbox
@@ -326,7 +320,7 @@ def headline(push: Push, comparisons: Sequence[Comparison]) -> str:
     if not comparisons:
         return f"not measured: {plain('; '.join(push.failures))}"
     platforms = [PlatformOutcome(comparison.platform.name, Done(), comparison) for comparison in comparisons]
-    text = headline_of(platforms, plain_writing()).text
+    text = headline_of(platforms).plain
     return "; ".join([text, *(plain(failure) for failure in push.failures)])
 
 

@@ -11,7 +11,7 @@ import structlog
 from zerolap.build import changes_between
 from zerolap.documents import FalseAlarmRecord, read_comparison
 from zerolap.records import AttemptState, Comparison, JobKind, UnreadableRecord, UsageError
-from zerolap.report.pull_request import (
+from zerolap.sheets import (
     Acknowledgement,
     Building,
     Cancelled,

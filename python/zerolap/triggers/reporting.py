@@ -20,12 +20,12 @@ from zerolap.report.pull_request import (
     MOST_BYTES,
     CheckOutput,
     CommitStatus,
-    PullRequestState,
     body_markdown,
     check_output,
     commit_status,
     unmeasured_output,
 )
+from zerolap.sheets import PullRequestState
 from zerolap.store import Post, Store
 from zerolap.triggers.failed_subjects import FailedSubjects
 from zerolap.triggers.outbox import Message, Outbox

@@ -29,6 +29,12 @@ export function Sheet({ sheet, children }: Properties) {
     <>
       <h1>
         <Sentence text={sheet.title} />
+        {sheet.continuation !== "" && (
+          <>
+            {"; "}
+            <Sentence text={sheet.continuation} />
+          </>
+        )}
       </h1>
       {sheet.remark !== "" && (
         <p class="quiet">
@@ -36,7 +42,7 @@ export function Sheet({ sheet, children }: Properties) {
         </p>
       )}
       <Facts facts={sheet.facts} />
-      <Sentences sentences={sheet.sentences} />
+      <Sentences section={sheet} />
       <Notes notes={sheet.notes} />
       {children}
       <Figures section={sheet} level={2} />
@@ -50,7 +56,7 @@ export function SheetContent({ section, level }: { section: Section; level: numb
   return (
     <>
       <Facts facts={section.facts} />
-      <Sentences sentences={section.sentences} />
+      <Sentences section={section} />
       <Figures section={section} level={level} />
       <Notes notes={section.notes} />
     </>
@@ -74,19 +80,36 @@ function Figures({ section, level }: { section: Section; level: number }) {
   );
 }
 
-function Sentences({ sentences }: { sentences: SheetSentence[] }) {
-  if (sentences.length === 0) {
+function Sentences({ section }: { section: Section }) {
+  if (section.sentences.length === 0) {
     return null;
   }
+  const List = section.is_ranked ? "ol" : "ul";
   return (
-    <ul>
-      {sentences.map(({ label, text, mark }) => (
-        <li key={label + text} class={mark ?? ""}>
-          {label !== "" && <b>{label}: </b>}
-          <Sentence text={text} />
-        </li>
+    <List>
+      {section.sentences.map((sentence) => (
+        <ListedSentence key={sentence.label + sentence.text} sentence={sentence} />
       ))}
-    </ul>
+    </List>
+  );
+}
+
+function ListedSentence({ sentence: { label, text, mark, links } }: { sentence: SheetSentence }) {
+  return (
+    <li class={mark ?? ""}>
+      {label !== "" && (
+        <b>
+          <Sentence text={label} />:{" "}
+        </b>
+      )}
+      <Sentence text={text} />
+      {links.map((link) => (
+        <a key={link.address} href={link.address}>
+          {" "}
+          <Sentence text={link.text} />
+        </a>
+      ))}
+    </li>
   );
 }
 
@@ -147,19 +170,30 @@ export function SheetTable({ table, level = 3, label = "" }: TableProperties) {
         </table>
       </WideTable>
       {table.left_out > 0 && <p class="quiet">{table.left_out.toLocaleString("en")} more are not listed.</p>}
+      {table.remark !== "" && (
+        <p class="quiet">
+          <Sentence text={table.remark} />
+        </p>
+      )}
     </>
   );
 }
 
-function titleOf(column: Column): string {
-  return column.unit === "" ? column.heading : `${column.heading}, ${column.unit}`;
+function titleOf({ heading, detail, unit }: Column): string {
+  const whole = detail === "" ? heading : `${heading}: ${detail}`;
+  return unit === "" ? whole : `${whole}, ${unit}`;
 }
 
 export function SheetCell({ cell, column }: { cell: Cell | undefined; column: Column }) {
   if (cell === undefined) {
     return <td />;
   }
-  const shown = <Marked {...cell} />;
+  const shown = (
+    <>
+      <Marked {...cell} />
+      {cell.detail !== "" && <span class="quiet"> {cell.detail}</span>}
+    </>
+  );
   const content = cell.link === null ? shown : <a href={cell.link}>{shown}</a>;
   const names = [column.is_number && "number", column.is_code && "code", cell.is_part && "part"];
   const className = names.filter(Boolean).join(" ");

@@ -166,10 +166,12 @@ export interface CaseResult {
 /**
  * A cell of a table; `link` is the address of a page of the lab, relative to its root.
  *
+ * `detail` stands behind the text, such as the interval of a change; it is left out where there is little room.
  * `is_part` is set in the first cell of a row that is a part of the row above it, such as a case of a command.
  */
 export interface Cell {
   text: string;
+  detail: string;
   is_name: boolean;
   is_part: boolean;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
@@ -275,10 +277,12 @@ export interface ChildStep {
  * A column of a table.
  *
  * `rank` is by which columns are left out where there is little room: the highest goes first, 0 always stays.
+ * `detail` of the heading is left out before.
  */
 export interface Column {
   key: string;
   heading: string;
+  detail: string;
   unit: string;
   is_number: boolean;
   rank: number;
@@ -534,7 +538,7 @@ export interface Estimate {
   high: number;
 }
 
-/** A fact beside its label, such as the base of a comparison; names in it stand in backticks. */
+/** A fact beside its label, such as the base of a comparison; names in both stand in backticks. */
 export interface Fact {
   label: string;
   text: string;
@@ -666,7 +670,7 @@ export interface FleetJob {
   engine: string | null;
   subject: string;
   request: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   platform: string;
   state: "ready" | "claimed" | "done" | "failed" | "given up" | "cancelled";
   agent: string | null;
@@ -690,7 +694,7 @@ export interface FleetQueue {
 /** A request to the fleet; `jobs` are counted by the state of the last try at each. */
 export interface FleetRequest {
   id: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   platform: string;
   sides: Array<string>;
   head_commit: NamedCommit | null;
@@ -1003,15 +1007,15 @@ export interface ListedPlatform {
 }
 
 /**
- * A comparison or run in the list; `state` is the reason where its document cannot be read.
+ * A comparison, run or sweep in the list; `state` is the reason where its document cannot be read.
  *
- * `outcomes` is empty for a run and for a comparison that is not done. `base` is null for a run. `platform` is the
- * name of the machine, or that of the fleet's platform that was asked for, while no machine has taken it.
- * `head_commit` is null where the head is no commit.
+ * `outcomes` is empty for a run, a sweep, and a comparison that is not done. `base` is null for a single server.
+ * `platform` is the name of the machine, or that of the fleet's platform that was asked for, while no machine has
+ * taken it. `head_commit` is null where the head is no commit.
  */
 export interface ListedReport {
   id: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   created: string;
   base: string | null;
   head: string;
@@ -1129,11 +1133,13 @@ export interface MeasuredCaseRow {
 /**
  * A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
  *
- * `config` holds the settings of the server except those of the case.
+ * `config` holds the settings of the server except those of the case. `subject` is the first line of the commit's
+ * message, empty where it is not known.
  */
 export interface MeasuredServer {
   name: string;
   commit: string | null;
+  subject: string;
   version: string;
   build: string;
   build_id: string;
@@ -1240,7 +1246,7 @@ export interface NamedLines {
 /** A request of which nothing was measured yet, or that is being measured; `reason` states why it waits. */
 export interface OpenRequest {
   id: string;
-  kind: "compare" | "run";
+  path: "comparisons" | "runs" | "snapshots";
   platform: string;
   sides: Array<string>;
   state: string;
@@ -1501,7 +1507,8 @@ export interface ProfiledSide {
  * `answers` are the outcomes by work and time where both were measured, `effort` is how much was measured, `state`
  * states why a comparison is not complete. `order` has the names of the cases, those with a change first;
  * `statements` are sentences on the work and the time of each, `sentences` state what happened to it and how sure
- * that is, for a reader who does not know these words.
+ * that is, for a reader who does not know these words. `remarks` stand beside the verdicts of some cases: what a
+ * change that is not confirmed rests on, or the sides that fail.
  */
 export interface Reading {
   headline: string;
@@ -1511,6 +1518,7 @@ export interface Reading {
   order: Array<string>;
   statements: Record<string, Array<string>>;
   sentences: Record<string, Array<string>>;
+  remarks: Record<string, string>;
 }
 
 /**
@@ -1658,7 +1666,8 @@ export interface SearchResults {
  * A part of a sheet, in the order in which it is read.
  *
  * `title` is a sentence, `remark` stands beside it. What `is_folded` is opened by the reader: a terminal shows it
- * where everything is asked for. `key` is the name of what the section is about, such as a case.
+ * where everything is asked for. `key` is the name of what the section is about, such as a case. `is_ranked` is
+ * whether its sentences are in the order of their importance, which numbers show.
  */
 export interface Section {
   key: string;
@@ -1666,6 +1675,7 @@ export interface Section {
   remark: string;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
   is_folded: boolean;
+  is_ranked: boolean;
   facts: Array<Fact>;
   sentences: Array<Sentence>;
   tables: Array<Table>;
@@ -1674,11 +1684,12 @@ export interface Section {
   notes: Array<string>;
 }
 
-/** A sentence, after a word that says what it is, such as `accepted`. */
+/** A sentence, after a word that says what it is, such as `accepted`; names in both stand in backticks. */
 export interface Sentence {
   text: string;
   label: string;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
+  links: Array<WebLink>;
 }
 
 /** A case with the metrics and the histories (by number) that it has series in. */
@@ -1751,13 +1762,18 @@ export interface Settings {
   look_shares: Record<string, Record<string, number>> | null;
 }
 
-/** A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it. */
+/**
+ * A document as it is shown; `kind` is what it is of, `closing` is at its end, such as how to repeat it.
+ *
+ * The title goes on with `continuation`, which is less important.
+ */
 export interface Sheet {
   key: string;
   title: string;
   remark: string;
   mark: "regression" | "improvement" | "unsure" | "failed" | "invalid" | "same" | "identical" | "worse" | "better" | "warning" | "strong" | "quiet" | null;
   is_folded: boolean;
+  is_ranked: boolean;
   facts: Array<Fact>;
   sentences: Array<Sentence>;
   tables: Array<Table>;
@@ -1765,6 +1781,7 @@ export interface Sheet {
   sections: Array<Section>;
   notes: Array<string>;
   kind: string;
+  continuation: string;
   closing: Array<Fact>;
 }
 
@@ -2125,13 +2142,14 @@ export interface SweepReading {
   warnings: Array<string>;
 }
 
-/** A table; `left_out` is how many rows are not in it. */
+/** A table; `left_out` is how many rows are not in it, `remark` stands below it. */
 export interface Table {
   key: string;
   heading: string;
   columns: Array<Column>;
   rows: Array<Array<Cell>>;
   left_out: number;
+  remark: string;
 }
 
 /** How often and how long the main thread was off its processor; `queue_ns` is when it could have run. */
@@ -2326,7 +2344,7 @@ export interface TriggerList {
  */
 export interface TriggeredRequest {
   id: string;
-  path: "comparisons" | "runs";
+  path: "comparisons" | "runs" | "snapshots";
   state: string;
   outcomes: Array<OutcomeCount>;
   head_commit: NamedCommit | null;
@@ -2399,6 +2417,12 @@ export interface VersionMap {
   versions_left_out: number;
   series_left_out: number;
   accepted: Array<ListedChange>;
+}
+
+/** An address outside of the lab, such as that of changed lines; names in its text stand in backticks. */
+export interface WebLink {
+  text: string;
+  address: string;
 }
 
 /** A case that was looked at, its part of all weights, and what all opportunities together would bring for it. */
@@ -2501,7 +2525,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "others same",
     "less_is_better": true,
     "unit": "instructions",
-    "label": "instructions per request that comes alone",
+    "label": "instructions per request, sent one at a time",
     "heading": "instructions/request alone"
   },
   "instructions_per_tick": {
@@ -2551,7 +2575,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "never",
     "less_is_better": true,
     "unit": "ns",
-    "label": "CPU ns per request of the programs as built",
+    "label": "CPU ns per request, code where the build put it",
     "heading": "as built CPU ns/request"
   },
   "elapsed_ns_per_op": {
@@ -2561,7 +2585,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "for same",
     "less_is_better": true,
     "unit": "ns",
-    "label": "elapsed ns per request",
+    "label": "ns per request until all replies came",
     "heading": "elapsed ns/request"
   },
   "main_thread_ns_per_op": {
@@ -2661,7 +2685,7 @@ export const METRICS: Record<string, Metric> = {
     "decides": "never",
     "less_is_better": true,
     "unit": "us",
-    "label": "us per call, by the server",
+    "label": "us per call, as the server counts",
     "heading": "µs/call"
   },
   "ops_per_sec": {

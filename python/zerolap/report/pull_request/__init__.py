@@ -1,4 +1,4 @@
-"""Texts on a change: the comment, the check run and status, notices of regressions."""
+"""Texts on a change at its host: the comment, the check run and status, notices of regressions."""
 
 from zerolap.report.pull_request.check_run import (
     CheckOutput as CheckOutput,
@@ -8,7 +8,6 @@ from zerolap.report.pull_request.check_run import (
     unmeasured_output as unmeasured_output,
 )
 from zerolap.report.pull_request.comment import MOST_BYTES as MOST_BYTES, body_markdown as body_markdown
-from zerolap.report.pull_request.headline import headline_of as headline_of
 from zerolap.report.pull_request.notices import (
     closed_notice as closed_notice,
     closing_text as closing_text,
@@ -18,24 +17,4 @@ from zerolap.report.pull_request.notices import (
     slack_closed as slack_closed,
     slack_opened as slack_opened,
 )
-from zerolap.report.pull_request.outcome import (
-    GITHUB as GITHUB,
-    Acknowledgement as Acknowledgement,
-    BranchRegression as BranchRegression,
-    Building as Building,
-    Cancelled as Cancelled,
-    ChangedLines as ChangedLines,
-    CommitRange as CommitRange,
-    Done as Done,
-    Failed as Failed,
-    PlatformOutcome as PlatformOutcome,
-    PlatformState as PlatformState,
-    PullRequestState as PullRequestState,
-    Running as Running,
-    Superseded as Superseded,
-    Unaffected as Unaffected,
-    Waiting as Waiting,
-    changed_lines as changed_lines,
-)
 from zerolap.report.pull_request.sarif import comparison_sarif as comparison_sarif
-from zerolap.report.pull_request.writing import plain_writing as plain_writing

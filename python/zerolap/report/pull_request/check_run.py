@@ -6,23 +6,27 @@ from typing import Final, Literal, TypeAlias
 
 from zerolap.records import CHANGED, CaseResult, FailOn
 from zerolap.report.markdown import code
-from zerolap.report.pull_request.change_reasons import Reason, reasons_of
 from zerolap.report.pull_request.comment import MOST_BYTES, body_markdown
-from zerolap.report.pull_request.headline import Headline, headline_of
-from zerolap.report.pull_request.outcome import (
+from zerolap.sheets import (
     Acknowledgement,
     Cancelled,
+    CaseRow,
     ChangedLines,
     Done,
     Failed,
     PullRequestState,
+    Reason,
     Superseded,
     Unaffected,
+    answers,
+    cases_of,
+    counted,
+    headline_of,
+    plain,
+    reasons_of,
+    rows_of,
+    statement,
 )
-from zerolap.report.pull_request.rows import Row, cases_of, rows_of
-from zerolap.report.pull_request.writing import plain_writing
-from zerolap.report.reading import answers, statement
-from zerolap.sheets import counted, plain
 
 Conclusion: TypeAlias = Literal["success", "failure", "neutral", "cancelled", "action_required"]
 AnnotationLevel: TypeAlias = Literal["notice", "warning"]
@@ -161,13 +165,9 @@ def annotations_of(state: PullRequestState) -> tuple[Annotation, ...]:
     return tuple(annotations[:MOST_ANNOTATIONS])
 
 
-def _headline(state: PullRequestState) -> Headline:
-    return headline_of(state.platforms, plain_writing(), state.acknowledgements, state.needs_approval)
-
-
 def _title(state: PullRequestState, conclusion: Conclusion | None) -> str:
     """Return the headline, after what the conclusion rests on where the headline begins with something else."""
-    headline = _headline(state).text
+    headline = headline_of(state.platforms, state.acknowledgements, state.needs_approval).plain
     cases = cases_of(rows_of(state.platforms, state.acknowledgements))
     if conclusion == "failure":
         failing = sum(any(row.case.fails_on_head_only for row in case.rows) for case in cases)
@@ -232,6 +232,6 @@ def _annotation(reasons: Sequence[Reason], places: Sequence[ChangedLines], *, na
     )
 
 
-def _verdicts(row: Row) -> list[str]:
+def _verdicts(row: CaseRow) -> list[str]:
     changed = [answered for answered in answers(row.case) if answered.word in CHANGED]
     return [statement(answered) for answered in changed if answered.decided is not None]

@@ -5,31 +5,35 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from zerolap.records import Record
-from zerolap.report.markdown import bullets, code, link, link_target
-from zerolap.report.pull_request.change_reasons import reasons_of
-from zerolap.report.pull_request.comment import reason_lines
-from zerolap.report.pull_request.comment_detail import DETAILS
-from zerolap.report.pull_request.comment_tables import answer_columns, changed_table
-from zerolap.report.pull_request.headline import Headline, headline_of
-from zerolap.report.pull_request.outcome import BranchRegression, CommitRange, in_order_of_names
-from zerolap.report.pull_request.rows import Row, rows_of
-from zerolap.report.pull_request.writing import (
-    Writing,
-    markdown_writing,
-    plain_writing,
-    slack,
-    slack_code,
-    slack_writing,
+from zerolap.report.markdown import bullets, code, link, link_target, sentence_with_names
+from zerolap.report.pull_request.slack_markup import slack, slack_code
+from zerolap.report.sheet_markdown import content_markdown, title_markdown
+from zerolap.sheets import (
+    COMMENT,
+    COMMIT_DIGITS,
+    BranchRegression,
+    CaseRow,
+    CommitRange,
+    Headline,
+    Lengths,
+    Section,
+    answers,
+    changed_cases,
+    headline_of,
+    in_order_of_names,
+    plain,
+    reason_section,
+    reasons_of,
+    rows_of,
+    statement,
 )
-from zerolap.report.reading import answers, statement
-from zerolap.sheets import COMMIT_DIGITS, plain
 
 NOTICE_SCHEMA: Final = "zerolap.notice/1"
 TITLE_CHARACTERS: Final = 256
 """The limit of GitHub."""
 TITLE_NAMES: Final = (48, 32, 16)
 """Characters of a name in a title; the first that fits is used."""
-FULL = DETAILS[0]
+FULL: Final = COMMENT[0]
 
 
 class NoticeCase(Record):
@@ -62,8 +66,8 @@ def issue_title(regression: BranchRegression) -> str:
     """Return an issue's title: code spans are the only Markdown that GitHub shows in it."""
     commit = code(regression.commits.head[:COMMIT_DIGITS])
     for name in TITLE_NAMES:
-        lead = _headline(regression, markdown_writing(name, 2 * name)).lead
-        title = f"{lead} ({code(regression.branch, name)}, {commit})"
+        lead = headline_of(regression.platforms, lengths=Lengths(name, 2 * name)).lead
+        title = f"{sentence_with_names(lead)} ({code(regression.branch, name)}, {commit})"
         if len(title) <= TITLE_CHARACTERS:
             return title
     return f"Regression with {commit}"
@@ -73,11 +77,12 @@ def issue_body(regression: BranchRegression) -> str:
     """Return an issue's body in Markdown, without a marker."""
     commits = regression.commits
     rows = [row for row in rows_of(regression.platforms) if row.has_changed]
+    headline, table = _headline(regression), changed_cases(rows, len(regression.platforms), FULL)
+    reasons = reason_section(rows, reasons_of(rows, commits.changed), commits, FULL)
     blocks = [
-        _headline(regression, markdown_writing()).markdown,
+        title_markdown(headline.lead, "; ".join(headline.rest)),
         f"On {code(regression.branch, 80)} since {_commit(commits)}: {code(regression.subject, 120)}",
-        *changed_table(rows, answer_columns(rows), len(regression.platforms), FULL),
-        *reason_lines(rows, reasons_of(rows, commits.changed), commits, FULL),
+        content_markdown(Section(tables=[table], sections=[reasons])),
         bullets(f"{code(name, 60)}: {link('report', url)}" for name, url in _reports(regression).items()),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -98,7 +103,7 @@ def opened_notice(regression: BranchRegression) -> Notice:
         branch=regression.branch,
         base=commits.base,
         head=commits.head,
-        text=_headline(regression, plain_writing()).text,
+        text=_headline(regression).plain,
         cases=[_notice_case(row) for row in rows],
         reports=_reports(regression),
     )
@@ -120,17 +125,16 @@ def closed_notice(repaired: CommitRange, branch: str, subject: str) -> Notice:
 
 def slack_opened(regression: BranchRegression) -> dict[str, Any]:
     """Return a regression as a message for one of Slack's incoming webhooks."""
-    commits, writing = regression.commits, slack_writing()
-    headline = _headline(regression, writing)
+    commits, headline = regression.commits, _headline(regression)
     since = f"{slack_code(commits.repository)}, {slack_code(regression.branch)} since {_slack_commit(commits)}"
     reports = [f"<{link_target(url)}|report of {slack(name, 60)}>" for name, url in _reports(regression).items()]
     lines = [
-        f"*{headline.lead}*",
-        "; ".join(headline.rest),
+        f"*{slack(headline.lead)}*",
+        slack("; ".join(headline.rest)),
         f"{since}: {slack_code(regression.subject, 120)}",
         *reports,
     ]
-    return _slack_message(_headline(regression, plain_writing()).text, "\n".join(filter(None, lines)))
+    return _slack_message(headline.plain, "\n".join(filter(None, lines)))
 
 
 def slack_closed(repaired: CommitRange, branch: str, subject: str) -> dict[str, Any]:
@@ -146,8 +150,8 @@ def _slack_message(fallback: str, text: str) -> dict[str, Any]:
     return {"text": slack(fallback), "blocks": [section], "unfurl_links": False, "unfurl_media": False}
 
 
-def _headline(regression: BranchRegression, writing: Writing) -> Headline:
-    return headline_of(regression.platforms, writing)
+def _headline(regression: BranchRegression) -> Headline:
+    return headline_of(regression.platforms)
 
 
 def _commit(commits: CommitRange) -> str:
@@ -163,6 +167,6 @@ def _reports(regression: BranchRegression) -> dict[str, str]:
     return {platform.name: platform.report_url for platform in platforms if platform.report_url}
 
 
-def _notice_case(row: Row) -> NoticeCase:
+def _notice_case(row: CaseRow) -> NoticeCase:
     statements = [statement(answered) for answered in answers(row.case) if answered.decided is not None]
     return NoticeCase(case=row.case.case, platform=row.platform, verdict=row.word, statements=statements)

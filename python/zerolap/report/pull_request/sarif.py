@@ -10,11 +10,7 @@ from urllib.parse import quote
 
 from zerolap import __version__
 from zerolap.records import CaseResult, Comparison, FailOn, Finding
-from zerolap.report.case_sentences import case_sentences
-from zerolap.report.pull_request.change_reasons import places_of
-from zerolap.report.pull_request.outcome import ChangedLines
-from zerolap.report.reading import ranked
-from zerolap.sheets import one_line
+from zerolap.sheets import ChangedLines, case_sentences, one_line, places_of, ranked
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RULES: Final = {

@@ -34,10 +34,10 @@ function Shown({ overview }: { overview: Overview }) {
         <section>
           <h2>Being measured</h2>
           <ul class="plain-list">
-            {open_requests.map(({ id, kind, sides, platform, state, reason }) => (
+            {open_requests.map(({ id, path, sides, platform, state, reason }) => (
               <li key={id}>
-                <a href={`/${kind === "run" ? "runs" : "comparisons"}/${id}`}>{id}</a>{" "}
-                <code>{sides.join(" → ")}</code> {platform !== "" && <>on {platform} </>}
+                <a href={`/${path}/${id}`}>{id}</a> <code>{sides.join(" → ")}</code>{" "}
+                {platform !== "" && <>on {platform} </>}
                 <b>{state}</b> <span class="quiet">{reason}</span>
               </li>
             ))}

@@ -12,6 +12,7 @@ const STATES = ["waiting", "running", "done", "interrupted", "failed", "cancelle
 const KINDS = [
   ["compare", "comparisons"],
   ["run", "runs"],
+  ["snapshot", "sweeps of snapshots"],
 ] as const;
 
 /** All requests with what became of them, the newest first: filtered, and page by page. */
@@ -28,10 +29,10 @@ export default function ReportsPage({ parameters }: PageProps) {
   const choose = (changes: Record<string, string>) => setParameters({ ...changes, before: null });
   return (
     <>
-      <h1>Comparisons and runs</h1>
+      <h1>Comparisons, runs and sweeps</h1>
       <search class="filter">
         <TextFilter text={text} onText={(written) => choose({ text: written })} />
-        <Choice name="kind" any="comparisons and runs" value={filter.kind} values={KINDS} choose={choose} />
+        <Choice name="kind" any="all kinds" value={filter.kind} values={KINDS} choose={choose} />
         <Choice
           name="state"
           any="any state"

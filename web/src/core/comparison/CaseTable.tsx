@@ -10,7 +10,6 @@ import {
   type Answer,
   answerOf,
   decidingVerdicts,
-  failedOn,
   hasChanged,
   isMissing,
   measuredAnswers,
@@ -18,7 +17,6 @@ import {
   outcomeOf,
   type ShownComparison,
   sorted,
-  unconfirmed,
   usualMetric,
   wordsOf,
 } from "./comparison.ts";
@@ -74,7 +72,7 @@ export function CaseTable({ comparison, list, details }: Properties) {
           .flatMap(({ answer, usual }) => (usual ? [`${answer}: change of ${metricLabel(usual)}`] : []))
           .join("; ")}
         openAtFirst={(result) => changed.length === 1 && hasChanged(result)}
-        cells={(result) => <Cells result={result} columns={columns} />}
+        cells={(result) => <Cells result={result} columns={columns} remark={reading?.remarks[result.case]} />}
         details={details}
       />
       <p class="quiet small">
@@ -122,8 +120,15 @@ function filtered(cases: ComparedCaseRow[], list: ListControl): ComparedCaseRow[
   );
 }
 
-function Cells({ result, columns }: { result: ComparedCaseRow; columns: AnswerColumn[] }) {
-  const remark = unconfirmed(result) ?? failedOn(result);
+function Cells({
+  result,
+  columns,
+  remark,
+}: {
+  result: ComparedCaseRow;
+  columns: AnswerColumn[];
+  remark: string | undefined;
+}) {
   return (
     <>
       <td>

@@ -1,15 +1,6 @@
 import { expect, test } from "vitest";
 import type { CaseResult, Verdict } from "../records.ts";
-import {
-  answersOf,
-  failedOn,
-  isMissing,
-  outcomeOf,
-  sorted,
-  unconfirmed,
-  usualMetric,
-  wordsOf,
-} from "./comparison.ts";
+import { answersOf, failedOn, isMissing, outcomeOf, sorted, usualMetric, wordsOf } from "./comparison.ts";
 
 function verdict(metric: string, changes: Partial<Verdict> = {}): Verdict {
   return {
@@ -142,14 +133,6 @@ test("an answer that could differ and has no word is missing", () => {
   expect(isMissing(result("a", { time: "unsure" }), "time")).toBe(false);
   expect(isMissing(result("a", { work: "identical" }), "time")).toBe(false);
   expect(isMissing(result("a", { ...INVALID, verdicts: [] }), "time")).toBe(false);
-});
-
-test("a change that is not confirmed rests on work alone, or on one layout of each side", () => {
-  expect(unconfirmed(result("a"))).toBeUndefined();
-  expect(unconfirmed(result("a", REGRESSION))).toBe("counted only");
-  expect(unconfirmed(result("a", { ...REGRESSION, time: "unsure" }))).toBe("counted only");
-  expect(unconfirmed(result("a", { ...REGRESSION, time: "regression" }))).toBe("one layout");
-  expect(unconfirmed(result("a", { ...REGRESSION, time: "regression", confirmed: true }))).toBeUndefined();
 });
 
 test("a case states the sides that make it invalid", () => {

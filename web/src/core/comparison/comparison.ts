@@ -76,21 +76,9 @@ export function isMissing(result: ComparedCaseRow, answer: Answer): boolean {
   );
 }
 
-/** What a change that is not confirmed rests on: work alone, or time in one layout of each side. */
-export function unconfirmed(result: ComparedCaseRow): string | undefined {
-  if (result.confirmed || !isChange(result.verdict)) {
-    return undefined;
-  }
-  return isChange(result.time) ? "one layout" : "counted only";
-}
-
 /** Whether a case is for the worse or for the better. */
 export function hasChanged({ verdict }: ComparedCaseRow): boolean {
-  return isChange(verdict);
-}
-
-function isChange(word: Outcome | null): boolean {
-  return word === "regression" || word === "improvement";
+  return verdict === "regression" || verdict === "improvement";
 }
 
 /** The sides that make a case invalid; undefined where no side does. */

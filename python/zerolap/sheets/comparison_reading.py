@@ -1,10 +1,9 @@
 """How a comparison is read, written down for programs and pages: headline, order of cases, sentences."""
 
-from collections.abc import Sequence
-
 from zerolap.records import CaseResult, Comparison, Reading
-from zerolap.report.case_sentences import case_sentences
-from zerolap.report.reading import answer_lines, answers, effort, headline, in_order, state_line, statement
+from zerolap.sheets.case_sentences import case_sentences
+from zerolap.sheets.case_words import answer_lines, answers, effort, in_order, remark, state_line, statement
+from zerolap.sheets.comparison_sheet import headline_of_comparison
 
 
 def with_reading(comparison: Comparison) -> Comparison:
@@ -19,22 +18,18 @@ def with_reading(comparison: Comparison) -> Comparison:
 
 
 def reading_of(comparison: Comparison) -> Reading:
-    """Return how a comparison is read, without what is of single cases."""
+    """Return how a comparison is read, without the sentences on single cases."""
     return Reading(
-        headline=headline(comparison),
+        headline=headline_of_comparison(comparison).plain,
         answers=[f"{answer}: {counts}" for answer, counts in answer_lines(comparison)],
         effort=effort(comparison),
         state=state_line(comparison),
         order=[],
         statements={},
+        remarks={case.case: text for case in comparison.cases if (text := remark(case)) is not None},
     )
 
 
 def case_statements(case: CaseResult) -> list[str]:
     """Return the sentences on the work and the time of a case."""
     return [statement(answered) for answered in answers(case)]
-
-
-def cases_in_order(cases: Sequence[CaseResult]) -> list[CaseResult]:
-    """Return the cases in the order in which they are read: those with a change first."""
-    return in_order(list(cases))

@@ -1,12 +1,14 @@
 """What happened to a case and how sure that is, for a reader who knows neither the lab nor its words."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 from zerolap.records import CHANGED, METRICS, CaseResult, Finding, PerSide, Verdict, WildStarts
-from zerolap.report.reading import CaseAnswer, answers, ranked
-from zerolap.sheets import count, failed_check, metric_label, percent, plain
+from zerolap.sheets.case_words import CaseAnswer, answers, failed_on, ranked, unconfirmed
+from zerolap.sheets.format import count, metric_label, percent, plain
+from zerolap.sheets.outcome_words import failed_check
+from zerolap.sheets.phrases import phrase_of
 
 LONGEST_SUBJECT: Final = 80
 LONGEST_REASON: Final = 300
@@ -16,28 +18,6 @@ SMALLEST_CALLS: Final = 0.05
 MOSTLY: Final = 0.5
 EXPLAINED: Final = 0.5
 """The part of a change of time that the work has to account for, to be called the reason."""
-
-
-@dataclass(frozen=True)
-class _Phrase:
-    """How a metric is said of commands: `GET takes 3 % more CPU time per request`."""
-
-    verb: str
-    object: str
-    more: str = "more"
-    less: str = "less"
-
-
-PHRASES: Final[dict[str, _Phrase]] = {
-    "instructions_per_op": _Phrase("executes", "instructions per request", less="fewer"),
-    "allocations_per_op": _Phrase("makes", "memory allocations per request", less="fewer"),
-    "syscalls_per_op": _Phrase("makes", "system calls per request", less="fewer"),
-    "cycles_per_op": _Phrase("takes", "processor cycles per request", less="fewer"),
-    "cpu_ns_per_op": _Phrase("takes", "CPU time per request"),
-    "whole_cpu_ns_per_op": _Phrase("takes", "CPU time per request in the whole server"),
-    "elapsed_ns_per_op": _Phrase("takes", "time per request"),
-    "ops_per_sec": _Phrase("reaches", "requests per second", less="fewer"),
-}
 
 
 SAID: Final[dict[str, str]] = {"regression": "a regression", "improvement": "an improvement", "same": "the same"}
@@ -54,6 +34,23 @@ def case_sentences(case: CaseResult) -> list[str]:
         return [f"{_subject(case)} has no verdict: nothing of it could be decided."]
     others = [_work_beside_time(case, leading, other) or _other(other) for other in answered if other is not leading]
     return [sentence for sentence in (_happened(case, leading), *_sureness(case, leading), *others) if sentence]
+
+
+def short_case_sentences(case: CaseResult) -> list[str]:
+    """Return what happened to the case, and what its figures do not show: what leaves it open, what is beside it."""
+    answered = answers(case)
+    leading = _leading(case, answered)
+    if case.verdict == "invalid" or leading is None:
+        return case_sentences(case)
+    opened = [_open(answer.decided) for answer in answered if answer.word == "unsure" and answer.decided is not None]
+    beside = [_work_beside_time(case, leading, other) for other in answered if other is not leading]
+    return [sentence for sentence in (_happened(case, leading), *_caution(case), *opened, *beside) if sentence]
+
+
+def by_chance(changes: Sequence[Verdict]) -> str | None:
+    """Return how rarely chance alone shows a change as large as any of these; None without a figure."""
+    chances = [change.q for change in changes if change.q is not None]
+    return f"chance alone shows such a change {_odds(max(chances))}" if chances else None
 
 
 def _leading(case: CaseResult, answered: list[CaseAnswer]) -> CaseAnswer | None:
@@ -94,17 +91,17 @@ def _happened(case: CaseResult, answer: CaseAnswer) -> str:
 
 
 def _changed(subject: str, decided: Verdict) -> str:
-    phrase, size = PHRASES.get(decided.metric), percent(round(abs(decided.change), 3))
+    phrase, size = phrase_of(decided.metric), percent(round(abs(decided.change), 3))
     span = _span(decided, is_signed=False)
     if phrase is None:
         direction = "higher" if decided.change > 0 else "lower"
         return f"{_capital(metric_label(decided.metric))} of {subject} is {size} {direction} ({span})"
-    direction = phrase.more if decided.change > 0 else phrase.less
+    direction = phrase.direction(decided.change)
     return f"{subject} {phrase.verb} {size} {direction} {phrase.object} ({span})"
 
 
 def _unchanged(subject: str, decided: Verdict) -> str:
-    phrase = PHRASES.get(decided.metric)
+    phrase = phrase_of(decided.metric)
     if phrase is None:
         return f"{_capital(metric_label(decided.metric))} of {subject} has not changed"
     amount = "as many" if phrase.less == "fewer" else "as much"
@@ -112,17 +109,17 @@ def _unchanged(subject: str, decided: Verdict) -> str:
 
 
 def _wondered(subject: str, decided: Verdict) -> str:
-    phrase = PHRASES.get(decided.metric)
+    phrase = phrase_of(decided.metric)
     if phrase is None:
         return f"{metric_label(decided.metric)} of {subject} has changed"
-    return f"{subject} {phrase.verb} {phrase.more} or {phrase.less} {phrase.object}"
+    return f"{subject} {phrase.verb} more or {phrase.less} {phrase.object}"
 
 
 def _enough(subject: str, decided: Verdict) -> str:
-    phrase = PHRASES.get(decided.metric)
+    phrase = phrase_of(decided.metric)
     if phrase is None:
         return f"the change of {metric_label(decided.metric)} of {subject} is large enough to count"
-    direction = phrase.more if decided.change > 0 else phrase.less
+    direction = phrase.direction(decided.change)
     return f"{subject} {phrase.verb} enough {direction} {phrase.object} to count as a change"
 
 
@@ -170,12 +167,14 @@ def _work_beside_time(case: CaseResult, leading: CaseAnswer, other: CaseAnswer) 
     """
     reasons, work = ranked(case, "culprit"), other.decided
     is_beside = other.answer == "work" and other.word in CHANGED and leading.word in CHANGED
-    if not is_beside or work is None or work.metric not in PHRASES or leading.decided is None or not reasons:
+    if not is_beside or work is None or leading.decided is None or not reasons:
         return None
     if _is_explained(case, leading, reasons[0]):
         return None
-    phrase, [main, *_] = PHRASES[work.metric], reasons
-    direction = phrase.more if work.change > 0 else phrase.less
+    phrase, [main, *_] = phrase_of(work.metric), reasons
+    if phrase is None:
+        return None
+    direction = phrase.direction(work.change)
     share, is_together = main.share_of_change, _cost_change(work) * _cost_change(leading.decided) > 0
     where = f", mostly in {_code(main.function)}" if main.function and share is not None and share >= MOSTLY else ""
     begin = "It also" if is_together else "But it"
@@ -234,17 +233,25 @@ def _sureness(case: CaseResult, answer: CaseAnswer) -> list[str]:
     if answer.word not in CHANGED or decided is None:
         return []
     chance = "" if decided.q is None else f"By chance alone a change this large appears {_odds(decided.q)}."
-    if answer.answer == "work":
-        missing = "This is what the code does, counted exactly; whether its users notice it was not timed."
-        return [chance, missing] if case.time is None else [chance]
-    if case.confirmed:
-        starts = f"Each server was started {decided.samples} times, with its code at other places in memory each time"
-        return [chance, f"{starts}, so that the change does not come from where the code lies."]
-    return [
-        chance,
-        "It is not confirmed: all starts had their code at the same place in memory, which alone can make a command"
-        " some percent faster or slower.",
-    ]
+    if answer.answer == "work" or not case.confirmed:
+        return [chance, *_caution(case)]
+    starts = f"Each server was started {decided.samples} times, with its code at other places in memory each time"
+    return [chance, f"{starts}, so that the change does not come from where the code lies."]
+
+
+def _caution(case: CaseResult) -> list[str]:
+    """Return why a change is not confirmed, and that it is not where only its work was counted."""
+    match unconfirmed(case):
+        case "work" if case.time is None:
+            return ["This is what the code does, counted exactly; whether its users notice it was not timed."]
+        case "work":
+            return ["It is counted alone: timing does not confirm it."]
+        case "time":
+            return [
+                "It is not confirmed: all starts had their code at the same place in memory, which alone can make a"
+                " command some percent faster or slower."
+            ]
+    return []
 
 
 def _open(decided: Verdict) -> str:
@@ -252,8 +259,10 @@ def _open(decided: Verdict) -> str:
     slow = None if decided.wild_starts is None else _slow_starts(decided, decided.wild_starts)
     if slow is not None:
         return slow
-    if not math.isfinite(decided.detectable) or decided.verdict != "unsure":
-        return "Its figures contradict each other, or are too few to decide."
+    if decided.verdict != "unsure":
+        return "It is left open, as other figures speak against it."
+    if not math.isfinite(decided.detectable):
+        return "Its figures are too few to decide."
     able = f"a change of {percent(decided.detectable)} or more would have been detected"
     return f"With {decided.samples} starts of each server, {able}."
 
@@ -298,8 +307,9 @@ def _invalid(case: CaseResult) -> str:
     if case.failure is not None:
         message = plain(case.failure.partition("\n")[0], LONGEST_REASON)
         return f"{subject} could not be measured{' ' + sides if sides else ''}: {message}"
-    checks = "; ".join(failed_check(check.check, check.value, check.limit) for check in failed)
-    reason = f": {plain(checks, LONGEST_REASON)}" if checks else ""
+    checks = plain("; ".join(failed_check(check.check, check.value, check.limit) for check in failed), LONGEST_REASON)
+    where = failed_on(case)
+    reason = "" if not checks else f": {checks}" if where is None else f", as {where} {checks}"
     return f"{subject} was measured, but its figures cannot be used{reason}. It has no verdict."
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult
-from zerolap.report.pull_request.outcome import Acknowledgement, PlatformOutcome, in_order_of_names
-from zerolap.report.reading import CaseAnswer, answers, place_of
-from zerolap.sheets import WORDS, Word
+from zerolap.sheets.case_words import CaseAnswer, answers, place_of
+from zerolap.sheets.measured_change import Acknowledgement, PlatformOutcome, in_order_of_names
+from zerolap.sheets.outcome_words import WORDS, Word
 
 
 @dataclass(frozen=True)
-class Row:
+class CaseRow:
     """A case on a platform, its place among others by `place_of`, and who accepts its regression.
 
     `on_request` is whether a person has asked for the case there.
@@ -59,10 +59,10 @@ class Row:
 class CaseRows:
     """The rows of a case on all platforms that measured it, the most important first."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[CaseRow, ...]
 
     @property
-    def first(self) -> Row:
+    def first(self) -> CaseRow:
         """The most important row: a case that is a regression on any platform is a regression."""
         return self.rows[0]
 
@@ -72,26 +72,26 @@ class CaseRows:
         return all(row.is_identical for row in self.rows)
 
 
-def rows_of(platforms: Sequence[PlatformOutcome], acknowledgements: Sequence[Acknowledgement] = ()) -> list[Row]:
+def rows_of(platforms: Sequence[PlatformOutcome], acknowledgements: Sequence[Acknowledgement] = ()) -> list[CaseRow]:
     """Return the rows of every case, those of a case next to each other.
 
     Accepted regressions come after the others. Unsure cases are left out until their platform has finished.
     """
-    rows: list[Row] = []
+    rows: list[CaseRow] = []
     for platform in in_order_of_names(platforms):
         time_asked = platform.comparison is not None and platform.comparison.settings.asks_for_time
         for case in platform.comparison.cases if platform.comparison is not None else []:
             place = place_of(case, time_asked=time_asked)
             if WORDS[place[0]] != "unsure" or not platform.is_ongoing:
                 accepted = _acknowledgement(case, place, acknowledgements)
-                rows.append(Row(platform.name, case, place, accepted, platform.on_request, time_asked))
+                rows.append(CaseRow(platform.name, case, place, accepted, platform.on_request, time_asked))
     rows.sort(key=lambda row: (row.place[0], row.acknowledgement is not None, row.place))
     return [row for case in cases_of(rows) for row in case.rows]
 
 
-def cases_of(rows: Sequence[Row]) -> list[CaseRows]:
+def cases_of(rows: Sequence[CaseRow]) -> list[CaseRows]:
     """Return the rows by case, in the order of the first row of each."""
-    by_case: dict[str, list[Row]] = {}
+    by_case: dict[str, list[CaseRow]] = {}
     for row in rows:
         by_case.setdefault(row.case.case, []).append(row)
     return [CaseRows(tuple(of_case)) for of_case in by_case.values()]

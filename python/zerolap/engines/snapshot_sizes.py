@@ -2,19 +2,22 @@
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from zerolap.byte_counts import GIB, MIB, shown_bytes
-from zerolap.engines import WRITTEN_FILES, snapshot_topology
+from zerolap.engines.emulated_forks import machine_bytes, room_for_machines
+from zerolap.engines.snapshot_trial import WRITTEN_FILES, snapshot_topology
 from zerolap.host import available_bytes
 from zerolap.records import EnvironmentMissing, SnapshotEvent
 from zerolap.sandbox import server_limits
 
 USUAL_SIZES: Final = (GIB, 2 * GIB, 4 * GIB, 8 * GIB)
 """Those of a sweep for which none are given, as far as they fit."""
+USUAL_MACHINES: Final = (64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB, GIB)
+"""The same of emulated machines."""
 COPIES: Final = 2
 """While a child saves, each page can be there twice: as the child sees it, and as the parent has written it."""
 SPARED_SHARE: Final = 0.9
@@ -55,16 +58,39 @@ class Room:
         return None
 
 
-def fitting_sizes(asked: Sequence[int] | None, event: SnapshotEvent, room: Room) -> tuple[list[int], list[str]]:
-    """Return the sizes of a sweep in rising order, and notes on those that are left out.
+def fitting_sizes(asked: Sequence[int] | None, event: SnapshotEvent, room: Room | None) -> tuple[list[int], list[str]]:
+    """Return the sizes of a sweep in rising order, and notes on those that are left out; without a room all fit.
 
     Sizes that are asked for are never left out: raises `EnvironmentMissing` if one does not fit, or none does.
     """
-    sizes = sorted(set(asked or USUAL_SIZES))
-    lacking = {size: reason for size in sizes if (reason := room.lacking(size, event)) is not None}
+    if room is None:
+        return sorted(set(asked or USUAL_SIZES)), []
+    return _fitting(asked, USUAL_SIZES, lambda size: room.lacking(size, event), lambda: _hint(event, room))
+
+
+def fitting_machines(asked: Sequence[int] | None) -> tuple[list[int], list[str]]:
+    """Return the sizes for which emulated machines have memory here, as `fitting_sizes` does."""
+    room = room_for_machines()
+
+    def lacking(size: int) -> str | None:
+        needed = machine_bytes(size)
+        text = f"{shown_bytes(size)} of data needs {shown_bytes(needed)} for its machine, and {shown_bytes(room)} can"
+        return f"{text} be used" if needed > room else None
+
+    return _fitting(asked, USUAL_MACHINES, lacking, lambda: "give smaller sizes with --sizes")
+
+
+def _fitting(
+    asked: Sequence[int] | None,
+    usual: Sequence[int],
+    lacks: Callable[[int], str | None],
+    hint: Callable[[], str],
+) -> tuple[list[int], list[str]]:
+    sizes = sorted(set(asked or usual))
+    lacking = {size: reason for size in sizes if (reason := lacks(size)) is not None}
     fitting = [size for size in sizes if size not in lacking]
     if lacking and (asked is not None or not fitting):
-        raise EnvironmentMissing(next(iter(lacking.values())), hint=_hint(event, room))
+        raise EnvironmentMissing(next(iter(lacking.values())), hint=hint())
     return fitting, [f"left out: {reason}" for reason in lacking.values()]
 
 

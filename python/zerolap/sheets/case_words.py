@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult, Comparison, Finding, Settings, Skipped, Verdict
-from zerolap.sheets import (
+from zerolap.sheets.format import (
     ARROW,
-    WORDS,
-    Word,
     change as written_change,
     count,
     counted,
@@ -19,8 +17,9 @@ from zerolap.sheets import (
     per_side,
     percent,
     probability,
-    word_counts,
 )
+from zerolap.sheets.outcome_words import WORDS, Word, word_counts
+from zerolap.sheets.sheet import as_name
 
 AS_BUILT_COST = "as_built_cpu_ns_per_op"
 ANSWERS: tuple[Answer, ...] = ("work", "time")
@@ -33,11 +32,11 @@ STATES: dict[str, str] = {
     "failed": "failed: this is what was recorded until then",
 }
 FINDING_LABELS = {
-    "moved": "moved cost: ",
-    "diffuse": "diffuse: ",
-    "cause": "cause: ",
-    "identity": "code: ",
-    "limits": "limits: ",
+    "moved": "moved cost",
+    "diffuse": "diffuse",
+    "cause": "cause",
+    "identity": "code",
+    "limits": "limits",
 }
 """What is written before a finding, by its kind; culprits are listed by number."""
 
@@ -156,28 +155,9 @@ def place_of(case: CaseResult, *, time_asked: bool = False) -> tuple[int, int, f
     return first, WORDS.index(word(case)), -max(changes, default=0.0)
 
 
-def in_order(cases: list[CaseResult]) -> list[CaseResult]:
+def in_order(cases: Sequence[CaseResult]) -> list[CaseResult]:
     """Return the cases by `place_of`."""
     return sorted(cases, key=place_of)
-
-
-def headline(comparison: Comparison) -> str:
-    """Return the outcome in a line: `1 regression, 11 same`.
-
-    A change of work beside an unchanged time is named too: `12 same in time (1 regression in work only)`.
-    """
-    nothing = "no result yet" if comparison.state == "running" else "no case was measured"
-    counts = word_counts(word(case) for case in comparison.cases)
-    beside = word_counts(changed for case in comparison.cases if (changed := _changed_work_beside(case)) is not None)
-    if not beside:
-        return counts or nothing
-    in_time = " in time" if all(case.deciding == case.time_deciding for case in comparison.cases) else ""
-    return f"{counts}{in_time} ({beside} in work only)"
-
-
-def _changed_work_beside(case: CaseResult) -> Word | None:
-    """Return how the work of a case changed whose verdict is no change; None where it does not."""
-    return case.work if case.work in CHANGED and word(case) in UNCHANGED else None
 
 
 def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:
@@ -254,6 +234,12 @@ def unconfirmed(case: CaseResult) -> Answer | None:
     return "time" if case.time in CHANGED else "work"
 
 
+def remark(case: CaseResult) -> str | None:
+    """Return what stands beside a verdict: what a change that is not confirmed rests on, or the sides that fail."""
+    rests_on = unconfirmed(case)
+    return failed_on(case) if rests_on is None else {"work": "counted only", "time": "one layout"}[rests_on]
+
+
 def sentence(verdict: Verdict) -> str:
     """Write a verdict in a line: metric, values, change, interval, q."""
     certainty = "" if verdict.q is None else f", q {probability(verdict.q)}"
@@ -302,7 +288,7 @@ def callers(finding: Finding) -> str:
     """Return who calls a culprit, each with its calls per request."""
     return one_line(
         ", ".join(
-            f"{caller.function} {per_side(caller.calls_per_op)}{' (in this change)' if caller.in_diff else ''}"
+            f"{as_name(caller.function)} {per_side(caller.calls_per_op)}{' (in this change)' if caller.in_diff else ''}"
             for caller in finding.callers
         )
     )

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from zerolap.records import Finding
-from zerolap.report.pull_request.outcome import ChangedLines
-from zerolap.report.pull_request.rows import Row
-from zerolap.report.reading import ranked
+from zerolap.sheets.case_rows import CaseRow
+from zerolap.sheets.case_words import ranked
+from zerolap.sheets.measured_change import ChangedLines
 
 
 @dataclass(frozen=True)
@@ -17,14 +17,14 @@ class Reason:
     `places` are the changed lines of the cause; without them, `file` may be its path in the repository.
     """
 
-    row: Row
+    row: CaseRow
     finding: Finding
     places: tuple[ChangedLines, ...] = ()
     file: str | None = None
     further_cases: int = 0
 
 
-def reasons_of(rows: Sequence[Row], changed: Sequence[ChangedLines]) -> list[Reason]:
+def reasons_of(rows: Sequence[CaseRow], changed: Sequence[ChangedLines]) -> list[Reason]:
     """Return the distinct reasons of all changes: those of regressions first, and the first reason of every case."""
     listed: dict[tuple[str, str | None, str | None], Reason] = {}
     cases: dict[tuple[str, str | None, str | None], set[str]] = {}
@@ -54,7 +54,7 @@ def places_of(finding: Finding, changed: Sequence[ChangedLines]) -> list[Changed
     return next((places for name, file in functions if (places := _of_function(name, file, changed))), [])
 
 
-def _in_order(rows: Sequence[Row]) -> Iterator[tuple[Row, Finding]]:
+def _in_order(rows: Sequence[CaseRow]) -> Iterator[tuple[CaseRow, Finding]]:
     changed = [(row, _findings(row)) for row in rows if row.has_changed]
     for word in ("regression", "improvement"):
         of_word = [(row, findings) for row, findings in changed if row.word == word]
@@ -62,7 +62,7 @@ def _in_order(rows: Sequence[Row]) -> Iterator[tuple[Row, Finding]]:
             yield from ((row, findings[place]) for row, findings in of_word if place < len(findings))
 
 
-def _findings(row: Row) -> list[Finding]:
+def _findings(row: CaseRow) -> list[Finding]:
     """Return a case's culprits; without any, the first finding on the cause."""
     return ranked(row.case, "culprit") or [*ranked(row.case, "cause"), *ranked(row.case, "diffuse")][:1]
 

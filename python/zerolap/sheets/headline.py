@@ -6,7 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from zerolap.records import CHANGED, Answer, Verdict
-from zerolap.report.pull_request.outcome import (
+from zerolap.sheets.case_rows import CaseRow, CaseRows, cases_of, rows_of
+from zerolap.sheets.case_words import CaseAnswer, is_missing
+from zerolap.sheets.format import COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
+from zerolap.sheets.lengths import Lengths
+from zerolap.sheets.measured_change import (
     Acknowledgement,
     Building,
     Cancelled,
@@ -19,80 +23,59 @@ from zerolap.report.pull_request.outcome import (
     Unaffected,
     Waiting,
 )
-from zerolap.report.pull_request.rows import CaseRows, Row, cases_of, rows_of
-from zerolap.report.pull_request.writing import Writing
-from zerolap.report.reading import CaseAnswer, is_missing
-from zerolap.sheets import COMMIT_DIGITS, count, counted, metric_label, rough_duration, rough_percent
+from zerolap.sheets.phrases import PHRASES, Phrase
 
 NAMED_PLATFORMS = 2
 """The most platforms that a sentence names; more are counted."""
+USUAL_LENGTHS = Lengths()
 COMMAND = re.compile(r"[A-Z]{1,24}( [A-Z]{1,24})?")
-PHRASES: dict[str, tuple[str, str]] = {
-    "instructions_per_op": ("does {} more work", "does {} less work"),
-    "instructions_alone_per_op": (
-        "does {} more work for a request that comes alone",
-        "does {} less work for a request that comes alone",
-    ),
-    "instructions_per_tick": ("does {} more work in timers", "does {} less work in timers"),
-    "syscalls_per_op": ("makes {} more system calls", "makes {} fewer system calls"),
-    "allocations_per_op": ("makes {} more allocations", "makes {} fewer allocations"),
-    "clock_readings_per_op": ("reads the clock {} more often", "reads the clock {} less often"),
-    "cpu_ns_per_op": ("takes {} longer", "takes {} less time"),
-    "cycles_per_op": ("takes {} longer", "takes {} less time"),
-    "whole_cpu_ns_per_op": ("takes {} more CPU time of the whole server", "takes {} less CPU time of the whole server"),
-    "elapsed_ns_per_op": (
-        "takes {} longer until all replies have come",
-        "takes {} less time until all replies have come",
-    ),
-    "ops_per_sec": ("serves {} more requests per second", "serves {} fewer requests per second"),
-    "latency_p50_us": ("has a {} higher median latency", "has a {} lower median latency"),
-    "latency_p99_us": ("has a {} higher 99th percentile of latency", "has a {} lower 99th percentile of latency"),
-}
-"""The phrases for a metric that is larger, and for one that is smaller."""
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The most important statement, and further statements by importance."""
+    """The most important statement, and further statements by importance; names stand in backticks."""
 
     lead: str
     rest: tuple[str, ...] = ()
 
     @property
-    def markdown(self) -> str:
-        """The lead emphasized."""
-        return "; ".join([f"**{self.lead}**", *self.rest])
+    def text(self) -> str:
+        """All of it; names stand in backticks."""
+        return "; ".join([self.lead, *self.rest])
 
     @property
-    def text(self) -> str:
-        """All of it without markup."""
-        return "; ".join([self.lead, *self.rest])
+    def plain(self) -> str:
+        """All of it without backticks, for where it is shown as it is."""
+        return self.text.replace("`", "")
 
 
 def headline_of(
     platforms: Sequence[PlatformOutcome],
-    writing: Writing,
     acknowledgements: Sequence[Acknowledgement] = (),
     needs_approval: str = "",
+    lengths: Lengths = USUAL_LENGTHS,
 ) -> Headline:
     """Return the headline on all platforms; a failure of any platform is in it, also next to a success."""
-    return headline_of_rows(rows_of(platforms, acknowledgements), platforms, writing, needs_approval)
+    return headline_of_rows(rows_of(platforms, acknowledgements), platforms, needs_approval, lengths)
 
 
 def headline_of_rows(
-    rows: Sequence[Row], platforms: Sequence[PlatformOutcome], writing: Writing, needs_approval: str = ""
+    rows: Sequence[CaseRow],
+    platforms: Sequence[PlatformOutcome],
+    needs_approval: str = "",
+    lengths: Lengths = USUAL_LENGTHS,
 ) -> Headline:
     """Return the headline on all platforms from the rows of their cases."""
     if needs_approval:
-        return Headline(f"Not measured: {writing.sentence(needs_approval)}")
-    return _Statements(platforms, cases_of(rows), writing).headline()
+        return Headline(f"Not measured: {lengths.foreign(needs_approval)}")
+    return _Statements(platforms, cases_of(rows), lengths).headline()
 
 
-def state_text(state: PlatformState, writing: Writing) -> str:
+def state_text(state: PlatformState, lengths: Lengths) -> str:
     """Return the state of a platform in a few words."""
     match state:
         case Waiting(reason):
-            text = f"waiting: {writing.sentence(reason)}" if reason else "waiting"
+            text = f"waiting: {lengths.foreign(reason)}" if reason else "waiting"
         case Building():
             text = "building"
         case Running(done, total, seconds):
@@ -103,32 +86,33 @@ def state_text(state: PlatformState, writing: Writing) -> str:
         case Unaffected():
             text = "nothing to measure"
         case Failed(reason, hint):
-            text = f"failed: {writing.sentence(reason)}" + (f" ({writing.sentence(hint)})" if hint else "")
+            text = f"failed: {lengths.foreign(reason)}" + (f" ({lengths.foreign(hint)})" if hint else "")
         case Cancelled(person):
-            text = f"cancelled by {writing.name(person)}" if person else "cancelled"
+            text = f"cancelled by {lengths.named(person)}" if person else "cancelled"
         case Superseded(commit):
-            text = f"superseded by {writing.name(commit[:COMMIT_DIGITS])}" if commit else "superseded by a newer commit"
+            newer = lengths.named(commit[:COMMIT_DIGITS]) if commit else "a newer commit"
+            text = f"superseded by {newer}"
     return text
 
 
-def effect_of(case: CaseRows, cases: Sequence[CaseRows], platforms: int, writing: Writing) -> str:
+def effect_of(case: CaseRows, cases: Sequence[CaseRows], platforms: int, lengths: Lengths) -> str:
     """Return what a change does to a case, and on which of so many platforms, as a sentence without its end.
 
     `cases` are all: a command names its case where no other case has it.
     """
     first = case.first
     agreeing = [row for row in case.rows if _words(row) == _words(first)]
-    subject, changes = subject_of(first, cases, writing), _changes(agreeing, writing)
-    return f"{subject} {changes}{_places(case, agreeing, platforms, writing)}"
+    subject, changes = subject_of(first, cases, lengths), _changes(agreeing, lengths)
+    return f"{subject} {changes}{_places(case, agreeing, platforms, lengths)}"
 
 
-def subject_of(row: Row, cases: Sequence[CaseRows], writing: Writing) -> str:
+def subject_of(row: CaseRow, cases: Sequence[CaseRows], lengths: Lengths) -> str:
     """Return the name of a case in a sentence: its command, or its own name if the command is ambiguous."""
     commands = row.case.commands
     alike = sum(other.first.case.commands == commands for other in cases)
     if len(commands) != 1 or COMMAND.fullmatch(commands[0]) is None:
-        return writing.name(row.case.case)
-    return commands[0] if alike == 1 else f"{commands[0]} in {writing.name(row.case.case)}"
+        return lengths.named(row.case.case)
+    return commands[0] if alike == 1 else f"{commands[0]} in {lengths.named(row.case.case)}"
 
 
 @dataclass(frozen=True)
@@ -137,7 +121,7 @@ class _Statements:
 
     platforms: Sequence[PlatformOutcome]
     cases: Sequence[CaseRows]
-    writing: Writing
+    lengths: Lengths
 
     @property
     def regressions(self) -> list[CaseRows]:
@@ -203,7 +187,7 @@ class _Statements:
 
     def _effects(self, changed: Sequence[CaseRows], does: str, do: str) -> str:
         platforms = sum(not platform.on_request for platform in self.platforms)
-        text = effect_of(changed[0], self.cases, platforms, self.writing)
+        text = effect_of(changed[0], self.cases, platforms, self.lengths)
         further = len(changed) - 1
         if not further:
             return text
@@ -220,7 +204,7 @@ class _Statements:
             if len(names) > NAMED_PLATFORMS:
                 stopped.append(f"{len(names)} of {len(self.platforms)} platforms {verb.replace('was', 'were')}")
             else:
-                stopped += [f"{self.writing.name(name)} {verb}" for name in names]
+                stopped += [f"{self.lengths.named(name)} {verb}" for name in names]
         return stopped
 
     def _unexecuted(self) -> list[str]:
@@ -257,15 +241,15 @@ def _unchanged(cases: Sequence[CaseRows], word: str) -> str:
     return f"{counted(len(cases), 'case', 'cases')}{word}{part}"
 
 
-def _words(row: Row) -> list[tuple[Answer, str]]:
+def _words(row: CaseRow) -> list[tuple[Answer, str]]:
     return [(answered.answer, answered.word) for answered in row.answers.values()]
 
 
-def _changes(rows: Sequence[Row], writing: Writing) -> str:
+def _changes(rows: Sequence[CaseRow], lengths: Lengths) -> str:
     """Return the changes in rows of a case that have the same words, with the largest figures."""
     of_first = rows[0].answers
     changed = [answered for answered in of_first.values() if answered.word in CHANGED and answered.decided is not None]
-    phrases = [_phrase(_decided(rows, answered), writing) for answered in changed]
+    phrases = [_phrase(_decided(rows, answered), lengths) for answered in changed]
     if not phrases:
         return "regresses" if rows[0].word == "regression" else "improves"
     if len(phrases) > 1:
@@ -281,26 +265,26 @@ def _changes(rows: Sequence[Row], writing: Writing) -> str:
     return phrases[0]
 
 
-def _decided(rows: Sequence[Row], wanted: CaseAnswer) -> list[Verdict]:
+def _decided(rows: Sequence[CaseRow], wanted: CaseAnswer) -> list[Verdict]:
     """Return the verdicts on an answer that rest on the same metric as that of the first row."""
     decided = [row.answers[wanted.answer].decided for row in rows if wanted.answer in row.answers]
     metric = wanted.decided.metric if wanted.decided is not None else None
     return [verdict for verdict in decided if verdict is not None and verdict.metric == metric]
 
 
-def _phrase(verdicts: Sequence[Verdict], writing: Writing) -> str:
+def _phrase(verdicts: Sequence[Verdict], lengths: Lengths) -> str:
     """Return the phrase for verdicts of one metric: `takes up to 4 % longer`."""
     largest = max(verdicts, key=lambda verdict: abs(verdict.change))
-    label = writing.sentence(metric_label(largest.metric))
+    label = lengths.foreign(metric_label(largest.metric))
     if not math.isfinite(largest.change):
         return f"has {count(largest.head)} instead of {count(largest.base)} {label}"
     sizes = {rough_percent(verdict.change) for verdict in verdicts}
     size = ("up to " if len(sizes) > 1 else "") + rough_percent(largest.change)
-    more, less = PHRASES.get(largest.metric, (f"has {{}} more {label}", f"has {{}} less {label}"))
-    return (more if largest.change > 0 else less).replace("{}", size)
+    phrase = PHRASES.get(largest.metric) or Phrase("has", label)
+    return phrase.headline(largest.change, size)
 
 
-def _places(case: CaseRows, agreeing: Sequence[Row], platforms: int, writing: Writing) -> str:
+def _places(case: CaseRows, agreeing: Sequence[CaseRow], platforms: int, lengths: Lengths) -> str:
     """Return the platforms of a statement; an empty string if there is only one platform.
 
     Of a case that was also measured on request, only the original result counts, if there is one.
@@ -313,6 +297,6 @@ def _places(case: CaseRows, agreeing: Sequence[Row], platforms: int, writing: Wr
         return " on both platforms" if platforms == 2 else f" on all {platforms} platforms"
     if len(agreeing) > NAMED_PLATFORMS:
         return f" on {len(agreeing)} of {platforms} platforms"
-    names = " and ".join(writing.name(row.platform) for row in agreeing)
-    unchanged = [writing.name(row.platform) for row in own if row.is_unchanged]
+    names = " and ".join(lengths.named(row.platform) for row in agreeing)
+    unchanged = [lengths.named(row.platform) for row in own if row.is_unchanged]
     return f" on {names}" + (f", not on {' and '.join(unchanged)}" if 0 < len(unchanged) <= NAMED_PLATFORMS else "")

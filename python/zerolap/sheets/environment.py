@@ -1,0 +1,79 @@
+"""What was measured, and how: servers, settings, platform, what was skipped, how to repeat it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from zerolap.records import Comparison, MeasuredServer, RunReport, Settings, Skipped
+from zerolap.sheets.case_words import skipped_line
+from zerolap.sheets.format import COMMIT_DIGITS, percent
+from zerolap.sheets.sheet import Fact, Section, Sentence, as_name
+
+MOST_SKIPPED: Final = 20
+"""Those that are named; the JSON document has all."""
+
+
+def server_text(server: MeasuredServer) -> str:
+    """Return a server in a line: its names, version, settings, and the first line of its commit's message."""
+    parts = [as_name(server.name)]
+    parts += [as_name(server.commit[:COMMIT_DIGITS])] if server.commit else []
+    parts += [server.version.replace("`", "'")] if server.version else []
+    parts += [as_name(f"{key}={value}") for key, value in server.config.items()]
+    return " ".join(parts) + (f": {as_name(server.subject)}" if server.subject else "")
+
+
+def build_text(server: MeasuredServer) -> str:
+    """Return a build in a line: names, configuration, commit, flags, compiler, allocator."""
+    parts = [as_name(server.name), server.version.replace("`", "'")]
+    parts += [as_name(f"{key}={value}") for key, value in server.config.items()]
+    parts += [f"commit {as_name(server.commit)}"] if server.commit else []
+    parts += [f"build {as_name(server.build)}", f"flags {as_name(server.flags)}" if server.flags else "flags unknown"]
+    parts += [as_name(part) for part in (server.compiler, server.allocator) if part]
+    return ", ".join(parts)
+
+
+def settings_text(settings: Settings) -> str:
+    """Return the minimum effects, q and level in a line."""
+    effects = ", ".join(f"{engine} {percent(value)}" for engine, value in settings.min_effect.items())
+    level = "" if settings.level is None else f"; intervals of {percent(settings.level)}"
+    return f"smallest change that counts: {effects}; q {settings.q:g}{level}"
+
+
+def repeating(document: Comparison | RunReport, facts: Sequence[Fact]) -> Section:
+    """Return a folded section on how to repeat a measurement; `facts` are those of the kind of document."""
+    platform, noun = document.platform, "run" if isinstance(document, RunReport) else "comparison"
+    machine = f"{as_name(platform.name)}, {as_name(platform.cpu)}, {platform.cores} cores, kernel"
+    return Section(
+        key="repeating",
+        title="How to repeat it",
+        is_folded=True,
+        facts=[
+            Fact(label="command", text=as_name(document.command_line)),
+            Fact(label="seed", text=as_name(str(document.settings.seed))),
+            *facts,
+            Fact(
+                label="platform",
+                text=f"{machine} {as_name(platform.kernel)}, fingerprint {as_name(platform.fingerprint)}",
+            ),
+            Fact(label=noun, text=f"{as_name(document.id)} of {as_name(document.created)}"),
+        ],
+    )
+
+
+def closing_facts(document: Comparison | RunReport, everything: str) -> list[Fact]:
+    """Return how a document is shown with everything, and how it is measured with the same random choices."""
+    shown = f"{as_name(f'zerolap explain {document.id} --all')}: {everything}"
+    seed = f"`--seed {document.settings.seed}` makes the same random choices"
+    return [Fact(label="all", text=shown), Fact(label="repeat", text=seed)]
+
+
+def skipped_section(skipped: Sequence[Skipped]) -> list[Section]:
+    """Return how many cases were skipped, and the first of them with what they lack; nothing without any."""
+    line = skipped_line(skipped)
+    return [] if line is None else [Section(key="skipped", title=line, sentences=list(_skipped(skipped)))]
+
+
+def _skipped(skipped: Sequence[Skipped]) -> Iterator[Sentence]:
+    for case in skipped[:MOST_SKIPPED]:
+        yield Sentence(label=case.reason, text=f"{as_name(case.case)}: {case.text}")
+    if len(skipped) > MOST_SKIPPED:
+        yield Sentence(text=f"and {len(skipped) - MOST_SKIPPED:,} more")
