@@ -216,7 +216,7 @@ def test_the_list_is_filtered_and_goes_back_in_time(browser: Browser, store: Sto
         expect(shown.get_by_role("link", name=ID)).to_be_visible()
         shown.get_by_role("link", name="newest").click()
         expect(shown.get_by_role("link", name=newest.id)).to_be_visible()
-        shown.get_by_role("searchbox").fill("redis-server")
+        shown.get_by_role("main").get_by_role("searchbox").fill("redis-server")
         expect(shown).to_have_url(re.compile("text=redis-server"))
         shown.get_by_role("combobox", name="Filter by state").select_option("done")
         expect(shown.locator("table.reports tbody tr")).to_have_count(2)

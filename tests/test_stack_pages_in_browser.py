@@ -81,7 +81,7 @@ def test_keys_move_among_frames_zoom_and_search(shown: Page) -> None:
     pressed(shown, "Escape")
     expect(reset).to_be_disabled()
     pressed(shown, "/")
-    search = shown.get_by_role("searchbox")
+    search = shown.get_by_role("main").get_by_role("searchbox")
     expect(search).to_be_focused()
     search.fill("dictFind")
     expect(shown.locator(".flame-matches")).to_contain_text("50 % → 40 % of all samples match")
