@@ -3,6 +3,7 @@
 - a file has a name of its own, and so has a public class; files of `cli` are named by their verbs and may share theirs;
 - a package is entered by its entry: what another package imports is an `X as X` of an `__init__.py`;
 - a module imports what is of its own package from where it is defined;
+- a heading of several words that a table of a sheet has is not written in `web/src`, which draws sheets;
 - only `writer.py` writes to standard output and standard error: text of others steers no terminal.
 """
 
@@ -25,6 +26,8 @@ GUARDED_LOGS = "zerolap.cli.logging"
 """Values are guarded there before they are coloured."""
 CRATES = SOURCES.parent / "crates"
 RUST_WRITER = CRATES / "load" / "src" / "terminal.rs"
+WEB = SOURCES.parent / "web" / "src"
+WEB_HEADING = re.compile(r"<th\b[^>]*>\s*([^<{]+?)\s*</th>")
 RUST_PROGRAMS = ("load", "load-arguments", "load-engine", "load-measure", "load-output", "load-requests")
 RUST_WRITING = re.compile(r"\b(?:std(?:out|err)\(\)|e?print(?:ln)?!|dbg!)")
 STREAMS = frozenset({"stdout", "stderr", "__stdout__", "__stderr__"})
@@ -57,6 +60,7 @@ def main() -> int:
     faults += [fault for module in modules for fault in _imports_past_entries(module)]
     faults += [fault for module in modules for fault in _writes_past_writer(module)]
     faults += _writes_past_rust_writer()
+    faults += _repeated_headings(modules)
     for fault in faults:
         print(fault)
     return 1 if faults else 0
@@ -142,6 +146,25 @@ def _writes_past_rust_writer() -> Iterator[str]:
                 if (written := RUST_WRITING.search(line)) is not None:
                     place = f"{path.relative_to(SOURCES.parent)}:{number}"
                     yield f"{place}: `{written[0]}` writes to the terminal, and only `{RUST_WRITER.name}` may"
+
+
+def _repeated_headings(modules: list[Module]) -> Iterator[str]:
+    """Yield where the pages write a heading of a sheet; single words are also headings of what is no sheet."""
+    headings = {heading for module in modules for heading in _headings_of(module) if " " in heading}
+    for path in sorted(path for path in WEB.rglob("*.tsx") if ".test." not in path.name):
+        for text in sorted({*WEB_HEADING.findall(path.read_text(encoding="utf-8"))} & headings):
+            yield f"{path.relative_to(SOURCES.parent)}: `{text}` is a heading of a sheet"
+
+
+def _headings_of(module: Module) -> Iterator[str]:
+    """Yield the headings of columns that a module of sheets writes out."""
+    if module.package != f"{ROOT}.sheets":
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Column":
+            for keyword in node.keywords:
+                if keyword.arg == "heading" and isinstance(keyword.value, ast.Constant):
+                    yield str(keyword.value.value)
 
 
 def _is_module(package: str, name: str) -> bool:

@@ -31,7 +31,7 @@ from zerolap.records import (
     priority_weights,
     read_stored,
 )
-from zerolap.sheets import case_sentences, case_statements, in_order, reading_of
+from zerolap.sheets import Section, case_sentences, case_statements, in_order, reading_of, traced_of_comparison
 from zerolap.store import Store
 
 LONGEST_FAILURE: Final = 300
@@ -107,10 +107,11 @@ class ComparisonInShort(Record):
 class ComparedCase(Record):
     """A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has.
 
-    `workload` is what it sends, null where that is not recorded.
+    `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
     """
 
     result: CaseResult
+    traced: Section | None
     statements: list[str]
     sentences: list[str]
     trials: dict[Side, int]
@@ -219,6 +220,7 @@ def _read_case(sources: QuerySources, parameters: ComparedCaseParameters) -> Com
     result = compared_case(sources.store, parameters.id, parameters.case)
     return ComparedCase(
         result=result,
+        traced=traced_of_comparison(result),
         statements=case_statements(result),
         sentences=case_sentences(result),
         trials=sources.store.reports.trial_counts(parameters.id, result.case),

@@ -24,6 +24,7 @@ from zerolap.records import (
     Validity,
     read_stored,
 )
+from zerolap.sheets import Section, traced_of_run
 from zerolap.store import Store
 
 RUN_ID: Final = r"^r-[0-9a-f-]{1,64}$"
@@ -81,10 +82,11 @@ class RunInShort(Record):
 class MeasuredCase(Record):
     """A case of a run with its functions and checks, and how many trials it has.
 
-    `workload` is what it sends, null where that is not recorded.
+    `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
     """
 
     result: RunCase
+    traced: Section | None
     trials: dict[Side, int]
     workload: MeasuredWorkload | None
 
@@ -146,6 +148,7 @@ def _read_case(sources: QuerySources, parameters: MeasuredCaseParameters) -> Mea
     result = measured_case(sources.store, parameters.id, parameters.case)
     return MeasuredCase(
         result=result,
+        traced=traced_of_run(result),
         trials=sources.store.reports.trial_counts(parameters.id, result.case),
         workload=workload_of(sources.store, parameters.id, result.case),
     )

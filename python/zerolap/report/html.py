@@ -3,6 +3,7 @@
 import base64
 import re
 import zlib
+from collections.abc import Iterable
 from html import escape, unescape
 from pathlib import Path
 from typing import Literal
@@ -21,7 +22,7 @@ from zerolap.records import (
     StackFrame,
     StackTree,
 )
-from zerolap.sheets import Sheet, with_reading
+from zerolap.sheets import Section, Sheet, traced_of_comparison, traced_of_run, with_reading
 
 TEMPLATE = Path(__file__).parent / "assets" / "report.html"
 PLACEHOLDERS = ("__ZEROLAP_DOCUMENT__", "__ZEROLAP_PICTURES__", "<!-- __ZEROLAP_STACKS__ -->")
@@ -42,12 +43,18 @@ class _Lines(Record):
 
 def comparison_html(comparison: Comparison, pictures: Pictures | None = None) -> str:
     """Return the comparison as a page that loads nothing; raises `EnvironmentMissing` where its template is missing."""
-    return page_html(with_reading(comparison), pictures)
+    return page_html(with_reading(comparison), pictures, _traced(map(traced_of_comparison, comparison.cases)))
 
 
 def run_html(report: RunReport, pictures: Pictures | None = None) -> str:
     """Return the run as a page, as `comparison_html` does."""
-    return page_html(report, pictures)
+    return page_html(report, pictures, _traced(map(traced_of_run, report.cases)))
+
+
+def _traced(sections: Iterable[Section | None]) -> Sheet | None:
+    """Return a sheet of what was traced of the cases; none where nothing was."""
+    traced = [section for section in sections if section is not None]
+    return Sheet(kind="traced", sections=traced) if traced else None
 
 
 def sheet_html(document: Record, sheet: Sheet) -> str:

@@ -115,4 +115,8 @@ from zerolap.sheets.sweep_sheet import (
     sweep_sheet as sweep_sheet,
     with_sweep_reading as with_sweep_reading,
 )
+from zerolap.sheets.traced_section import (
+    traced_of_comparison as traced_of_comparison,
+    traced_of_run as traced_of_run,
+)
 from zerolap.sheets.version_table_sheet import version_table_sheet as version_table_sheet

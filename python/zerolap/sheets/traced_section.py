@@ -69,7 +69,7 @@ def _section(case: str, sides: Sequence[TracedSide]) -> Section:
     no_tcp = dict.fromkeys(side.traced.no_tcp for side in sides if side.traced.no_tcp is not None)
     passes = counted(head.passes, "pass", "passes") + (" of each side" if is_compared else "")
     return Section(
-        key="traced",
+        key=case,
         title=f"{as_name(case)} traced in {passes}",
         is_folded=True,
         tables=[table for table in tables if table.rows],

@@ -345,10 +345,11 @@ export interface CommitStrip {
 /**
  * A case of a comparison with its evidence, the sentences by which it is read, and how many trials it has.
  *
- * `workload` is what it sends, null where that is not recorded.
+ * `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
  */
 export interface ComparedCase {
   result: CaseResult;
+  traced: Section | null;
   statements: Array<string>;
   sentences: Array<string>;
   trials: Record<string, number>;
@@ -1111,10 +1112,11 @@ export interface MatchingCase {
 /**
  * A case of a run with its functions and checks, and how many trials it has.
  *
- * `workload` is what it sends, null where that is not recorded.
+ * `workload` is what it sends, null where that is not recorded; `traced` is what was traced of it, null without.
  */
 export interface MeasuredCase {
   result: RunCase;
+  traced: Section | null;
   trials: Record<string, number>;
   workload: MeasuredWorkload | null;
 }

@@ -10,7 +10,7 @@ import {
   withFrames,
   withStackSource,
 } from "../core/cases/documents.ts";
-import type { CasePictures, Pictures, Sheet, StackFrame } from "../core/records.ts";
+import type { CasePictures, Pictures, Section, Sheet, StackFrame } from "../core/records.ts";
 
 const PICTURES_SCHEMA: Pictures["schema"] = "zerolap.pictures/1";
 
@@ -48,6 +48,14 @@ export function drawingsIn(text: string, sources: ReadonlyMap<string, StackSourc
 export function embeddedSheet(): Sheet {
   const subject = "The text of this report";
   return parsed<Sheet>(inflated(textOf("sheet"), subject), subject);
+}
+
+let sections: Section[] | null = null;
+
+/** The sections of the sheet, parsed when the first is shown; none where the page has no sheet. */
+export function embeddedSections(): Section[] {
+  sections ??= textOf("sheet") === "" ? [] : embeddedSheet().sections;
+  return sections;
 }
 
 function stacksIn(text: string, name: string): CaseStacks {

@@ -13,12 +13,12 @@ import {
 import { CaseDetails } from "../core/comparison/CaseDetails.tsx";
 import { ComparisonPage } from "../core/comparison/ComparisonPage.tsx";
 import { ErrorBoundary } from "../core/ErrorBoundary.tsx";
-import type { CaseResult, Comparison, RunCase, RunReport } from "../core/records.ts";
+import type { CaseResult, Comparison, RunCase, RunReport, Section } from "../core/records.ts";
 import { RunDetails } from "../core/run/RunDetails.tsx";
 import { RunPage } from "../core/run/RunPage.tsx";
 import { EmulatedForks } from "../core/snapshot/EmulatedForks.tsx";
 import { SnapshotPage } from "../core/snapshot/SnapshotPage.tsx";
-import { documentText, embeddedDrawings, embeddedSheet } from "./embedded.ts";
+import { documentText, embeddedDrawings, embeddedSections, embeddedSheet } from "./embedded.ts";
 import "../core/style.css";
 
 function Report() {
@@ -62,12 +62,18 @@ function OfComparison({ comparison, drawings }: { comparison: Comparison; drawin
           // The rows of this page are the cases themselves.
           result={row as CaseResult}
           sentences={reading?.sentences[row.case] ?? reading?.statements[row.case] ?? []}
+          traced={tracedOf(row.case)}
           drawings={drawings.get(row.case) ?? null}
           withPictures={withPictures}
         />
       )}
     />
   );
+}
+
+/** What was traced of a case. */
+function tracedOf(name: string): Section | null {
+  return embeddedSections().find(({ key }) => key === name) ?? null;
 }
 
 function OfRun({ report, drawings }: { report: RunReport; drawings: Drawings }) {
@@ -78,6 +84,7 @@ function OfRun({ report, drawings }: { report: RunReport; drawings: Drawings }) 
       details={(row, withPictures) => (
         <RunDetails
           entry={row as RunCase}
+          traced={tracedOf(row.case)}
           drawings={drawings.get(row.case) ?? null}
           withPictures={withPictures}
         />

@@ -25,9 +25,10 @@ export function ComparedCaseEvidence({ id, name, withPictures }: Properties) {
   const drawn = useDrawings(withPictures ? { id, name } : null);
   return (
     <Answered answer={answer}>
-      {({ result, sentences, trials, workload }) => (
+      {({ result, traced, sentences, trials, workload }) => (
         <CaseDetails
           result={result}
+          traced={traced}
           sentences={sentences}
           drawings={drawn.drawings}
           withPictures={withPictures}
@@ -54,8 +55,8 @@ export function MeasuredCaseEvidence({ id, name, withPictures }: Properties) {
   const drawn = useDrawings(withPictures ? { id, name } : null);
   return (
     <Answered answer={answer}>
-      {({ result, trials, workload }) => (
-        <RunDetails entry={result} drawings={drawn.drawings} withPictures={withPictures}>
+      {({ result, traced, trials, workload }) => (
+        <RunDetails entry={result} traced={traced} drawings={drawn.drawings} withPictures={withPictures}>
           <PicturesFault fault={drawn.fault} />
           <PictureTables id={id} name={name} drawings={drawn.drawings} isSampled={drawn.isSampled} />
           {workload !== null && <Workload workload={workload} />}

@@ -3,7 +3,6 @@ import type { CaseDrawings } from "../cases/documents.ts";
 import { CheckList, Failure, Figure, Fold, Sentence } from "../cases/facts.tsx";
 import { OutcomeMark } from "../cases/OutcomeMark.tsx";
 import { Charts, FlameGraphs } from "../cases/pictures.tsx";
-import { TracedCounts } from "../cases/traced.tsx";
 import {
   change,
   count,
@@ -15,7 +14,8 @@ import {
   perSide,
   probability,
 } from "../numbers.ts";
-import type { Caller, CaseResult, Finding, Verdict } from "../records.ts";
+import type { Caller, CaseResult, Finding, Section, Verdict } from "../records.ts";
+import { SheetSection } from "../Sheet.tsx";
 import { Word } from "../Word.tsx";
 import { type Answered, answersOf, failedOn, outcomeOf, ranked } from "./comparison.ts";
 import { IntervalChart, scaleOf } from "./IntervalChart.tsx";
@@ -30,6 +30,8 @@ const REMARKS = [
 
 interface Properties {
   result: CaseResult;
+  /** What was traced of it. */
+  traced: Section | null;
   /** What happened to the case and how sure that is. */
   sentences: string[];
   drawings: CaseDrawings | null;
@@ -39,7 +41,7 @@ interface Properties {
 }
 
 /** An open case: what happened, the numbers that decide, the reasons, the pictures; the rest is folded. */
-export function CaseDetails({ result, sentences, drawings, withPictures, children }: Properties) {
+export function CaseDetails({ result, traced, sentences, drawings, withPictures, children }: Properties) {
   const culprits = ranked(result, "culprit");
   const pictures = withPictures ? drawings : null;
   const sides = failedOn(result);
@@ -70,7 +72,7 @@ export function CaseDetails({ result, sentences, drawings, withPictures, childre
       {drawings?.missing && <p class="warning">No charts or flame graph: {drawings.missing}</p>}
       {pictures?.stacks && <FlameGraphs source={pictures.stacks} />}
       {pictures !== null && <Charts drawings={pictures} />}
-      {result.traced !== null && <TracedCounts sides={[result.traced.base, result.traced.head]} />}
+      {traced !== null && <SheetSection section={traced} level={4} />}
       <Evidence result={result} />
       {children}
       <p class="quiet">

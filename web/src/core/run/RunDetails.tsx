@@ -2,21 +2,23 @@ import type { ComponentChildren } from "preact";
 import type { CaseDrawings } from "../cases/documents.ts";
 import { CheckList, Failure, Figure, Sentence } from "../cases/facts.tsx";
 import { Charts, FlameGraphs } from "../cases/pictures.tsx";
-import { TracedCounts } from "../cases/traced.tsx";
 import { count, metricLabel, share } from "../numbers.ts";
-import type { FunctionCost, RunCase } from "../records.ts";
+import type { FunctionCost, RunCase, Section } from "../records.ts";
+import { SheetSection } from "../Sheet.tsx";
 import { Word } from "../Word.tsx";
 import { runStatement } from "./run.ts";
 
 interface Properties {
   entry: RunCase;
+  /** What was traced of it. */
+  traced: Section | null;
   drawings: CaseDrawings | null;
   withPictures: boolean;
   /** What is known of the case elsewhere: links to its trials. */
   children?: ComponentChildren;
 }
 
-export function RunDetails({ entry, drawings, withPictures, children }: Properties) {
+export function RunDetails({ entry, traced, drawings, withPictures, children }: Properties) {
   const { commands, group, topology, metrics, functions, limits, failure, validity } = entry;
   const pictures = withPictures ? drawings : null;
   return (
@@ -34,7 +36,7 @@ export function RunDetails({ entry, drawings, withPictures, children }: Properti
       ))}
       {drawings?.missing && <p class="warning">No charts or flame graph: {drawings.missing}</p>}
       {functions.length > 0 && <CostliestFunctions functions={functions} />}
-      {entry.traced !== null && <TracedCounts sides={[entry.traced]} />}
+      {traced !== null && <SheetSection section={traced} level={4} />}
       {pictures?.stacks && <FlameGraphs source={pictures.stacks} alone />}
       {pictures !== null && <Charts drawings={pictures} />}
       {children}
