@@ -20,7 +20,7 @@ from zerolap.store import Store
 
 LEASE_SECONDS = 4.0
 """Short, so that leases lapse within a run."""
-PACE = Pace(lease_seconds=LEASE_SECONDS, poll_seconds=0.25, sweep_seconds=1.5)
+PACE = Pace(lease_seconds=LEASE_SECONDS, poll_seconds=0.25, review_seconds=1.5)
 LOAD_ADDRESS = "127.0.0.1"
 YOUNG_SECONDS = 5
 """A scratch directory that nobody holds is abandoned after so long: soon, so that a run need not wait for it."""

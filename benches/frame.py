@@ -71,7 +71,7 @@ def jobs_elsewhere(work: Path) -> Figure:
     elsewhere = work / "elsewhere"
     shutil.copytree(blobs, elsewhere / "blobs")
     done = subprocess.run(
-        [sys.executable, "-m", "zerolap.lab.elsewhere", str(elsewhere / "builds"), str(elsewhere / "blobs")],
+        [sys.executable, "-m", "zerolap.lab.job_process", str(elsewhere / "builds"), str(elsewhere / "blobs")],
         input="".join(job_json(one.job) + "\n" for one in recorded),
         stdout=subprocess.PIPE,
         text=True,

@@ -18,7 +18,7 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parent.parent / "python"
 ROOT = "zerolap"
 WRITER = "zerolap.writer"
-NOT_FOR_PEOPLE = frozenset({"zerolap.lab.elsewhere", "zerolap.sandbox.reader", "zerolap.load_program"})
+NOT_FOR_PEOPLE = frozenset({"zerolap.lab.job_process", "zerolap.sandbox.reader", "zerolap.load_program"})
 """They write to the process that has started them, or nothing of others."""
 WRITING = frozenset({"print", "input", "Console", "StreamHandler", "PrintLoggerFactory"})
 WRITING |= {"echo", "secho", "print_exc", "print_exception", "print_stack", "print_last"}

@@ -16,7 +16,7 @@ from zerolap.fleet import Conductor, Pace, ServedPlatform
 from zerolap.fleet.agent import Agent, AgentPlace, FilesAreHere
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcess
-from zerolap.fleet.messages import Answer, message_json
+from zerolap.fleet.messages import MessageReply, message_json
 from zerolap.fleet.setup.configuration import PlatformRequirement
 from zerolap.lab import Options, SubmissionOptions, Worker, comparison_request, on_platforms
 from zerolap.records import Block, Case, Record, Request, RequestedServer, TrialsJob, WrittenClient
@@ -24,7 +24,7 @@ from zerolap.store import Store
 
 PLATFORM = "here"
 LOAD_PLATFORM = "loaders"
-PACE = Pace(lease_seconds=60, poll_seconds=0.05, sweep_seconds=0.3, patience_seconds=0)
+PACE = Pace(lease_seconds=60, poll_seconds=0.05, review_seconds=0.3, patience_seconds=0)
 
 
 def made_up_cases(count: int, group: str = "made up") -> list[Case]:
@@ -116,11 +116,11 @@ class SimulatedFleet:
                 # Most conditions ask the store.
                 await asyncio.sleep(0.03)
 
-    async def say(self, message: Record, agent: str = "agent-0") -> Answer:
+    async def say(self, message: Record, agent: str = "agent-0") -> MessageReply:
         """Send the conductor a message in the name of an agent."""
         assert self.conductor is not None
         name = AgentName("lab", LOAD_PLATFORM if agent.startswith("load") else PLATFORM, agent)
-        return Answer.model_validate_json(await self.conductor.intake.answer(name, message_json(message)))
+        return MessageReply.model_validate_json(await self.conductor.intake.reply(name, message_json(message)))
 
     def agent(self, number: int) -> Agent:
         """Return a further agent, which is not running."""

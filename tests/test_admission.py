@@ -502,8 +502,8 @@ def test_nothing_of_an_unsigned_delivery_is_read(gate: Gate, monkeypatch: pytest
 
 @pytest.mark.parametrize("cause", sorted(UNSIGNED))
 def test_who_has_not_signed_learns_nothing(cause: Cause) -> None:
-    assert Refused(cause, "the reason").answer == STATUS[cause].phrase
-    assert "reason" not in Refused(cause, "the reason").answer
+    assert Refused(cause, "the reason").response == STATUS[cause].phrase
+    assert "reason" not in Refused(cause, "the reason").response
 
 
 def test_a_delivery_that_was_not_accepted_may_come_again(gate: Gate) -> None:

@@ -15,7 +15,7 @@ from waiting import PATIENCE_SECONDS
 from zerolap.build import Parameter
 from zerolap.engines import FunctionSymbol, ProbedCalls, ProbedEntry, count_repeated, function_symbols, sees_all
 from zerolap.engines.argument_probes import (
-    PLACES,
+    SLOTS,
     ArgumentCounts,
     argument_program,
     labels_of,
@@ -69,7 +69,7 @@ def test_the_symbols_have_the_names_of_the_program() -> None:
 
 
 def test_the_table_of_arguments_has_a_fixed_size() -> None:
-    assert f"$place = ($mark >> 40) & {PLACES - 1};" in program(entry(Parameter.NUMBER))
+    assert f"$place = ($mark >> 40) & {SLOTS - 1};" in program(entry(Parameter.NUMBER))
 
 
 def registers(text: str) -> list[str]:
@@ -123,7 +123,7 @@ def output(**maps: Any) -> str:
 
 
 def test_counts_are_read_by_function() -> None:
-    seen = {str(place): -(2**62) for place in range(PLACES)}
+    seen = {str(place): -(2**62) for place in range(SLOTS)}
     written = output(commands=500, calls={"0": 1000, "1": 7}, repeated={"0": 500}, seen=seen, depth={"12": 0})
     assert read_argument_counts(written, 3) == ArgumentCounts(
         500, [ProbedCalls(1000, 500), ProbedCalls(7, 0), ProbedCalls(0, 0)]

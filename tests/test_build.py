@@ -31,7 +31,7 @@ from zerolap.build import (
 from zerolap.build.builder import BuiltServer
 from zerolap.build.recipe import recipe_for
 from zerolap.build.source import content_digest, export
-from zerolap.build.source_changes import DiffLimits, DiffReading, parse_diff
+from zerolap.build.source_changes import DiffLimits, DiffReader, parse_diff
 from zerolap.records import (
     BuildFailed,
     Changes,
@@ -44,7 +44,7 @@ from zerolap.records import (
     UnknownChanges,
     UsageError,
 )
-from zerolap.sandbox import Limits, SandboxPolicy, available, confined_reading as reading, confinement, process
+from zerolap.sandbox import Limits, SandboxPolicy, available, confined_reader, confinement, process
 from zerolap.store import open_blobs
 
 # Names
@@ -505,7 +505,7 @@ def test_files_that_are_needed_are_read_before_others(toy: ToySource) -> None:
     diff = toy.git("diff", "-p", "--unified=0", "--src-prefix=a/", "--dst-prefix=b/", toy.first, head).encode() + b"\n"
 
     def read(limits: DiffLimits, needed: Collection[str] = ()) -> tuple[list[str], list[str]]:
-        changes = parse_diff(io.BytesIO(diff), DiffReading(needed, limits=limits))
+        changes = parse_diff(io.BytesIO(diff), DiffReader(needed, limits=limits))
         return [file.new_file for file in changes.files if file.hunks], changes.left_out
 
     assert read(DiffLimits()) == (["README", "src/big.h", "src/commands.c"], [])
@@ -841,7 +841,7 @@ def test_a_source_gives_the_same_program_wherever_it_is_built(toy: ToySource, tm
     here, elsewhere = (Builder(tmp_path / name).build(revision) for name in ("here", "a/longer/path"))
     assert here.program.path.read_bytes() == elsewhere.program.path.read_bytes()
     assert here.record.source_root == elsewhere.record.source_root
-    functions = reading.source_functions(str(here.program.path), here.record.source_root)
+    functions = confined_reader.source_functions(str(here.program.path), here.record.source_root)
     assert "format.c" in {file for file, _, _, _ in functions}
 
 

@@ -8,7 +8,7 @@ from sources import revision_source
 from toy_server import NOTED, RULE, ToySource
 
 from zerolap.build import Builder, BuiltServer
-from zerolap.build.shared_files import share_file, share_files
+from zerolap.build.hard_links import hard_link_file, hard_link_files
 
 pytestmark = pytest.mark.usefixtures("compiler")
 
@@ -96,13 +96,13 @@ def test_what_is_shared(tmp_path: Path) -> None:
         names = [*files, "a/short", "linked/file"]
         return {name for name in names if (own / name).samefile(other / name)}
 
-    share_files(own, other, of_equal_age=True)
+    hard_link_files(own, other, of_equal_age=True)
     assert shared() == {"a/equal"}
-    share_files(own, other, of_equal_age=False)
+    hard_link_files(own, other, of_equal_age=False)
     assert shared() == {"a/equal", "a/older"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "outside", "own"]
-    share_files(own, tmp_path / "gone", of_equal_age=False)
-    share_files(tmp_path / "gone", own, of_equal_age=False)
-    share_file(own / "a" / "changed", other / "a" / "gone")
-    share_file(own / "a" / "missing", other / "a" / "equal")
+    hard_link_files(own, tmp_path / "gone", of_equal_age=False)
+    hard_link_files(tmp_path / "gone", own, of_equal_age=False)
+    hard_link_file(own / "a" / "changed", other / "a" / "gone")
+    hard_link_file(own / "a" / "missing", other / "a" / "equal")
     assert (own / "a" / "missing").samefile(other / "a" / "equal")

@@ -6,7 +6,7 @@ import pytest
 from toy_server import ToySource, compile_toy
 
 from zerolap.explain import BuildFacts, Structure, Structures, explain_build, explain_layout, explain_placement
-from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox import confined_reader
 
 PLAIN = BuildFacts(compiler="GNU C11 12.2.0", flags="-mtune=generic -g -O2", allocator="jemalloc", libc="glibc 2.36")
 
@@ -50,7 +50,7 @@ def structures_of(toy: ToySource) -> Structures:
         (name, file): Structure(
             size_bytes, tuple((part, int(at)) for part, _, at in (word.rpartition("@") for word in members.split()))
         )
-        for file, name, size_bytes, members in reading.structures(str(program), str(toy.path))
+        for file, name, size_bytes, members in confined_reader.structures(str(program), str(toy.path))
     }
 
 

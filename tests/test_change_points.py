@@ -98,7 +98,7 @@ def test_series_that_cannot_be_are_refused() -> None:
 
 def test_a_commit_that_changes_some_series_is_one_event() -> None:
     levels = [series(stepped(noise(number, 200), 120, 4 if number < 5 else 0), str(number)) for number in range(40)]
-    [event] = history_changes(levels).events
+    [event] = history_changes(levels).commit_events
     assert event.position == 120
     assert not event.of_platform
     assert {each.name for each in event.changes} == {"0", "1", "2", "3", "4"}
@@ -110,7 +110,7 @@ def test_a_step_of_all_series_is_one_event_of_the_platform_and_a_commit_beside_i
     for number in range(100):
         values = stepped(noise(number, 200), 100, sizes.choice((-1, 1)) * sizes.uniform(2, 6))
         levels.append(series(stepped(values, 150, 8 if number == 7 else 0), str(number)))
-    platform, commit = history_changes(levels).events
+    platform, commit = history_changes(levels).commit_events
     assert (platform.position, platform.of_platform, len(platform.changes)) == (100, True, 100)
     assert (commit.position, commit.of_platform, [each.name for each in commit.changes]) == (150, False, ["7"])
 

@@ -19,7 +19,7 @@ from waiting import PATIENCE_SECONDS, wait_until
 from zerolap.api import request_events
 from zerolap.queries.measured_workload import RequestCause, cause_of, workload_of
 from zerolap.records import Amounts, Placement, Request
-from zerolap.store import Store, StoredTrigger, report_records as records
+from zerolap.store import Store, StoredTrigger, request_listing as records
 from zerolap.store.tables import case_result, request, trial
 
 CASE = COMPARISON.cases[0]

@@ -24,7 +24,7 @@ from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import MAX_DELIVERIES, AgentName
 from zerolap.fleet.fleet_execution import FleetExecution, with_builds
 from zerolap.fleet.in_process import InProcess, _Queued
-from zerolap.fleet.messages import Answer, Claim, GiveUp, Heartbeat, Hello, OfferedJob, Report
+from zerolap.fleet.messages import Claim, GiveUp, Heartbeat, Hello, MessageReply, OfferedJob, Report
 from zerolap.fleet.roster import Roster, ServedPlatform
 from zerolap.host import fingerprint
 from zerolap.lab import Lab, Plan, SubmissionOptions
@@ -53,7 +53,7 @@ from zerolap.store.tables import platform_facts, series
 HERE = "here"
 LONG_SECONDS = 10 * PATIENCE_SECONDS
 HELLO = (
-    '{"message":"hello","protocol":4,"kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
+    '{"message":"hello","protocol":5,"kind":"bench","zerolap":"0","architecture":"","memory_bytes":1,'
     '"platform":{"name":"","fingerprint":"f","cpu":"CPU","cores":CORES,"kernel":""}}'
 )
 
@@ -548,7 +548,7 @@ def test_only_who_holds_an_attempt_can_report(fleet: SimulatedFleet) -> None:
             ),
         ):
             assert not (await fleet.say(Report(attempt=attempt.id, event=wrong))).accepted, wrong
-        unreadable = await fleet.conductor.intake.answer(  # type: ignore[union-attr]
+        unreadable = await fleet.conductor.intake.reply(  # type: ignore[union-attr]
             fleet.running[0]._link._name,  # type: ignore[attr-defined]
             b"{",
         )
@@ -781,7 +781,7 @@ def test_a_value_that_no_database_takes_is_refused(fleet: SimulatedFleet, wrong:
         name = AgentName("lab", HERE, "agent-0")
         attempt = opened[0]
         content = wrong.replace("ATTEMPT", attempt.id).encode()
-        answer = Answer.model_validate_json(await fleet.conductor.intake.answer(name, content))
+        answer = MessageReply.model_validate_json(await fleet.conductor.intake.reply(name, content))
         assert not answer.accepted
         assert answer.again
         assert await fleet.ended(request) == ["done"]
@@ -893,7 +893,7 @@ def test_what_the_bus_lost_is_published_once_more_while_an_agent_goes_on_with_it
             queues.lose()
             others = [one for one in conductor.intake.attempts if one != held.id]
             await fleet.until(lambda: all(conductor.intake.attempts[one].publications == 2 for one in others))
-            await asyncio.sleep(5 * PACE.sweep_seconds)
+            await asyncio.sleep(5 * PACE.review_seconds)
             publications = {one.id: one.publications for one in conductor.intake.attempts.values()}
             assert publications.pop(held.id) == 1
             assert set(publications.values()) == {2}

@@ -30,7 +30,7 @@ PROGRAM = "from zerolap.cli import main; main()"
 def test_a_planted_regression_is_in_verdicts_reasons_stacks_and_history(either_store: Store) -> None:
     server = fill_with_made_up_data(either_store, seed=3, moment=MOMENT)
     commit = server.commits[ZADD_COMMIT].commit
-    open_changes = either_store.kept_histories.open_changes(100)
+    open_changes = either_store.published_histories.open_changes(100)
     slower = [change for change in open_changes if change.commit == commit and change.change > 0.05]
     assert len(slower) == 1
     compared = [

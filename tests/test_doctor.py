@@ -20,8 +20,8 @@ from zerolap.host import (
 from zerolap.host.diagnosis import Diagnosis
 from zerolap.host.noise import Noise
 from zerolap.host.probes import instruments, interference as disturbance, isolation, memory, processor, programs
-from zerolap.host.readings import run
-from zerolap.sandbox import Limits, available, process, socket_place
+from zerolap.host.system_files import run
+from zerolap.sandbox import Limits, available, process, socket_directory
 
 
 def machine(cores: int, siblings: int = 1) -> Processors:
@@ -73,13 +73,13 @@ def test_memory_probes(tmp_path: Path) -> None:
 def test_sockets_below_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert memory.sockets(Path("/tmp")).found == "in /tmp"
     deep = tmp_path / ("y" * 80)
-    monkeypatch.setattr(socket_place, "SHORT_DIRECTORIES", (str(tmp_path),))
+    monkeypatch.setattr(socket_directory, "SHORT_DIRECTORIES", (str(tmp_path),))
     found = memory.sockets(deep)
     assert (found.state, found.found) == (
         State.OK,
         f"in {tmp_path}/zerolap-{os.geteuid()}, as the path of {deep} is too long",
     )
-    monkeypatch.setattr(socket_place, "SHORT_DIRECTORIES", (str(tmp_path / "nowhere"),))
+    monkeypatch.setattr(socket_directory, "SHORT_DIRECTORIES", (str(tmp_path / "nowhere"),))
     found = memory.sockets(deep)
     assert found.state is State.MISSING
     assert "TMPDIR" in found.remedy

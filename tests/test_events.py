@@ -289,7 +289,7 @@ def test_a_state_that_a_slow_store_is_still_writing_is_not_told_again(
     set_state = fleet.store.fleet.set_state
 
     def slowly(identity: str, state: RequestState, reason: str = "") -> bool:
-        time.sleep(3 * PACE.sweep_seconds)
+        time.sleep(3 * PACE.review_seconds)
         return set_state(identity, state, reason)
 
     monkeypatch.setattr(fleet.store.fleet, "set_state", slowly)
@@ -300,7 +300,7 @@ def test_a_state_that_a_slow_store_is_still_writing_is_not_told_again(
     async def scenario(fleet: SimulatedFleet) -> None:
         await fleet.until(lambda: fleet.engine.carried_out)
         # What the request waits for changes with the agents: the sweep and the plan both see it.
-        await asyncio.sleep(3 * PACE.sweep_seconds)
+        await asyncio.sleep(3 * PACE.review_seconds)
         held.release()
         await fleet.until(lambda: heard.has_end_of(request))
 

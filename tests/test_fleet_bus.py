@@ -421,7 +421,7 @@ def test_agents_are_answered_under_the_names_that_the_bus_knows_them_by(server: 
             server.link("alpha-3") as alpha,
             server.link("builder-1") as builder,
         ):
-            await dispatcher.answer(answering)
+            await dispatcher.reply(answering)
             assert await alpha.ask(b"one", PATIENCE_SECONDS) == b"porto alpha alpha-3: one"
             assert await builder.ask(b"two", PATIENCE_SECONDS) == b"berlin alpha-build builder-1: two"
             large = b"x" * MAX_AGENT_PAYLOAD_BYTES
@@ -444,7 +444,7 @@ def test_messages_are_answered_several_at_a_time(server: NatsServer) -> None:
             return content
 
         async with server.dispatcher() as dispatcher, server.link() as first, server.link("beta-1") as other:
-            await dispatcher.answer(answering)
+            await dispatcher.reply(answering)
             asked = [
                 (first, other)[number % 2].ask(str(number).encode(), PATIENCE_SECONDS) for number in range(together)
             ]
@@ -461,7 +461,7 @@ def test_a_message_that_cannot_be_answered_keeps_no_other_from_it(server: NatsSe
 
     async def test() -> None:
         async with server.dispatcher() as dispatcher, server.link() as link:
-            await dispatcher.answer(answering)
+            await dispatcher.reply(answering)
             asked = await asyncio.gather(link.ask(b"bad", 1), *(link.ask(b"good", PATIENCE_SECONDS) for _ in range(50)))
             assert asked == [None, *[b"good"] * 50]
 
@@ -477,7 +477,7 @@ def test_an_agent_waits_for_a_conductor_that_is_not_there_yet(server: NatsServer
             assert await link.ask(b"?", 0.1) is None
             asking = asyncio.create_task(link.ask(b"?", PATIENCE_SECONDS))
             async with server.dispatcher() as dispatcher:
-                await dispatcher.answer(answering)
+                await dispatcher.reply(answering)
                 assert await asking == b"here"
 
     run_bounded(test())
@@ -519,7 +519,7 @@ def test_the_server_forgets_its_jobs_when_it_ends_and_all_others_wait_for_it(ser
 
     async def test() -> None:
         async with server.dispatcher() as dispatcher, server.link() as link, server.link("beta-1") as other:
-            await dispatcher.answer(answering)
+            await dispatcher.reply(answering)
             created = await dispatcher.set_up({"alpha": 3, "beta": 1})
             assert await dispatcher.set_up({"alpha": 3, "beta": 1}) == created
             await dispatcher.publish([job("before")])

@@ -53,7 +53,7 @@ def conduct(fleet: Path, store: Path, host: str) -> None:
     """Be the conductor."""
     set_up_logs()
     with Store.open(str(store)) as results:
-        pace = Pace(lease_seconds=LEASE_SECONDS, sweep_seconds=1)
+        pace = Pace(lease_seconds=LEASE_SECONDS, review_seconds=1)
         asyncio.run(serve(ServeOptions(results, [Address(host, API_PORT)], fleet, pace=pace)))
 
 

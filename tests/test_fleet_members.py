@@ -165,7 +165,7 @@ def test_an_agent_works_with_a_key_of_its_own_until_it_has_another(server: NatsS
         assert await asyncio.to_thread(reload_bus, fleet)
         assert not (fleet / "agents" / "alpha-9.toml").exists()
         async with server.dispatcher() as dispatcher:
-            await dispatcher.answer(answered)
+            await dispatcher.reply(answered)
             await dispatcher.publish([JobMessage("alpha", "pull", "r-1", "m-1", b"job")])
             link = await JetStreamLink.connect(credentials(keys[0]))
             job = await link.next_job(PATIENCE_SECONDS)

@@ -47,7 +47,7 @@ class Attempt:
         """Connect all of them."""
         self.dispatcher = await self._stack.enter_async_context(self._server.dispatcher())
         await self.dispatcher.publish(JOBS)
-        await self.dispatcher.answer(self._answer)
+        await self.dispatcher.reply(self._answer)
         self.conductor = await self.client("conductor")
         self.agent = await self.client("alpha-1")
 

@@ -60,7 +60,7 @@ def test_messages_of_one_agent_that_are_never_answered_leave_places_for_others(s
 
     async def test() -> None:
         async with server.dispatcher() as dispatcher, server.client("alpha-1") as flood, server.link("beta-1") as other:
-            await dispatcher.answer(answer)
+            await dispatcher.reply(answer)
             for _ in range(1000):
                 await flood.nats.publish(OWN, b"", reply="_INBOX_alpha-1.x")
             await flood.settled()
@@ -74,7 +74,7 @@ def test_messages_of_one_agent_that_are_never_answered_leave_places_for_others(s
 def test_others_are_answered_and_keep_their_leases_while_one_agent_floods(server: NatsServer, size_bytes: int) -> None:
     async def test() -> None:
         async with server.dispatcher(lease_seconds=600) as dispatcher, server.link("beta-1") as other:
-            await dispatcher.answer(answered)
+            await dispatcher.reply(answered)
             await dispatcher.publish([JobMessage("beta", "pull", "r-1", "m-1", b"job")])
             held = await other.next_job(PATIENCE_SECONDS)
             assert held is not None
@@ -108,7 +108,7 @@ def test_an_agent_that_has_flooded_is_listened_to_again(server: NatsServer, monk
 
     async def test() -> None:
         async with server.dispatcher() as dispatcher, server.client("alpha-1") as client:
-            await dispatcher.answer(answer)
+            await dispatcher.reply(answer)
             with capture_logs() as logged:
                 while not any("not listened to" in entry["event"] for entry in logged):
                     await client.nats.publish(OWN, b"", reply="_INBOX_alpha-1.x")
@@ -122,7 +122,7 @@ def test_an_agent_that_has_flooded_is_listened_to_again(server: NatsServer, monk
 def test_an_agent_that_does_not_belong_to_the_fleet_any_more_is_not_listened_to(server: NatsServer) -> None:
     async def test() -> None:
         async with server.dispatcher() as dispatcher, server.client("alpha-1") as client:
-            await dispatcher.answer(answered)
+            await dispatcher.reply(answered)
             await until_answered(client)
             every = list(dispatcher._inboxes)
             await dispatcher.listen_to(name for name in every if name.agent != "alpha-1")
@@ -137,7 +137,7 @@ def test_an_agent_that_does_not_belong_to_the_fleet_any_more_is_not_listened_to(
 def test_messages_of_an_agent_have_a_largest_size(server: NatsServer) -> None:
     async def test() -> None:
         async with server.dispatcher() as dispatcher, server.client("alpha-1") as client:
-            await dispatcher.answer(answered)
+            await dispatcher.reply(answered)
             await until_answered(client)
             largest = b"x" * MAX_AGENT_PAYLOAD_BYTES
             answer = await client.nats.request(OWN, largest, timeout=PATIENCE_SECONDS)

@@ -292,7 +292,7 @@ def test_a_body_that_nobody_reads_is_cut(limited_lab: str) -> None:
 
 
 def test_answers_that_are_not_read_take_little_memory(limited_lab: str) -> None:
-    answer_bytes = len(httpx.get(f"{limited_lab}/openapi.json", trust_env=False, timeout=PATIENCE_SECONDS).content)
+    result_bytes = len(httpx.get(f"{limited_lab}/openapi.json", trust_env=False, timeout=PATIENCE_SECONDS).content)
     readers = MOST_OF_CLIENT
     flood = Flood(
         int(limited_lab.rpartition(":")[2]), get("/openapi.json"), connections=readers, seconds=20, reads=False
@@ -302,7 +302,7 @@ def test_answers_that_are_not_read_take_little_memory(limited_lab: str) -> None:
         wait_until(lambda: unread_connections(flood.port) >= readers)
         held = tcp_memory_bytes() - before
     # Of the whole machine: other tests have connections, too, and each of these its smallest buffers.
-    assert held < readers * answer_bytes / 2
+    assert held < readers * result_bytes / 2
 
 
 def tcp_memory_bytes() -> int:

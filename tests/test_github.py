@@ -32,12 +32,12 @@ from zerolap.github import (
     Clock,
     Credentials,
     GitHub,
-    GitHubAnswerUnusable,
     GitHubFault,
     GitHubForbidden,
     GitHubInvalid,
     GitHubMissing,
     GitHubRefused,
+    GitHubResponseUnusable,
     GitHubUnauthorised,
     GitHubUnavailable,
     LineAnnotation,
@@ -428,7 +428,7 @@ def test_a_renamed_repository_is_followed(lab: Lab) -> None:
 
 def test_no_redirection_leads_to_another_host(lab: Lab) -> None:
     lab.github.misbehave("leads_elsewhere")
-    with pytest.raises(GitHubAnswerUnusable, match="another host"):
+    with pytest.raises(GitHubResponseUnusable, match="another host"):
         lab.does(lambda client: client.pull_request(REPOSITORY, NUMBER))
 
 
@@ -440,7 +440,7 @@ def test_tokens_are_sent_unencrypted_only_on_this_machine(lab: Lab) -> None:
 def test_an_answer_without_end_is_not_read(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "LARGEST_ANSWER_BYTES", 10_000)
     lab.github.comment(REPOSITORY, NUMBER, "mallory", "x" * 60_000)
-    with pytest.raises(GitHubAnswerUnusable, match="more than 10000 bytes"):
+    with pytest.raises(GitHubResponseUnusable, match="more than 10000 bytes"):
         lab.keeps("done")
 
 
@@ -770,7 +770,7 @@ def test_what_github_does_not_describe_is_a_violation(lab: Lab) -> None:
 
 def test_an_answer_that_github_would_not_give_is_a_violation(lab: Lab) -> None:
     lab.github.repositories[REPOSITORY].pull_requests[NUMBER]["state"] = "unknown"
-    with pytest.raises(GitHubAnswerUnusable, match="unexpected answer: state"):
+    with pytest.raises(GitHubResponseUnusable, match="unexpected answer: state"):
         lab.does(lambda client: client.pull_request(REPOSITORY, NUMBER))
     assert "unknown" in lab.github.violations[0]
     lab.github.violations.clear()

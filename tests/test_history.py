@@ -454,9 +454,9 @@ def test_an_accepted_change_is_shown_and_not_open(whole: Range, document: Any) -
     assert series_of(shown, "toy-get")["changes"][0]["accepted"] == "checked twice"
     assert series_of(shown, "toy-get")["ledger"]["since"] == TWICE
     with Store.open(str(whole.zerolap.store)) as store:
-        [kept] = [kept for kept in store.kept_histories.histories(10) if kept.range == "1.0.0..HEAD"]
-        series = store.kept_histories.series(SeriesFilter((kept.number,), ("toy-get",), (INSTRUCTIONS,)), 10)
-        [change] = store.kept_histories.changes_of([of_one.number for of_one in series], 10)
+        [kept] = [kept for kept in store.published_histories.histories(10) if kept.range == "1.0.0..HEAD"]
+        series = store.published_histories.series(SeriesFilter((kept.number,), ("toy-get",), (INSTRUCTIONS,)), 10)
+        [change] = store.published_histories.changes_of([of_one.number for of_one in series], 10)
         assert (change.id, change.accepted, change.is_open) == (step["id"], "checked twice", False)
     # The other series is as it was.
     assert series_of(shown, "toy-work") == series_of(document, "toy-work")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 from command_line import Zerolap
-from kept_history import CPU_TIME, INSTRUCTIONS, Drift, MadeUp, Step, commit_id
+from published_history import CPU_TIME, INSTRUCTIONS, Drift, MadeUp, Step, commit_id
 from toy_server import CASES, ToySource
 
 from zerolap.history import history_gate_sentence

@@ -13,8 +13,8 @@ from zerolap.history.commit_work import CaseWork, WorkPoints
 from zerolap.history.fill_range import bisecting_order
 from zerolap.history.nodes import Nodes, nodes_of
 from zerolap.judge import (
-    EVENT,
     REPORTED,
+    SMALLEST_CHANGE,
     Contrast,
     Drift,
     Ledger,
@@ -142,7 +142,7 @@ def mirrored(steps: Sequence[WorkStep]) -> list[WorkStep]:
 
 def drawn_steps(drawn: random.Random) -> list[WorkStep]:
     """Return steps of all sizes: of none, too small to be events, small, and reported."""
-    sizes = (0.0, 0.5 * EVENT, 0.4 * REPORTED, 0.9 * REPORTED, 4 * REPORTED)
+    sizes = (0.0, 0.5 * SMALLEST_CHANGE, 0.4 * REPORTED, 0.9 * REPORTED, 4 * REPORTED)
     slope = drawn.uniform(-1, 1)
     return [
         WorkStep(
@@ -153,11 +153,11 @@ def drawn_steps(drawn: random.Random) -> list[WorkStep]:
 
 
 def test_what_is_an_event_and_what_is_reported() -> None:
-    counting, event, reported = steps_of(0.9 * EVENT, 1.1 * EVENT, 1.01 * REPORTED)
-    assert (counting.is_event, event.is_event, reported.is_event) == (False, True, True)
+    counting, event, reported = steps_of(0.9 * SMALLEST_CHANGE, 1.1 * SMALLEST_CHANGE, 1.01 * REPORTED)
+    assert (counting.is_change, event.is_change, reported.is_change) == (False, True, True)
     assert (counting.is_reported, event.is_reported, reported.is_reported) == (False, False, True)
     [same] = steps_of(1.01 * REPORTED, same_code=True)
-    assert (same.is_event, same.is_reported) == (False, False)
+    assert (same.is_change, same.is_reported) == (False, False)
 
 
 @pytest.mark.parametrize("factor", [0.999, 1.001])
@@ -211,7 +211,7 @@ def test_a_change_of_what_happens_rarely_is_no_event_though_it_doubles() -> None
     assert not is_rare_change(SYSCALLS, 0.0, 0.0625)
     assert not is_rare_change(INSTRUCTIONS, 1000.0, 1000.1)
     rare = WorkStep(0, 1, log_change(SYSCALLS, 0.001, 0.005), is_rare=True)
-    assert (rare.is_event, rare.is_reported) == (False, False)
+    assert (rare.is_change, rare.is_reported) == (False, False)
     assert drift_of([WorkStep(at, at + 1, 0.3, is_rare=True) for at in range(9)], 0) is None
 
 
@@ -272,7 +272,7 @@ def test_a_drift_begins_after_what_it_is_looked_for_since() -> None:
 
 
 def test_a_few_steps_among_what_counting_varies_by_are_no_drift() -> None:
-    noise = [0.9 * EVENT] * 100
+    noise = [0.9 * SMALLEST_CHANGE] * 100
     few = [0.004] * (FEWEST_STEPS_OF_DRIFT - 1)
     assert drift_of(steps_of(*noise, *few), 0) is None
     drift = drift_of(steps_of(*noise, *few, 0.004), 0)
@@ -285,7 +285,7 @@ def test_ups_and_downs_that_even_out_are_no_drift() -> None:
 
 
 def test_what_counting_itself_varies_by_is_no_drift() -> None:
-    assert drift_of(steps_of(*[0.9 * EVENT] * 300), 0) is None
+    assert drift_of(steps_of(*[0.9 * SMALLEST_CHANGE] * 300), 0) is None
     assert drift_of(steps_of(*[0.004] * 20, same_code=True), 0) is None
 
 

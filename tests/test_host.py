@@ -17,7 +17,7 @@ from zerolap.host import (
     read_processors,
 )
 from zerolap.host.platform_identity import hardware, software
-from zerolap.host.readings import chosen, cpu_list
+from zerolap.host.system_files import chosen, cpu_list
 
 
 def machine(cores: int, siblings: int = 1, cores_of_cache: int = 64) -> Processors:

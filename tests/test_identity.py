@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from zerolap import _core
-from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox import confined_reader
 
 SOURCE = r"""
 #include <immintrin.h>
@@ -147,8 +147,8 @@ def executed(program: Path, directory: Path, *, is_start: bool) -> bytes:
     environment = {"PATH": os.environ["PATH"]}
     subprocess.run(command, cwd=directory, check=True, capture_output=True, env=environment)
     dumps = [] if is_start else [str(dump)]
-    windows = [reading.DumpedWindows(dumps, requests) for requests in (2, 1, 1)]
-    return reading.executed(str(dump), windows, str(program), str(program.resolve()))
+    windows = [confined_reader.DumpedWindows(dumps, requests) for requests in (2, 1, 1)]
+    return confined_reader.executed(str(dump), windows, str(program), str(program.resolve()))
 
 
 def compared(base: bytes, head: bytes) -> dict[str, object]:

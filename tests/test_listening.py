@@ -146,7 +146,7 @@ def test_an_answer_is_read_slowly_for_longer_than_a_head_may_take() -> None:
         read = len(reader.recv(1000))
         # As sweeping does after a while.
         time.sleep(2 * limits.head_seconds)
-        connections.loop.call_soon_threadsafe(connections.connections.sweep)
+        connections.loop.call_soon_threadsafe(connections.connections.close_slow)
         while piece := reader.recv(1 << 20):
             read += len(piece)
     assert read > len(content)

@@ -384,9 +384,9 @@ class Liar(threading.Thread):
                 self._load.send(answer.encode())
 
 
-DONE = '{"answer": "done"}'
+DONE = '{"reply": "done"}'
 SLICE = (
-    '{"answer": "slice", "result": {"requests": 100, "succeeded": 100, "elapsed_ns": 5000, "client_cpu_ns": 50,'
+    '{"reply": "slice", "result": {"requests": 100, "succeeded": 100, "elapsed_ns": 5000, "client_cpu_ns": 50,'
     ' "ops_per_sec": 2e7, "latency_us": {"p50": 1, "p99": 1, "p99_9": 1, "max": 1}, "histogram_ns": [[1000, 100]],'
     ' "replies": {"bulk": 100}, "misses": 0, "errors": {}}}'
 )
@@ -426,7 +426,7 @@ def test_a_slice_is_what_the_load_host_says(case: Case) -> None:
         ("[[1000, 100]]", "[[1000, -100]]"),
         (SLICE, DONE),
         (SLICE, "{"),
-        (SLICE, '{"answer": "seen", "checks": []}'),
+        (SLICE, '{"reply": "seen", "checks": []}'),
         (SLICE, "[]"),
     ],
 )
@@ -454,7 +454,7 @@ CHECKS = ("steal", "other_load", "swap", "suspended_seconds", "clock_stepped_sec
 
 def seen(*names: str, value: str = "0.5") -> str:
     checks = [f'{{"check": "{name}", "ok": true, "value": {value}, "limit": "<= 1"}}' for name in names]
-    return f'{{"answer": "seen", "checks": [{", ".join(checks)}]}}'
+    return f'{{"reply": "seen", "checks": [{", ".join(checks)}]}}'
 
 
 def test_checks_of_the_load_host_have_names_of_their_own() -> None:

@@ -16,8 +16,8 @@ from zerolap.errors import UsageError, ZerolapError
 from zerolap.fleet.setup import read_agent_credentials
 from zerolap.named_file import read_named, read_named_text
 from zerolap.records import BuildFailed, CaseFileError
-from zerolap.sandbox import available, confined_reading
-from zerolap.sandbox.confined_reading import ReadingLimits
+from zerolap.sandbox import available, confined_reader
+from zerolap.sandbox.confined_reader import ReaderLimits
 from zerolap.server import case_weights
 from zerolap.triggers import read_trigger_settings
 
@@ -196,6 +196,6 @@ def test_a_file_that_is_read_as_code_has_a_limit_of_memory(tmp_path: Path) -> No
     with (tmp_path / "program").open("wb") as file:
         file.write(b"\x7fELF\x02\x01")
         file.truncate(2 << 30)
-    limits = ReadingLimits(memory_bytes=512 << 20)
+    limits = ReaderLimits(memory_bytes=512 << 20)
     with pytest.raises(ZerolapError, match="512 MiB of memory"):
-        confined_reading.binary_facts(str(tmp_path / "program"), limits)
+        confined_reader.binary_facts(str(tmp_path / "program"), limits)

@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 from api_client import request
 from http_server import served_lab
-from kept_history import ARM, MadeUp, Step, keep
 from prometheus_client.parser import text_string_to_metric_families
+from published_history import ARM, MadeUp, Step, keep
 from pydantic import BaseModel, ConfigDict, Field
 from structlog.testing import capture_logs
 from waiting import wait_until
@@ -105,7 +105,7 @@ def test_what_the_store_takes_is_counted_in_the_background(store: Store) -> None
     assert sizes[("kind", "blobs"),] >= 5000
     assert sizes[("kind", "builds"),] == 3000
     assert sizes[("kind", "mirrors"),] == 0
-    assert sizes[("kind", "database"),] >= Path(store.place).stat().st_size > 0
+    assert sizes[("kind", "database"),] >= Path(store.address).stat().st_size > 0
 
 
 def test_refused_deliveries_are_counted_by_cause(store: Store) -> None:

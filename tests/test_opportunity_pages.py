@@ -79,7 +79,7 @@ def test_what_takes_too_long_is_looked_through_when_it_is_asked_for_again(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opportunity_list, "EXAMINING_SECONDS", 0.0)
-    monkeypatch.setattr("zerolap.api.page_answers.FRESH_SECONDS", 0.0)
+    monkeypatch.setattr("zerolap.api.page_responses.FRESH_SECONDS", 0.0)
     number = 3 * AT_ONCE + 3
     run_of_many_cases(store, number)
     with served_lab(store) as url, httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as lab:

@@ -11,8 +11,8 @@ from http_server import served_lab
 from stored_comparison import ID, recorded_comparison
 from test_store import a_job, a_resolved
 
-from zerolap.queries import QUERIES, PageQuery, comparison_in_short
-from zerolap.queries.comparison_in_short import change_of
+from zerolap.queries import QUERIES, PageQuery, comparison_page
+from zerolap.queries.comparison_page import change_of
 from zerolap.records import Comparison
 from zerolap.store import Store
 
@@ -116,9 +116,9 @@ def test_an_answer_about_work_that_goes_on_is_kept_for_a_moment(store: Store, mo
     recorded_comparison(store)
     of_done = change_of(store, ID)
     store.end(ID, "running")
-    monkeypatch.setattr(comparison_in_short, "OPEN_SECONDS", 1e9)
+    monkeypatch.setattr(comparison_page, "OPEN_SECONDS", 1e9)
     assert change_of(store, ID) == change_of(store, ID)
-    monkeypatch.setattr(comparison_in_short, "OPEN_SECONDS", 1e-9)
+    monkeypatch.setattr(comparison_page, "OPEN_SECONDS", 1e-9)
     assert change_of(store, ID) != change_of(store, ID)
     store.end(ID, "done")
     assert change_of(store, ID) == of_done

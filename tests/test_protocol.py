@@ -11,7 +11,7 @@ from waiting import PATIENCE_SECONDS
 from zerolap.fleet.agent import Agent
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.in_process import InProcessLink
-from zerolap.fleet.messages import PROTOCOL, Answer
+from zerolap.fleet.messages import PROTOCOL, MessageReply
 from zerolap.store import Store
 
 GREETING = {"message": "hello", "protocol": 7, "zerolap": "9.0", "machine": {"of": ["another form"]}}
@@ -23,9 +23,9 @@ def fleet(store: Store, redis_server: Path) -> SimulatedFleet:
     return SimulatedFleet(store, redis_server, agents=0)
 
 
-async def send(fleet: SimulatedFleet, message: dict[str, object]) -> Answer:
+async def send(fleet: SimulatedFleet, message: dict[str, object]) -> MessageReply:
     assert fleet.conductor is not None
-    return Answer.model_validate_json(await fleet.conductor.intake.answer(NAME, json.dumps(message).encode()))
+    return MessageReply.model_validate_json(await fleet.conductor.intake.reply(NAME, json.dumps(message).encode()))
 
 
 def refusals(fleet: SimulatedFleet) -> dict[str, str | None]:

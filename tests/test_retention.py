@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Zerolap
-from kept_history import ARM, MadeUp, keep
+from published_history import ARM, MadeUp, keep
 from sqlalchemy import update
 from test_store import a_job, a_measurement, a_resolved, a_trial_done
 from toy_server import ToySource
@@ -136,8 +136,8 @@ def days_ago(days: float) -> str:
 
 
 def histories(store: Store) -> set[tuple[str, str, str]]:
-    """Return the range, variant and platform of each kept history."""
-    return {(of.range, of.variant, of.platform_name) for of in store.kept_histories.histories(100)}
+    """Return the range, variant and platform of each published history."""
+    return {(of.range, of.variant, of.platform_name) for of in store.published_histories.histories(100)}
 
 
 def test_age_and_number_decide_on_histories_as_on_results(store: Store) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from http_server import served_lab
-from kept_history import REPOSITORY, MadeUp, commit_id, keep
 from playwright.sync_api import Browser, expect
+from published_history import REPOSITORY, MadeUp, commit_id, keep
 from stored_comparison import COMPARISON, ID, recorded_comparison
 from test_report_pages_in_browser import opened
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from http_server import served_lab
-from kept_history import (
+from playwright.sync_api import Browser, Page, expect
+from published_history import (
     ACCEPTED_SET,
     ARM,
     FASTER_GET,
@@ -19,7 +20,6 @@ from kept_history import (
     keep,
     keep_two_platforms,
 )
-from playwright.sync_api import Browser, Page, expect
 from test_report_pages_in_browser import opened
 from waiting import PATIENCE_SECONDS
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 from http_server import served_lab
-from kept_history import ACCEPTED_SET, FASTER_GET, SLOWER_ZADD, SLOWLY_SLOWER_HGET, MadeUp
 from markdown_it import MarkdownIt
 from playwright.sync_api import Browser
+from published_history import ACCEPTED_SET, FASTER_GET, SLOWER_ZADD, SLOWLY_SLOWER_HGET, MadeUp
 from rich.console import Console
 from stored_opportunities import counted_run
 from stored_run import RUN

@@ -128,7 +128,7 @@ def test_the_session_is_out_of_reach_of_scripts_and_known_to_the_store_by_its_di
         assert attribute in cookie
     value = re.split("[=;]", cookie)[1]
     assert store.sessions.session(value) is None
-    assert value.encode() not in b"".join(path.read_bytes() for path in Path(store.place).parent.glob("*.db*"))
+    assert value.encode() not in b"".join(path.read_bytes() for path in Path(store.address).parent.glob("*.db*"))
 
 
 def test_a_person_without_access_is_refused(browser_client: httpx.Client, github: PlayedGitHub) -> None:

@@ -31,12 +31,12 @@ from zerolap.engines.fork_program import (
 from zerolap.engines.system_call_names import system_call_names
 from zerolap.engines.traced_fork import (
     MOST_RECORDED_CALLS,
-    Place,
+    CallKey,
     count_memory_areas,
     open_files,
     parent_calls,
     read_page_table_bytes,
-    recorded_places,
+    recorded_calls,
     require_snapshot_tracing,
 )
 from zerolap.explain import fork_findings
@@ -205,15 +205,15 @@ def test_output_of_another_form_is_refused(wrong: str) -> None:
 
 
 def test_stacks_are_recorded_of_what_is_not_answering_requests_first() -> None:
-    calls: dict[Place, TimedCalls] = {
+    calls: dict[CallKey, TimedCalls] = {
         (WRITE, None): TimedCalls(500, 90 * MS),
         (EPOLL_WAIT, None): TimedCalls(100, 500 * MS),
         (NANOSLEEP, None): TimedCalls(1, 20 * MS),
         (WRITE, 1): TimedCalls(2, 1 * MS),
     }
-    places = recorded_places(calls)
+    places = recorded_calls(calls)
     assert places[:2] == [(NANOSLEEP, None), (WRITE, 1)]
-    assert len(recorded_places({(number, None): TimedCalls(1, 1) for number in range(300)})) == MOST_RECORDED_CALLS
+    assert len(recorded_calls({(number, None): TimedCalls(1, 1) for number in range(300)})) == MOST_RECORDED_CALLS
 
 
 def test_files_of_a_process_are_regular_ones_and_its_outputs(tmp_path: Path) -> None:

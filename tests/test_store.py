@@ -1084,7 +1084,7 @@ def test_a_full_database_is_reported_and_changes_nothing(begun: Store, database:
 
 
 def test_a_locked_file_is_reported(file_store: Store) -> None:
-    path = Path(file_store.place)
+    path = Path(file_store.address)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with Store.open(str(path.parent), busy_seconds=0.05) as waiting:
@@ -1161,7 +1161,7 @@ def test_sqlite_is_set_up_for_crashes(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_store_of_another_user_is_read(file_store: Store) -> None:
     keep(file_store, a_comparison("c-1"))
     file_store.close()
-    path = Path(file_store.place)
+    path = Path(file_store.address)
     with Store(SqliteDatabase.open_to_read(path), open_blobs(None, path.parent / "blobs")) as read:
         assert read.comparison("c-1").id == "c-1"
         with pytest.raises(EnvironmentMissing, match="cannot write"):
@@ -1176,7 +1176,7 @@ def test_a_user_who_may_only_read_a_database_reads_it(postgresql: PostgresqlServ
     postgresql.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_{name}", name)
     with Store.open_to_read(postgresql.url(name, f"reader_{name}", "p/w")) as read:
         assert read.database_bytes() > 0
-        assert "p/w" not in read.place
+        assert "p/w" not in read.address
         assert read.comparison("c-1").id == "c-1"
         with pytest.raises(EnvironmentMissing, match=r"cannot write.*permission denied") as fault:
             read.begin(a_resolved())

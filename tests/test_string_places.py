@@ -11,7 +11,15 @@ from call_graphs import call_graph
 from command_line import Zerolap
 from toy_server import CASES, WORK_BEGINS, ToySource
 
-from zerolap.judge import EVENT, REPORTED, Ledger, WorkStep, difference_by_string_places, drifts_of, is_by_string_places
+from zerolap.judge import (
+    REPORTED,
+    SMALLEST_CHANGE,
+    Ledger,
+    WorkStep,
+    difference_by_string_places,
+    drifts_of,
+    is_by_string_places,
+)
 from zerolap.records import CallGraph, CaseResult
 from zerolap.sheets import case_sentences
 
@@ -242,7 +250,7 @@ def test_another_place_of_a_string_is_no_small_change_either(zerolap: Zerolap, s
     document, markdown = (json.loads((zerolap.directory / "r.json").read_text()), zerolap.directory / "r.md")
     [series] = [one for one in document["series"] if one["metric"] == "instructions_per_op"]
     step = series["points"][1]["step"]
-    if not EVENT < step < REPORTED:
+    if not SMALLEST_CHANGE < step < REPORTED:
         pytest.skip(f"not so on this machine: another place of a string changes the work by {step:+.2%}")
     assert [point["by_string_places"] for point in series["points"]] == [False, True, False]
     assert [point["share"] for point in series["points"]] == [0.0, None, 1.0]
@@ -252,8 +260,8 @@ def test_another_place_of_a_string_is_no_small_change_either(zerolap: Zerolap, s
         notes = [line for line in shown.splitlines() if small in line]
         assert ["where strings lie" in note for note in notes] == [True]
     ledger = series["ledger"]
-    assert ledger["by_string_places"] == pytest.approx(step, abs=EVENT)
-    assert ledger["slope"] == pytest.approx(series["points"][2]["step"] / 2, abs=EVENT)
+    assert ledger["by_string_places"] == pytest.approx(step, abs=SMALLEST_CHANGE)
+    assert ledger["slope"] == pytest.approx(series["points"][2]["step"] / 2, abs=SMALLEST_CHANGE)
     compared = zerolap("compare", "before", "placed", *common, "--engine", "counted", "--json", "-").document()
     [case] = compared["cases"]
     assert case["work"] == "same"

@@ -15,7 +15,7 @@ from zerolap.history import HistoryRange
 from zerolap.history.commit_times import CaseTimes, FreshContrast, missing_contrasts, read_times
 from zerolap.history.commit_work import CaseWork, WorkPoints
 from zerolap.history.nodes import Nodes
-from zerolap.history.platform_series import events_of
+from zerolap.history.platform_series import platform_events_of
 from zerolap.history.time_changes import TimeChange, time_changes, unconfirmed
 from zerolap.judge import Contrast, levels_of
 from zerolap.records import Platform, SeriesKey
@@ -274,14 +274,14 @@ def absolute_times(step_at: int | None, sessions: int = 60, cases: int = 12) -> 
 
 
 def test_a_step_of_all_cases_of_one_build_is_one_event_of_the_platform() -> None:
-    events = events_of(absolute_times(step_at=40))
+    events = platform_events_of(absolute_times(step_at=40))
     seen = [(event.since, event.series, event.facts_changed) for event in events]
     assert seen == [("2026-01-01T00:40:00Z", 12, True)]
     assert 0.06 < events[0].change < 0.10
 
 
 def test_a_platform_that_stays_as_it_is_has_no_events() -> None:
-    assert events_of(absolute_times(step_at=None)) == []
+    assert platform_events_of(absolute_times(step_at=None)) == []
 
 
 def test_an_accepted_drift_of_time_stays_accepted_when_the_range_goes_on() -> None:

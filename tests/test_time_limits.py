@@ -111,7 +111,7 @@ def test_a_part_ends_with_its_owner() -> None:
 def test_a_pull_request_holds_agents_no_longer_than_it_may(redis_server: Path, tmp_path: Path) -> None:
     held = HeldTrials()
     with Store.open(str(tmp_path / "store")) as store:
-        pace = replace(PACE, pull_seconds=2 * PACE.sweep_seconds)
+        pace = replace(PACE, pull_seconds=2 * PACE.review_seconds)
         fleet = SimulatedFleet(store, redis_server, Simulated(on_trial=held), pace=pace)
 
         async def scenario(fleet: SimulatedFleet) -> None:
@@ -131,14 +131,14 @@ def test_a_pull_request_holds_agents_no_longer_than_it_may(redis_server: Path, t
 def test_the_time_of_agents_is_limited_for_pull_requests_alone(redis_server: Path, tmp_path: Path) -> None:
     held = HeldTrials()
     with Store.open(str(tmp_path / "store")) as store:
-        pace = replace(PACE, pull_seconds=PACE.sweep_seconds)
+        pace = replace(PACE, pull_seconds=PACE.review_seconds)
         fleet = SimulatedFleet(store, redis_server, Simulated(on_trial=held), pace=pace)
 
         async def scenario(fleet: SimulatedFleet) -> None:
             backfill = fleet.submit(made_up_cases(1), submitting=SubmissionOptions(priority="backfill"))
             assert fleet.conductor is not None
             began = time.monotonic()
-            await fleet.until(lambda: time.monotonic() - began > 10 * pace.sweep_seconds)
+            await fleet.until(lambda: time.monotonic() - began > 10 * pace.review_seconds)
             held.release()
             assert await fleet.ended(backfill) == ["done"]
 

@@ -3,8 +3,17 @@
 import pytest
 
 from zerolap.explain import explain_times, with_times
-from zerolap.judge import SampledFunction, SampledPass, SampledSide, TimedPair, unequal_batching
-from zerolap.records import Finding, SliceRecord, Timeline, latencies_us, sum_of_histograms
+from zerolap.judge import TimedPair, unequal_batching
+from zerolap.records import (
+    Finding,
+    SampledFunction,
+    SampledPass,
+    SampledSide,
+    SliceRecord,
+    Timeline,
+    latencies_us,
+    sum_of_histograms,
+)
 
 LOOKUP, PARSE = ("lookupKey", "db.c"), ("processMultibulkBuffer", "networking.c")
 

@@ -376,7 +376,7 @@ def standing_by(program: Path, directory: Path, address: str = LOOPBACK) -> Iter
     with open_port(address, packaged("libzerolap_listen.so")) as port, ExitStack() as stack:
         launched = Launch(port=port)
         server = stack.enter_context(start_launched(Program(program), {}, own, directory / "standing.log", launched))
-        server.require_answer_on(port)
+        server.require_reply_on(port)
         yield Standing(server, port.number)
 
 

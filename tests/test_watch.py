@@ -140,10 +140,10 @@ def test_a_regression_in_ten_commits_is_reported_once_and_that_it_is_gone(watchi
     }
     assert (watching.logged(REPORTED), watching.logged(GONE)) == short([regression], [repair])
     with Store.open(str(watching.zerolap.store)) as store:
-        [history] = store.kept_histories.histories(10)
+        [history] = store.published_histories.histories(10)
         assert history.range == watching.branch
-        [series] = store.kept_histories.series(SeriesFilter(metrics=("instructions_per_op",)), 10)
-        changes = store.kept_histories.changes_of([series.number], 10)
+        [series] = store.published_histories.series(SeriesFilter(metrics=("instructions_per_op",)), 10)
+        changes = store.published_histories.changes_of([series.number], 10)
     assert [(change.commit, change.is_worse) for change in changes] == [(regression, True), (repair, False)]
     assert not any(change.is_open for change in changes)
     # The second time there is nothing new.

@@ -161,7 +161,7 @@ def platform_step_events(panels: int = 20, series: int = 400) -> Figure:
         for number in range(series):
             size = randoms.uniform(1.5, 8) * randoms.choice((-1, 1))
             levels.append(levels_of(stepped(gaussian(randoms, POINTS), at, size), str(number)))
-        events = history_changes(levels).events
+        events = history_changes(levels).commit_events
         of_platform.append(sum(event.of_platform for event in events))
         misplaced += at not in [event.position for event in events if event.of_platform]
         with_others += len(events) > of_platform[-1]
@@ -185,7 +185,7 @@ def false_events(panels: int = 40, series: int = 100) -> Figure:
             levels_of(stepped(gaussian(randoms, POINTS), places.get(str(number), 0), 3), str(number))
             for number in range(series)
         ]
-        events = history_changes(levels).events
+        events = history_changes(levels).commit_events
         wrong = [
             event
             for event in events

@@ -143,7 +143,7 @@ class HugeStore:
         commits = max(50, round(self.size.points / 2 / (HISTORIES * CASES_OF_HISTORY * 2)))
         history = _history(server, commits)
         commands = {series.case: [series.case.partition("-")[0].upper()] for series in history.series}
-        self.store.kept_histories.keep(history, open_changes(history), commands)
+        self.store.published_histories.keep(history, open_changes(history), commands)
         for number in range(1, HISTORIES):
             with self._writing() as connection:
                 _copy_history(connection, history.range, number, server)

@@ -173,7 +173,7 @@ def _measured() -> Iterator[Sample]:
                 wanted = [case for case in CASES if (case, addition, seed) not in recorded]
                 if not wanted:
                     continue
-                placed = [one.place(seed, SandboxPolicy.REQUIRED) for one in (release, relinkable)]
+                placed = [one.relink(seed, SandboxPolicy.REQUIRED) for one in (release, relinkable)]
                 for case in wanted:
                     log_ratio = _log_ratio(cases[case], placed, built, seed, amounts)
                     samples.append(Sample(built.record.build, case, addition, seed, log_ratio))

@@ -11,7 +11,7 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from zerolap.api.problems import Problem, answer_of
+from zerolap.api.problems import Problem, response_of
 from zerolap.api.refusals import Refusals
 from zerolap.api.strangers import ClientGone, StrangersTurns, note_stranger
 from zerolap.triggers.webhooks import network_of
@@ -69,7 +69,7 @@ class ActiveRequests:
         if refusal is not None:
             # An answer at once would be asked for again at once, and would cost the loop as much as what it refuses.
             await asyncio.sleep(RETRY_SECONDS)
-            await answer_of(refusal)(scope, receive, send)
+            await response_of(refusal)(scope, receive, send)
             return
         self._active[client] += 1
         self._active_of_strangers += holder is None

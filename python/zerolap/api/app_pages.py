@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 
 from zerolap.api.authorization import Authorization
 from zerolap.api.error_page import HTML, error_page
-from zerolap.api.pages import NOTHING_LOADED, Page, answer_with
+from zerolap.api.pages import NOTHING_LOADED, Page, respond_with
 from zerolap.api.problems import Problem, unavailable
 from zerolap.records import EnvironmentMissing
 
@@ -66,7 +66,7 @@ def app_pages_router(authorization: Authorization, *, is_public: bool, notice: s
             return _refused(unavailable(fault, request.url.path), request)
         except Problem as problem:
             return _refused(problem, request)
-        return answer_with(page, request, is_public=is_public)
+        return respond_with(page, request, is_public=is_public)
 
     assets = _assets()
 
@@ -80,7 +80,7 @@ def app_pages_router(authorization: Authorization, *, is_public: bool, notice: s
         page = assets.get(name)
         if page is None:
             return _refused(Problem(HTTPStatus.NOT_FOUND, "there is no such file"), request)
-        return answer_with(page, request, is_public=True)
+        return respond_with(page, request, is_public=True)
 
     return router
 
@@ -113,6 +113,6 @@ def _asset(path: Path) -> Page:
 
 def _refused(problem: Problem, request: Request) -> Response:
     page = error_page(problem.document.detail, HTTPStatus(problem.document.status))
-    answer = answer_with(page, request, is_public=False)
+    answer = respond_with(page, request, is_public=False)
     answer.headers.update(problem.headers)
     return answer

@@ -120,7 +120,7 @@ class Authorization:
 
         return check
 
-    def reading(self, *, is_public: bool) -> list[DependencyOf]:
+    def may_read(self, *, is_public: bool) -> list[DependencyOf]:
         """Return the dependencies of routes that show results: unless those are public, a token comes first.
 
         The parameters of a request are checked after them, so that strangers do not have it done.

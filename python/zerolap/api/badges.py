@@ -17,7 +17,7 @@ from zerolap.triggers import branch_subject
 
 SVG: Final = "image/svg+xml"
 KEPT_SECONDS: Final = 60
-"""So long browsers, and GitHub's proxy of pictures, show a badge as it was."""
+"""How long browsers, and GitHub's proxy of pictures, show a badge unchanged."""
 LABEL: Final = "performance"
 LONGEST_WORD: Final = 40
 LETTER_PX: Final = 6.6
@@ -62,7 +62,7 @@ def badges_router(store: Store, authorization: Authorization, *, is_public: bool
         prefix="/badges",
         tags=["badges"],
         responses=described(HTTPStatus.UNAUTHORIZED, HTTPStatus.UNPROCESSABLE_ENTITY),
-        dependencies=authorization.reading(is_public=is_public),
+        dependencies=authorization.may_read(is_public=is_public),
     )
     pages = Pages()
 

@@ -16,7 +16,7 @@ BUILD: Final = re.compile(r"b-[0-9a-f]{32}")
 MOST_SENT_BYTES: Final = 1 << 29
 """Compressed, in one request."""
 FILES_AT_ONCE: Final = 2
-"""So many files are packed, or checked and stored, at a time, as each may be in memory as a whole."""
+"""How many files are packed, or checked and stored, at a time: each may be in memory as a whole."""
 
 
 def files_router(conductor: Conductor, store: Store) -> APIRouter:

@@ -12,11 +12,11 @@ from zerolap.records import EnvironmentMissing, Record
 from zerolap.store import Store, TriggerBacklog
 
 KEPT_SECONDS: Final = 5.0
-"""So long the state of the triggers is kept: anybody may ask for it."""
+"""How long the state of the triggers is kept: anybody may ask for it."""
 LATE_SECONDS: Final = 900.0
 """A trigger that waits for longer needs attention."""
 FAILED_SECONDS: Final = 3600.0
-"""So long a failed trigger is a problem."""
+"""How long a failed trigger counts as a problem."""
 
 
 class TriggerHealth(Record):

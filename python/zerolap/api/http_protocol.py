@@ -91,7 +91,7 @@ def protocol_of(connections: Connections) -> type[H11Protocol]:
             super().pause_writing()
             self._is_unread = True
             self._unread_bytes = self.transport.get_write_buffer_size()
-            self._reading = self.loop.call_later(connections.limits.reading_seconds, self._check_reading)
+            self._reading = self.loop.call_later(connections.limits.reading_seconds, self._check_pace)
             self._note()
 
         def resume_writing(self) -> None:
@@ -147,14 +147,14 @@ def protocol_of(connections: Connections) -> type[H11Protocol]:
                 self._number, is_worked_on=is_worked_on, has_body_left=has_body_left, is_unread=self._is_unread
             )
 
-        def _check_reading(self) -> None:
+        def _check_pace(self) -> None:
             unread_bytes = self.transport.get_write_buffer_size()
             if unread_bytes > self._unread_bytes - LEAST_READ_BYTES:
                 connections.refusals.count("slow_readers")
                 self.transport.abort()
                 return
             self._unread_bytes = unread_bytes
-            self._reading = self.loop.call_later(connections.limits.reading_seconds, self._check_reading)
+            self._reading = self.loop.call_later(connections.limits.reading_seconds, self._check_pace)
 
         def _stop_timer(self) -> None:
             if self._reading is not None:

@@ -13,7 +13,7 @@ from zerolap.api.problems import Problem, too_many
 from zerolap.fleet.setup import (
     AUTHORITY_PATH,
     JOIN_PATH,
-    JoinAnswer,
+    JoinReply,
     JoinRequest,
     add_agent,
     read_configuration,
@@ -46,7 +46,7 @@ def joining_router(fleet: Path, store: Store, limits: TriggerLimits) -> APIRoute
         return Response(content, media_type="application/x-pem-file")
 
     @router.post(JOIN_PATH)
-    async def join(request: Request) -> JoinAnswer:
+    async def join(request: Request) -> JoinReply:
         """Add the agent that a token admits, with its public key, to configuration and bus."""
         if not rate.permits(network_of("" if request.client is None else request.client.host)):
             raise too_many("too many agents join from this address", rate.wait_seconds)
@@ -71,7 +71,7 @@ def joining_router(fleet: Path, store: Store, limits: TriggerLimits) -> APIRoute
     return router
 
 
-def _admit(fleet: Path, admitted: AdmittedAgent, key: str) -> JoinAnswer:
+def _admit(fleet: Path, admitted: AdmittedAgent, key: str) -> JoinReply:
     """Add an agent, or give it another key; raises `UsageError`."""
     if admitted.replaces:
         rotate_key(fleet, admitted.agent, key)
@@ -79,7 +79,7 @@ def _admit(fleet: Path, admitted: AdmittedAgent, key: str) -> JoinAnswer:
         add_agent(fleet, admitted.agent, admitted.lab, admitted.platform, admitted.kind, key)
     configuration = read_configuration(fleet)
     entry = configuration.agents[admitted.agent]
-    return JoinAnswer(
+    return JoinReply(
         bus=configuration.bus,
         artifacts=configuration.artifacts,
         lab=entry.lab,

@@ -14,9 +14,9 @@ from zerolap.records import EnvironmentMissing
 from zerolap.triggers.webhooks import network_of
 
 HEAD_SECONDS: Final = 15.0
-"""So long a connection may take for the handshake of TLS and the head of a request."""
+"""How long a connection may take for the handshake of TLS and the head of a request."""
 BODY_SECONDS: Final = 30.0
-"""So long nothing may come of a body that is not complete."""
+"""How long an incomplete body may pause."""
 READING_SECONDS: Final = 30.0
 UNSENT_BYTES: Final = 32 << 10
 """So much of an answer waits in the kernel to be sent: what it has sent already is in the memory of the client."""
@@ -28,7 +28,7 @@ ACCEPTED_AT_ONCE: Final = 64
 """The event loop accepts so many connections before it closes those that made room for them."""
 MOST_ENDING: Final = 2 * ACCEPTED_AT_ONCE
 LEAST_CONNECTIONS: Final = 16
-SWEEP_SECONDS: Final = 1.0
+CLOSE_SLOW_SECONDS: Final = 1.0
 BACKLOG: Final = 2048
 TCP_NOTSENT_LOWAT: Final = 25
 """Of Linux; the standard library has no name for it."""
@@ -141,13 +141,13 @@ class Connections:
         else:
             _take_out(self._unread, connection.network, number)
 
-    async def sweep_always(self) -> None:
+    async def close_slow_always(self) -> None:
         """Close connections that are too slow, until cancelled."""
         while True:
-            await asyncio.sleep(SWEEP_SECONDS)
-            self.sweep()
+            await asyncio.sleep(CLOSE_SLOW_SECONDS)
+            self.close_slow()
 
-    def sweep(self) -> None:
+    def close_slow(self) -> None:
         """Close connections that are too slow."""
         now = time.monotonic()
         for number, connection in list(self._open.items()):

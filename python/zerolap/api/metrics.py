@@ -22,7 +22,7 @@ from zerolap.store import Store
 from zerolap.triggers.webhooks import Admitted, Outcome
 
 KEPT_SECONDS: Final = 0.5
-"""So long metrics are sent again as they are."""
+"""How long metrics are sent again unchanged."""
 REGRESSIONS_KEPT_SECONDS: Final = 30.0
 MOST_GROUPS: Final = 200
 """Groups on platforms that have a time series each in Prometheus: those with the most open regressions."""
@@ -67,7 +67,7 @@ class KnownRegressions:
         if time.monotonic() - self._read >= self._kept_seconds:
             self._read = time.monotonic()
             try:
-                kept = self._store.kept_histories
+                kept = self._store.published_histories
                 self._regressions = await asyncio.to_thread(kept.open_regressions, MOST_GROUPS)
             except EnvironmentMissing:
                 self._regressions = {}

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from zerolap.api.authorization import WITH_TOKEN, Authorization
-from zerolap.api.page_answers import PageAnswers, refusals_of_answers
+from zerolap.api.page_responses import PageResponses, refusals_of_responses
 from zerolap.api.pages import NOTHING_LOADED, Page
 from zerolap.foreign_text import spreadsheet_text
 from zerolap.queries import QUERIES, PageQuery, Parameters, QuerySources, TableRow, TableValue
@@ -26,35 +26,35 @@ def page_queries_router(sources: QuerySources, authorization: Authorization, *, 
     router = APIRouter(
         prefix="/api/v1/pages",
         tags=["pages"],
-        responses=refusals_of_answers(),
-        dependencies=authorization.reading(is_public=is_public),
+        responses=refusals_of_responses(),
+        dependencies=authorization.may_read(is_public=is_public),
     )
-    answers = PageAnswers(is_public=is_public)
+    responses = PageResponses(is_public=is_public)
     for query in QUERIES:
-        _add(router, query, f"/{query.name}", sources, answers)
+        _add(router, query, f"/{query.name}", sources, responses)
         if query.table is not None:
-            _add(router, query, f"/{query.name}.csv", sources, answers)
+            _add(router, query, f"/{query.name}.csv", sources, responses)
     return router
 
 
-def _add(router: APIRouter, query: PageQuery, path: str, sources: QuerySources, answers: PageAnswers) -> None:
+def _add(router: APIRouter, query: PageQuery, path: str, sources: QuerySources, responses: PageResponses) -> None:
     is_csv = path.endswith(".csv")
 
-    async def answer(request: Request, parameters: Parameters) -> Response:
+    async def respond(request: Request, parameters: Parameters) -> Response:
         def make() -> Page:
             record = query.read(sources, parameters)
             return _csv_page(query, record) if is_csv else _json_page(record)
 
         change = None if query.change is None else functools.partial(query.change, sources, parameters)
-        return await answers.answer(request, f"{path}?{parameters.model_dump_json()}", make, change)
+        return await responses.respond(request, f"{path}?{parameters.model_dump_json()}", make, change)
 
-    # FastAPI reads the parameters from the signature; that of `answer` cannot name a model that is known here only.
+    # FastAPI reads the parameters from the signature; that of `respond` cannot name a model that is known here only.
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     taken = [
         inspect.Parameter("request", kind, annotation=Request),
         inspect.Parameter("parameters", kind, annotation=Annotated[query.parameters, Query()]),
     ]
-    endpoint: Any = answer
+    endpoint: Any = respond
     endpoint.__signature__ = inspect.Signature(taken)
     content: dict[str, Any] = {CSV.partition(";")[0]: {}}
     router.add_api_route(

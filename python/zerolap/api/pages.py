@@ -15,7 +15,7 @@ from fastapi import Request, Response
 
 MOST_KEPT_BYTES: Final = 64 << 20
 FRESH_SECONDS: Final = 5.0
-"""So long a page is kept that can change."""
+"""How long a page is kept that can change."""
 ENTRY_BYTES: Final = 2048
 """What a kept page takes beside its content."""
 MOST_MADE_AT_ONCE: Final = 64
@@ -121,7 +121,7 @@ def _size(page: Page) -> int:
     return len(page.content) + ENTRY_BYTES
 
 
-def answer_with(page: Page, request: Request, *, is_public: bool) -> Response:
+def respond_with(page: Page, request: Request, *, is_public: bool) -> Response:
     """Return the answer to a request for a page; who has a final one need not read it again."""
     headers = {
         "Content-Security-Policy": f"{page.policy}; frame-ancestors 'none'",

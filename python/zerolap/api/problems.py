@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from zerolap.api.error_page import error_page
-from zerolap.api.pages import answer_with
+from zerolap.api.pages import respond_with
 from zerolap.api.refusals import Refusals
 from zerolap.records import EnvironmentMissing, FirstFault, Record, UnreadableRecord
 from zerolap.store import BlobDamaged, NotConductor
@@ -62,7 +62,7 @@ def unreadable(fault: ValidationError | RequestValidationError) -> Problem:
     return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(first), "/openapi.json describes what is expected")
 
 
-def answer_of(problem: Problem) -> Response:
+def response_of(problem: Problem) -> Response:
     """Return the answer that states a problem."""
     headers = {"Cache-Control": "no-store", **problem.headers}
     return Response(problem.document.model_dump_json(), problem.document.status, headers, PROBLEM_TYPE)
@@ -94,24 +94,24 @@ def state_problems(app: FastAPI, refusals: Refusals) -> None:
     async def _broken_off(_: Request, __: ClientDisconnect) -> Response:
         # Nobody reads the answer. A traceback for each would be theirs who send half a body.
         refusals.count("broken_bodies")
-        return answer_of(Problem(HTTPStatus.BAD_REQUEST, "the body broke off"))
+        return response_of(Problem(HTTPStatus.BAD_REQUEST, "the body broke off"))
 
     @app.exception_handler(Problem)
     async def _stated(_: Request, problem: Problem) -> Response:
-        return answer_of(problem)
+        return response_of(problem)
 
     @app.exception_handler(RequestValidationError)
     async def _wrong(_: Request, fault: RequestValidationError) -> Response:
-        return answer_of(unreadable(fault))
+        return response_of(unreadable(fault))
 
     @app.exception_handler(EnvironmentMissing)
     @app.exception_handler(NotConductor)
     async def _unavailable(request: Request, fault: EnvironmentMissing | NotConductor) -> Response:
-        return answer_of(unavailable(fault, request.url.path))
+        return response_of(unavailable(fault, request.url.path))
 
     @app.exception_handler(UnreadableRecord)
     async def _unreadable_row(_: Request, fault: UnreadableRecord) -> Response:
-        return answer_of(Problem(HTTPStatus.INTERNAL_SERVER_ERROR, fault.message, fault.hint))
+        return response_of(Problem(HTTPStatus.INTERNAL_SERVER_ERROR, fault.message, fault.hint))
 
     @app.exception_handler(HTTPException)
     async def _of_framework(request: Request, fault: HTTPException) -> Response:
@@ -120,5 +120,5 @@ def state_problems(app: FastAPI, refusals: Refusals) -> None:
             if status != HTTPStatus.NOT_FOUND or "text/html" not in request.headers.get("accept", ""):
                 return await http_exception_handler(request, fault)
             page = error_page("The lab has no page at this address.", status)
-            return answer_with(page, request, is_public=False)
-        return answer_of(Problem(status, str(fault.detail), hint, dict(fault.headers or {})))
+            return respond_with(page, request, is_public=False)
+        return response_of(Problem(status, str(fault.detail), hint, dict(fault.headers or {})))

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from zerolap.api.app_pages import shell_page
 from zerolap.api.authorization import Authorization
 from zerolap.api.error_page import HTML, error_page
-from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
+from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, respond_with
 from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
 from zerolap.api.strangers import is_stranger
 from zerolap.documents import read_comparison, read_pictures, read_run, read_run_pictures
@@ -35,7 +35,7 @@ from zerolap.store import BlobDamaged, Store
 Form: TypeAlias = Literal["html", "json", "md"]
 Noun: TypeAlias = Literal["comparison", "run", "snapshot"]
 KINDS: Final[dict[Noun, str]] = {"comparison": "compare", "run": "run", "snapshot": "snapshot"}
-"""Of those that are requested."""
+"""The kinds of reports that are requested."""
 _DESCRIPTIONS: Final[dict[Noun, str]] = {
     "comparison": "Of a comparison that is not finished, what there is so far.",
     "run": "Of a run that is not finished, what there is so far.",
@@ -83,7 +83,7 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
             return _refused(unavailable(fault, request.url.path), request, form)
         except Problem as problem:
             return _refused(problem, request, form)
-        return answer_with(page, request, is_public=is_public)
+        return respond_with(page, request, is_public=is_public)
 
     def route(noun: Noun, form: Form, read: Callable[[Store, str, Form], _Made]) -> Callable[..., Awaitable[Response]]:
         async def report(identity: str, request: Request) -> Response:
@@ -222,6 +222,6 @@ def _refused(problem: Problem, request: Request, form: Form) -> Response:
         page = Page(document.model_dump_json().encode(), PROBLEM_TYPE, status=HTTPStatus(document.status))
     else:
         page = error_page(document.detail, HTTPStatus(document.status))
-    answer = answer_with(page, request, is_public=False)
+    answer = respond_with(page, request, is_public=False)
     answer.headers.update(problem.headers)
     return answer

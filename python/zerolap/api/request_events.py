@@ -25,9 +25,9 @@ from zerolap.triggers.webhooks import network_of
 
 IDENTITY: Final = re.compile(r"[crw]-[0-9a-f-]{1,64}")
 MOST_LISTENERS: Final = 64
-"""Half of the places that requests of unknown clients have."""
+"""Half of the slots that requests of unknown clients have."""
 MOST_OF_ADDRESS: Final = 8
-"""A quarter of the places that the requests of an address have."""
+"""A quarter of the slots that the requests of an address have."""
 ASKED_AFTER_SECONDS: Final = 1.0
 """The store is asked so often for each request that is followed, however many listen to it."""
 HEARTBEAT_SECONDS: Final = 15.0
@@ -134,15 +134,15 @@ async def _is_set(changed: asyncio.Event, stopping: asyncio.Event | None) -> boo
     return changed.is_set()
 
 
-class _Places:
-    """The places of those who listen."""
+class _Slots:
+    """The slots of those who listen."""
 
     def __init__(self) -> None:
         self._taken: Counter[str] = Counter()
 
     @contextlib.contextmanager
     def taken(self, address: str) -> Iterator[None]:
-        """Take a place, and give it back in the end; raises `Problem` where there is none, in all or for an address."""
+        """Take a slot, and give it back in the end; raises `Problem` where there is none, in all or for an address."""
         if self._taken[address] >= MOST_OF_ADDRESS:
             raise too_many("too many of this address follow requests", RETRY_SECONDS)
         if self._taken.total() >= MOST_LISTENERS:
@@ -158,14 +158,14 @@ class _Places:
 
 
 class _Stream(StreamingResponse):
-    """A stream that has a place until it ends, also where its client goes away before it begins."""
+    """A stream that has a slot until it ends, also where its client goes away before it begins."""
 
-    def __init__(self, content: AsyncIterator[str], place: contextlib.ExitStack) -> None:
+    def __init__(self, content: AsyncIterator[str], slot: contextlib.ExitStack) -> None:
         super().__init__(content, media_type="text/event-stream", headers=HEADERS)
-        self._place = place
+        self._slot = slot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._place:
+        with self._slot:
             await super().__call__(scope, receive, send)
 
 
@@ -185,7 +185,7 @@ def request_events_router(store: Store, authorization: Authorization, *, is_publ
             HTTPStatus.SERVICE_UNAVAILABLE,
         ),
     )
-    requests, places = FollowedRequests(store), _Places()
+    requests, slots = FollowedRequests(store), _Slots()
 
     @router.get(
         "/requests/{identity}/events",
@@ -207,8 +207,8 @@ def request_events_router(store: Store, authorization: Authorization, *, is_publ
         if IDENTITY.fullmatch(identity) is None:
             raise Problem(HTTPStatus.NOT_FOUND, "this is no id of a request")
         address = network_of("" if request.client is None else request.client.host)
-        with contextlib.ExitStack() as place:
-            place.enter_context(places.taken(address))
+        with contextlib.ExitStack() as slot:
+            slot.enter_context(slots.taken(address))
             try:
                 first = await requests.status(identity)
             except UsageError as fault:
@@ -216,7 +216,7 @@ def request_events_router(store: Store, authorization: Authorization, *, is_publ
             statuses = requests.statuses(identity, first, getattr(request.app.state, "stopping", None))
             if not is_public:
                 statuses = _permitted(statuses, functools.partial(authorization.is_reader, request))
-            return _Stream(_written(statuses), place.pop_all())
+            return _Stream(_written(statuses), slot.pop_all())
 
     return router
 

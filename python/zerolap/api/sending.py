@@ -20,11 +20,11 @@ class Sending:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif scope["method"] == "HEAD":
-            await self._answer_head({**scope, "method": "GET"}, receive, send)
+            await self._send_head({**scope, "method": "GET"}, receive, send)
         else:
             await self._app(scope, receive, lambda message: _send_in_pieces(message, send))
 
-    async def _answer_head(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _send_head(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the head of what a GET is answered with; raises what the application raises."""
 
         async def send_head(message: Message) -> None:

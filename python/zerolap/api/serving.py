@@ -142,8 +142,10 @@ async def serve(serving: ServeOptions) -> None:
         for address in serving.addresses:
             listeners += Listener.all_at(address.host, address.port, connections)
         server = _Server(_uvicorn_settings(serving, entrance, connections))
-        listening = [asyncio.create_task(connections.sweep_always()), asyncio.create_task(refusals.log_always())]
-    works: list[asyncio.Task[None]] = [asyncio.create_task(_conduct(Turn(serving, entrance, refusals, stopping)))]
+        listening = [asyncio.create_task(connections.close_slow_always()), asyncio.create_task(refusals.log_always())]
+    works: list[asyncio.Task[None]] = [
+        asyncio.create_task(_conduct(ConductorSeat(serving, entrance, refusals, stopping)))
+    ]
     if server is not None:
         works.append(asyncio.create_task(server.serve([*listeners])))
     done, _ = await asyncio.wait([*works, asyncio.create_task(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
@@ -158,8 +160,8 @@ async def serve(serving: ServeOptions) -> None:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """What a process needs to be the conductor once it is its turn."""
+class ConductorSeat:
+    """What a process needs to be the conductor while it holds the lock of its store."""
 
     serving: ServeOptions
     entrance: Entrance
@@ -184,14 +186,14 @@ class Turn:
         self.entrance.open(opened)
 
 
-async def _conduct(turn: Turn) -> None:
+async def _conduct(seat: ConductorSeat) -> None:
     """Wait for the lock of the store, and work as its conductor."""
-    async with _locked(turn) as is_locked:
+    async with _locked(seat) as is_locked:
         if not is_locked:
             return
-        directory = turn.serving.fleet
+        directory = seat.serving.fleet
         try:
-            await (_work_alone(turn) if directory is None else _lead(turn, directory))
+            await (_work_alone(seat) if directory is None else _lead(seat, directory))
         except (NotConductor, ExceptionGroup) as fault:
             lost = _loss_among(fault)
             if lost is None:
@@ -211,9 +213,9 @@ def _loss_among(fault: Exception) -> NotConductor | None:
     return fault if isinstance(fault, NotConductor) else None
 
 
-async def _work_alone(turn: Turn) -> None:
+async def _work_alone(seat: ConductorSeat) -> None:
     """Have this machine carry out the jobs."""
-    serving = turn.serving
+    serving = seat.serving
     queues = InProcess()
     platforms = [ServedPlatform(LOCAL, builder=LOCAL, is_here=True)]
     serving.require_served(platforms)
@@ -226,28 +228,28 @@ async def _work_alone(turn: Turn) -> None:
         on_event=serving.tell,
     )
     if serving.shows_only:
-        await _show_until_stopped(turn, conductor)
+        await _show_until_stopped(seat, conductor)
         return
     place = AgentPlace(Lab(serving.store, sandbox=serving.sandbox).builds, serving.store.blobs)
     agent = Agent("bench", queues.link(AgentName(LOCAL, LOCAL, LOCAL)), FilesAreHere(), place)
-    await _until_stopped(turn, conductor, [], agent)
+    await _until_stopped(seat, conductor, [], agent)
 
 
-async def _show_until_stopped(turn: Turn, conductor: Conductor) -> None:
+async def _show_until_stopped(seat: ConductorSeat, conductor: Conductor) -> None:
     """Have the API answer for a conductor that does not work, once what it shows is in the store."""
-    if turn.serving.prepare is not None:
-        turn.entrance.stand_by(IN_PREPARATION)
-        await asyncio.to_thread(turn.serving.prepare)
-    turn.open(conductor)
-    ending = asyncio.create_task(_stop_after(turn.serving.until, turn.stopping)) if turn.serving.until else None
-    await turn.stopping.wait()
+    if seat.serving.prepare is not None:
+        seat.entrance.stand_by(IN_PREPARATION)
+        await asyncio.to_thread(seat.serving.prepare)
+    seat.open(conductor)
+    ending = asyncio.create_task(_stop_after(seat.serving.until, seat.stopping)) if seat.serving.until else None
+    await seat.stopping.wait()
     if ending is not None:
         ending.cancel()
 
 
-async def _lead(turn: Turn, directory: Path) -> None:
+async def _lead(seat: ConductorSeat, directory: Path) -> None:
     """Have the agents of a fleet carry out the jobs."""
-    serving = turn.serving
+    serving = seat.serving
     credentials = read_conductor_credentials(directory)
     configuration = read_configuration(directory)
     platforms = served_platforms(configuration)
@@ -266,17 +268,17 @@ async def _lead(turn: Turn, directory: Path) -> None:
             on_event=serving.tell,
         )
         following = asyncio.create_task(follow_configuration(directory, dispatcher, conductor))
-        await _until_stopped(turn, conductor, [following])
+        await _until_stopped(seat, conductor, [following])
     finally:
         await dispatcher.close()
 
 
 async def _until_stopped(
-    turn: Turn, conductor: Conductor, beside: list[asyncio.Task[None]], agent: Agent | None = None
+    seat: ConductorSeat, conductor: Conductor, beside: list[asyncio.Task[None]], agent: Agent | None = None
 ) -> None:
     """Run the conductor, the tasks beside it and an agent until one of them fails, or they are to stop."""
-    serving, stopping = turn.serving, turn.stopping
-    turn.open(conductor)
+    serving, stopping = seat.serving, seat.stopping
+    seat.open(conductor)
     ended_by_cancelling = [*beside, asyncio.create_task(conductor.run()), asyncio.create_task(_keep_in_bounds(serving))]
     if serving.triggers is not None:
         serving.triggers.on_event = serving.counts.count
@@ -364,30 +366,30 @@ def _names(serving: ServeOptions) -> frozenset[str]:
 
 
 @contextlib.asynccontextmanager
-async def _locked(turn: Turn) -> AsyncIterator[bool]:
+async def _locked(seat: ConductorSeat) -> AsyncIterator[bool]:
     """Hold the lock of the store as its only conductor; yields false if stopped before."""
-    store, is_standing_by = turn.serving.store, False
+    store, is_standing_by = seat.serving.store, False
     with contextlib.ExitStack() as held:
-        while not turn.stopping.is_set():
+        while not seat.stopping.is_set():
             try:
                 await asyncio.to_thread(held.enter_context, store.conduct())
             except RequestBusy:
                 if not is_standing_by:
-                    log.info("stand-by: another conductor works on the store", store=store.place)
+                    log.info("stand-by: another conductor works on the store", store=store.address)
                 is_standing_by = True
-                turn.entrance.stand_by(STAND_BY)
+                seat.entrance.stand_by(STAND_BY)
             except EnvironmentMissing as fault:
                 if not is_standing_by:
                     raise
                 # The database of a stand-by may be restarted as that of a conductor.
                 log.warning("stand-by: the store cannot be used", fault=fault.message)
-                turn.entrance.stand_by(f"stand-by: the store cannot be used: {fault.message}")
+                seat.entrance.stand_by(f"stand-by: the store cannot be used: {fault.message}")
             else:
                 if is_standing_by:
-                    log.info("taking over", store=store.place)
+                    log.info("taking over", store=store.address)
                 yield True
                 return
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(STAND_BY_SECONDS):
-                    await turn.stopping.wait()
+                    await seat.stopping.wait()
         yield False

@@ -16,7 +16,7 @@ from pydantic import Field, SecretStr, ValidationError
 from zerolap.api.authorization import Authorization
 from zerolap.api.bodies import read_body
 from zerolap.api.error_page import error_page
-from zerolap.api.pages import answer_with
+from zerolap.api.pages import respond_with
 from zerolap.api.problems import described, too_many, unreadable
 from zerolap.api.sessions import Sessions
 from zerolap.api.tokens import INCLUDED, TokenScope
@@ -26,9 +26,9 @@ from zerolap.triggers import LOGIN, Readers
 from zerolap.triggers.webhooks import MINUTE_SECONDS, Rate, network_of
 
 SIGN_IN_SECONDS: Final = 600
-"""So long a person may take at GitHub."""
+"""How long a person may take at GitHub."""
 SIGN_INS_PER_MINUTE: Final = 20
-"""Of an address: each has the lab ask GitHub."""
+"""The most sign-ins of an address: for each the lab asks GitHub."""
 MOST_BODY_BYTES: Final = 4096
 BODY_SECONDS: Final = 10.0
 BACK: Final = "/sign-in/github/back"
@@ -182,7 +182,7 @@ def _add_github(router: APIRouter, sessions: Sessions, github: GitHubSignIn) -> 
             value = await asyncio.to_thread(sessions.begin, login=login)
         except _NotSignedIn as fault:
             log.info("somebody could not sign in", reason=fault.reason)
-            response = answer_with(error_page(fault.reason, fault.status), request, is_public=False)
+            response = respond_with(error_page(fault.reason, fault.status), request, is_public=False)
         else:
             log.info("somebody has signed in", login=login)
             response = _led_to(path_within(attempt.leads_to))

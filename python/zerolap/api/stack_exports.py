@@ -9,7 +9,7 @@ from pydantic import Field
 
 from zerolap import _core
 from zerolap.api.authorization import WITH_TOKEN, Authorization
-from zerolap.api.page_answers import PageAnswers, refusals_of_answers
+from zerolap.api.page_responses import PageResponses, refusals_of_responses
 from zerolap.api.pages import Page
 from zerolap.queries import (
     FORMATS,
@@ -46,17 +46,17 @@ def stack_exports_router(sources: QuerySources, authorization: Authorization, *,
     router = APIRouter(
         prefix="/api/v1",
         tags=["pages"],
-        responses=refusals_of_answers(),
-        dependencies=authorization.reading(is_public=is_public),
+        responses=refusals_of_responses(),
+        dependencies=authorization.may_read(is_public=is_public),
     )
-    answers = PageAnswers(is_public=is_public)
+    responses = PageResponses(is_public=is_public)
 
     def route(export: ExportFormat) -> Callable[..., Any]:
         async def stacks(request: Request, parameters: Annotated[ExportParameters, Query()]) -> Response:
             key = f"{export.name} {parameters.model_dump_json()}"
-            answer = await answers.answer(request, key, lambda: _page(sources, parameters, export))
-            answer.headers["Content-Disposition"] = f'attachment; filename="{_file_name(parameters, export)}"'
-            return answer
+            response = await responses.respond(request, key, lambda: _page(sources, parameters, export))
+            response.headers["Content-Disposition"] = f'attachment; filename="{_file_name(parameters, export)}"'
+            return response
 
         return stacks
 

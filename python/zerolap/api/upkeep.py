@@ -18,7 +18,7 @@ from zerolap.store import Removal, Retention, Store
 from zerolap.triggers import Mirror, mirrors_of
 
 UPKEEP_SECONDS: Final = 3600.0
-"""So often `zerolap serve` looks after its store."""
+"""How often `zerolap serve` looks after its store."""
 
 log = structlog.get_logger("zerolap.upkeep")
 

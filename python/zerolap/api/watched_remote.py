@@ -41,7 +41,7 @@ async def follow(
     """
     if store.has_conductor():
         raise UsageError(
-            f"zerolap serve or another zerolap watch works on the store {store.place}",
+            f"zerolap serve or another zerolap watch works on the store {store.address}",
             hint="give another --store, or have serve follow the remote: zerolap serve --triggers FILE",
         )
     triggers = Triggers(store, settings, mirrors_of(store), on_measured)

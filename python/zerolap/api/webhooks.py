@@ -28,7 +28,7 @@ from zerolap.triggers.webhooks import (
 )
 
 MOST_HELD_BYTES: Final = 256 << 20
-"""Of all bodies together, which are held in memory until their signatures are checked."""
+"""The most bytes of all bodies together, which are in memory until their signatures are checked."""
 DROPPED_BYTES: Final = 1 << 20
 """What is read behind the limit and not kept: a sender that may not finish its body does not get to see the answer."""
 RETRY_SECONDS: Final = 10
@@ -64,7 +64,7 @@ def webhooks_router(
                 return await _answered(request, body)
         except ClientDisconnect:
             log.info("a delivery broke off", address=_address(request))
-            return _answer(Refused(Cause.TOO_SLOW, "the sender is gone"))
+            return _response(Refused(Cause.TOO_SLOW, "the sender is gone"))
         except _MemoryFull:
             log.warning("too many deliveries at once", address=_address(request))
             return _unavailable()
@@ -76,7 +76,7 @@ def webhooks_router(
             late = Refused(body, f"the body took more than {settings.limits.body_seconds:g} seconds")
             log_outcome(late, delivery)
             on_outcome(late)
-            return _answer(late)
+            return _response(late)
         try:
             outcome = await asyncio.get_running_loop().run_in_executor(admitting, admit, delivery, settings, state)
         except EnvironmentMissing as fault:
@@ -86,7 +86,7 @@ def webhooks_router(
         on_outcome(outcome)
         if isinstance(outcome, Admitted):
             on_admitted()
-        return _answer(outcome)
+        return _response(outcome)
 
     return router
 
@@ -142,7 +142,7 @@ class _Bodies:
         body += piece
 
 
-def _answer(outcome: Outcome) -> JSONResponse:
+def _response(outcome: Outcome) -> JSONResponse:
     match outcome:
         case Admitted():
             return JSONResponse({"status": "accepted", "trigger": outcome.identity}, HTTPStatus.ACCEPTED)
@@ -152,7 +152,7 @@ def _answer(outcome: Outcome) -> JSONResponse:
             # What is left of a body that was not read whole must not be taken for the next request.
             is_cut = outcome.cause in (Cause.TOO_LARGE, Cause.TOO_SLOW)
             headers = {"Connection": "close"} if is_cut else None
-            return JSONResponse({"status": "refused", "reason": outcome.answer}, outcome.status, headers)
+            return JSONResponse({"status": "refused", "reason": outcome.response}, outcome.status, headers)
 
 
 def _unavailable() -> JSONResponse:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from zerolap.build.builder import Builds, BuiltServer
 from zerolap.records import SourceFunction
-from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox import confined_reader
 
 
 def source_functions(server: BuiltServer) -> list[SourceFunction]:
     """Return the functions in a build's debug information; none without. Raises `OSError`, `UnreadableFile`."""
-    functions = reading.source_functions(str(server.program.path), server.record.source_root)
+    functions = confined_reader.source_functions(str(server.program.path), server.record.source_root)
     return [SourceFunction(file, name, first, last) for file, name, first, last in functions]
 
 

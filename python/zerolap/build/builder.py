@@ -14,12 +14,12 @@ from pydantic import ValidationError
 
 from zerolap.build.archive import unpack_source
 from zerolap.build.compilers import SOURCE_ROOT, Compilers, copy_files, link_files
+from zerolap.build.hard_links import hard_link_file, hard_link_files
 from zerolap.build.kept_tree import TREE, BuiltTree, KeptTree, Sources, keep_tree
 from zerolap.build.kernel_build import KERNELS, RECORD as KERNEL_RECORD
 from zerolap.build.placement import CODE, Relinkable, Relinking
 from zerolap.build.program import LARGEST_PROGRAM_BYTES, Program, ServerWords, server_words, source_root_of
 from zerolap.build.recipe import NEEDED_FREE_BYTES, RECIPE_REVISION, no_space, recipe_for, run_recipe
-from zerolap.build.shared_files import share_file, share_files
 from zerolap.build.source import content_digest, export
 from zerolap.build.source_text import source_lines
 from zerolap.build.submodules import empty_submodules, for_lack_of_submodules
@@ -44,7 +44,7 @@ from zerolap.sandbox import (
     FileRefused,
     Limits,
     SandboxPolicy,
-    confined_reading as reading,
+    confined_reader,
     remove,
     remove_abandoned,
     require_sandbox,
@@ -185,7 +185,7 @@ class Builds:
         Raises `LinkFailed` where there is no such program, `EnvironmentMissing` if the build is not here.
         """
         program = self.get(digest).program
-        return replace(program, path=Relinkable.read(self.directory / digest).place(seed, program.policy))
+        return replace(program, path=Relinkable.read(self.directory / digest).relink(seed, program.policy))
 
     def keep(
         self,
@@ -221,10 +221,10 @@ class Builds:
         self._remove_old(TREE, KEPT_TREES)
         keep_tree(later.tree, ready)
         if later.before is not None:
-            share_files(ready / OBJECTS, later.before / OBJECTS, of_equal_age=False)
-            share_files(ready / TREE, later.before / TREE, of_equal_age=True)
+            hard_link_files(ready / OBJECTS, later.before / OBJECTS, of_equal_age=False)
+            hard_link_files(ready / TREE, later.before / TREE, of_equal_age=True)
             for name in (PROGRAM, CODE):
-                share_file(ready / name, later.before / name)
+                hard_link_file(ready / name, later.before / name)
 
     @contextlib.contextmanager
     def in_preparation(self, digest: str) -> Iterator[Path]:
@@ -497,7 +497,7 @@ def _described_program(name: str, program: Program, spec: BuildSpec) -> Build:
     """Return the record of a program that was not built here; raises `UsageError` if it is no server's."""
     words = server_words(program, name)
     try:
-        root = source_root_of(reading.binary_facts(str(program.path)).compile_directory)
+        root = source_root_of(confined_reader.binary_facts(str(program.path)).compile_directory)
     except ValueError as wrong:
         hint = "give the program that it starts, with its arguments, in quotes" if _is_script(program.path) else ""
         raise UsageError(f"`{name}` is no program that can be measured: {wrong}", hint=hint) from wrong
@@ -523,7 +523,7 @@ def _require_effect(name: str, program: Path, variant: Variant, words: ServerWor
 
 
 def _described(program: Path, words: ServerWords, spec: BuildSpec, source_root: str) -> Build:
-    facts, effect = reading.binary_facts(str(program)), effective(program)
+    facts, effect = confined_reader.binary_facts(str(program)), effective(program)
     with program.open("rb") as file:
         machine = int.from_bytes(file.read(20)[18:20], "little")
     return Build(

@@ -200,7 +200,7 @@ class Relinkable:
         if self.code is not None:
             shutil.move(self.code, directory / CODE)
 
-    def place(self, seed: int, policy: SandboxPolicy) -> Path:
+    def relink(self, seed: int, policy: SandboxPolicy) -> Path:
         """Return the program with its functions and variables in the order of a seed; raises `LinkFailed`.
 
         It is kept beside the object for a while.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from zerolap.build.unstartable import VersionAnswer, fault_of_file, fault_of_start, shown_end
+from zerolap.build.unstartable import VersionReply, fault_of_file, fault_of_start, shown_end
 from zerolap.records import TrialFailed, UsageError
 from zerolap.sandbox import (
     Confinement,
@@ -137,7 +137,7 @@ def _remedy(fault: str) -> str:
     return "give a program that was built for this machine, or a source tree or revision to build here"
 
 
-def _asked_for_version(path: Path, confinement: Confinement) -> VersionAnswer | None:
+def _asked_for_version(path: Path, confinement: Confinement) -> VersionReply | None:
     """Return how a program answers `--version`, or None if it does not end in time."""
     command = [str(path), "--version"]
     remove_abandoned(ASKING_PREFIX)
@@ -149,7 +149,7 @@ def _asked_for_version(path: Path, confinement: Confinement) -> VersionAnswer | 
             except subprocess.TimeoutExpired:
                 return None
             output = process.stdout.read(MOST_ANSWER_BYTES) if process.stdout else b""
-            return VersionAnswer(output.decode(errors="replace"), process.output_tail(), code)
+            return VersionReply(output.decode(errors="replace"), process.output_tail(), code)
 
 
 def source_root_of(compile_directory: str) -> str:

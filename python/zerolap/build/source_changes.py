@@ -71,7 +71,7 @@ class _Left:
 
 
 @dataclass
-class DiffReading:
+class DiffReader:
     """What is read of a diff: `needed` are the files that matter most, by names without `src/`; else those of code.
 
     `strip` are prefixes that are removed from the file names of both sides.
@@ -97,22 +97,22 @@ def changes_between(
     `archives` hold the files of archived ones. Of very many changes those of the files `needed`, named without `src/`,
     are read first, by default those of code. What cannot be compared has the reason.
     """
-    reading = DiffReading(needed)
+    reader = DiffReader(needed)
     if isinstance(base, RevisionSource) and isinstance(head, RevisionSource):
         if base.repository != head.repository:
             return UnknownChanges(reason=NO_COMMON_KIND)
         # By settings for scripts, not by those for people, such as the order of files.
         command = ["-C", str(base.repository), "diff-tree", "-r", "-p", AS_TEXT, *DIFF_OPTIONS]
-        return _read([*command, base.commit, head.commit], (0,), reading)
+        return _read([*command, base.commit, head.commit], (0,), reader)
     if isinstance(base, TreeSource) and isinstance(head, TreeSource):
-        return _between_trees(base.path, head.path, reading)
+        return _between_trees(base.path, head.path, reader)
     if isinstance(base, ArchiveSource) and isinstance(head, ArchiveSource) and archives is not None:
-        return _between_archives(base, head, archives, reading)
+        return _between_archives(base, head, archives, reader)
     return UnknownChanges(reason=NO_COMMON_KIND)
 
 
 def _between_archives(
-    base: ArchiveSource, head: ArchiveSource, archives: Blobs, reading: DiffReading
+    base: ArchiveSource, head: ArchiveSource, archives: Blobs, reader: DiffReader
 ) -> Changes | UnknownChanges:
     if (base.form, head.form) != ("tree", "tree"):
         return UnknownChanges(reason=NO_COMMON_KIND)
@@ -131,23 +131,23 @@ def _between_archives(
         for tree in trees:
             for path in [entry.path for entry in walk(tree) if entry.name == ATTRIBUTES]:
                 remove(tree / path)
-        return _between_trees(trees[0], trees[1], reading, AS_TEXT)
+        return _between_trees(trees[0], trees[1], reader, AS_TEXT)
 
 
-def _between_trees(base: Path, head: Path, reading: DiffReading, *options: str) -> Changes | UnknownChanges:
-    reading.strip = (str(base).lstrip("/") + "/", str(head).lstrip("/") + "/")
+def _between_trees(base: Path, head: Path, reader: DiffReader, *options: str) -> Changes | UnknownChanges:
+    reader.strip = (str(base).lstrip("/") + "/", str(head).lstrip("/") + "/")
     command = ["-C", "/", "diff", "--no-index", *options, *DIFF_OPTIONS, str(base), str(head)]
-    return _read(command, (0, 1), reading)
+    return _read(command, (0, 1), reader)
 
 
-def _read(arguments: Sequence[str], codes: tuple[int, ...], reading: DiffReading) -> Changes | UnknownChanges:
+def _read(arguments: Sequence[str], codes: tuple[int, ...], reader: DiffReader) -> Changes | UnknownChanges:
     """Return the changes that git shows, or why there are none if it ends otherwise than with these exit codes."""
     remove_abandoned(PREFIX)
     try:
         with scratch_directory(PREFIX) as scratch:
             errors = scratch / "errors"
             with running_git(arguments, DIFF_SECONDS, errors) as (git, diff):
-                changes = parse_diff(diff, reading)
+                changes = parse_diff(diff, reader)
                 code = git.wait()
                 errors_text = beginning_of(errors)
             if code in codes:
@@ -159,13 +159,13 @@ def _read(arguments: Sequence[str], codes: tuple[int, ...], reading: DiffReading
         return UnknownChanges(reason=f"The changes of the sources cannot be read ({missing.message})")
 
 
-def parse_diff(diff: IO[bytes], reading: DiffReading | None = None) -> Changes:
+def parse_diff(diff: IO[bytes], reader: DiffReader | None = None) -> Changes:
     """Return the changes in a unified diff without context lines, as far as they are within the limits.
 
     The lines of a hunk are counted by its header: whatever a source holds, none of its lines is read as a header.
     """
-    reading = reading or DiffReading()
-    limits = reading.limits
+    reader = reader or DiffReader()
+    limits = reader.limits
     left = {
         True: _Left(limits.first_bytes, limits.first_hunks),
         False: _Left(limits.other_bytes, limits.other_hunks),
@@ -182,11 +182,11 @@ def parse_diff(diff: IO[bytes], reading: DiffReading | None = None) -> Changes:
             file = FileChange(old_file="", new_file="", hunks=[])
             of_file = _Left(limits.file_bytes, limits.file_hunks)
         elif line.startswith("--- "):
-            file = file.model_copy(update={"old_file": _file_name(line[4:], "a/", reading.strip[0])})
+            file = file.model_copy(update={"old_file": _file_name(line[4:], "a/", reader.strip[0])})
         elif line.startswith("+++ "):
-            file = file.model_copy(update={"new_file": _file_name(line[4:], "b/", reading.strip[1])})
+            file = file.model_copy(update={"new_file": _file_name(line[4:], "b/", reader.strip[1])})
         elif header := HUNK_HEADER.fullmatch(line):
-            of_kind = left[reading.is_first(file)]
+            of_kind = left[reader.is_first(file)]
             if not files or files[-1] is not file:
                 files.append(file)
             hunk = _hunk(header, lines, min(of_file.size_bytes, of_kind.size_bytes))
@@ -203,9 +203,7 @@ def parse_diff(diff: IO[bytes], reading: DiffReading | None = None) -> Changes:
                 limit.size_bytes -= len(hunk.text)
                 limit.hunks -= 1
             file.hunks.append(hunk)
-    return Changes(
-        files=files, left_out=[each.new_file or each.old_file for each in left_out if reading.is_first(each)]
-    )
+    return Changes(files=files, left_out=[each.new_file or each.old_file for each in left_out if reader.is_first(each)])
 
 
 class _Lines:

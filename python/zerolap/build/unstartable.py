@@ -27,7 +27,7 @@ LONGEST_SHOWN: Final = 300
 
 
 @dataclass(frozen=True)
-class VersionAnswer:
+class VersionReply:
     """How a program has answered `--version`: its output, its errors, and its exit code or signal."""
 
     output: str
@@ -80,7 +80,7 @@ def _fault_of_elf(file: BinaryIO, header: bytes) -> str | None:
     return None
 
 
-def fault_of_start(path: Path, answer: VersionAnswer) -> str | None:
+def fault_of_start(path: Path, answer: VersionReply) -> str | None:
     """Return why a program did not start, as loader and kernel report it; none where it ended by itself."""
     number = -answer.code if answer.code < 0 else answer.code - SIGNAL_OFFSET
     if answer.code != 0 and number == signal.SIGILL:
@@ -89,7 +89,7 @@ def fault_of_start(path: Path, answer: VersionAnswer) -> str | None:
     return None if reported is None else reported.strip().removeprefix(f"{path}: ")[:LONGEST_SHOWN]
 
 
-def shown_end(answer: VersionAnswer) -> str:
+def shown_end(answer: VersionReply) -> str:
     """Return how a program without an output has ended: its code or signal, and the last line of its errors."""
     number = -answer.code if answer.code < 0 else answer.code - SIGNAL_OFFSET
     try:

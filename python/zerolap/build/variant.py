@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from zerolap.records import DEFAULT_VARIANT, EnvironmentMissing, Record, UsageError
-from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox import confined_reader
 
 Optimization: TypeAlias = Literal["-O0", "-O1", "-O2", "-O3"]
 Allocator: TypeAlias = Literal["jemalloc", "libc"]
@@ -249,7 +249,7 @@ class Effective:
 
 def effective(program: Path) -> Effective:
     """Return compiler and flags from a program's debug information; raises `ValueError` if it cannot be read."""
-    facts = reading.binary_facts(str(program))
+    facts = confined_reader.binary_facts(str(program))
     if "clang" not in facts.compiler:
         return Effective(facts.compiler, facts.flags)
     # If clang records flags, it records the whole command line: its path, file names and warnings, too.

@@ -12,7 +12,7 @@ from zerolap.cli.verb import Verb
 from zerolap.cli.verbs import VERBS
 
 if TYPE_CHECKING:
-    from zerolap.cli.stored_comparisons import PullRequestPlace
+    from zerolap.cli.stored_comparisons import PullRequestAddress
     from zerolap.github import GitHub, GivenToken
     from zerolap.sheets import PullRequestState
 
@@ -90,28 +90,28 @@ def comment(
     import asyncio
 
     from zerolap.cli.logging import set_up_logs
-    from zerolap.cli.stored_comparisons import PullRequestPlace
+    from zerolap.cli.stored_comparisons import PullRequestAddress
     from zerolap.errors import UsageError
     from zerolap.github import GitHub
 
     site = site_url.rstrip("/")
     if dry_run:
-        place = PullRequestPlace(repository or UNKNOWN_REPOSITORY, pull_request or 0, site, report_url)
-        writer.write(_body(_state(identities, place, store), marker))
+        address = PullRequestAddress(repository or UNKNOWN_REPOSITORY, pull_request or 0, site, report_url)
+        writer.write(_body(_state(identities, address, store), marker))
         return
     if not repository:
         raise UsageError("`zerolap comment` needs a repository", hint="give --repository OWNER/NAME")
     if pull_request is None:
         raise UsageError("`zerolap comment` needs a pull request", hint="give --pull-request N, or --dry-run")
     token = _token(token_file, login)
-    place = PullRequestPlace(repository, pull_request, site, report_url)
-    state = _state(identities, place, store)
+    address = PullRequestAddress(repository, pull_request, site, report_url)
+    state = _state(identities, address, store)
     set_up_logs()
     identifier = asyncio.run(_written(GitHub(api_url, token), state, marker))
     writer.show(f"{site}/{repository}/pull/{pull_request}#issuecomment-{identifier}")
 
 
-def _state(identities: list[str], place: "PullRequestPlace", store: str | None) -> "PullRequestState":
+def _state(identities: list[str], address: "PullRequestAddress", store: str | None) -> "PullRequestState":
     """Return the state of a pull request from stored comparisons."""
     from zerolap.cli.stored_comparisons import state_of_comparisons
     from zerolap.documents import read_comparison
@@ -119,7 +119,7 @@ def _state(identities: list[str], place: "PullRequestPlace", store: str | None) 
 
     with Store.open_to_read(store) as results:
         comparisons = [read_comparison(results, identity) for identity in dict.fromkeys(identities)]
-        return state_of_comparisons(comparisons, place, results)
+        return state_of_comparisons(comparisons, address, results)
 
 
 def _body(state: "PullRequestState", marker: str) -> str:

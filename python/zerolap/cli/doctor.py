@@ -91,7 +91,7 @@ def _of_store(location: str | None) -> list["Diagnosis"]:
     with Store.open_to_read(location) as results:
         taken = usage(results)
         parts = ", ".join(f"{name} {size(count)}" for name, count in asdict(taken).items())
-        return [Diagnosis("store", State.OK, f"{results.place}: {parts}")]
+        return [Diagnosis("store", State.OK, f"{results.address}: {parts}")]
 
 
 def _calibrate(location: str | None) -> None:

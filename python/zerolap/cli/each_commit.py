@@ -21,7 +21,7 @@ class CommitShares:
     servers: options.ServerOptions
     measuring: options.MeasuringOptions
     reports: options.Reports
-    place: options.LabOptions
+    lab_options: options.LabOptions
     command_line: str
 
     def shown(self, base: str, head: str | None, fail_on: options.FailOn) -> int:
@@ -34,8 +34,8 @@ class CommitShares:
         servers = self.servers
         of_range = options.RangeOptions(repo=servers.repo or Path(), config=servers.config, variant=servers.variant)
         asked = of_range.asked(self.cases.selected(names), text)
-        with Store.open(self.place.store) as results:
-            with self.place.lab(results, self.measuring, quiet=self.reports.quiet) as lab:
+        with Store.open(self.lab_options.store) as results:
+            with self.lab_options.lab(results, self.measuring, quiet=self.reports.quiet) as lab:
                 wanted = FillOptions(COUNTED, self.measuring.budget_seconds, self.command_line)
                 filled = Filling(asked, wanted, lab).fill()
             notes = ("the budget is used up: the same command goes on",) if filled.is_over_budget else ()

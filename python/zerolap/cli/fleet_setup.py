@@ -313,7 +313,7 @@ def _parsed_platform(text: str) -> "tuple[str, PlatformRequirement]":
         return name, PlatformRequirement.model_validate(pairs)
     except ValidationError as wrong:
         first = FirstFault.of(wrong)
-        key = first.place
+        key = first.location
         if first.kind == "extra_forbidden":
             what = f"there is no requirement `{key}`"
             hint = f"requirements: {', '.join(PlatformRequirement.model_fields)}"

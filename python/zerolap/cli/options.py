@@ -422,9 +422,9 @@ FailWhen = Annotated[
     FailOn,
     typer.Option(
         "--fail-on",
-        help="End with exit code 1 on a regression of work or of time, or on either (regression); unsure adds cases"
-        " that are undecided or invalid. With each of them, also where a case fails on the head only, and where nothing"
-        " was measured. Values: never, work, time, regression, unsure.",
+        help="End with exit code 1 on a regression of work, of time, or of either (regression); unsure adds undecided"
+        " and invalid cases. Every value but never also applies if a case fails on the head only, or if nothing was"
+        " measured. Values: never, work, time, regression, unsure.",
         metavar="WHEN",
         rich_help_panel="Reports",
     ),

@@ -28,7 +28,7 @@ UNFINISHED: dict[str, PlatformState] = {
 
 
 @dataclass(frozen=True)
-class PullRequestPlace:
+class PullRequestAddress:
     """A pull request: its repository as owner/name, its number, the address of GitHub's pages.
 
     `report_url` is the address of the full report, empty without one.
@@ -40,7 +40,9 @@ class PullRequestPlace:
     report_url: str = ""
 
 
-def state_of_comparisons(comparisons: Sequence[Comparison], place: PullRequestPlace, store: Store) -> PullRequestState:
+def state_of_comparisons(
+    comparisons: Sequence[Comparison], address: PullRequestAddress, store: Store
+) -> PullRequestState:
     """Return the state of a pull request from comparisons of the same commits on one or several platforms.
 
     Raises `UsageError` if a comparison is not of commits, or the comparisons are of different commits.
@@ -56,12 +58,12 @@ def state_of_comparisons(comparisons: Sequence[Comparison], place: PullRequestPl
     alarms = FalseAlarmRecord(store)
     platforms = Counter(comparison.platform.name for comparison in comparisons)
     outcomes = [
-        _outcome(comparison, place, alarms, alone=platforms[comparison.platform.name] == 1)
+        _outcome(comparison, address, alarms, alone=platforms[comparison.platform.name] == 1)
         for comparison in comparisons
     ]
     return PullRequestState(
-        commits=CommitRange(place.repository, base, head, _changed_lines(first, store), place.site),
-        number=place.number,
+        commits=CommitRange(address.repository, base, head, _changed_lines(first, store), address.site),
+        number=address.number,
         label="",
         command=_command(comparisons, store),
         platforms=tuple(outcomes),
@@ -75,7 +77,7 @@ def _command(comparisons: Sequence[Comparison], store: Store) -> str:
 
 
 def _outcome(
-    comparison: Comparison, place: PullRequestPlace, alarms: FalseAlarmRecord, *, alone: bool
+    comparison: Comparison, address: PullRequestAddress, alarms: FalseAlarmRecord, *, alone: bool
 ) -> PlatformOutcome:
     """Return the outcome of a comparison; `alone`: no other comparison has the same platform."""
     name = comparison.platform.name
@@ -83,7 +85,7 @@ def _outcome(
         name=name if alone else f"{name} {comparison.id}",
         state=UNFINISHED.get(comparison.state, Done()),
         comparison=comparison,
-        report_url=place.report_url,
+        report_url=address.report_url,
         false_alarms=alarms.of(name),
     )
 

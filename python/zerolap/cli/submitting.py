@@ -23,7 +23,7 @@ def _for_platforms(request: Request, submission: PlatformOptions, store: Store) 
     served = [platform.name for platform in store.fleet.platforms()]
     if not served:
         raise UsageError(
-            f"no conductor has served the store {store.place} yet",
+            f"no conductor has served the store {store.address} yet",
             hint="start one: zerolap serve, with the same --store",
         )
     named = list(dict.fromkeys(name.strip() for name in (submission.platform or "").split(",") if name.strip()))

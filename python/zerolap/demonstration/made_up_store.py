@@ -212,7 +212,7 @@ class MadeUpStore:
         commands = {case.name: case.verbs for case in self.server.cases}
         for machine in MACHINES:
             history = made_up_history(self.server, machine)
-            self.store.kept_histories.keep(history, open_changes(history), commands)
+            self.store.published_histories.keep(history, open_changes(history), commands)
 
 
 def fill_with_made_up_data(store: Store, seed: int = 1, moment: datetime | None = None) -> MadeUpServer:

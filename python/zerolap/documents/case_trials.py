@@ -44,7 +44,7 @@ from zerolap.store import Blobs
 OF_WHOLE_STARTS = ("whole_cpu_ns_per_op", "elapsed_ns_per_op", "latency_p99_us")
 """Metrics that are of a start as a whole, and not of a typical slice."""
 FEWEST_STARTS = 2
-"""Of fewer there are no timed verdicts."""
+"""The fewest starts of a timed verdict."""
 MOST_REFUSED = 3
 """Starts of a case that the machine made unusable, each of which is repeated when all other cases had their turn."""
 

@@ -11,7 +11,7 @@ from zerolap.records import BASE, HEAD, METRICS, Build, Case, Finding, Measureme
 from zerolap.store import BlobDamaged, Blobs
 
 TIMED_SHARE = 12
-"""One in so many cases whose work is identical is timed, which keeps the claim honest that its time is too."""
+"""One in this many cases of identical work is timed, which tests the claim that its time is identical too."""
 
 
 class Difference(BaseModel):

@@ -69,14 +69,14 @@ class _Frames:
 
     def __init__(self) -> None:
         self.all: list[StackFrame] = []
-        self._places: dict[tuple[str, str | None, str, bool], int] = {}
+        self._numbers: dict[tuple[str, str | None, str, bool], int] = {}
 
-    def place(self, frame: Mapping[str, Any]) -> int:
+    def number(self, frame: Mapping[str, Any]) -> int:
         key = (frame["function"], frame["file"], frame["object"], frame["inlined"])
-        if key not in self._places:
-            self._places[key] = len(self.all)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.all)
             self.all.append(StackFrame(function=key[0], file=key[1], object=key[2], inlined=key[3]))
-        return self._places[key]
+        return self._numbers[key]
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class _Drawing:
 
     def _tree(self, merged: bytes, cost: _Cost) -> StackTree:
         tree = json.loads(_core.stack_tree(merged))
-        places = [self.frames.place(frame) for frame in tree["frames"]]
+        numbers = [self.frames.number(frame) for frame in tree["frames"]]
         nodes = tree["nodes"]
         return StackTree(
             event=tree["event"],
@@ -188,7 +188,7 @@ class _Drawing:
             nodes=StackNodes(
                 thread=nodes["thread"],
                 parent=nodes["parent"],
-                frame=[places[frame] for frame in nodes["frame"]],
+                frame=[numbers[frame] for frame in nodes["frame"]],
                 samples=nodes["samples"],
             ),
         )

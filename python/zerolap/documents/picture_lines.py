@@ -11,13 +11,13 @@ from zerolap import _core
 from zerolap.records import CaseResult, DrawnSide, LinedSide, RunCase, SampledLines, SourceText, StackFrame, StackTree
 
 MOST_LINES: Final = 12_800
-"""Of all cases of a page together: 100 cases have 8 functions of 16 lines."""
+"""The most lines of all cases of a page together: 100 cases of 8 functions of 16 lines."""
 MOST_FUNCTIONS: Final = 20
 MOST_OF_FUNCTION: Final = 100
 FEWEST_FUNCTIONS, FEWEST_OF_FUNCTION = 2, 16
 """However many cases there are."""
 TRIED: Final = 2
-"""So many times as many functions as are kept are looked at: those of the kernel have no lines."""
+"""How many times more functions are examined than kept: those of the kernel have no lines."""
 
 Function: TypeAlias = tuple[str, str | None, str]
 """A function: its name, its file, and, where that is not known, its object."""
@@ -45,15 +45,15 @@ class LineBounds:
 class SourceTexts:
     """The lines of source code of all pictures, each once."""
 
-    _places: dict[tuple[str, str | None], int] = field(default_factory=dict)
+    _numbers: dict[tuple[str, str | None], int] = field(default_factory=dict)
 
-    def place(self, file: str, text: str | None) -> int:
-        """Return the place of a line among all of them."""
-        return self._places.setdefault((file, text), len(self._places))
+    def number(self, file: str, text: str | None) -> int:
+        """Return the number of a line."""
+        return self._numbers.setdefault((file, text), len(self._numbers))
 
     def all(self) -> list[SourceText]:
         """Return all lines in their order."""
-        return [SourceText(file=file, text=text) for file, text in self._places]
+        return [SourceText(file=file, text=text) for file, text in self._numbers]
 
 
 def named_functions(case: CaseResult | RunCase) -> list[tuple[str, str | None]]:
@@ -96,7 +96,7 @@ def sampled_lines(
     """
     if not any(of_side.lined for of_side in passes.values()):
         return []
-    parts = [(place, 0, 1.0, [of_side.merged_lined]) for place, of_side in enumerate(passes.values())]
+    parts = [(number, 0, 1.0, [of_side.merged_lined]) for number, of_side in enumerate(passes.values())]
     with_text, without_text = [], []
     for function in functions[: TRIED * bounds.functions]:
         annotated = _ANNOTATION.validate_json(_core.function_lines(parts, *function))
@@ -119,8 +119,8 @@ def _in_columns(
 ) -> SampledLines:
     lines, sides = annotated["lines"], list(passes)
     # Of both sides alike: a line that only one of them has is not less.
-    costliest = sorted(range(len(lines)), key=lambda place: -max(lines[place]["own"]))[:most]
-    kept = [lines[place] for place in sorted(costliest)]
+    costliest = sorted(range(len(lines)), key=lambda number: -max(lines[number]["own"]))[:most]
+    kept = [lines[number] for number in sorted(costliest)]
     name, file, binary = function
     return SampledLines(
         function=name,
@@ -135,9 +135,9 @@ def _in_columns(
             )
             for side, of_side in zip(sides, annotated["sides"], strict=True)
         },
-        source=[sources.place(line["file"], line["text"]) for line in kept],
-        line={side: [line["line"][place] for line in kept] for place, side in enumerate(sides)},
-        own={side: [round(line["own"][place]) for line in kept] for place, side in enumerate(sides)},
+        source=[sources.number(line["file"], line["text"]) for line in kept],
+        line={side: [line["line"][number] for line in kept] for number, side in enumerate(sides)},
+        own={side: [round(line["own"][number]) for line in kept] for number, side in enumerate(sides)},
         left_out=annotated["left_out"] + len(lines) - len(kept),
     )
 
@@ -151,16 +151,16 @@ def lined_functions(
         for function, samples in _own_samples(tree, frames).items():
             shares[function] = max(shares.get(function, 0.0), samples / max(tree.samples, 1))
     by_share = sorted(shares, key=lambda function: (-shares[function], function[0]))
-    known = {name: place for place, name in enumerate(named)}
+    known = {name: number for number, name in enumerate(named)}
     of_named = sorted((function for function in by_share if function[:2] in known), key=lambda of: known[of[:2]])
     return list(dict.fromkeys([*of_named, *by_share]))
 
 
 def _own_samples(tree: StackTree, frames: Sequence[StackFrame]) -> dict[Function, int]:
     own: dict[Function, int] = {}
-    for place, samples in zip(tree.nodes.frame, tree.nodes.samples, strict=True):
+    for number, samples in zip(tree.nodes.frame, tree.nodes.samples, strict=True):
         if samples > 0:
-            frame = frames[place]
+            frame = frames[number]
             function = frame.function, frame.file, "" if frame.file is not None else frame.object
             own[function] = own.get(function, 0) + samples
     return own

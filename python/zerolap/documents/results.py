@@ -26,7 +26,7 @@ from zerolap.records import (
 from zerolap.store import Blobs
 
 COUNTING_SHARE = 0.5
-"""Of the budget, where cases are also to be timed: what users feel has to have its part."""
+"""The share of the budget for counting where cases are timed too: the rest is for what users feel."""
 
 
 class Results:

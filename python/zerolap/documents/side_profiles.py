@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from zerolap import _core
-from zerolap.judge import SampledFunction, SampledPass, SampledSide
-from zerolap.records import CallCounts, CallGraph, Measurement, PerSide
+from zerolap.records import CallCounts, CallGraph, Measurement, PerSide, SampledFunction, SampledPass, SampledSide
 from zerolap.store import Blobs
 
 TIMER_COST: Final = "instructions_per_tick"
 GRAPHS: Final[Mapping[str, str]] = {TIMER_COST: "graph_tick", "instructions_alone_per_op": "graph_alone"}
-"""Of which call graph of a measurement the functions behind a metric are, where that is not the graph of requests."""
+"""The call graph behind a metric, where it is not that of requests."""
 REPEATED: Final = ("rep stos", "rep movs")
 """Beginnings of instructions in Intel's notation of which callgrind counts each step."""
 

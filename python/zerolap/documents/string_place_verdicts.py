@@ -5,7 +5,7 @@ from typing import Final
 
 from zerolap.documents.case_trials import Trials
 from zerolap.documents.side_profiles import graph_kind, merged_graph
-from zerolap.judge import EVENT, difference_by_string_places, is_by_string_places
+from zerolap.judge import SMALLEST_CHANGE, difference_by_string_places, is_by_string_places
 from zerolap.records import BASE, CHANGED, HEAD, METRICS, OF_INSTRUCTIONS, Finding, Verdict
 from zerolap.store import BlobDamaged, Blobs
 
@@ -33,7 +33,7 @@ def string_place_findings(verdicts: Sequence[Verdict], counted: Trials, blobs: B
     return [
         _finding(verdict, by_places)
         for verdict in verdicts
-        if verdict.verdict == "same" and (verdict.low > EVENT or verdict.high < -EVENT)
+        if verdict.verdict == "same" and (verdict.low > SMALLEST_CHANGE or verdict.high < -SMALLEST_CHANGE)
         for by_places in [_by_places(verdict, counted, blobs)]
         if is_by_string_places(verdict.change, by_places, verdict.min_effect)
     ]

@@ -26,7 +26,7 @@ from zerolap.records import Case, TrialFailed
 from zerolap.server import named_death
 
 ARGUMENT_METHOD: Final = 2
-"""Raised when the same server would get other counts."""
+"""The version of the method, raised when the same server would get other counts."""
 MOST_PROBED: Final = 32
 """Entries of functions in one pass, and as many of commands."""
 REQUESTS: Final = 500
@@ -34,15 +34,17 @@ LONGEST_SECONDS: Final = 3.0
 SLICE_REQUESTS: Final = 50
 
 REGISTERS: Final = 6
-"""For arguments that are integers or pointers, on x86-64; other kinds of processors have as many or more."""
+"""The registers of arguments that are integers or pointers on x86-64; other processors have as many or more."""
 COMPARED_REGISTERS: Final = 4
-"""Of a function whose parameters are not known."""
+"""The registers that are compared of a function whose parameters are not known."""
 TEXT_WORDS, STRUCTURE_WORDS = 4, 2
-"""Of 8 bytes: so much of what a pointer leads to is compared. More of a structure could be what lies behind it."""
+"""How many words of 8 bytes are compared behind a pointer to text and to a structure. Beyond these, other data may
+lie.
+"""
 CONTENT_WORDS: Final = 8
-"""Of text that is compared alone, wherever it lies."""
-PLACES: Final = 1024
-"""Of the table of arguments; two of the same place displace each other, and are not taken for equal."""
+"""How many words of 8 bytes are compared of text that is compared alone, wherever it lies."""
+SLOTS: Final = 1024
+"""The slots of the table of arguments; two arguments of one slot displace each other, and are not taken for equal."""
 MULTIPLIER: Final = 6364136223846793005
 """An odd number with bits all over (Knuth's, of MMIX): multiplying by it loses nothing and mixes upwards."""
 LOWEST_BITS: Final = 0x0101010101010101
@@ -134,7 +136,7 @@ def argument_program(
                     index=index,
                     multiplier=MULTIPLIER,
                     mixed="\n".join(f"    {line}" for line in _mixed(entry)),
-                    last_place=PLACES - 1,
+                    last_place=SLOTS - 1,
                 )
             )
     return "".join(parts)

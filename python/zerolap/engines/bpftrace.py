@@ -305,10 +305,10 @@ class AttachedProgram:
 
 @dataclass
 class Tracer(AttachedProgram):
-    """A bpftrace that is attached: it counts between `begin` and `end`, which the thread that started it calls.
+    """A bpftrace that is attached, and counts from `begin` to `end`, once or several times.
 
-    That may be several times. It is used as the counters of a side (`AttachedCounters`), whose windows are exactly the
-    requests of its slices.
+    The thread that started it has to call both. It serves as the counters of a side (`AttachedCounters`), whose windows
+    are exactly the requests of its slices.
     """
 
     events: Collection[str]

@@ -42,11 +42,11 @@ from zerolap.records import (
     Windows,
     now,
 )
-from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox import confined_reader
 from zerolap.server import CommandRefused, RunningServer, named_death
 
 METHOD = 4
-"""Raised when the same server would get other counts."""
+"""The version of the method, raised when the same server would get other counts."""
 
 # Instructions that servers spend on their own behalf, at times that the requests do not decide.
 QUIET_SETTINGS = {"hz": "1", "dynamic-hz": "no", "jemalloc-bg-thread": "no"}
@@ -266,7 +266,7 @@ def _evaluate(
 def _call_graph(trial: CountedTrial, small: Path, large: Path, requests_small: int, requests_large: int) -> bytes:
     """Return the call graph of a request as JSON, from two dumps that count so many."""
     try:
-        return reading.call_graph(str(small), str(large), requests_small, requests_large, trial.source_root)
+        return confined_reader.call_graph(str(small), str(large), requests_small, requests_large, trial.source_root)
     except (OSError, ValueError) as broken:
         raise broken_dump(trial.directory, str(broken)) from broken
 
@@ -274,7 +274,7 @@ def _call_graph(trial: CountedTrial, small: Path, large: Path, requests_small: i
 def _timer_graph(trial: CountedTrial, counts: WindowCounts) -> bytes:
     """Return the call graph of a tick of the server's timers as JSON."""
     try:
-        return reading.timer_graph(
+        return confined_reader.timer_graph(
             str(counts.large_dump),
             str(counts.timer_dump),
             requests_alone=counts.counted_large,
@@ -301,14 +301,16 @@ def _executed(trial: CountedTrial, counts: WindowCounts, name: str) -> bytes | N
     pipelined = [str(counts.small_dump), str(counts.large_dump)]
     alone = counts.alone
     kinds = [
-        reading.DumpedWindows(pipelined, counts.counted_small + counts.counted_large),
-        reading.DumpedWindows([], 0)
+        confined_reader.DumpedWindows(pipelined, counts.counted_small + counts.counted_large),
+        confined_reader.DumpedWindows([], 0)
         if alone is None
-        else reading.DumpedWindows([str(alone.few_dump), str(alone.many_dump)], alone.counted_few + alone.counted_many),
-        reading.DumpedWindows([str(counts.timer_dump)], counts.counted_timers),
+        else confined_reader.DumpedWindows(
+            [str(alone.few_dump), str(alone.many_dump)], alone.counted_few + alone.counted_many
+        ),
+        confined_reader.DumpedWindows([str(counts.timer_dump)], counts.counted_timers),
     ]
     try:
-        return reading.executed(str(counts.before_dump), kinds, str(trial.program.path), name)
+        return confined_reader.executed(str(counts.before_dump), kinds, str(trial.program.path), name)
     except (OSError, ValueError):
         # What was counted stands; the work is then never called identical.
         return None

@@ -69,7 +69,7 @@ def pinned_checks(clock_readings: int, random_readings: int) -> list[Check]:
 
 WINDOWS_AGREE_LIMIT = 0.25
 WINDOWS_AGREE_REQUESTS = 100
-"""Below this many requests the windows may differ because their requests do."""
+"""With fewer requests than this, the windows may differ because their requests do."""
 
 
 def windows_check(case: Case, requests: int, small_per_op: float, per_op: float) -> Check | None:

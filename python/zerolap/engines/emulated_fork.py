@@ -37,7 +37,7 @@ SETTINGS: Final[Mapping[str, str]] = {
 }
 """What the server prints goes to the console; the dump goes to memory, and the guest checks it."""
 COPIES: Final = 3.25
-"""Of the data: the server's, that of its dump, and pages that are copied because they are written to meanwhile."""
+"""The memory in multiples of the data: the server's data, its dump, and the pages that are copied when written to."""
 KERNEL_BYTES: Final = 256 << 20
 MOST_SECONDS: Final = 3600.0
 LONGEST_LINE_BYTES: Final = 4000

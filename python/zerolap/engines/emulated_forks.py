@@ -24,7 +24,7 @@ from zerolap.records import (
 )
 
 EMULATOR_BYTES: Final = 512 * MIB
-"""Of memory beside that of the guest."""
+"""The memory of the emulator beside that of the guest."""
 SPARED_SHARE: Final = 0.9
 
 

@@ -18,9 +18,11 @@ from zerolap.sandbox import Confinement, Limits, SandboxPolicy, current_cancella
 EMULATOR: Final = "qemu-system-x86_64"
 PACKAGE: Final = "qemu-system-x86"
 EMULATED_MACHINE: Final = "pc-i440fx-6.2"
-"""Fixed, so that other versions of QEMU emulate the same; later ones hand a random seed to the kernel."""
+"""A fixed version, which other versions of QEMU emulate alike; later machines hand a random seed to the kernel."""
 EMULATED_PROCESSOR: Final = "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt"
-"""Fixed, and without `rdrand` (random) and `erms`, with which QEMU counts an instruction for each copied byte."""
+"""A fixed processor without `rdrand`, which is random, and `erms`, with which QEMU counts an instruction for each
+copied byte.
+"""
 CLOCK: Final = ("-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2020-01-01")
 """An instruction takes one nanosecond of virtual time; idle time is skipped."""
 KERNEL_ARGUMENTS: Final = (
@@ -29,7 +31,7 @@ KERNEL_ARGUMENTS: Final = (
 )
 TRANSLATION_MIB: Final = 256
 MEMORY_BESIDE: Final = 1 << 30
-"""Of the emulator beside the memory of its guest."""
+"""The memory of the emulator beside that of its guest."""
 MOST_CONSOLE_BYTES: Final = 16 << 20
 CONSOLE_LINES: Final = 30
 TAIL_BYTES: Final = 1 << 16

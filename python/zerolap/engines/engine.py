@@ -37,17 +37,18 @@ from zerolap.store import Blobs
 TRIAL_PREFIX = "zerolap-trial-"
 TRIAL_SECONDS: Final = 600.0
 QUICK_TRIAL_SECONDS: Final = 120.0
-"""Of trials whose data sets and requests are scaled down."""
+"""The time limit of trials whose data sets and requests are scaled down."""
 
 
 @dataclass(frozen=True)
 class Place:
     """Where a job is executed: all that is local, which the job itself does not hold.
 
-    `builds` are those of this machine, `blobs` takes what measurements refer to, `processors` are those that trials may
-    use. `recorded` are the trials of the job that an earlier attempt carried out. `clock` returns seconds. `load_host`
-    is a machine from which timed trials put load on their servers, by default this one. With `reports_abilities`,
-    what was built is started and asked for its commands and settings. A trial may take `trial_seconds`.
+    `builds` are the builds of this machine, `blobs` stores what measurements refer to, and trials use `processors`
+    only. `recorded` are the trials of the job that an earlier attempt carried out. `clock` returns seconds.
+    `load_host` is a machine from which timed trials put load on their servers, by default this one. With
+    `reports_abilities`, what was built is started and asked for its commands and settings. A trial may take
+    `trial_seconds`.
     """
 
     builds: Builds

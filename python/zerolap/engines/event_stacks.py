@@ -35,7 +35,7 @@ EVENTS: Final[Mapping[RecordedEvent, str]] = {
 RECORDED_SECONDS = 0.3
 WANTED_SAMPLES = 4000
 APART = (1, 7, 31, 127, 503, 2003, 8009)
-"""Of so many events the stack of one is recorded; primes, which do not keep step with what repeats."""
+"""One stack is recorded in this many events. The numbers are primes, which do not keep step with what repeats."""
 KERNEL: Final = "[kernel]"
 
 

@@ -22,14 +22,14 @@ EXIT: Final = "sched/sched_process_exit"
 FORK_EVENTS: Final = (NEW_TASK, EXIT)
 """What is needed beside the events of `tracing_obstacle`."""
 FAULT_EVENTS: Final = ("exceptions/page_fault_user", "exceptions/page_fault_kernel")
-"""On x86; elsewhere page faults have no kinds."""
+"""The events of page faults on x86; on other processors they have no kinds."""
 
 FORKS: Final = ("fork", "vfork", "clone", "clone3")
 WAITS: Final = (
     *("epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6"),
     *("io_uring_enter", "io_getevents", "io_pgetevents"),
 )
-"""By which servers wait for requests: the pause lasts until the first of these calls after the fork."""
+"""The system calls by which servers wait for requests: the pause ends with the first of these after the fork."""
 OF_FILES: Final = ("write", "writev", "pwrite64", "pwritev", "pwritev2", "fsync", "fdatasync", "sync_file_range")
 """Calls whose first argument is a descriptor, and that are told apart by it where it is one of a file."""
 OPENS: Final = ("open", "openat", "openat2", "creat")
@@ -41,7 +41,7 @@ NO_FILE: Final = 0xFFFFFFFF
 FEWEST_HZ, MOST_HZ = 97, 4999
 WANTED_SAMPLES: Final = 1500
 MOST_SAMPLES: Final = 4000
-"""Each can have a stack of its own: no more than fit bpftrace's tables."""
+"""The most samples: each can have a stack of its own, and bpftrace's tables hold no more."""
 STACK_DEPTH: Final = 32
 
 PAGE_TABLES: Final = frozenset(
@@ -59,7 +59,9 @@ FAULT_KINDS: Final[Mapping[int, PageFaultKind]] = {
     3: "copy on write",
     4: "any",
 }
-"""By the lowest bits of the error code of x86: a page that is present, a write (`enum x86_pf_error_code`)."""
+"""The kinds of page faults by the lowest bits of the error code of x86: a page that is present, a write (`enum
+x86_pf_error_code`).
+"""
 ANY_FAULT: Final = 4
 TIMES_OFF: Final[Mapping[int, TimeOffReason]] = {0: "elsewhere", 1: "in a system call", 2: "waiting for requests"}
 
@@ -283,8 +285,8 @@ def fork_program(
 ) -> str:
     """Return the program for the main thread of `process`.
 
-    `names` are the system calls by number, `files` the descriptors that are of files when it begins, of which no more
-    than `MOST_FILES` are known to it; `events` those of `FAULT_EVENTS` that the kernel has.
+    `names` are the system calls by number. `files` are the descriptors of files at the beginning, of which the program
+    uses `MOST_FILES` at most. `events` are those of `FAULT_EVENTS` that the kernel has.
     """
     numbers = {name: number for number, name in names.items()}
 
@@ -342,19 +344,19 @@ def _positive(maps: Mapping[str, Any], name: str) -> int | None:
 def _calls(maps: Mapping[str, Any]) -> dict[tuple[int, int | None], TimedCalls]:
     calls: dict[tuple[int, int | None], TimedCalls] = defaultdict(TimedCalls)
     for (phase, number, descriptor), value in _by_numbers(maps.get("calls", {}), 3):
-        counts = calls[_place(number, descriptor)]
+        counts = calls[_call_key(number, descriptor)]
         counts.calls += value
         counts.in_pause += value if phase == 0 else 0
     for (phase, number, descriptor), value in _by_numbers(maps.get("call_ns", {}), 3):
-        counts = calls[_place(number, descriptor)]
+        counts = calls[_call_key(number, descriptor)]
         counts.ns += value
         counts.ns_in_pause += value if phase == 0 else 0
     for (number, descriptor), value in _by_numbers(maps.get("longest", {}), 2):
-        calls[_place(number, descriptor)].longest_ns = value
+        calls[_call_key(number, descriptor)].longest_ns = value
     return dict(calls)
 
 
-def _place(number: int, descriptor: int) -> tuple[int, int | None]:
+def _call_key(number: int, descriptor: int) -> tuple[int, int | None]:
     return number, None if descriptor == NO_FILE else descriptor
 
 

@@ -21,7 +21,7 @@ class GuestRefused(Exception):
 class GuestOutput:
     """The output of a guest, taken in as it comes: its values by name, and how it ended.
 
-    `error` is what the guest states that went wrong, `has_ended` whether it states that it is done.
+    `error` is the reason for a failure, as the guest states it; `has_ended` is true once the guest states its end.
     """
 
     values: dict[str, int] = field(default_factory=dict)

@@ -18,11 +18,13 @@ HUGE_PAGE_VARIABLES: Final[Mapping[HugePages, Mapping[str, str]]] = {
     },
     "never": {"MALLOC_CONF": "thp:never", "JE_MALLOC_CONF": "thp:never"},
 }
-"""What makes jemalloc, also that of the sources of Redis, and the C library advise the kernel on all their memory."""
+"""Environment variables with which jemalloc, also that in Redis' sources, and the C library advise the kernel on all
+their memory.
+"""
 LEAST_SHARE: Final = 0.5
-"""Of the memory of a server with huge pages that is of no file."""
+"""The least share of huge pages in the anonymous memory of a server that has huge pages."""
 MOST_SHARE: Final = 0.1
-"""The same of a server without huge pages."""
+"""The largest share of huge pages in the anonymous memory of a server that has none."""
 
 
 def visible_setting() -> list[Path]:

@@ -19,7 +19,7 @@ from zerolap.sandbox import FileRefused, launch, read_file, socket_path
 from zerolap.server import ServerLogin, StatisticsReader, read_cpu_times
 
 METHOD = 1
-"""Raised when the same server would get other figures."""
+"""The version of the method, raised when the same server would get other figures."""
 MEASURED_SECONDS = 2.0
 LOOK_SECONDS = 0.1
 LONGEST_LOOK_SECONDS = 10.0

@@ -12,18 +12,18 @@ from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.records import Case, Side
 
 SLICE_SECONDS = 0.005
-"""Short, so that what drifts within tens of milliseconds meets both sides of a pair."""
+"""The length of a slice: a drift within tens of milliseconds meets both sides of a pair."""
 LONGEST_START_SECONDS = 1.5
 FEWEST_PAIRS = 5
-"""Of a case whose requests are slow: fewer pairs then, of longer slices."""
+"""The fewest pairs, of longer slices, of a case whose requests are slow."""
 WARM_UP_PAIRS = 1
-"""For code, allocator and branch predictors; they are no sample."""
+"""The pairs that warm up code, allocator and branch predictors; they are not samples."""
 FIRST_LOOK_SECONDS = 0.004
 FURTHER_LOOKS = 2
 IDLE_LIMIT = 0.02
 """A server that uses more than this part of a processor while idle is stopped when it is not its turn."""
 IDLE_ENOUGH_SECONDS = 0.1
-"""Of idle time show whether a server rests: its timers fire ten times a second."""
+"""The idle time that shows whether a server rests: its timers fire ten times a second."""
 
 
 @dataclass(frozen=True)

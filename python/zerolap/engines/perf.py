@@ -13,16 +13,20 @@ from pathlib import Path
 from shutil import which
 
 from zerolap.records import EnvironmentMissing, TrialFailed
-from zerolap.sandbox import LimitReached, Process, confined_reading as reading, is_readable, launch
+from zerolap.sandbox import LimitReached, Process, confined_reader, is_readable, launch
 
 FREQUENCY_HZ = 1999
-"""Odd, so that it does not keep step with timers."""
+"""The frequency of samples, an odd number that does not keep step with timers."""
 CYCLES_APART = 1_499_977
-"""Each sample stands for as many cycles; at a fixed frequency those of threads that rarely run would for fewer."""
+"""The cycles between two samples. At a fixed frequency, samples of threads that rarely run would stand for fewer
+cycles.
+"""
 STACK_BYTES = 16384
-"""Of each sample's stack are copied: the server's binaries have no frame pointers that could be followed instead."""
+"""The bytes that are copied of each sample's stack: the server's binaries have no frame pointers to follow instead."""
 MOST_EVENT_BYTES = 256 << 20
-"""Of a recording of events, which code under test can cause at any rate; that of samples is bounded by its seconds."""
+"""The largest recording of events, which code under test can cause at any rate; the duration bounds a recording of
+samples.
+"""
 ANSWER_SECONDS = 20
 PERMISSION_HINT = "sudo sysctl kernel.perf_event_paranoid=1, or as root"
 
@@ -79,7 +83,7 @@ class PerfRecorder:
 
     process: Process
     orders: int
-    answers: int
+    acknowledgements: int
 
     def begin(self) -> None:
         """Let it record; raises `TrialFailed` if it does not."""
@@ -110,12 +114,12 @@ class PerfRecorder:
     def _order(self, order: str) -> None:
         with contextlib.suppress(BrokenPipeError):
             os.write(self.orders, f"{order}\n".encode())
-        self._wait_for_answer()
+        self._wait_for_acknowledgement()
 
-    def _wait_for_answer(self) -> None:
+    def _wait_for_acknowledgement(self) -> None:
         end = time.monotonic() + ANSWER_SECONDS
         while time.monotonic() < end:
-            if is_readable(self.answers, 0.1) and b"ack" in os.read(self.answers, 64):
+            if is_readable(self.acknowledgements, 0.1) and b"ack" in os.read(self.acknowledgements, 64):
                 return
             if self.process.returncode is not None:
                 break
@@ -139,14 +143,15 @@ def recording(
 ) -> Iterator[PerfRecorder]:
     """Have perf ready to record all threads of a process into `data`; it ends with the context.
 
-    With `apart`, it records the stack of one of so many events, up to `MOST_EVENT_BYTES`. With `of_main_thread`, it
-    records the main thread alone, without what that forks, and the events that meet this condition on their fields.
-    With `with_switches`, it records when threads leave their processors and when they run again too, at times of the
-    monotonic clock. Raises `EnvironmentMissing` if there is no perf.
+    - `apart`: record the stack of one event in `apart`, up to `MOST_EVENT_BYTES`.
+    - `of_main_thread`: a condition on the fields of events; record the main thread alone, without its children.
+    - `with_switches`: also record when threads leave their processors and run again, by the monotonic clock.
+
+    Raises `EnvironmentMissing` if there is no perf.
     """
     is_limited = apart is not None
-    orders, answers = data.with_suffix(".orders"), data.with_suffix(".answers")
-    for channel in (orders, answers):
+    orders, acknowledgements = data.with_suffix(".orders"), data.with_suffix(".answers")
+    for channel in (orders, acknowledgements):
         os.mkfifo(channel)
     if apart is None and event == "cycles":
         apart = CYCLES_APART
@@ -160,7 +165,14 @@ def recording(
         # The kernel samples each event of a kind, whatever the count, while samples have a period. Of waits none is to
         # be left out.
         command += ["--no-period"]
-    command += ["--call-graph", f"dwarf,{STACK_BYTES}", "--delay", "-1", "--control", f"fifo:{orders},{answers}"]
+    command += [
+        "--call-graph",
+        f"dwarf,{STACK_BYTES}",
+        "--delay",
+        "-1",
+        "--control",
+        f"fifo:{orders},{acknowledgements}",
+    ]
     if with_switches:
         command += ["--switch-events", "--clockid", "mono"]
     # Its thread for events of BPF programs, which end up in no stack, is looked after once a second: perf ends as late.
@@ -168,7 +180,7 @@ def recording(
     command += ["--no-buildid", "--no-buildid-cache", "--no-bpf-event", "--output", str(data)]
     with contextlib.ExitStack() as stack:
         opened = []
-        for channel in (orders, answers):
+        for channel in (orders, acknowledgements):
             # Opened for both, a channel neither blocks here nor ends when the other side is late.
             opened.append(os.open(channel, os.O_RDWR | os.O_NONBLOCK))
             stack.callback(os.close, opened[-1])
@@ -192,7 +204,7 @@ def read_stacks(data: Path, source_root: str, visible: Sequence[Path], original:
     into another order, `original` is that with its debug information.
     """
     with _readable():
-        return reading.read_stacks(str(data), source_root, visible=visible, original=original)
+        return confined_reader.read_stacks(str(data), source_root, visible=visible, original=original)
 
 
 def read_waits(data: Path, source_root: str, windows: Sequence[tuple[int, int]], visible: Sequence[Path]) -> bytes:
@@ -201,12 +213,12 @@ def read_waits(data: Path, source_root: str, windows: Sequence[tuple[int, int]],
     A table as that of `read_stacks`, its samples nanoseconds; only waits within one of the windows are in it.
     """
     with _readable():
-        return reading.read_waits(str(data), source_root, windows, visible=visible)
+        return confined_reader.read_waits(str(data), source_root, windows, visible=visible)
 
 
 @contextlib.contextmanager
 def _readable() -> Iterator[None]:
     try:
         yield
-    except (OSError, reading.UnreadableFile) as broken:
+    except (OSError, confined_reader.UnreadableFile) as broken:
         raise TrialFailed(f"perf's recording cannot be read: {broken}") from broken

@@ -1,7 +1,7 @@
-"""Functions of a program by the names of its symbols, and the program with no others than some that are named anew.
+"""Functions of a program by the names of its symbols, and a copy of the program with only chosen symbols, renamed.
 
-An ELF file of code under test may hold anything. It is read here as numbers and texts within bounds, so that the tools
-that look up the places of functions in it, and run with privileges, read no table that it brings along.
+An ELF file of code under test may contain anything. This module reads it as numbers and texts within bounds. Privileged
+tools that look up functions then read the symbols written here, and no table of the hostile file.
 """
 
 import re
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 MOST_SYMBOLS: Final = 1 << 20
-"""Of all tables together: the sections of a hostile file may be one table many times."""
+"""The most symbols of all tables of a file together: its sections may name the same table many times."""
 MOST_SECTIONS: Final = 1_000
 MOST_SEGMENTS: Final = 64
 LONGEST_SYMBOL: Final = 200
 
 MAGIC: Final = b"\x7fELF\x02\x01"
-"""Of files with 64-bit addresses whose lowest byte comes first."""
+"""The first bytes of a 64-bit, little-endian ELF file."""
 HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 SYMBOL: Final = struct.Struct("<IBBHQQ")

@@ -34,13 +34,13 @@ from zerolap.records import (
 from zerolap.server import named_death
 
 METHOD = 3
-"""Raised when the same server would get other stacks."""
+"""The version of the method, raised when the same server would get other stacks."""
 PASSES = 4
-"""Of each side; fewer do not show how much they differ."""
+"""The passes of each side; fewer do not show how much passes differ."""
 WARM_UP_SECONDS = 0.1
 SAMPLED_SECONDS = 0.5
 SLICES_AT_ONCE = 5
-"""A slice is so many times as long as a timed one: nothing is gained by looking more often."""
+"""How many times longer a slice is than a timed one: the engine need not take turns as often."""
 FEWEST_SAMPLES = 150
 MOST_LOST = 0.02
 

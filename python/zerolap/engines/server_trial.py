@@ -82,7 +82,7 @@ def deployed_at(trial: PinnedTrial, address: str) -> Iterator[tuple[Deployment, 
             # Its load comes by TCP in any case; the lab itself uses the unix socket.
             topology = trial.server.topology.model_copy(update={"transport": "unix"})
             deployment = stack.enter_context(deployed(trial, topology, port))
-        deployment.nodes[0].server.require_answer_on(port)
+        deployment.nodes[0].server.require_reply_on(port)
         yield deployment, port
 
 

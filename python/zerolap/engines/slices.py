@@ -27,15 +27,17 @@ from zerolap.server import (
 )
 
 LONGEST_WAIT_SECONDS = 0.002
-"""After the last reply the server may still be at work; its thread's time is only up to date once it sleeps."""
+"""The longest wait for the server to sleep after the last reply: the kernel updates a thread's CPU time only then."""
 
 
 DROPPED_SHARE = 0.05
-"""Of a slice's requests are sent first after a switch and not measured: caches and branch predictors turn over."""
+"""The share of a slice's requests that are sent first after a switch and not measured, while caches and branch
+predictors fill.
+"""
 
 
 DISTURBED_SHARE = 0.1
-"""Of a slice's time may be spent waiting for processors that others have."""
+"""The share of a slice's time that may be spent waiting for processors that other programs use."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from zerolap.load import NS_PER_SECOND, LatencySummary, LoadSeries, longest_us
 from zerolap.records import TrialFailed
 
 STARTING_NS: Final = NS_PER_SECOND
-"""At the beginning of the load connections and caches warm up: this is left out."""
+"""The time at the beginning of the load that is left out: connections are made, and caches fill."""
 STEADY_SLOTS: Final = 10
 """Latency is back to normal where the p99 of so many slots together is."""
 NORMAL_FACTOR: Final = 2.0

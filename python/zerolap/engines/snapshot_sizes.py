@@ -15,9 +15,9 @@ from zerolap.records import EnvironmentMissing, SnapshotEvent
 from zerolap.sandbox import server_limits
 
 USUAL_SIZES: Final = (GIB, 2 * GIB, 4 * GIB, 8 * GIB)
-"""Those of a sweep for which none are given, as far as they fit."""
+"""The sizes of data of a sweep for which none are given, as far as they fit into memory."""
 USUAL_MACHINES: Final = (64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB, GIB)
-"""The same of emulated machines."""
+"""The sizes of data in emulated machines, where none are given."""
 COPIES: Final = 2
 """While a child saves, each page can be there twice: as the child sees it, and as the parent has written it."""
 SPARED_SHARE: Final = 0.9

@@ -40,24 +40,24 @@ from zerolap.server import (
 )
 
 VALUE_BYTES: Final = 1000
-"""With its header a value fills a size class of the allocator, 1024 bytes."""
+"""The size of a value, which with its header fills a size class of the allocator: 1024 bytes."""
 BYTES_PER_KEY: Final = 1100
 """Memory for a key, its value of `VALUE_BYTES` and its entry in the table: Redis 7.0 uses about so much."""
 COMMAND: Final = "SET __key__ __data__"
 
 CALM_SECONDS: Final = 1.5
 MOST_RANDOM_SECONDS: Final = 1.0
-"""After the calm time the event comes at a random moment of this time."""
+"""The event comes at a random moment within this time after the calm."""
 TAIL_SECONDS: Final = 1.5
 NOTHING_SECONDS: Final = 2.0
 """How long an event lasts that is none."""
 PAUSE_MARGIN_NS: Final = 50_000_000
-"""After the reply to a command that forks: replies to requests that waited meanwhile have come by then."""
+"""How long after the reply to the forking command replies to delayed requests may still arrive."""
 SAVING_SECONDS: Final = 1800
 POLL_SECONDS: Final = 0.1
 """Servers look for the end of a child ten times a second."""
 KEPT_SHARE: Final = 0.98
-"""Of the rate of an open loop: less is a server that cannot keep up."""
+"""The share of the rate of an open loop that a server has to reach; one that stays below cannot keep up."""
 FORK_METRIC: Final = "fork_us"
 SLOTS_BEFORE: Final = 10
 SLOTS_AFTER: Final = 89

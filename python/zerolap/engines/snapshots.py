@@ -33,7 +33,7 @@ from zerolap.records import (
 )
 
 METHOD: Final = 1
-"""Raised when the same server would get other figures."""
+"""The version of the method, raised when the same server would get other figures."""
 
 
 class Snapshots:

@@ -55,12 +55,12 @@ from zerolap.records import (
 from zerolap.server import first_dead, read_resident_bytes
 
 METHOD = 5
-"""Raised when the same server would get other times."""
+"""The version of the method, raised when the same server would get other times."""
 PAIRS_PER_START = 40
 REPEATS = 1
-"""Of a start that the machine disturbed, before its case has no timed verdict."""
+"""How often a start that the machine disturbed is repeated before its case gets no timed verdict."""
 FEWEST_UNDISTURBED = 0.25
-"""Of each side's slices, from which elapsed time per request is computed; else it is from all of both sides."""
+"""The share of each side's slices that have to be undisturbed for elapsed time to leave the others out."""
 QUIET_LOAD = 0.3
 LONGEST_WAIT_SECONDS = 10.0
 LOOK_SECONDS = 0.5

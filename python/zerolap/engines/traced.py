@@ -42,13 +42,13 @@ from zerolap.records import (
 from zerolap.server import named_death, thread_names
 
 METHOD = 1
-"""Raised when the same server would get other counts."""
+"""The version of the method, raised when the same server would get other counts."""
 TRACED_PASSES = 3
-"""Of each side."""
+"""The passes of each side."""
 WARM_UP_SECONDS = 0.1
 TRACED_SECONDS = 0.5
 SLICES_AT_ONCE = 20
-"""A slice is so many times as long as a timed one: what is under way at its ends is not counted in full."""
+"""How many times longer a slice is than a timed one: calls that are under way at its ends are not counted in full."""
 ENDED_THREAD: Final = "(ended thread)"
 FORKED: Final = "(forked processes)"
 FUTEX: Final = "futex"

@@ -55,19 +55,22 @@ from zerolap.records import (
 from zerolap.sandbox import LimitReached
 
 MOST_RECORDED_CALLS: Final = 8
-"""Of which stacks are recorded, each by a perf of its own; those that are not made to wait for requests come first."""
+"""The most system calls whose stacks are recorded, each by a perf of its own. Calls that do not wait for requests
+come first.
+"""
 WANTED_STACKS: Final = 200
 USUAL_FORK_SECONDS: Final = 0.03
-"""Where no measured fork tells how long one takes."""
+"""How long a fork is taken to last when none has been measured."""
 STANDARD_OUTPUTS: Final = (1, 2)
 REQUEST_CALLS: Final = frozenset(
     {*WAITS, "read", "readv", "recvfrom", "recvmsg", "write", "writev", "sendto", "sendmsg"}
 )
-"""By which a server answers; of a file, they are no such calls."""
+"""The system calls by which a server waits for requests, reads them and replies. On a file they have no such meaning.
+"""
 PAGE_TABLES_FIELD: Final = "VmPTE:"
 KIB: Final = 1024
 
-Place = tuple[int, int | None]
+CallKey = tuple[int, int | None]
 """A system call's number, and the descriptor of its file; none for calls of no file."""
 
 
@@ -155,41 +158,41 @@ def _counted(
 
 def _recorded(
     traced: TracedServer, load: SnapshotLoadSettings, seed: int, counts: ForkCounts
-) -> tuple[dict[Place, list[TracedStack]], str | None]:
+) -> tuple[dict[CallKey, list[TracedStack]], str | None]:
     """Return the most frequent stacks of the calls that matter, recorded in another event, and why some are missing."""
     missing = missing_for_sampling()
     if missing is not None:
         return {}, f"{missing.reason} ({missing.remedy})"[:LONGEST_TRACED_NAME]
-    places = [place for place in recorded_places(counts.calls) if _has_event(place)]
-    stacks: dict[Place, list[TracedStack]] = {}
+    keys = [key for key in recorded_calls(counts.calls) if _has_event(key)]
+    stacks: dict[CallKey, list[TracedStack]] = {}
     reason = None
     program, directory = traced.trial.program, traced.trial.directory
     with contextlib.ExitStack() as stack:
-        recorders: dict[Place, PerfRecorder] = {}
-        data = {place: directory / f"calls-{number}.data" for number, place in enumerate(places)}
-        for place in places:
-            event, condition = _event_of(place)
-            apart = max(1, counts.calls[place].calls // WANTED_STACKS)
-            recorder = recording(traced.server.process, event, data[place], apart, of_main_thread=condition)
-            recorders[place] = stack.enter_context(recorder)
+        recorders: dict[CallKey, PerfRecorder] = {}
+        data = {key: directory / f"calls-{number}.data" for number, key in enumerate(keys)}
+        for key in keys:
+            event, condition = _event_of(key)
+            apart = max(1, counts.calls[key].calls // WANTED_STACKS)
+            recorder = recording(traced.server.process, event, data[key], apart, of_main_thread=condition)
+            recorders[key] = stack.enter_context(recorder)
         ended = _Recorded(recorders)
         traced.server.event_under_load(load, seed, ended)
-    for place in places:
-        if place in ended.reasons:
-            reason = f"{call_name(place[0])}: {ended.reasons[place]}"[:LONGEST_TRACED_NAME]
+    for key in keys:
+        if key in ended.reasons:
+            reason = f"{call_name(key[0])}: {ended.reasons[key]}"[:LONGEST_TRACED_NAME]
             continue
-        table = read_stacks(data[place], traced.source_root, [directory, program.path, *program.visible])
-        data[place].unlink()
-        stacks[place] = traced_stacks("system calls", table).stacks[:MOST_CALL_STACKS]
+        table = read_stacks(data[key], traced.source_root, [directory, program.path, *program.visible])
+        data[key].unlink()
+        stacks[key] = traced_stacks("system calls", table).stacks[:MOST_CALL_STACKS]
     return stacks, reason
 
 
 class _Recorded(contextlib.AbstractContextManager["_Recorded"]):
     """The context in which all recorders record; `reasons` are why some of them did not until its end."""
 
-    def __init__(self, recorders: Mapping[Place, PerfRecorder]) -> None:
+    def __init__(self, recorders: Mapping[CallKey, PerfRecorder]) -> None:
         self._recorders = recorders
-        self.reasons: dict[Place, str] = {}
+        self.reasons: dict[CallKey, str] = {}
 
     def __enter__(self) -> "_Recorded":
         for recorder in self._recorders.values():
@@ -199,33 +202,33 @@ class _Recorded(contextlib.AbstractContextManager["_Recorded"]):
     def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
         if failed is not None:
             return
-        for place, recorder in self._recorders.items():
+        for key, recorder in self._recorders.items():
             try:
                 recorder.end()
             except LimitReached as reached:
-                self.reasons[place] = str(reached)
+                self.reasons[key] = str(reached)
 
 
-def recorded_places(calls: Mapping[Place, TimedCalls]) -> list[Place]:
+def recorded_calls(calls: Mapping[CallKey, TimedCalls]) -> list[CallKey]:
     """Return the calls whose stacks are worth a recording: those that answer requests last, then by their time."""
 
-    def answers(place: Place) -> bool:
-        return place[1] is None and call_name(place[0]) in REQUEST_CALLS
+    def is_of_reply(key: CallKey) -> bool:
+        return key[1] is None and call_name(key[0]) in REQUEST_CALLS
 
-    return sorted(calls, key=lambda place: (answers(place), -calls[place].ns))[:MOST_RECORDED_CALLS]
+    return sorted(calls, key=lambda key: (is_of_reply(key), -calls[key].ns))[:MOST_RECORDED_CALLS]
 
 
-def _event_of(place: Place) -> tuple[str, str]:
+def _event_of(key: CallKey) -> tuple[str, str]:
     """Return perf's event and condition for a call; calls of a file have their descriptor as the field `fd`."""
-    number, descriptor = place
+    number, descriptor = key
     if descriptor is None:
         return "raw_syscalls:sys_enter", f"id == {number}"
     return f"syscalls:sys_enter_{call_name(number)}", f"fd == {descriptor}"
 
 
-def _has_event(place: Place) -> bool:
+def _has_event(key: CallKey) -> bool:
     """Whether the kernel has the event of a call; some have no event of their own."""
-    event = _event_of(place)[0].replace(":", "/")
+    event = _event_of(key)[0].replace(":", "/")
     return event in events_of([event])
 
 
@@ -235,7 +238,7 @@ def call_name(number: int) -> str:
 
 
 def parent_calls(
-    counts: ForkCounts, files: Mapping[int, str], stacks: Mapping[Place, Sequence[TracedStack]]
+    counts: ForkCounts, files: Mapping[int, str], stacks: Mapping[CallKey, Sequence[TracedStack]]
 ) -> list[ParentCall]:
     """Return the calls of the main thread, those with the most time first; `files` are names by descriptor."""
     most = sorted(counts.calls.items(), key=lambda call: -call[1].ns)[:MOST_PARENT_CALLS]

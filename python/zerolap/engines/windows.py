@@ -15,18 +15,20 @@ from zerolap.sandbox import FileRefused, read_file
 from zerolap.server import KeyLookUps, RunningServer, StatisticsReader, look_ups_between
 
 TARGET_INSTRUCTIONS = 10_000_000
-"""Of the large window: enough for rare paths to be seen, little enough for a fifth of a second under callgrind."""
+"""The instructions of the large window: rare paths occur in it, and callgrind executes it in a fifth of a second."""
 MAX_REQUESTS = 2_000
 MIN_UNITS = 4
 SMALL_SHARE = 4
 SETTLING_LEAPS = 5
 TICKS = 5
-"""Of the server's timers in the window that counts these: what happens at every fifth of them is in it once."""
+"""How often the server's timers fire in the window that counts timers: work that is done at every fifth tick occurs
+once.
+"""
 WARM_UP_LENGTHS = 5
 FEW_ALONE, MANY_ALONE = 15, 63
 """Cycles of requests that are sent alone, beside the one that ends in the dump."""
 LARGEST_DUMP_BYTES = 16 * 1024 * 1024
-"""Of the servers that are known. With less space on the disk, it is the disk that is full."""
+"""The largest dump that a known server writes. A failure with less free space is one of the disk."""
 LARGEST_READ_BYTES = 256 * 1024 * 1024
 TOTALS = re.compile(rb"^totals: (\d{1,18})", re.MULTILINE)
 

@@ -3,7 +3,7 @@
 from zerolap.explain.argument_checks import (
     Supposition as Supposition,
     command_of as command_of,
-    opportunity_place as opportunity_place,
+    opportunity_location as opportunity_location,
     supposition as supposition,
     suppositions as suppositions,
     with_argument_checks as with_argument_checks,
@@ -43,7 +43,7 @@ from zerolap.explain.detectors import (
     BUILT_IN_GROUP_DETECTORS as BUILT_IN_GROUP_DETECTORS,
     CaseEvidence as CaseEvidence,
     CaseGroup as CaseGroup,
-    CodePlace as CodePlace,
+    CodeLocation as CodeLocation,
     Detector as Detector,
     GroupDetector as GroupDetector,
     Saving as Saving,

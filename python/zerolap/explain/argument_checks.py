@@ -21,7 +21,7 @@ NONE_OF: Final = 0.1
 REQUESTS, CALLS, REPEATED = "checked_requests", "checked_calls_per_op", "checked_repeated_per_op"
 """The figures that a check adds to the evidence of an opportunity."""
 
-Place: TypeAlias = tuple[str, str, str]
+Location: TypeAlias = tuple[str, str, str]
 """The detector, function and file of an opportunity of a case."""
 
 
@@ -82,23 +82,23 @@ def supposition(opportunity: CaseOpportunity) -> Supposition | None:
     return Supposition(functions, repeated_per_op, of_keys, of_client, of_count_build)
 
 
-def opportunity_place(of: CaseOpportunity | ArgumentCheck) -> Place:
-    """Return the place of an opportunity of a case, or of what was seen of its arguments."""
+def opportunity_location(of: CaseOpportunity | ArgumentCheck) -> Location:
+    """Return the location of an opportunity of a case, or of what was seen of its arguments."""
     return of.detector, of.function, of.file
 
 
-def suppositions(opportunities: Iterable[CaseOpportunity]) -> dict[Place, Supposition]:
-    """Return what the opportunities of a case suppose of arguments, by place.
+def suppositions(opportunities: Iterable[CaseOpportunity]) -> dict[Location, Supposition]:
+    """Return what the opportunities of a case suppose of arguments, by location.
 
-    Several commands of a case may have an opportunity at the same place: what is seen there is seen of all of them.
+    Several commands of a case may have an opportunity at the same location: what is seen there is seen of all of them.
     """
-    supposed: dict[Place, Supposition] = {}
+    supposed: dict[Location, Supposition] = {}
     for opportunity in opportunities:
         of_opportunity = supposition(opportunity)
         if of_opportunity is not None:
-            place = opportunity_place(opportunity)
-            others = supposed[place].repeated_per_op if place in supposed else 0.0
-            supposed[place] = replace(of_opportunity, repeated_per_op=others + of_opportunity.repeated_per_op)
+            location = opportunity_location(opportunity)
+            others = supposed[location].repeated_per_op if location in supposed else 0.0
+            supposed[location] = replace(of_opportunity, repeated_per_op=others + of_opportunity.repeated_per_op)
     return supposed
 
 
@@ -110,13 +110,13 @@ def command_of(opportunity: CaseOpportunity) -> str | None:
 
 def with_argument_checks(work: CountedWork) -> CountedWork:
     """Return the work with what its arguments say of its opportunities: confidence, savings, evidence and sentence."""
-    checks = {opportunity_place(check): check for check in work.argument_checks}
+    checks = {opportunity_location(check): check for check in work.argument_checks}
     if not checks:
         return work
     supposed = suppositions(work.opportunities)
     opportunities = (
-        _with_check(opportunity, supposed[opportunity_place(opportunity)], checks[opportunity_place(opportunity)])
-        if opportunity_place(opportunity) in supposed.keys() & checks.keys()
+        _with_check(opportunity, supposed[opportunity_location(opportunity)], checks[opportunity_location(opportunity)])
+        if opportunity_location(opportunity) in supposed.keys() & checks.keys()
         else opportunity
         for opportunity in work.opportunities
     )

@@ -29,7 +29,7 @@ from zerolap.explain.cost_graph import CostGraph, FunctionKey
 
 NEGLIGIBLE = 1e-6
 MAX_ROUNDS = 200
-"""Costs are passed up through so many levels of calls at most; more only matters for deep recursion."""
+"""The most levels of calls through which costs are passed up; more only matter for deep recursion."""
 LARGEST_UNIT_COST = 4.0
 """A call costs at most so many times what it was seen to cost. Rare functions have few calls in both windows, and may
 seem to call each other without end."""

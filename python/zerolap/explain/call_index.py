@@ -70,7 +70,7 @@ class CallIndex:
         self._of_program = {
             key for key, function in zip(keys, graph.functions, strict=True) if function.object == program
         }
-        self.order, self._place = self._ordered(keys)
+        self.order, self._position = self._ordered(keys)
 
     @staticmethod
     def _program_object(graph: CallGraph) -> str:
@@ -104,7 +104,7 @@ class CallIndex:
 
     def goes_down(self, calls: Calls) -> bool:
         """Whether the calls do not lead back to a caller of their caller."""
-        return self._place[calls.callee] > self._place[calls.caller]
+        return self._position[calls.callee] > self._position[calls.caller]
 
     def owner(self, calls: Calls) -> FunctionKey:
         """Return the function in whose lines the calls stand: the caller, or a function that is inlined into it."""
@@ -117,7 +117,7 @@ class CallIndex:
     def below(self, starts: Mapping[FunctionKey, float]) -> dict[FunctionKey, float]:
         """Return how often each function is called if those of `starts` are called so often, these included."""
         times = dict(starts)
-        first = min((self._place[key] for key in starts if key in self._place), default=len(self.order))
+        first = min((self._position[key] for key in starts if key in self._position), default=len(self.order))
         for key in self.order[first:]:
             entered = times.get(key, 0.0)
             if not entered:
@@ -182,4 +182,4 @@ class CallIndex:
                     seen.add(callee)
                     stack.append((callee, iter(self.callees.get(callee, {}))))
         order = finished[::-1]
-        return order, {key: place for place, key in enumerate(order)}
+        return order, {key: position for position, key in enumerate(order)}

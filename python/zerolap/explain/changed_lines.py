@@ -15,9 +15,9 @@ NO_CODE = re.compile(r"[\s{}();]*|\s*(?://|/\*|\*).*|\s*(?:else|do|break;|return
 """Lines without code of their own: punctuation, comments, single keywords."""
 LONGEST_CODE = 72
 MOST_LINES = 400
-"""No more lines of a place are examined: larger places were written anew."""
+"""No more lines of a location are examined: larger locations were written anew."""
 MOST_PAIRED = 2
-"""In a place of at most so many lines, the added lines are taken as what became of the removed ones."""
+"""The most lines of a location whose added lines are taken to replace its removed lines."""
 LineCosts = Mapping[tuple[str, int], float]
 """The instructions of each line, by file and number."""
 
@@ -31,8 +31,8 @@ class ChangedCode:
 
 
 @dataclass(frozen=True)
-class _ChangedPlace:
-    """Lines that differ in one place, by file and range of each side, and the names in those removed and added.
+class _ChangedLocation:
+    """Lines that differ in one location, by file and range of each side, and the names in those removed and added.
 
     `text` has the lines, each after its sign.
     """
@@ -56,7 +56,7 @@ class _ChangedPlace:
         return sum(costs.base.get((self.old_file, line), 0.0) for line in self.old_lines[:MOST_LINES])
 
     def code(self, costs: "CodeCosts", *, is_more: bool) -> ChangedCode | None:
-        """Return its costliest lines; of a large place that which was added or removed. None if no line has code."""
+        """Return its costliest lines; of a large location that which was added or removed. None if no line has code."""
         removed = _costliest(_lines_with("-", self.text), self.old_file, self.old_lines, costs.base)
         added = _costliest(_lines_with("+", self.text), self.new_file, self.new_lines, costs.head)
         if max(len(self.old_lines), len(self.new_lines)) > MOST_PAIRED and removed and added:
@@ -80,12 +80,12 @@ class DifferingLines:
         self.known = isinstance(changes, Changes)
         files = changes.files if isinstance(changes, Changes) else []
         self._left_out = {_shown(file) for file in changes.left_out} if isinstance(changes, Changes) else set()
-        self._places = [_place(file, hunk) for file in files for hunk in file.hunks]
+        self._locations = [_location(file, hunk) for file in files for hunk in file.hunks]
         self._old: dict[str, list[range]] = {}
         self._new: dict[str, list[range]] = {}
-        for place in self._places:
-            self._old.setdefault(place.old_file, []).append(place.old_lines)
-            self._new.setdefault(place.new_file, []).append(place.new_lines)
+        for location in self._locations:
+            self._old.setdefault(location.old_file, []).append(location.old_lines)
+            self._new.setdefault(location.new_file, []).append(location.new_lines)
 
     def knows(self, key: FunctionKey) -> bool:
         """Whether the lines that differ in the file of a function were read."""
@@ -95,14 +95,14 @@ class DifferingLines:
         """Whether a changed line holds the function's name, in a file where that means no other function."""
         name, file = key
         return any(
-            place.new_file == file or functions.named(name, place.new_file) is None
-            for place in self._places
-            if name in place.removed or name in place.added
+            location.new_file == file or functions.named(name, location.new_file) is None
+            for location in self._locations
+            if name in location.removed or name in location.added
         )
 
     def exchanges(self, removed: str, added: str, of: SourceFunction | None) -> bool:
-        """Whether in one place of a function, as the head has it, one name was removed and the other added."""
-        return any(removed in place.removed and added in place.added for place in self._places_in(None, of))
+        """Whether in one location of a function, as the head has it, one name was removed and the other added."""
+        return any(removed in location.removed and added in location.added for location in self._locations_in(None, of))
 
     def put_in_place_of(self, name: str, of: SourceFunction | None, *, is_removed: bool) -> set[str]:
         """Return the names in lines of a function, as the head has it, that are new where a name was removed.
@@ -110,8 +110,8 @@ class DifferingLines:
         If it is the name that is new, those that were removed there.
         """
         names: set[str] = set()
-        for place in self._places_in(None, of):
-            before, after = (place.removed, place.added) if is_removed else (place.added, place.removed)
+        for location in self._locations_in(None, of):
+            before, after = (location.removed, location.added) if is_removed else (location.added, location.removed)
             if name in before - after:
                 names |= after - before
         return names
@@ -121,26 +121,28 @@ class DifferingLines:
     ) -> ChangedCode | None:
         """Return what changed in a function where its lines cost more, or less; none where costs do not show it.
 
-        Of a function that differs in one place, it is that place.
+        Of a function that differs in one location, it is that location.
         """
-        places = [place for place in self._places_in(old, new) if not _is_head_of(place, old, new)]
+        locations = [location for location in self._locations_in(old, new) if not _is_head_of(location, old, new)]
         sign = 1 if is_more else -1
-        ranked = sorted(places, key=lambda place: (-sign * place.added_cost(costs), -place.base_cost(costs)))
+        ranked = sorted(
+            locations, key=lambda location: (-sign * location.added_cost(costs), -location.base_cost(costs))
+        )
         if not ranked or (len(ranked) > 1 and sign * ranked[0].added_cost(costs) <= 0):
             return None
         return ranked[0].code(costs, is_more=is_more)
 
-    def _places_in(self, old: SourceFunction | None, new: SourceFunction | None) -> list[_ChangedPlace]:
+    def _locations_in(self, old: SourceFunction | None, new: SourceFunction | None) -> list[_ChangedLocation]:
         return [
-            place
-            for place in self._places
-            if _lies_in_function(place.old_file, place.old_lines, old)
-            or _lies_in_function(place.new_file, place.new_lines, new)
+            location
+            for location in self._locations
+            if _lies_in_function(location.old_file, location.old_lines, old)
+            or _lies_in_function(location.new_file, location.new_lines, new)
         ]
 
     def names_in(self, old: SourceFunction | None, new: SourceFunction | None) -> set[str]:
         """Return the names in the lines that differ of a function, by its definition on each side."""
-        return {name for place in self._places_in(old, new) for name in place.removed | place.added}
+        return {name for location in self._locations_in(old, new) for name in location.removed | location.added}
 
     def touches(
         self,
@@ -161,9 +163,9 @@ class DifferingLines:
         return _executed_lines(file, node, self._new)
 
 
-def _is_head_of(place: _ChangedPlace, old: SourceFunction | None, new: SourceFunction | None) -> bool:
-    """Whether a place is no more than the line with the function's name and parameters."""
-    lines = [(old, place.old_lines), (new, place.new_lines)]
+def _is_head_of(location: _ChangedLocation, old: SourceFunction | None, new: SourceFunction | None) -> bool:
+    """Whether a location is no more than the line with the function's name and parameters."""
+    lines = [(old, location.old_lines), (new, location.new_lines)]
     return all(side is not None and of_side == range(side.first_line, side.first_line + 1) for side, of_side in lines)
 
 
@@ -215,8 +217,8 @@ def _near(lines: range) -> range:
     return lines or range(lines.start - 1, lines.start + 1)
 
 
-def _place(file: FileChange, hunk: Hunk) -> _ChangedPlace:
-    return _ChangedPlace(
+def _location(file: FileChange, hunk: Hunk) -> _ChangedLocation:
+    return _ChangedLocation(
         old_file=_shown(file.old_file),
         old_lines=_lines(hunk.old_start, hunk.old_lines),
         new_file=_shown(file.new_file),

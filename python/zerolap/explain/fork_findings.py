@@ -23,7 +23,7 @@ FILE_CALLS: Final = frozenset(
 LEAST_SHARE: Final = 0.01
 """A finding takes at least this share of the pause, or of the time until the child has exited."""
 LONG_NS: Final = 1_000_000
-"""Unless a single call takes so long: no request is answered meanwhile."""
+"""A single call of this length is a finding: no request is served meanwhile."""
 NS_PER_MS: Final = 1e6
 NAMED_CALLS: Final = 3
 NAMED_SHARE: Final = 0.05

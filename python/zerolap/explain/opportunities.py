@@ -27,10 +27,10 @@ NOTABLE: Final = 0.01
 MOST_SAVED: Final = 0.95
 """The largest share of a request that can be saved: no change leaves nothing of it."""
 OF_CASE: Final = frozenset({"commands_per_op", CALLS, REPEATED})
-"""Figures per request that all opportunities of a case at one place have alike."""
+"""Figures per request that all opportunities of a case at one location have alike."""
 CONFIDENCES: Final[tuple[Confidence, ...]] = ("high", "medium", "low")
 
-_Place: TypeAlias = tuple[str, str, str]
+_Location: TypeAlias = tuple[str, str, str]
 """An opportunity over all cases: its detector, function and file."""
 _Function: TypeAlias = tuple[str, str]
 
@@ -121,9 +121,9 @@ class _Remaining:
 
 @dataclass
 class _Group:
-    """The opportunities of all cases at one place, at most one of each case."""
+    """The opportunities of all cases at one location, at most one of each case."""
 
-    place: _Place
+    location: _Location
     members: list[tuple[WeightedWork, CaseOpportunity]]
 
     @property
@@ -151,11 +151,11 @@ def ranked_opportunities(works: Sequence[WeightedWork], known_edits: Sequence[Kn
     remaining = _Remaining()
     saved_by_case = {of_case.case: 0.0 for of_case in works}
     ranked: list[Opportunity] = []
-    bounds = {group.place: group.additional(remaining) for group in waiting}
+    bounds = {group.location: group.additional(remaining) for group in waiting}
     while waiting:
         group = _next(waiting, bounds, remaining)
         waiting.remove(group)
-        ranked.append(_opportunity(len(ranked) + 1, group, bounds[group.place], known_edits))
+        ranked.append(_opportunity(len(ranked) + 1, group, bounds[group.location], known_edits))
         for of_case, opportunity in group.members:
             saved = remaining.saved(of_case.case, opportunity)
             saved_by_case[of_case.case] += saved / of_case.work_per_op
@@ -168,35 +168,35 @@ def ranked_opportunities(works: Sequence[WeightedWork], known_edits: Sequence[Kn
     return RankedOpportunities(tuple(ranked), together, saved_by_case)
 
 
-def _next(waiting: list[_Group], bounds: dict[_Place, float], remaining: _Remaining) -> _Group:
+def _next(waiting: list[_Group], bounds: dict[_Location, float], remaining: _Remaining) -> _Group:
     """Return what brings most now; what a group brings only shrinks, so that older figures are upper bounds."""
     best: _Group | None = None
-    for group in sorted(waiting, key=lambda group: -bounds[group.place]):
-        if best is not None and bounds[group.place] <= bounds[best.place]:
+    for group in sorted(waiting, key=lambda group: -bounds[group.location]):
+        if best is not None and bounds[group.location] <= bounds[best.location]:
             break
-        bounds[group.place] = group.additional(remaining)
-        if best is None or bounds[group.place] > bounds[best.place]:
+        bounds[group.location] = group.additional(remaining)
+        if best is None or bounds[group.location] > bounds[best.location]:
             best = group
     assert best is not None
     return best
 
 
 def _groups(works: Iterable[WeightedWork]) -> list[_Group]:
-    groups: dict[_Place, _Group] = {}
+    groups: dict[_Location, _Group] = {}
     for of_case in works:
-        by_place: dict[_Place, list[CaseOpportunity]] = {}
+        by_location: dict[_Location, list[CaseOpportunity]] = {}
         for opportunity in of_case.work.opportunities:
-            place = opportunity.detector, opportunity.function, opportunity.file
-            by_place.setdefault(place, []).append(opportunity)
-        for place, parts in by_place.items():
-            groups.setdefault(place, _Group(place, [])).members.append((of_case, _as_one_change(parts)))
+            location = opportunity.detector, opportunity.function, opportunity.file
+            by_location.setdefault(location, []).append(opportunity)
+        for location, parts in by_location.items():
+            groups.setdefault(location, _Group(location, [])).members.append((of_case, _as_one_change(parts)))
     return list(groups.values())
 
 
 def _as_one_change(parts: Sequence[CaseOpportunity]) -> CaseOpportunity:
     """Return what a detector reports of one function and case as one opportunity, such as two kinds of formatting.
 
-    Its text is that of all of them, those that save most first; the way down and the lines are those of their places.
+    The text and the lines are those of all parts, the largest saving first.
     """
     if len(parts) == 1:
         return parts[0]
@@ -237,7 +237,7 @@ def _sum_of(estimates: Iterable[Estimate]) -> Estimate:
 
 
 def _opportunity(rank: int, group: _Group, additional: float, known_edits: Sequence[KnownEdit]) -> Opportunity:
-    detector, function, file = group.place
+    detector, function, file = group.location
     parts = [(of_case.saved_share(opportunity), of_case, opportunity) for of_case, opportunity in group.members]
     parts.sort(key=lambda part: -part[0].expected)
     largest = parts[0][2]

@@ -11,9 +11,9 @@ MAX_FINDINGS = 5
 SMALLEST_CALLS = 0.001
 CLOCK_FUNCTIONS = frozenset({"clock_gettime", "gettimeofday", "time"})
 
-Place = tuple[str, str | None]
+Location = tuple[str, str | None]
 """The name and file of a function."""
-_Pair = tuple[Place, Place]
+_Pair = tuple[Location, Location]
 MOST_WRAPPERS = 4
 """An allocator has at most so many functions of the server around it, such as one that asks for the size, and one that
 must not fail."""
@@ -91,12 +91,12 @@ def _by_who_decides(graph: CallGraph) -> dict[_Pair, float]:
 def _calls(graph: CallGraph, edges: Sequence[GraphEdge]) -> dict[_Pair, float]:
     calls: dict[_Pair, float] = {}
     for edge in edges:
-        pair = _place(graph, edge.caller), _place(graph, edge.callee)
+        pair = _location(graph, edge.caller), _location(graph, edge.callee)
         calls[pair] = calls.get(pair, 0.0) + edge.calls
     # What happens in the small window only, such as a buffer that grows at first, is less than none a request.
     return {pair: max(0.0, of_pair) for pair, of_pair in calls.items()}
 
 
-def _place(graph: CallGraph, index: int) -> Place:
+def _location(graph: CallGraph, index: int) -> Location:
     function = graph.functions[index]
     return function.name, None if function.file is None else graph.files[function.file]

@@ -14,7 +14,7 @@ from zerolap.explain.stated_figures import A_CALL, EACH_TIME, StatedFigure, per_
 from zerolap.records import PerSide
 
 NEAREST_CALLERS = 3
-"""A changed caller is at most so many calls up: functions farther up call everything."""
+"""How many calls up a changed caller is at most: functions farther up call everything."""
 MOSTLY = 0.5
 """A caller is the reason if more than this part of the added cost comes in through its calls."""
 

@@ -16,7 +16,7 @@ WHOLE = 1.05
 LEAST_LEFT_OUT = 0.5
 """Listed parts may differ from what they are parts of by fewer instructions: all are written without decimals."""
 NAMED = 3
-"""A sentence names so many functions before it counts the others."""
+"""How many functions a sentence names before it counts the others."""
 PER_REQUEST: Final = "per request"
 PER_TICK: Final = "per tick of the timers"
 OF_COMMANDS = "Command"
@@ -198,10 +198,10 @@ def _placed(function: ComparedFunction) -> str:
 
 def _whole(function: ComparedFunction) -> str:
     """Return the function's name with its file and whether it was changed."""
-    return f"{_bare(function)}{_place(function)}"
+    return f"{_bare(function)}{_location(function)}"
 
 
-def _place(function: ComparedFunction) -> str:
+def _location(function: ComparedFunction) -> str:
     """Return the function's file and whether it was changed, in parentheses."""
     parts = [part for part in (function.file, "changed here" if function.body_changed else None) if part]
     return f" ({', '.join(parts)})" if parts else ""
@@ -209,8 +209,8 @@ def _place(function: ComparedFunction) -> str:
 
 def _several(functions: Sequence[ComparedFunction]) -> str:
     """Return the functions' names, with their file and whether they were changed where that is the same for all."""
-    places = {_place(function) for function in functions}
-    return f"{listing([function.name for function in functions])}{places.pop() if len(places) == 1 else ''}"
+    locations = {_location(function) for function in functions}
+    return f"{listing([function.name for function in functions])}{locations.pop() if len(locations) == 1 else ''}"
 
 
 def listing(names: Sequence[str]) -> str:

@@ -3,13 +3,12 @@
 import math
 from collections.abc import Sequence
 
-from zerolap.judge import NamedFunction, SampledSide
-from zerolap.records import Finding, PerSide
+from zerolap.records import Finding, NamedFunction, PerSide, SampledSide
 
 CERTAIN = 4.0
 """A function is named if its own time differs by more than so many standard deviations."""
 INTERVAL = 1.96
-"""An interval of 95 % reaches so many standard deviations to either side."""
+"""The standard deviations to either side of a 95 % interval."""
 SMALLEST_SHARE = 0.1
 MAX_CULPRITS = 3
 
@@ -44,7 +43,7 @@ def _deviation(function: NamedFunction, base: SampledSide, head: SampledSide) ->
 
 def _slower(function: NamedFunction, share: float, base: SampledSide, head: SampledSide) -> Finding:
     name, file = function
-    place = f" ({file})" if file is not None else ""
+    location = f" ({file})" if file is not None else ""
     before, after = base.own_ns(function), head.own_ns(function)
     margin = INTERVAL * _deviation(function, base, head)
     low, high = after - before - margin, after - before + margin
@@ -55,7 +54,7 @@ def _slower(function: NamedFunction, share: float, base: SampledSide, head: Samp
         file=file,
         share_of_change=share,
         text=(
-            f"`{name}`{place} itself takes {after:,.0f} instead of {before:,.0f} ns per request, as sampled: "
+            f"`{name}`{location} itself takes {after:,.0f} instead of {before:,.0f} ns per request, as sampled: "
             f"{after - before:+,.0f} ns [{low:+,.0f}, {high:+,.0f}], {share * 100:.0f} % of the change in time."
         ),
     )

@@ -24,11 +24,11 @@ from zerolap.fleet.in_thread import EventsInThread
 from zerolap.fleet.messages import (
     PROTOCOL,
     AgentKind,
-    Answer,
     Claim,
     GiveUp,
     Heartbeat,
     Hello,
+    MessageReply,
     OfferedJob,
     Report,
     Version,
@@ -60,19 +60,19 @@ from zerolap.sandbox import Cancellation, SandboxPolicy
 from zerolap.store import Blobs
 
 IDLE_SECONDS: Final = 10.0
-"""So long an agent waits for a job before it reports that it is there."""
+"""How long an agent waits for a job before it reports that it is present."""
 ASK_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = 1.0
 LONGEST_REST_SECONDS: Final = 60.0
-"""So long an agent takes no job that has given up one after the other."""
+"""The longest time for which an agent takes no job after it has given up several in a row."""
 MOST_GIVEN_UP: Final = 10
 LEAST_FREE_BYTES: Final = 1 << 20
-"""With less than this, a job that failed may have failed for want of space: another agent is to try it."""
+"""With less free space than this, a job may have failed for lack of space: another agent has to try it."""
 OTHER_VERSION_SECONDS: Final = 300.0
-"""So long an agent waits before it introduces itself again to a conductor that speaks another protocol."""
+"""How long an agent waits before it introduces itself again to a conductor that speaks another protocol."""
 GIVEN_BACK_SECONDS: Final = 5.0
 END_SECONDS: Final = 0.02
-"""So long an agent waits for the end of a job after a trial, to report both at once."""
+"""How long an agent waits after a trial for the end of its job, to report both at once."""
 BEATS_PER_LEASE: Final = 4
 
 log = structlog.get_logger("zerolap.agent")
@@ -433,7 +433,7 @@ class Agent:
             lease.confirm(sent)
         return answer
 
-    async def _ask_until(self, message: Record, lease: Lease) -> Answer | None:
+    async def _ask_until(self, message: Record, lease: Lease) -> MessageReply | None:
         """Send a message until the conductor answers; None once the lease has lapsed."""
         while not lease.has_lapsed and not self._stopping.is_set():
             answer = await self._ask(message)
@@ -445,12 +445,12 @@ class Agent:
             await self._unless_set(self._stopping, asyncio.sleep(RETRY_SECONDS, None))
         return None
 
-    async def _ask(self, message: Record) -> Answer | None:
+    async def _ask(self, message: Record) -> MessageReply | None:
         content = await self._unless_set(self._stopping, self._link.ask(message_json(message), ASK_SECONDS))
         if content is None:
             return None
         try:
-            answer = Answer.model_validate_json(content)
+            answer = MessageReply.model_validate_json(content)
         except ValidationError:
             version = version_of(content)
             if version.protocol in (0, PROTOCOL):
@@ -477,17 +477,17 @@ class Agent:
             asyncio.get_running_loop().run_in_executor(None, self._current[1].cancel)
 
 
-def _is_accepted(answer: Answer | None) -> bool:
+def _is_accepted(answer: MessageReply | None) -> bool:
     return answer is not None and answer.accepted
 
 
-def _of_other_version(version: Version) -> Answer:
+def _of_other_version(version: Version) -> MessageReply:
     """Return what an answer means that a conductor of another version gave."""
     reason = (
         f"its protocol is {version.protocol}, that of this agent is {PROTOCOL} (Zerolap {__version__}): install the"
         " same version on both"
     )
-    return Answer(protocol=version.protocol, accepted=False, reason=reason)
+    return MessageReply(protocol=version.protocol, accepted=False, reason=reason)
 
 
 def _hello(kind: AgentKind, address: str) -> Hello:

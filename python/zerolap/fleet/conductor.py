@@ -50,12 +50,13 @@ from zerolap.store import Attempt, NotConductor, Store
 
 PATIENCE_SECONDS: Final = 300.0
 POLL_SECONDS: Final = 0.5
-SWEEP_SECONDS: Final = 5.0
+REVIEW_SECONDS: Final = 5.0
 PULL_SECONDS: Final = 2 * 3600.0
 _END_WORDS: Final[Mapping[type[object], str]] = {BuildDone: "done", JobFinished: "done", JobFailed: "failed"}
 """What the last event of a job means."""
 STORED_STATES: Final[dict[RequestState, DocumentState]] = {"failed": "failed"}
-"""The state of a request whose request ended early; `interrupted` for all others."""
+"""The state of the document of a request that ended early, by the state of the request; `interrupted` for the others.
+"""
 
 log = structlog.get_logger("zerolap.conductor")
 
@@ -70,7 +71,7 @@ class Pace:
 
     lease_seconds: float = LEASE_SECONDS
     poll_seconds: float = POLL_SECONDS
-    sweep_seconds: float = SWEEP_SECONDS
+    review_seconds: float = REVIEW_SECONDS
     patience_seconds: float = PATIENCE_SECONDS
     pull_seconds: float = PULL_SECONDS
 
@@ -106,11 +107,11 @@ class Conductor:
         self.executions = self._work.executions
         turns = Turns(self.roster)
         self._planning = RequestPlanning(self._work, self._lab, turns, self._pace.patience_seconds, self._wait_out)
-        self._publisher = Publisher(self._work, dispatcher, self._tokens, turns, self._pace.sweep_seconds)
+        self._publisher = Publisher(self._work, dispatcher, self._tokens, turns, self._pace.review_seconds)
         self.ended_jobs: Counter[tuple[str, ...]] = Counter()
         """Jobs that agents have ended since the start: by platform, kind and end."""
         self._known_changes = -1
-        self._swept = 0.0
+        self._reviewed = 0.0
         self._polled = 0.0
 
     async def run(self) -> None:
@@ -120,7 +121,7 @@ class Conductor:
             await self._begin()
             group.create_task(self.intake.write())
             group.create_task(self._planning.run())
-            await self._dispatcher.answer(self._answer)
+            await self._dispatcher.reply(self._reply)
             log.info("working", requests=len(self.executions), attempts=len(self.intake.attempts))
             while True:
                 with contextlib.suppress(TimeoutError):
@@ -135,10 +136,10 @@ class Conductor:
                 except EnvironmentMissing as fault:
                     await self._wait_out(f"the store cannot be used: {fault.message}")
 
-    async def _answer(self, name: AgentName, content: bytes) -> bytes | None:
+    async def _reply(self, name: AgentName, content: bytes) -> bytes | None:
         """Answer a message of an agent, unless it came when this was not the conductor any more."""
         try:
-            answer = await self.intake.answer(name, content)
+            answer = await self.intake.reply(name, content)
             await self._lock.confirm()
         except NotConductor:
             return None
@@ -149,7 +150,7 @@ class Conductor:
             log.error("waiting", trouble=trouble)
         self.trouble = trouble
         # What the bus has lost is looked for as soon as it is there again.
-        self._swept = 0.0
+        self._reviewed = 0.0
         await asyncio.sleep(self._pace.poll_seconds)
 
     def grant(self, token: str) -> Grant | None:
@@ -195,12 +196,12 @@ class Conductor:
         if now - self._polled >= self._pace.poll_seconds:
             self._polled = now
             await self._poll()
-        since_sweep = now - self._swept
-        if since_sweep >= self._pace.sweep_seconds:
-            self._swept = now
-            await self._sweep()
+        since_review = now - self._reviewed
+        if since_review >= self._pace.review_seconds:
+            self._reviewed = now
+            await self._review()
             # After a start, or where the process was stopped, agents have not worked all the time.
-            self._fail_beyond_limit(min(since_sweep, 2 * self._pace.sweep_seconds))
+            self._fail_beyond_limit(min(since_review, 2 * self._pace.review_seconds))
         await self._end_failing()
         await self._publisher.feed()
 
@@ -341,7 +342,7 @@ class Conductor:
                 if execution.id in self.executions:
                     await self._let_go(execution.id)
 
-    async def _sweep(self) -> None:
+    async def _review(self) -> None:
         """Publish again what the bus has lost, and record what requests wait for and which agents are there."""
         await self._publisher.publish_again()
         await self._planning.record_all_waiting()

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 LEASE_SECONDS: Final = 30.0
 """A job whose agent has not reported for so long is delivered to another."""
 MAX_DELIVERIES: Final = 5
-"""A job that was delivered so often without an end is given up."""
+"""The number of deliveries without an end after which a job is given up."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Dispatcher(Protocol):
         Returns another text than before once the bus has lost its jobs.
         """
 
-    async def answer(self, answering: Answering) -> None:
+    async def reply(self, answering: Answering) -> None:
         """Have the messages of agents answered from now on, several at a time."""
 
     def largest_bytes(self) -> int:

@@ -15,7 +15,7 @@ from zerolap.sandbox import remove
 from zerolap.store import COMPRESSION_LEVEL, open_blobs
 
 KEPT_BUILDS: Final = 100
-"""Of some 20 MB each, with the placements that were linked of them."""
+"""The most builds that are kept, each of some 20 MB, with the placements that were linked of them."""
 TRIES: Final = 20
 RETRY_SECONDS: Final = 1.0
 TIMEOUT_SECONDS: Final = 120.0

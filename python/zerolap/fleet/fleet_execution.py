@@ -135,7 +135,7 @@ class FleetExecution:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     recording: asyncio.Lock = field(default_factory=asyncio.Lock)
     is_ending: bool = False
-    """Whether its end is being written and reported by whoever planned it: the sweep leaves it alone then."""
+    """Whether its end is being written and reported by whoever planned it: the review leaves it alone then."""
     _ended_since: set[str] = field(default_factory=set)
     _built_since: set[str] = field(default_factory=set)
     _happened: list[tuple[BuildJob | TrialsJob, Event]] = field(default_factory=list)

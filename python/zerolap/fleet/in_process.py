@@ -40,7 +40,7 @@ class InProcess:
         """Do nothing: a queue needs no preparation, and loses nothing."""
         return ""
 
-    async def answer(self, answering: Answering) -> None:
+    async def reply(self, answering: Answering) -> None:
         """Have the messages of agents answered from now on."""
         self._answering = answering
 

@@ -17,12 +17,12 @@ from zerolap.fleet.fleet_execution import record_build
 from zerolap.fleet.messages import (
     LONGEST_NAME,
     PROTOCOL,
-    Answer,
     Claim,
     GiveUp,
     Heartbeat,
     Hello,
     Message,
+    MessageReply,
     Report,
     Version,
     has_zero_byte,
@@ -55,7 +55,7 @@ REMEMBERED: Final = 10_000
 """Ended attempts whose agents may send their last report again."""
 RETRY_SECONDS: Final = 0.5
 PUBLICATIONS_FOR_OTHERS: Final = 3
-"""So often a job is published again for agents that have not given it up: they may be resting, or gone."""
+"""How often a job is published again for agents that have not given it up: they may be resting, or gone."""
 MOST_AT_ONCE: Final = 500
 MOST_GIVEN_UP: Final = 20.0
 GIVEN_UP_PER_SECOND: Final = 1 / 60
@@ -63,11 +63,11 @@ GIVEN_UP_PER_SECOND: Final = 1 / 60
 MOST_INTRODUCTIONS: Final = 30.0
 INTRODUCTIONS_PER_SECOND: Final = 1 / 5
 MOST_STATES: Final = 100
-"""Of an agent's machine that are recorded while the conductor runs: a machine has another after a new kernel."""
+"""The most states of an agent's machine that are recorded while the conductor runs. A new kernel makes a new state."""
 LONGEST_FACTS: Final = 100_000
 """Characters of a machine's facts: those of 500 processors have 10,000."""
 LARGEST_INTEGER: Final = (1 << 31) - 1
-"""That a column of a database takes."""
+"""The largest integer that a column of the database takes."""
 
 log = structlog.get_logger("zerolap.conductor")
 
@@ -180,7 +180,7 @@ class Intake:
 
     # Messages.
 
-    async def answer(self, name: AgentName, content: bytes) -> bytes:
+    async def reply(self, name: AgentName, content: bytes) -> bytes:
         """Return the answer to a message of an agent."""
         try:
             message = read_message(content)
@@ -189,10 +189,12 @@ class Intake:
             if version.message == "hello" and version.protocol != PROTOCOL:
                 return await self._answered(name, lambda: self._refuse_version(name, version))
             if version.message != "hello" and self._roster.get(name) is None:
-                return message_json(Answer(accepted=False, unknown=True, reason="the agent has to introduce itself"))
+                return message_json(
+                    MessageReply(accepted=False, unknown=True, reason="the agent has to introduce itself")
+                )
             log.warning("a message cannot be read", agent=name.agent, fault=FirstFault.of(fault).what)
-            return message_json(Answer(accepted=False, again=True, reason="the message cannot be read"))
-        return await self._answered(name, lambda: self._answer(name, message))
+            return message_json(MessageReply(accepted=False, again=True, reason="the message cannot be read"))
+        return await self._answered(name, lambda: self._reply(name, message))
 
     async def _answered(self, name: AgentName, answering: Callable[[], Awaitable[bytes]]) -> bytes:
         """Return an answer, or that the agent is to ask again while the store cannot be used."""
@@ -200,20 +202,20 @@ class Intake:
             return await answering()
         except EnvironmentMissing as fault:
             log.error("a message cannot be answered", agent=name.agent, fault=fault.message)
-            return message_json(Answer(accepted=False, again=True, reason="the store cannot be used"))
+            return message_json(MessageReply(accepted=False, again=True, reason="the store cannot be used"))
         except UnreadableRecord as fault:
             # Its request fails once the job is to be published again.
             log.error("a message cannot be answered", agent=name.agent, fault=fault.message)
-            return message_json(Answer(accepted=False, reason=fault.message))
+            return message_json(MessageReply(accepted=False, reason=fault.message))
 
-    async def _answer(self, name: AgentName, message: Message) -> bytes:
+    async def _reply(self, name: AgentName, message: Message) -> bytes:
         if isinstance(message, Hello):
             if message.protocol != PROTOCOL:
                 return await self._refuse_version(name, Version(protocol=message.protocol, zerolap=message.zerolap))
             return message_json(await self._introduce(name, message))
         present = self._roster.get(name)
         if present is None or present.refusal is not None:
-            return message_json(Answer(accepted=False, unknown=True, reason="the agent has to introduce itself"))
+            return message_json(MessageReply(accepted=False, unknown=True, reason="the agent has to introduce itself"))
         self._roster.saw(present)
         match message:
             case Heartbeat():
@@ -227,16 +229,16 @@ class Intake:
         is_draining = present.draining or self._allowances[name.agent].is_resting
         return message_json(answer.model_copy(update={"draining": is_draining}))
 
-    async def _introduce(self, name: AgentName, hello: Hello) -> Answer:
+    async def _introduce(self, name: AgentName, hello: Hello) -> MessageReply:
         if not self._allowances[name.agent].introductions.take():
-            return Answer(accepted=False, again=True, reason="the agent introduces itself too often")
+            return MessageReply(accepted=False, again=True, reason="the agent introduces itself too often")
         present = self._roster.introduce(name, hello)
         log.info("an agent is there", agent=name.agent, platform=name.platform, refusal=present.refusal)
         row = next(row for row in self._roster.rows() if row.name == name.agent)
         await asyncio.to_thread(self._store.fleet.saw_agents, [row])
         if present.refusal is None and hello.kind == "bench":
             await self._record_state(name, hello)
-        return Answer(accepted=present.refusal is None, reason=present.refusal or "", draining=present.draining)
+        return MessageReply(accepted=present.refusal is None, reason=present.refusal or "", draining=present.draining)
 
     async def _record_state(self, name: AgentName, hello: Hello) -> None:
         """Record the state of an agent's machine, to which its trials refer; of each agent a limited number of them."""
@@ -250,29 +252,31 @@ class Intake:
     async def _refuse_version(self, name: AgentName, version: Version) -> bytes:
         """Refuse an agent that speaks another protocol, and record the reason."""
         if not self._allowances[name.agent].introductions.take():
-            return message_json(Answer(accepted=False, again=True, reason="the agent introduces itself too often"))
+            return message_json(
+                MessageReply(accepted=False, again=True, reason="the agent introduces itself too often")
+            )
         row = self._roster.refuse_version(name, version)
         log.warning("an agent is refused", agent=name.agent, platform=name.platform, reason=row.refusal)
         await asyncio.to_thread(self._store.fleet.saw_agents, [row])
-        return message_json(Answer(accepted=False, reason=row.refusal or ""))
+        return message_json(MessageReply(accepted=False, reason=row.refusal or ""))
 
-    def _heartbeat(self, present: PresentAgent, message: Heartbeat) -> Answer:
+    def _heartbeat(self, present: PresentAgent, message: Heartbeat) -> MessageReply:
         if message.attempt is None:
-            return Answer(accepted=True)
+            return MessageReply(accepted=True)
         attempt = self.attempts.get(message.attempt)
         if attempt is not None and attempt.id in self._recalled and attempt.platform == present.name.platform:
-            return Answer(accepted=True)
+            return MessageReply(accepted=True)
         if attempt is None or not _holds(present, attempt):
-            return Answer(accepted=False, reason=_why_not(attempt))
+            return MessageReply(accepted=False, reason=_why_not(attempt))
         self._heard[attempt.id] = time.monotonic()
-        return Answer(accepted=True)
+        return MessageReply(accepted=True)
 
-    async def _claim(self, present: PresentAgent, message: Claim) -> Answer:
+    async def _claim(self, present: PresentAgent, message: Claim) -> MessageReply:
         attempt = self.attempts.get(message.attempt)
         if attempt is None:
-            return Answer(accepted=False, reason="the attempt has ended")
+            return MessageReply(accepted=False, reason="the attempt has ended")
         if refusal := self._claim_refusal(present, attempt, message):
-            return Answer(accepted=False, reason=refusal)
+            return MessageReply(accepted=False, reason=refusal)
         is_loaded = self._roster.load_of(attempt.platform, attempt.job) is not None
         was_tried = attempt.state == "claimed" or attempt.publications > 1 or message.delivery > 1
         is_repeated = _holds(present, attempt) and message.delivery == attempt.delivery
@@ -280,14 +284,14 @@ class Intake:
         refusal = await self._record(self._hold(attempt, present, message.delivery, starts=0 if is_repeated else 1))
         held = self.attempts.get(attempt.id)
         if refusal or held is None or not _holds(present, held):
-            return Answer(accepted=False, reason=refusal or _why_not(held))
+            return MessageReply(accepted=False, reason=refusal or _why_not(held))
         secret = ""
         if is_loaded and message.load_address is not None and message.load_certificate is not None:
             secret = self._on_load(attempt, message.load_address, message.load_certificate)
         recorded: tuple[TrialDone, ...] = ()
         if isinstance(attempt.job, TrialsJob) and (was_tried or len(attempt.job.blocks) > 1):
             recorded = await asyncio.to_thread(self._store.fleet.recorded_trials, attempt.job.id)
-        return Answer(accepted=True, recorded=recorded, load_secret=secret)
+        return MessageReply(accepted=True, recorded=recorded, load_secret=secret)
 
     def _claim_refusal(self, present: PresentAgent, attempt: Attempt, message: Claim) -> str:
         """Return why an agent may not carry out an attempt; empty if it may."""
@@ -322,7 +326,7 @@ class Intake:
         self._on_event(claimed, JobStarted(job=claimed.job.id))
         return _Change(attempt=claimed)
 
-    async def _report(self, present: PresentAgent, message: Report) -> Answer:
+    async def _report(self, present: PresentAgent, message: Report) -> MessageReply:
         attempt = self.attempts.get(message.attempt)
         if attempt is not None and attempt.id in self._recalled and attempt.platform == present.name.platform:
             # The conductor ended before it recorded that this agent holds it.
@@ -330,16 +334,16 @@ class Intake:
             attempt = self.attempts[attempt.id]
         if attempt is None and self._ended.get(message.attempt) == present.name.agent:
             # Its answer was lost.
-            return Answer(accepted=True)
+            return MessageReply(accepted=True)
         if attempt is None or not _holds(present, attempt):
-            return Answer(accepted=False, reason=_why_not(attempt))
+            return MessageReply(accepted=False, reason=_why_not(attempt))
         fault = _fault_of(message.event, attempt.job)
         if fault is None and message.end is not None:
             fault = _fault_of(message.end, attempt.job)
         fault = fault or await asyncio.to_thread(self._missing_file, attempt, message.event)
         if fault is not None:
             log.warning("a report is refused", agent=present.name.agent, attempt=attempt.id, fault=fault)
-            return Answer(accepted=False, reason=fault)
+            return MessageReply(accepted=False, reason=fault)
         if self.attempts.get(attempt.id) is not attempt:
             return await self._report(present, message)
         self._heard[attempt.id] = time.monotonic()
@@ -351,13 +355,13 @@ class Intake:
         changes = [_Change(outcome=Outcome(attempt, event, _end_of(event))) for event in events]
         refusal = "".join(await asyncio.gather(*map(self._record, changes)))
         if refusal:
-            return Answer(accepted=False, reason=refusal)
+            return MessageReply(accepted=False, reason=refusal)
         if any(_end_of(event) is not None for event in events):
             self._forget(attempt)
             self._gave_up.pop(attempt.job.id, None)
         for event in events:
             self._on_event(attempt, event)
-        return Answer(accepted=True)
+        return MessageReply(accepted=True)
 
     def _missing_file(self, attempt: Attempt, event: Event) -> str | None:
         """Put the files into the store that an event refers to; returns that one was not sent."""
@@ -374,14 +378,14 @@ class Intake:
                 return str(wrong)
         return None
 
-    async def _give_up(self, present: PresentAgent, message: GiveUp) -> Answer:
+    async def _give_up(self, present: PresentAgent, message: GiveUp) -> MessageReply:
         attempt = self.attempts.get(message.attempt)
         if attempt is None or not _holds(present, attempt):
-            return Answer(accepted=attempt is None, reason=_why_not(attempt))
+            return MessageReply(accepted=attempt is None, reason=_why_not(attempt))
         self._gave_up.setdefault(attempt.job.id, set()).add(present.name.agent)
         self._allowances[present.name.agent].given_up.take_in_advance()
         await self.give_up(attempt, f"{present.name.agent}: {message.reason}")
-        return Answer(accepted=True)
+        return MessageReply(accepted=True)
 
     def _is_for_another(self, attempt: Attempt, present: PresentAgent) -> bool:
         """Whether an agent has given up a job that another one of its platform has not tried yet."""

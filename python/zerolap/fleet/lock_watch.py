@@ -8,7 +8,7 @@ from typing import Final
 from zerolap.store import NotConductor, Store
 
 ANSWER_SECONDS: Final = 10.0
-"""A database that does not answer for so long may have given the lock to another process."""
+"""A database that does not reply for this time may have given the lock to another process."""
 
 
 class LockWatch:

@@ -13,14 +13,14 @@ log = structlog.get_logger("zerolap.conductor")
 
 
 class Losses:
-    """Compares what was published with what the bus has; `sweep_seconds` is how often that is done.
+    """Compares what was published with what the bus has; `review_seconds` is how often that is done.
 
     An attempt that an agent holds is not lost: the agent goes on with it, as the conductor answers, also where the bus
     has forgotten it.
     """
 
-    def __init__(self, sweep_seconds: float) -> None:
-        self._sweep_seconds = sweep_seconds
+    def __init__(self, review_seconds: float) -> None:
+        self._review_seconds = review_seconds
         self._queues: str | None = None
         self._unknown_to_bus: set[str] = set()
 
@@ -39,7 +39,7 @@ class Losses:
             self._unknown_to_bus = {one.id for one in published if one.id in held and one.platform in fewer}
         else:
             self._unknown_to_bus &= held
-        before = math.inf if may_be_empty else time.time() - self._sweep_seconds
+        before = math.inf if may_be_empty else time.time() - self._review_seconds
         counts = Counter(attempt.platform for attempt in published if attempt.id not in self._unknown_to_bus)
         lost = []
         for platform, count in counts.items():

@@ -13,7 +13,7 @@ PROTOCOL: Final = 5
 AgentKind: TypeAlias = Literal["bench", "build", "load"]
 
 LONGEST_NAME: Final = 200
-"""In characters; PostgreSQL has no room in an index for a text of some thousands of bytes."""
+"""The longest name in characters: an index of PostgreSQL takes no text of thousands of bytes."""
 
 
 def has_zero_byte(value: object) -> bool:
@@ -125,7 +125,7 @@ class GiveUp(Record):
 Message: TypeAlias = Annotated[Hello | Claim | Heartbeat | Report | GiveUp, Field(discriminator="message")]
 
 
-class Answer(Record):
+class MessageReply(Record):
     """The conductor's answer.
 
     `accepted` is false for what does not count, for the `reason` given: the agent drops the attempt then. `unknown`:

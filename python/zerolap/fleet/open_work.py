@@ -13,9 +13,9 @@ from zerolap.records import UnreadableRecord
 from zerolap.store import Attempt, Store
 
 ATTEMPTS_PER_JOB: Final = 3
-"""A job that was given up so often has failed, but not before agents have had some minutes for it."""
+"""How often a job is given up before it has failed; it also has to be some minutes old."""
 MANY_PUBLICATIONS: Final = 50
-"""A job that was lost so often is published seldom from then on: agents may take it from the queue unread."""
+"""The number of losses after which a job is published seldom: agents may take it from the queue without reading it."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ from zerolap.store import Attempt
 SELDOM_SECONDS: Final = 60.0
 """Jobs that were lost `MANY_PUBLICATIONS` times are published no more often than this."""
 MOST_STARTS: Final = 10
-"""A job that was begun so often without an end has ended the process, or the machine, each time: its request fails."""
+"""The number of starts without an end after which the request of a job fails: each may have ended the process or the
+machine.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Publisher:
     """Records attempts and publishes them, and gives up those that no agent comes to an end with."""
 
     def __init__(
-        self, work: OpenWork, dispatcher: Dispatcher, tokens: Tokens, turns: Turns, sweep_seconds: float
+        self, work: OpenWork, dispatcher: Dispatcher, tokens: Tokens, turns: Turns, review_seconds: float
     ) -> None:
         self._work = work
         self._dispatcher = dispatcher
@@ -43,7 +45,7 @@ class Publisher:
         self._turns = turns
         self._unrecorded: list[Attempt] = []
         self._unpublished: set[str] = set()
-        self._losses = Losses(sweep_seconds)
+        self._losses = Losses(review_seconds)
         self._published: dict[str, _Publication] = {}
 
     def recall(self, attempts: Iterable[Attempt]) -> None:
@@ -89,7 +91,7 @@ class Publisher:
         return self._tokens.token_for(f"load-{job.id}")
 
     async def _publish(self, attempts: Sequence[Attempt]) -> None:
-        """Publish attempts, but for those that are too large; what the bus does not take is published by a sweep."""
+        """Publish attempts, but for those that are too large; what the bus does not take is published by a review."""
         largest_bytes = self._dispatcher.largest_bytes()
         messages = []
         attempts = [attempt for attempt in attempts if self._work.is_readable(attempt)]

@@ -19,7 +19,7 @@ from zerolap.store import Attempt, NotConductor, Outcome
 
 LEAST_PLANNING_SECONDS: Final = 0.05
 AGAIN_SECONDS: Final = 2.0
-"""For so long a plan with jobs left is used after something was recorded."""
+"""How long a plan that has jobs left is used after something was recorded."""
 
 log = structlog.get_logger("zerolap.conductor")
 
@@ -149,7 +149,7 @@ class RequestPlanning:
 
     async def record_waiting(self, execution: FleetExecution, attempts: Sequence[Attempt]) -> None:
         """Record whether a request waits, and for what, unless that is recorded already, or the request has ended."""
-        # Planning and the sweep call this at the same time: the second of them sees what the first has recorded.
+        # Planning and the review call this at the same time: the second of them sees what the first has recorded.
         async with execution.recording:
             state: RequestState = "waiting" if execution.waits_for else "running"
             waits_for = execution.waits_for or self._missing_for(execution, attempts)

@@ -14,12 +14,14 @@ from zerolap.records import GivenJob, Platform, TrialsJob, UnreadableRecord, rea
 from zerolap.store import FleetPlatform, KnownAgent
 
 GONE_AFTER_LEASES = 4
-"""An agent that was not heard of for so many leases is gone: another kind of machine may take its platform."""
+"""The number of leases without a report after which an agent is gone, and another kind of machine may take its
+platform.
+"""
 GIB = 1 << 30
 LOADED_FROM_ELSEWHERE = frozenset({"timed"})
 """The engines that can take load from another machine; all others put it on themselves."""
 SPARED_GIB = 1.0
-"""So much less memory than its modules hold may a machine report."""
+"""How much less memory than its modules hold a machine may report."""
 
 
 def unmet(requirement: PlatformRequirement, hello: Hello) -> str | None:

@@ -12,9 +12,9 @@ from zerolap.records import PRIORITIES, BuildJob, GivenJob, Priority, TrialsJob
 from zerolap.store import Attempt
 
 JOBS_PER_AGENT: Final = 2
-"""So many jobs wait for each agent or are with it: few, so that what is submitted later need not wait for them."""
+"""How many jobs are published for each agent: few, so that later requests do not wait long."""
 AGEING_SECONDS: Final = 6 * 3600.0
-"""A request that is open for so long is of the next higher priority, and after twice that of the one above."""
+"""The age at which a request gets the next higher priority; at twice that age it gets the one above."""
 
 
 def aged_priority(execution: FleetExecution) -> Priority:

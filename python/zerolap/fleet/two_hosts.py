@@ -1,4 +1,4 @@
-"""Trials that span two agents: the server on the machine of one, what puts load on it on that of the other."""
+"""Trials that span two agents: one runs the server, the other runs the load generator on another machine."""
 
 import contextlib
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from zerolap.records import BuildJob, Event, JobFinished, LoadJob, TrialsJob
 from zerolap.sandbox import Cancellation, SandboxPolicy
 
 LOAD_HOST_SECONDS: Final = 180.0
-"""So long the agent that measures waits for the one that puts load on its servers."""
+"""How long the measuring agent waits for the agent that puts load on its servers."""
 CONNECT_SECONDS: Final = 30.0
 
 
@@ -43,7 +43,7 @@ class LoadFromElsewhere:
 
 
 def put_load(job: LoadJob, secret: str, cancellation: Cancellation, policy: SandboxPolicy) -> Iterator[Event]:
-    """Put load on the servers of the agent that waits for it, until that one has no further orders."""
+    """Put load on the servers of the waiting agent, until it has no further orders."""
     with cancellation.current():
         serve_load(connect_to_server_host(job.address, job.certificate, secret, CONNECT_SECONDS), sandbox=policy)
     yield JobFinished(job=job.id)

@@ -13,10 +13,10 @@ from zerolap.fleet.allowance import Allowance
 from zerolap.store import Attempt, Blobs, open_blobs
 
 MOST_BLOB_BYTES: Final = 1 << 29
-"""Unpacked."""
+"""The largest file, also when it is unpacked."""
 MOST_BYTES_PER_ATTEMPT: Final = 1 << 31
 MOST_BYTES_PER_AGENT: Final = 1 << 32
-"""At once, and as much again in an hour."""
+"""How many bytes an agent may send at once, and in each further hour."""
 HOUR_SECONDS: Final = 3600.0
 
 

@@ -7,11 +7,15 @@ from typing import Final, TypeVar
 from urllib.parse import quote
 
 from zerolap.errors import UsageError
-from zerolap.github.answers import (
+from zerolap.github.app_credentials import Credentials
+from zerolap.github.checks import CheckContent, StatusContent
+from zerolap.github.github_errors import ChecksForbidden, GitHubForbidden, GitHubMissing, GitHubResponseUnusable
+from zerolap.github.http_connection import Call, GitHubConnection, Reply
+from zerolap.github.pace import Clock, Patience
+from zerolap.github.responses import (
     ANNOTATIONS,
     COMMENTS,
     ISSUES,
-    AnswerPart,
     CheckAnnotation,
     CheckRun,
     CheckRuns,
@@ -20,12 +24,8 @@ from zerolap.github.answers import (
     Permission,
     PermissionOfUser,
     PullRequest,
+    ResponsePart,
 )
-from zerolap.github.app_credentials import Credentials
-from zerolap.github.checks import CheckContent, StatusContent
-from zerolap.github.github_errors import ChecksForbidden, GitHubAnswerUnusable, GitHubForbidden, GitHubMissing
-from zerolap.github.http_connection import Call, GitHubConnection, Reply
-from zerolap.github.pace import Clock, Patience
 
 PUBLIC_API: Final = "https://api.github.com"
 PAGE_SIZE: Final = 100
@@ -35,7 +35,7 @@ TRIES_TO_KEEP: Final = 3
 REPOSITORY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 MARKER: Final = re.compile(r"[A-Za-z0-9]+([.:/_-][A-Za-z0-9]+)*")
 
-AnswerT = TypeVar("AnswerT", bound=AnswerPart)
+AnswerT = TypeVar("AnswerT", bound=ResponsePart)
 T = TypeVar("T")
 
 
@@ -54,7 +54,7 @@ class GitHub:
     """GitHub's REST API, for the few calls that the lab needs.
 
     A repository is named `owner/name`. All methods raise `GitHubUnavailable` when GitHub cannot be used for longer
-    than the patience, subclasses of `GitHubRefused`, and `GitHubAnswerUnusable`.
+    than the patience, subclasses of `GitHubRefused`, and `GitHubResponseUnusable`.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class GitHub:
     async def add_reaction(self, repository: str, comment_id: int, content: str = "+1") -> None:
         """React to a comment; a repeated reaction has no effect."""
         path = _in(repository, f"/issues/comments/{comment_id}/reactions")
-        await self._ask(repository, Call("POST", path, body={"content": content}), AnswerPart)
+        await self._ask(repository, Call("POST", path, body={"content": content}), ResponsePart)
 
     # ---- checks and statuses
 
@@ -215,7 +215,7 @@ class GitHub:
 
         try:
             there = await self._annotations(repository, check_id) if check.annotations else []
-            added = check.without({annotation.place for annotation in there})
+            added = check.without({annotation.location for annotation in there})
             start, is_written = 0, False
             while not is_written or start < len(added.annotations):
                 document, end = added.document(start)
@@ -243,7 +243,7 @@ class GitHub:
     async def set_status(self, repository: str, sha: str, status: StatusContent) -> None:
         """Set the status of a commit for a context."""
         path = _in(repository, f"/statuses/{quote(sha, safe='')}")
-        await self._ask(repository, Call("POST", path, body=status.document()), AnswerPart)
+        await self._ask(repository, Call("POST", path, body=status.document()), ResponsePart)
 
     # ---- pull requests
 
@@ -292,7 +292,7 @@ class GitHub:
         """Close an issue, with a comment that gives the reason."""
         await self.keep_comment(repository, number, "closed", comment, None)
         document = {"state": "closed", "state_reason": "completed"}
-        await self._ask(repository, Call("PATCH", _in(repository, f"/issues/{number}"), body=document), AnswerPart)
+        await self._ask(repository, Call("PATCH", _in(repository, f"/issues/{number}"), body=document), ResponsePart)
 
     # ---- requests
 
@@ -329,7 +329,7 @@ class GitHub:
             if next_page is None:
                 return
             call = Call("GET", next_page)
-        raise GitHubAnswerUnusable(f"{call}: more than {PAGES} pages")
+        raise GitHubResponseUnusable(f"{call}: more than {PAGES} pages")
 
 
 def _in(repository: str, path: str) -> str:

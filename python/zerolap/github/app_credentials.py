@@ -12,9 +12,9 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from pydantic import SecretStr
 
 from zerolap.errors import UsageError
-from zerolap.github.answers import App, Installation, InstallationToken, User
 from zerolap.github.github_errors import GitHubForbidden
 from zerolap.github.http_connection import Bearer, Call, GitHubConnection, Reply
+from zerolap.github.responses import App, Installation, InstallationToken, User
 from zerolap.named_file import read_named_text
 
 RENEWAL_SECONDS: Final = 300.0

@@ -13,7 +13,7 @@ StatusState: TypeAlias = Literal["pending", "success", "failure", "error"]
 
 
 @dataclass(frozen=True)
-class AnnotationPlace:
+class AnnotationLocation:
     """What identifies an annotation: its lines and its title. Its message may change."""
 
     path: str
@@ -34,9 +34,9 @@ class LineAnnotation:
     title: str = ""
 
     @property
-    def place(self) -> AnnotationPlace:
+    def location(self) -> AnnotationLocation:
         """What identifies the annotation."""
-        return AnnotationPlace(self.path, self.start_line, self.end_line, self.title)
+        return AnnotationLocation(self.path, self.start_line, self.end_line, self.title)
 
     def document(self) -> dict[str, object]:
         """Return the JSON object for GitHub."""
@@ -64,9 +64,9 @@ class CheckContent:
     details_url: str = ""
     annotations: tuple[LineAnnotation, ...] = ()
 
-    def without(self, places: Collection[AnnotationPlace]) -> "CheckContent":
-        """Return the check without the annotations at these places."""
-        left = tuple(annotation for annotation in self.annotations if annotation.place not in places)
+    def without(self, locations: Collection[AnnotationLocation]) -> "CheckContent":
+        """Return the check without the annotations at these locations."""
+        left = tuple(annotation for annotation in self.annotations if annotation.location not in locations)
         return replace(self, annotations=left)
 
     def document(self, start: int) -> tuple[dict[str, object], int]:

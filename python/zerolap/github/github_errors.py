@@ -19,7 +19,7 @@ class GitHubUnavailable(GitHubFault):
         self.retry_after_seconds = retry_after_seconds
 
 
-class GitHubAnswerUnusable(GitHubFault):
+class GitHubResponseUnusable(GitHubFault):
     """An answer is too large, does not have the documented form, or redirects to another host."""
 
 

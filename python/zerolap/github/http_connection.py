@@ -16,12 +16,12 @@ from pydantic import SecretStr, ValidationError
 from zerolap import __version__
 from zerolap.errors import UsageError
 from zerolap.github.github_errors import (
-    GitHubAnswerUnusable,
     GitHubFault,
     GitHubForbidden,
     GitHubInvalid,
     GitHubMissing,
     GitHubRefused,
+    GitHubResponseUnusable,
     GitHubUnauthorised,
     GitHubUnavailable,
 )
@@ -121,7 +121,7 @@ class GitHubConnection:
 
         If an answer was lost, `already_done` looks for the result of the request, and the request is repeated only
         where it returns None. Raises `GitHubUnavailable` when the time of the patience is over, `GitHubRefused` or
-        `GitHubAnswerUnusable`.
+        `GitHubResponseUnusable`.
         """
         clock, patience = self.clock, self._patience
         end = clock.monotonic() + patience.total_seconds
@@ -130,7 +130,7 @@ class GitHubConnection:
         while True:
             token = await bearer.token()
             try:
-                return self._read(call, await self._answer(call, token), read)
+                return self._read(call, await self._reply(call, token), read)
             except GitHubUnauthorised:
                 bearer.forget()
                 if is_renewed or await bearer.token() == token:
@@ -155,9 +155,9 @@ class GitHubConnection:
             fault = FirstFault.of(invalid)
             if fault.kind == "json_invalid":
                 raise _RetryableFault("the answer is not whole", maybe_done=True) from None
-            raise GitHubAnswerUnusable(f"{call}: unexpected answer: {fault}") from None
+            raise GitHubResponseUnusable(f"{call}: unexpected answer: {fault}") from None
 
-    async def _answer(self, call: Call, token: SecretStr) -> Reply:
+    async def _reply(self, call: Call, token: SecretStr) -> Reply:
         """Send a request once and follow redirections, as those of a renamed repository."""
         url = self._address(call)
         for _ in range(REDIRECTIONS):
@@ -169,7 +169,7 @@ class GitHubConnection:
                 next_page = response.links.get("next", {}).get("url")
                 return Reply(content, next_page)
             raise self._fault(call, response, content, token)
-        raise GitHubAnswerUnusable(f"{call}: redirected more than {REDIRECTIONS} times")
+        raise GitHubResponseUnusable(f"{call}: redirected more than {REDIRECTIONS} times")
 
     async def _exchange(self, call: Call, url: httpx.URL, token: SecretStr) -> tuple[httpx.Response, bytes]:
         headers = {"Authorization": f"Bearer {token.get_secret_value()}"}
@@ -183,7 +183,7 @@ class GitHubConnection:
                 async for piece in response.aiter_bytes():
                     content += piece
                     if len(content) > LARGEST_ANSWER_BYTES:
-                        raise GitHubAnswerUnusable(f"{call}: the answer has more than {LARGEST_ANSWER_BYTES} bytes")
+                        raise GitHubResponseUnusable(f"{call}: the answer has more than {LARGEST_ANSWER_BYTES} bytes")
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as lost:
             self.errors["none"] += 1
             raise _RetryableFault(f"no connection: {str(lost) or type(lost).__name__}", maybe_done=False) from None
@@ -202,10 +202,10 @@ class GitHubConnection:
         return url.copy_merge_params(call.query) if call.query else url
 
     def _within_api(self, url: httpx.URL, call: Call) -> httpx.URL:
-        """Return an address from an answer; raises `GitHubAnswerUnusable` if the token would leave for another host."""
+        """Return an address from a response; raises `GitHubResponseUnusable` if it is on another host than the API."""
         same_host = (url.scheme, url.host, url.port) == (self._api.scheme, self._api.host, self._api.port)
         if not same_host or not url.path.startswith(self._api.path):
-            raise GitHubAnswerUnusable(f"{call}: the answer leads to another host: {url.host}")
+            raise GitHubResponseUnusable(f"{call}: the answer leads to another host: {url.host}")
         return url
 
     def _fault(self, call: Call, response: httpx.Response, content: bytes, token: SecretStr) -> GitHubFault:

@@ -13,17 +13,17 @@ from urllib.parse import urlencode
 import httpx
 from pydantic import Field, SecretStr, ValidationError
 
-from zerolap.github.answers import AnswerPart, User
-from zerolap.github.github_errors import GitHubAnswerUnusable, GitHubRefused, GitHubUnavailable
+from zerolap.github.github_errors import GitHubRefused, GitHubResponseUnusable, GitHubUnavailable
 from zerolap.github.http_connection import HEADERS, Bearer, Call, GitHubConnection, Reply
 from zerolap.github.pace import Clock, Patience
+from zerolap.github.responses import ResponsePart, User
 from zerolap.github.site import site_of
 
 MOST_ANSWER_BYTES: Final = 64 << 10
 RETRY_SECONDS: Final = 60.0
 
 
-class _UserToken(AnswerPart):
+class _UserToken(ResponsePart):
     """The answer to a code: a token, or why there is none."""
 
     access_token: Annotated[str, Field(max_length=4096, repr=False)] = ""
@@ -66,7 +66,7 @@ class PersonSignIn:
     async def login(self, code: str, redirect: str, verifier: str) -> str:
         """Return the login of the person who has agreed.
 
-        Raises `GitHubRefused` for a code that is not good, `GitHubUnavailable` and `GitHubAnswerUnusable`.
+        Raises `GitHubRefused` for a code that is not good, `GitHubUnavailable` and `GitHubResponseUnusable`.
         """
         # It refuses an address that would get tokens unencrypted. Sign-ins are rare: each has connections of its own.
         api = GitHubConnection(self._api_url, self._patience, Clock(), self._trust)
@@ -107,7 +107,7 @@ class PersonSignIn:
                 async for piece in response.aiter_bytes():
                     content += piece
                     if len(content) > MOST_ANSWER_BYTES:
-                        raise GitHubAnswerUnusable("the answer to the code of a sign-in is too large")
+                        raise GitHubResponseUnusable("the answer to the code of a sign-in is too large")
         except (TimeoutError, httpx.HTTPError) as lost:
             raise GitHubUnavailable(f"GitHub does not answer: {type(lost).__name__}", RETRY_SECONDS) from None
         if response.status_code >= 500:
@@ -125,7 +125,7 @@ def _token_in(content: bytes, status: int) -> SecretStr:
         answer = _UserToken.model_validate_json(content)
     except ValidationError:
         # Its values may be a token.
-        raise GitHubAnswerUnusable(f"GitHub's answer to a code, with the status {status}, is unexpected") from None
+        raise GitHubResponseUnusable(f"GitHub's answer to a code, with the status {status}, is unexpected") from None
     if not answer.access_token:
         reason = "".join(character if character.isprintable() else " " for character in answer.error)
         raise GitHubRefused(f"GitHub refuses the sign-in: {reason or status}", 403)

@@ -16,7 +16,7 @@ from zerolap.history.fill_range import COUNTED, TIMED, Filling, FillOptions
 from zerolap.history.history_range import TIME, HistoryRange, failures_of
 from zerolap.history.nodes import Nodes, read_nodes
 from zerolap.history.version_changes import BuildShares
-from zerolap.judge import EVENT, Contrast, LogChange, levels_of
+from zerolap.judge import SMALLEST_CHANGE, Contrast, LogChange, levels_of
 from zerolap.lab import Lab, Options, compare, comparison_request
 from zerolap.records import (
     Build,
@@ -187,7 +187,7 @@ class BuildSplit:
         for point in reversed([*built.values()]):
             before = by_key.get(_beside_variant(point))
             if before is not None and before.value > 0.0 and point.value > 0.0:
-                return LogChange(math.log(point.value / before.value), EVENT)
+                return LogChange(math.log(point.value / before.value), SMALLEST_CHANGE)
         return None
 
     def _timed_shares(self, step: SplitStep, nodes: Nodes) -> Iterator[tuple[str, LogChange]]:

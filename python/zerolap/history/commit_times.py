@@ -18,7 +18,7 @@ from zerolap.records import Case
 from zerolap.store import RecordedContrast, Store
 
 STARTS: Final = 6
-"""A contrast has so many starts: it may be unsure by itself, as the levels rest on all of them."""
+"""The starts of a contrast. It may be unsure by itself: levels rest on all contrasts."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from zerolap.history.history_range import INSTRUCTIONS, WORK, HistoryRange
 from zerolap.history.nodes import Nodes
 from zerolap.judge import (
-    EVENT,
     LOG_REPORTED,
+    SMALLEST_CHANGE,
     WorkStep,
     after_change,
     is_by_string_places,
@@ -168,7 +168,9 @@ class CaseWork:
             values[position] = _following(metric, values[after], change[0], counts)
             is_rare = self.is_rare(metric, *ends)
             step = WorkStep(*ends, *change, accepted=position in accepted, is_rare=is_rare)
-            steps[ends] = _with_places(step, 0.0 if counts is None or not step.is_event else self.log_by_places(counts))
+            steps[ends] = _with_places(
+                step, 0.0 if counts is None or not step.is_change else self.log_by_places(counts)
+            )
         return CountedSeries(values, steps, points)
 
     def gaps(self, metric: str) -> list[tuple[int, int]]:
@@ -208,7 +210,7 @@ class CaseWork:
             return None
         change = log_change(metric, points[0].value, points[1].value)
         codes = points[0].executed_code, points[1].executed_code
-        same_code = codes[0] is not None and codes[0] == codes[1] and abs(change) <= EVENT
+        same_code = codes[0] is not None and codes[0] == codes[1] and abs(change) <= SMALLEST_CHANGE
         return change, same_code
 
     def is_rare(self, metric: str, after: int, position: int) -> bool:

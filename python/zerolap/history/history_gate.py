@@ -12,7 +12,7 @@ MOST_NAMES: Final = 5
 ENGINES: Final[dict[FailOn, tuple[str, ...]]] = {"work": ("counted",), "time": ("timed",)}
 NOTHING: Final[dict[FailOn, str]] = {"work": "counted", "time": "timed"}
 FEWEST_POINTS: Final = 2
-"""A series has at least so many points to show a change."""
+"""The fewest points of a series that can show a change."""
 
 
 def history_gate_sentence(history: History, cases: Collection[str], when: FailOn) -> str | None:
@@ -27,7 +27,7 @@ def history_gate_sentence(history: History, cases: Collection[str], when: FailOn
     if when == "never":
         return None
     gate = _Gate(history, cases, when)
-    if not gate.has_answer:
+    if not gate.can_decide:
         nothing = NOTHING.get(when, "measured")
         return f"--fail-on {when} applies: no two commits were {nothing}, so a regression cannot be ruled out"
     parts = [*gate.regressions(), *(gate.undecided() if when == "unsure" else [])]
@@ -41,7 +41,7 @@ class _Gate:
     when: FailOn
 
     @property
-    def has_answer(self) -> bool:
+    def can_decide(self) -> bool:
         """Whether any series could show a regression."""
         return any(len(series.points) >= FEWEST_POINTS for series in self._series(self.history))
 

@@ -31,7 +31,7 @@ TIME: Final = ("cpu_ns_per_op", "elapsed_ns_per_op")
 OF_FLEET: Final = ":fleet:"
 """Stands between the topic of a commit and what a request to a fleet does: one builds, others measure these cases."""
 MOST_STEPS_NAMED: Final = 5
-"""A drift, or a note, names so many of its steps."""
+"""The most steps that a drift or a note names."""
 SEED: Final = 0
 """All counted trials of a history have this seed: what they draw must not differ between commits."""
 

@@ -13,7 +13,7 @@ from zerolap.history.step_reasons import WorkReasons
 from zerolap.history.time_changes import time_changes
 from zerolap.history.time_series import TimeSeries
 from zerolap.history.work_series import WorkSeries
-from zerolap.judge import EVENT
+from zerolap.judge import SMALLEST_CHANGE
 from zerolap.lab import Lab
 from zerolap.records import METRICS, History, HistoryChange, HistoryCommit, HistorySeries, now
 from zerolap.store import Store
@@ -88,7 +88,7 @@ def open_changes(history: History) -> History:
 def keep_history(history: History, asked: HistoryRange, store: Store) -> None:
     """Keep a history in the store for pages; one without any point is not kept."""
     if history.measured_commits:
-        store.kept_histories.keep(history, open_changes(history), {case.name: case.verbs for case in asked.cases})
+        store.published_histories.keep(history, open_changes(history), {case.name: case.verbs for case in asked.cases})
 
 
 def _is_made_good(series: HistorySeries, change: HistoryChange) -> bool:
@@ -97,7 +97,7 @@ def _is_made_good(series: HistorySeries, change: HistoryChange) -> bool:
     before, last = levels[change.after], series.points[-1]
     later = [point for point in series.points if point.position > change.position and point.by_string_places]
     by_places = math.fsum(math.log1p(point.step or 0.0) for point in later)
-    return last.position > change.position and last.high - by_places <= before.level + EVENT
+    return last.position > change.position and last.high - by_places <= before.level + SMALLEST_CHANGE
 
 
 def _notes_of_places(series: Sequence[HistorySeries], commits: Sequence[HistoryCommit]) -> list[str]:

@@ -194,7 +194,7 @@ class FleetMeasurer:
         """Submit a request and return its id; raises `EnvironmentMissing` where nobody would work on it."""
         if not self.lab.store.has_conductor():
             raise EnvironmentMissing(
-                f"no conductor works on the store {self.lab.store.place}",
+                f"no conductor works on the store {self.lab.store.address}",
                 hint="start one: zerolap serve, with the same --store",
             )
         self.lab.store.submit([request])

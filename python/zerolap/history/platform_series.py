@@ -15,7 +15,7 @@ from zerolap.records import PlatformEvent
 from zerolap.store import AbsoluteTime, Store
 
 FEWEST_SESSIONS: Final = 8
-"""A build took part in at least so many comparisons for its times to be a series."""
+"""The fewest comparisons of a build whose times make a series."""
 
 
 def platform_events(nodes: Nodes, store: Store, platform: str) -> list[PlatformEvent]:
@@ -25,10 +25,10 @@ def platform_events(nodes: Nodes, store: Store, platform: str) -> list[PlatformE
     for time in times:
         sessions.setdefault(time.build, set()).add(time.comparison)
     most_timed = max(sessions, key=lambda build: len(sessions[build]), default=None)
-    return [] if most_timed is None else events_of([time for time in times if time.build == most_timed])
+    return [] if most_timed is None else platform_events_of([time for time in times if time.build == most_timed])
 
 
-def events_of(times: Sequence[AbsoluteTime]) -> list[PlatformEvent]:
+def platform_events_of(times: Sequence[AbsoluteTime]) -> list[PlatformEvent]:
     """Return the steps that nearly all cases of one build have at once, in the order of sessions."""
     began: dict[str, str] = {}
     for time in times:
@@ -43,7 +43,7 @@ def events_of(times: Sequence[AbsoluteTime]) -> list[PlatformEvent]:
     facts = {number[time.comparison]: time.facts for time in times}
     levels = [_levels(name, values) for name, values in by_series.items() if len(values) >= FEWEST_SESSIONS]
     events = []
-    for event in history_changes(levels).events:
+    for event in history_changes(levels).commit_events:
         if event.of_platform:
             before = max(change.change.previous for change in event.changes)
             events.append(

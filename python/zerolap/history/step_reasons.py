@@ -18,9 +18,9 @@ MOST_REASONS = 3
 EXPLAINED_BY: Final = f"{__version__}, 2"
 """The revision of these reasons: those of another are found anew. The number grows when their sentences change."""
 MOST_STRING_COSTS: Final = 20_000
-"""The costs of strings of so many call graphs are kept in memory: those between which a history has small steps."""
+"""The most call graphs whose costs of strings are kept in memory: those beside small steps of a history."""
 MOST_EXPLAINERS: Final = 64
-"""So many explainers are kept in memory, each with the functions of both programs and the lines that differ."""
+"""The most explainers in memory, each with the functions of both programs and the lines that differ."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from zerolap import _core
 from zerolap.history.commit_times import CaseTimes
 from zerolap.history.history_range import INSTRUCTIONS, TIME
 from zerolap.judge import (
-    EVENT,
+    SMALLEST_CHANGE,
     SeriesLevels,
     bounds_95,
     budget_answer,
@@ -33,16 +33,16 @@ SMALLEST_STEP: Final = 0.01
 """The smallest step that is a candidate, as a logarithm: half the smallest effect of time. Smaller ones could not be
 confirmed."""
 FEWEST_SEARCHED: Final = 12
-"""A series has at least so many points to be searched for change points."""
+"""The fewest points of a series that is searched for change points."""
 DRIFT: Final = math.log(1.02)
 """Steps that are not reported are a drift if they add up to this since a release, as a logarithm."""
 FEWEST_STARTS: Final = 6
 """A comparison that confirms a drift has at least so many starts."""
 FEWEST_OF_DRIFT: Final = 4
-"""A drift has at least so many commits with other code; fewer have steps."""
+"""The fewest commits with other code in a drift; fewer are steps."""
 NEXT_TO_NOTHING: Final = 1e-12
 CERTAIN: Final = 4.0
-"""A sum is a candidate from so many standard errors on; a cumulative sum notices long drifts earlier."""
+"""The standard errors from which a sum is a candidate; a cumulative sum notices long drifts earlier."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _of_searches(times: Mapping[str, CaseTimes]) -> list[TimeChange]:
             high=changed.change.high,
             p=event.p,
         )
-        for event in history_changes(searched).events
+        for event in history_changes(searched).commit_events
         for changed in event.changes
         if abs(changed.change.log_change) >= SMALLEST_STEP
     ]
@@ -239,7 +239,7 @@ def _may_be_named(step: _Step, times: CaseTimes, direction: float, count: int) -
     if direction * step.log_change <= 0.0:
         return False
     work = None if times.work is None else times.work.change_of_work(INSTRUCTIONS, step.after, step.position)
-    return work is None or direction * work > EVENT or step.p * count <= CHANCE
+    return work is None or direction * work > SMALLEST_CHANGE or step.p * count <= CHANCE
 
 
 def _is_noticed(levels: SeriesLevels, since: int) -> bool:

@@ -9,7 +9,7 @@ from zerolap.explain import explain_opposed_work
 from zerolap.history.commit_work import CaseWork, CountedSeries
 from zerolap.history.history_range import INSTRUCTIONS, WORK, AcceptedChanges, HistoryRange
 from zerolap.history.step_reasons import WorkReasons
-from zerolap.judge import EVENT, LOG_REPORTED, REPORTED, Drift, Ledger, WorkStep, drifts_of, weighed_work
+from zerolap.judge import LOG_REPORTED, REPORTED, SMALLEST_CHANGE, Drift, Ledger, WorkStep, drifts_of, weighed_work
 from zerolap.records import Case, HistoryChange, HistoryLedger, HistoryPoint, HistorySeries, Verdict, VerdictWord
 
 ALONE: Final = "instructions_alone_per_op"
@@ -42,7 +42,7 @@ class WorkSeries:
         series = counted[metric]
         steps = [*series.steps.values()]
         changes = [self._step(case, metric, step, counted) for step in steps if step.is_reported]
-        accepted = [step.position for step in steps if step.accepted and step.is_event]
+        accepted = [step.position for step in steps if step.accepted and step.is_change]
         drifts = drifts_of(steps, max(accepted, default=series.positions[0]))
         changes += [self._drift(case, metric, drift) for drift in drifts]
         releases = [position for position in series.positions[:-1] if self.asked.commits[position].tags]
@@ -80,8 +80,8 @@ class WorkSeries:
             after=change.after,
             position=change.position,
             change=math.expm1(change.log_change),
-            low=math.expm1(change.log_change - EVENT),
-            high=math.expm1(change.log_change + EVENT),
+            low=math.expm1(change.log_change - SMALLEST_CHANGE),
+            high=math.expm1(change.log_change + SMALLEST_CHANGE),
             reasons=reasons,
             accepted=self.accepted.reason(change.position, case.name, metric),
         )
@@ -93,13 +93,13 @@ def _is_shown(metric: str, step: WorkStep, counted: _Counted) -> bool:
     A request that comes alone executes what a pipelined one does, and what a turn of the event loop takes: a step that
     is no larger than that of instructions is theirs.
     """
-    if step.by_string_places or not step.is_event:
+    if step.by_string_places or not step.is_change:
         return False
     instructions = counted.get(INSTRUCTIONS)
     of_instructions = None if instructions is None else instructions.steps.get((step.after, step.position))
     if metric != ALONE or of_instructions is None:
         return True
-    if of_instructions.by_string_places or not of_instructions.is_event:
+    if of_instructions.by_string_places or not of_instructions.is_change:
         return True
     is_same_way = of_instructions.log_change * step.log_change > 0
     return not is_same_way or abs(step.log_change) > abs(of_instructions.log_change) + LOG_REPORTED
@@ -123,7 +123,7 @@ def _points(series: CountedSeries) -> Iterator[HistoryPoint]:
             value=value,
             same_code=step is not None and step.same_code,
             step=math.expm1(log_change),
-            share=None if by_string_places or abs(changed) <= EVENT else log_change / changed,
+            share=None if by_string_places or abs(changed) <= SMALLEST_CHANGE else log_change / changed,
             by_string_places=by_string_places,
         )
 
@@ -132,8 +132,8 @@ def _ledger(ledger: Ledger) -> HistoryLedger:
     return HistoryLedger(
         since=ledger.since,
         total=math.expm1(ledger.total),
-        low=math.expm1(ledger.total - EVENT),
-        high=math.expm1(ledger.total + EVENT),
+        low=math.expm1(ledger.total - SMALLEST_CHANGE),
+        high=math.expm1(ledger.total + SMALLEST_CHANGE),
         reported=math.expm1(ledger.reported),
         unreported=math.expm1(ledger.unreported),
         slope=ledger.slope,

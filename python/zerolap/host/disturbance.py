@@ -25,7 +25,7 @@ class _Clocks:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _Sample:
     counters: MachineTimes
     clocks: _Clocks
     used_ns: int
@@ -35,8 +35,8 @@ class _Reading:
 class Disturbance:
     """The state of the machine at the beginning of a trial and, once it has ended, at its end."""
 
-    before: _Reading
-    after: _Reading | None = None
+    before: _Sample
+    after: _Sample | None = None
     interrupts_are_load: bool = False
 
     def checks(self) -> list[Check]:
@@ -69,8 +69,8 @@ def watch(
     disturbance.after = _read(used_ns, processors)
 
 
-def _read(used_ns: Callable[[], int], processors: Collection[int]) -> _Reading:
-    return _Reading(read_counters(processors=processors), _read_clocks(), used_ns())
+def _read(used_ns: Callable[[], int], processors: Collection[int]) -> _Sample:
+    return _Sample(read_counters(processors=processors), _read_clocks(), used_ns())
 
 
 def _read_clocks() -> _Clocks:

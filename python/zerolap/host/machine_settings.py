@@ -5,7 +5,7 @@ import platform
 from pathlib import Path
 
 from zerolap.host.processors import PROCESSORS
-from zerolap.host.readings import ROOT, chosen, read_number, read_text
+from zerolap.host.system_files import ROOT, chosen, read_number, read_text
 
 _HUGE_PAGES = "sys/kernel/mm/transparent_hugepage"
 

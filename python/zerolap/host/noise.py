@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.host.readings import ROOT, read_text
+from zerolap.host.system_files import ROOT, read_text
 
 _IDLE, _WAITING, _INTERRUPTS, _STEAL = 3, 4, slice(5, 7), 7
 

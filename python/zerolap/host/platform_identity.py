@@ -10,7 +10,7 @@ from typing import Final
 
 from zerolap.host import machine_settings as settings
 from zerolap.host.processors import Processors, read_processors
-from zerolap.host.readings import ROOT, read_text
+from zerolap.host.system_files import ROOT, read_text
 from zerolap.records import Platform
 
 EXECUTED: Final[Mapping[str, tuple[str, ...]]] = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerolap.host.readings import ROOT, cpu_list, read_number, read_text
+from zerolap.host.system_files import ROOT, cpu_list, read_number, read_text
 
 PROCESSORS = "sys/devices/system/cpu"
 

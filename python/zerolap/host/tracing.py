@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from zerolap.host.probes.programs import installs, version_of
-from zerolap.host.readings import ROOT, run
+from zerolap.host.system_files import ROOT, run
 
 EVENT_DIRECTORIES: Final = ("sys/kernel/tracing/events", "sys/kernel/debug/tracing/events")
 """Where the kernel describes its events; bpftrace and perf read either."""

@@ -53,9 +53,9 @@ from zerolap.judge.commit_events import commit_events as commit_events, history_
 from zerolap.judge.counted_bisection import CountedBisection as CountedBisection
 from zerolap.judge.faults import faults_of as faults_of
 from zerolap.judge.ledger import (
-    EVENT as EVENT,
     LOG_REPORTED as LOG_REPORTED,
     REPORTED as REPORTED,
+    SMALLEST_CHANGE as SMALLEST_CHANGE,
     Drift as Drift,
     Ledger as Ledger,
     WorkStep as WorkStep,
@@ -90,12 +90,6 @@ from zerolap.judge.regressions import (
     changes_in as changes_in,
     regressed_in as regressed_in,
     repaired_by as repaired_by,
-)
-from zerolap.judge.sampled_sides import (
-    NamedFunction as NamedFunction,
-    SampledFunction as SampledFunction,
-    SampledPass as SampledPass,
-    SampledSide as SampledSide,
 )
 from zerolap.judge.snapshot_estimates import line_fit as line_fit, median_estimate as median_estimate
 from zerolap.judge.snapshot_verdicts import (

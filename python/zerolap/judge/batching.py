@@ -16,7 +16,9 @@ from zerolap.records import BASE, HEAD
 BATCHING_LIMIT = 0.05
 """Sides that differ by more are judged at an equal rate."""
 RATE_SHARE = 0.5
-"""Of the slower side's throughput is the equal rate: both keep up with it, and neither is idle for most of the time."""
+"""The equal rate as a share of the slower side's throughput: both sides keep up, and neither is idle most of the
+time.
+"""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from zerolap.judge.ledger import EVENT
+from zerolap.judge.ledger import SMALLEST_CHANGE
 from zerolap.judge.wild_starts import bounded
 
 WORK_WEIGHT: Final = 20.0
@@ -16,7 +16,7 @@ PRIOR_DEGREES: Final = 4.0
 """Degrees of freedom that the expected variance of starts counts as (moderated variance; Smyth 2004)."""
 SMALLEST_VARIANCE: Final = 1e-8
 EXACT_VARIANCE: Final = 1e-12
-"""Of the level of the first commit, which all others are measured against."""
+"""The variance of the level of the first commit, against which all others are measured."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def prior_weights(commits: Sequence[BisectedCommit]) -> list[float]:
             weights[between] = [0.0] * len(inside)
             continue
         work = commits[before].work, commits[after].work
-        if work[0] is not None and work[1] is not None and abs(work[1] - work[0]) > EVENT and any(inside):
+        if work[0] is not None and work[1] is not None and abs(work[1] - work[0]) > SMALLEST_CHANGE and any(inside):
             total = math.fsum(inside)
             weights[between] = [weight * (1 + (WORK_WEIGHT - 1) / total) for weight in inside]
     return weights

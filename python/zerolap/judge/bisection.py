@@ -29,18 +29,19 @@ SIGN: Final = 2.0
 EQUIVALENT: Final = 2.326
 """Standard errors for a test of equivalence with an error of 1 %."""
 FIRST_STARTS: Final = 6
-"""Of the end of a range: fewer say too little of how much starts differ."""
+"""The first starts of each end of a range: fewer do not show how much starts differ."""
 STARTS_FOR_REST: Final = 12
-"""Of each end of what is left of a range beside a culprit, unless fewer show what is there."""
+"""The starts of each end of the rest of a range beside a culprit, unless fewer decide."""
 MOST_STARTS: Final = 60
-"""Of a commit; after these, what is not shown of the ends of a range counts as not there."""
+"""The most starts of a commit; a difference of the ends that these do not show is taken for none."""
 PLANNED_STARTS: Final = (4, 8, 12, 16, 24)
 """What a visit is worth is judged by the best of these."""
 STARTS_OF_VISIT: Final = 4
-"""After these the search looks again, and goes on with the same commit where that is worth most. Of fewer, no wild one
-could be told."""
+"""The starts of a commit after which the search chooses again, perhaps the same commit. Among fewer, a wild start
+could not be detected.
+"""
 LEAST_INFORMATION: Final = 0.005
-"""In bits: what no trial can exceed is not worth any."""
+"""The information in bits that a trial has to promise at least."""
 CAUTION: Final = 1.25
 """So much larger the variances of levels count for probabilities, as starts are no normal ones: their tails are
 heavier, and wild ones move a level though they are bounded (docs/bisecting.md has what that takes and gives)."""

@@ -26,7 +26,7 @@ CPU_TIME, CYCLES, KERNEL_CYCLES = "cpu_ns_per_op", "cycles_per_op", "kernel_cycl
 DECIDING_TIMES = (CPU_TIME, CYCLES, KERNEL_CYCLES)
 """The metrics whose verdicts are needed for the choice."""
 COST_AT_FULL_SPEED: Final = "full_speed_cpu_ns_per_op"
-"""Of requests that came in unequal batches: what users get, beside what a request costs in equal ones."""
+"""CPU time of requests that come in unequal batches, as users send them, beside that in equal batches."""
 
 
 @dataclass(frozen=True)

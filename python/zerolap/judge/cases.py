@@ -13,7 +13,7 @@ from zerolap.judge.verdict_rule import UnadjustedVerdict, adjusted
 from zerolap.records import METRICS, Measurement, Settings, Spread, Verdict, with_rules_of_plugins
 
 WHOLE_COST = "whole_cpu_ns_per_op"
-"""Of all slices, with timers, background threads and forked children, not of a typical one."""
+"""CPU time of all slices, not of a typical one: with timers, background threads and forked children."""
 COSTS = (
     *DECIDING_TIMES,
     WHOLE_COST,
@@ -26,18 +26,18 @@ COSTS = (
 )
 """What a request costs: judged at an equal rate where batches differ."""
 AS_BUILT_COST = "as_built_cpu_ns_per_op"
-"""Of the two programs in the layout that each was built with, which a change may also come from."""
+"""CPU time of both programs in the layouts that they were built with, from which a change may also come."""
 ELAPSED = "elapsed_ns_per_op"
 SERVED = (ELAPSED, "ops_per_sec", "latency_p50_us", "latency_p99_us")
 """What users get; the tail beyond is too rare in a start to be compared."""
 JUDGED_TIMES = (*COSTS, *SERVED)
 
 AS_BUILT = ", as built"
-"""At the end of the circumstances of starts whose programs have one layout."""
+"""The end of the circumstances of starts whose programs have one layout."""
 USUAL_LAYOUT_SD = 0.02
 """Standard deviation of the change between layouts where a platform has not been measured (docs/timed.md)."""
 STARTS_OF_ONE_LAYOUT = LOOKS[1]
-"""More starts of two programs that cannot be linked again would not make their change any better known."""
+"""The most starts of two programs that cannot be linked again: more would show no more of their change."""
 
 Bank: TypeAlias = Mapping[tuple[str, str], Sequence[Spread]]
 """How much starts differ on this platform, by metric and circumstances."""

@@ -23,7 +23,7 @@ PLATFORM_SHARE: Final = 0.8
 FEWEST_OF_PLATFORM: Final = 5
 """Among fewer series a step of all of them says nothing of a platform."""
 REACH: Final = 3
-"""Of intervals of 95 %: how often their half width a change of the platform can lie away in one of many series."""
+"""How many half widths of its 95 % interval the change of a series may differ from that of the platform."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class HistoryChanges:
     """What many series of one branch consist of, and the commits that changed them, in order."""
 
     series: tuple[SeriesChanges, ...]
-    events: tuple[CommitEvent, ...]
+    commit_events: tuple[CommitEvent, ...]
 
 
 def history_changes(
@@ -91,7 +91,7 @@ def commit_events(
     for family in sorted(_families(series), key=lambda each: each.position):
         named_before = sum(event.position // horizon == family.position // horizon for event in events)
         share = false_events / horizon * (named_before + 1)
-        if (event := _event(family, searched, share)) is not None:
+        if (event := _commit_event(family, searched, share)) is not None:
             events.append(event)
     return events
 
@@ -155,7 +155,7 @@ def _reaches(change: LevelChange, position: int) -> bool:
     return change.position - before <= position <= change.position + after
 
 
-def _event(family: _Family, searched: dict[str, int], share: float) -> CommitEvent | None:
+def _commit_event(family: _Family, searched: dict[str, int], share: float) -> CommitEvent | None:
     """Return the event with the series that it changed; none where chance could have made it.
 
     A series' p value covers all commits at which it was searched: one of them has its share of it. The changes that are

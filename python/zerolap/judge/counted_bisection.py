@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from zerolap.judge.bisection import LocatedChange
-from zerolap.judge.ledger import EVENT
+from zerolap.judge.ledger import SMALLEST_CHANGE
 
 SHARE_OF_WHOLE: Final = 0.25
 """Steps that are smaller than the minimum effect are looked for down to this part of the whole difference."""
@@ -31,7 +31,7 @@ class CountedBisection:
         first, last = self.works[0], self.works[-1]
         if first is None or last is None:
             raise ValueError("the ends are not counted")
-        return max(EVENT, min(self.min_effect, SHARE_OF_WHOLE * abs(last - first)))
+        return max(SMALLEST_CHANGE, min(self.min_effect, SHARE_OF_WHOLE * abs(last - first)))
 
     def next_position(self) -> int | None:
         """Return the position to be counted next: the middle of the largest step; none at the end."""

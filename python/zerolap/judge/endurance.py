@@ -10,9 +10,10 @@ SMALLEST_USED_SHARE = 0.1
 """Share of the data; a smaller loss in a short time may be chance."""
 HALF_USED_SHARE = 0.5
 STEADY_SHARE = 0.3
-"""Of the pace of the burst: data that goes away no faster afterwards has come to a size at which it stays."""
+"""The largest share of the pace of the burst at which data that goes away afterwards is taken to be of a steady size.
+"""
 LARGEST_ZERO_SHARE, SMALLEST_ZERO_STEP = 0.9, 0.2
-"""Of replies that are 0, and by how much more they have become, where a command has nothing left to take."""
+"""The share of replies that are 0, and its growth, from which a command has nothing left to take."""
 SMALLEST_DATA_BYTES = 64 * 1024
 SMALLEST_KEYS = 100
 

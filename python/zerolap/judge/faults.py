@@ -13,9 +13,9 @@ from zerolap.judge.endurance import (
 from zerolap.records import LARGEST_NOTHING_SHARE, SCRIPTS, CaseFacts, CommandFacts, Fault
 
 LARGEST_NEW_SHARE = 0.5
-"""Of writes to keys that the data set does not hold."""
+"""The largest share of writes to keys that the data set does not hold."""
 LARGEST_HIDDEN_SHARE = 0.01
-"""Of requests: errors that the server counts and that come in no reply."""
+"""The largest share of requests with errors that the server counts and that no reply shows."""
 SATURATED_SHARE = 0.9
 """Share of the time that a client's thread runs or waits for a processor; with more it has no time to spare."""
 WAITING_SHARE = 0.85

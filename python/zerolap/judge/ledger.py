@@ -1,8 +1,8 @@
 """The ledger of counted work: every difference between neighbouring commits, summed exactly.
 
-Counts repeat to some instructions in ten thousand, so that no test is needed to see a change: what differs by more than
-`EVENT` is an event, what differs by more than `REPORTED` is reported with its commit. All of it is summed, also what is
-too small for either: that is the boiling frog, which is named once it adds up.
+Counts repeat to some instructions in ten thousand, so that no statistical test is needed: a difference of more than
+`SMALLEST_CHANGE` is a change, and one of more than `REPORTED` is reported with its commit. The ledger sums all
+differences, also smaller ones: many of them can add up to a drift.
 """
 
 import math
@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-EVENT: Final = 0.0002
+SMALLEST_CHANGE: Final = 0.0002
 """Smaller differences are those of counting itself."""
 REPORTED: Final = 0.005
 DRIFT: Final = 0.02
 """What changes that are not reported add up to when they are named as a drift: the smallest effect of time."""
 FEWEST_STEPS_OF_DRIFT: Final = 4
-"""Fewer changes are steps, each of which can be looked at."""
+"""The fewest changes of a drift: fewer are steps, each of which can be examined."""
 
 # Of logarithms: what is reported one way round is reported the other way round too.
 LOG_REPORTED: Final = math.log1p(REPORTED)
@@ -49,14 +49,14 @@ class WorkStep:
         return self.log_change - self.log_by_places
 
     @property
-    def is_event(self) -> bool:
+    def is_change(self) -> bool:
         """Whether work changed at all."""
-        return not self.same_code and not self.is_rare and abs(self.log_change) > EVENT
+        return not self.same_code and not self.is_rare and abs(self.log_change) > SMALLEST_CHANGE
 
     @property
     def is_reported(self) -> bool:
         """Whether work changed by so much that the change is reported by itself."""
-        return self.is_event and not self.by_string_places and abs(self.log_change) >= LOG_REPORTED
+        return self.is_change and not self.by_string_places and abs(self.log_change) >= LOG_REPORTED
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def drifts_of(steps: Sequence[WorkStep], since: int) -> list[Drift]:
 
 
 def _drift(stretch: Sequence[WorkStep]) -> Drift | None:
-    events = [step for step in stretch if step.is_event]
+    events = [step for step in stretch if step.is_change]
     if abs(_sum(stretch)) < LOG_DRIFT or len(events) < FEWEST_STEPS_OF_DRIFT:
         return None
     after, position = events[0].after, events[-1].position

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from zerolap.judge.ledger import EVENT
+from zerolap.judge.ledger import SMALLEST_CHANGE
 from zerolap.records import BoundedChange, VersionPoint
 
 COUNTED: Final = "counted"
@@ -53,7 +53,7 @@ def change_between(base: VersionPoint | None, head: VersionPoint | None, engine:
         return None
     if base.code == head.code:
         return LogChange(head.level - base.level)
-    half_width = EVENT if engine == COUNTED else math.hypot(base.half_width, head.half_width)
+    half_width = SMALLEST_CHANGE if engine == COUNTED else math.hypot(base.half_width, head.half_width)
     return LogChange(head.level - base.level, half_width)
 
 

@@ -23,7 +23,7 @@ MOST_ERRORS: Final = 1e3
 EXACT_ENOUGH: Final = 1e-6
 FEWEST_STARTS: Final = 2
 SMALLEST_VARIANCE: Final = 1e-8
-"""Of a start's log ratio; no timer resolves less."""
+"""The smallest variance of a start's log ratio: no timer resolves less."""
 OF_THREE: Final = 1.5
 """By how much the variance of each of three contrasts grows that share their servers.
 

@@ -11,7 +11,7 @@ COUNTED_LOOKS = tuple(range(MIN_BLOCKS, MAX_BLOCKS + 1))
 LOOKS = (6, 12, 18, 24, 36)
 """Starts of each side after which a case is judged by its time."""
 FURTHER_LOOKS = (54, 81, 120)
-"""Where less than the usual effect matters: half of it takes four times as many starts."""
+"""Looks where less than the usual effect matters: half the effect takes four times as many starts."""
 ALL_LOOKS = LOOKS + FURTHER_LOOKS
 USUAL_EFFECT = 0.02
 

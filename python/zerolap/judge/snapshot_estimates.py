@@ -11,7 +11,7 @@ MOST_OUTSIDE: Final = 0.07
 """The probability with which an interval may miss the median: that of five repetitions misses it with 6.25 %."""
 GIB: Final = 1 << 30
 LEAST_RATIO: Final = 1.1
-"""Of the greatest size to the least, for a line over them: the memory of one size varies too."""
+"""The least ratio of the greatest size to the smallest for a line over the sizes: the memory of one size varies too."""
 
 
 def median_estimate(values: Sequence[float]) -> MedianEstimate:

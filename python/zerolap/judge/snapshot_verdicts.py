@@ -17,7 +17,7 @@ from zerolap.records import SNAPSHOT_RULES, MetricRule, SnapshotLoad, Verdict
 SNAPSHOT_MIN_EFFECT: Final = 0.1
 """The smallest change that matters unless another is given: longest pauses of equal servers differ by some percent."""
 RESOLUTION: Final = 0.001
-"""As a standard deviation of a pair's log ratio: a tenth of a percent of a fork of some milliseconds."""
+"""The smallest standard deviation of a pair's log ratio: a tenth of a percent of a fork of some milliseconds."""
 FEWEST_PAIRS: Final = 2
 WHOLE_ERROR: Final = 1.0
 """The share of the error that a look has which is the only one."""

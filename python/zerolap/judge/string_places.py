@@ -23,11 +23,11 @@ LARGEST_PER_CALL: Final[Mapping[re.Pattern[str], float]] = {
     re.compile(r"__str(?:str|spn)" + _OF_VECTORS): 40.0,
     re.compile(r"__(?:strn?len|strr?chr|strchrnul|memchr|memcmp)" + _OF_VECTORS): 25.0,
 }
-"""By name of the function: by how many instructions a call the places of the same strings can differ, at most."""
+"""By the name of a function: the most instructions a call by which two places of the same strings can differ."""
 EQUAL_CALLS: Final = 0.001
 """Relative difference, at most, between numbers of calls that count as equal."""
 SMALLEST_PART: Final = 0.5
-"""Of a change that is none of the work, this part at least is of the places of strings."""
+"""The part of a change that places of strings have to account for, so that it is no change of the work."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from zerolap.judge.wild_starts import bounded, bounded_starts
 from zerolap.records import BASE, HEAD, METRICS, UNCHANGED, Side, SliceRecord, Spread, Timeline, Verdict
 
 RESOLUTION = 0.001
-"""As a standard deviation of a start's log ratio; no timer resolves less."""
+"""The smallest standard deviation of a start's log ratio: no timer resolves less."""
 
 
 @dataclass(frozen=True)

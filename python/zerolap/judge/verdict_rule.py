@@ -12,7 +12,7 @@ DEFAULT_MIN_EFFECT: Mapping[str, float] = {"counted": 0.005, "timed": 0.02}
 """The smallest change that matters, by engine, as a fraction."""
 
 PLUGIN_MIN_EFFECT = 0.02
-"""The same for metrics of plugins' engines."""
+"""The minimum effect of metrics of plugins' engines."""
 
 Q = 0.01
 """The share of false ones among the changes of a comparison that is accepted."""
@@ -24,7 +24,7 @@ MARGINS: Mapping[str, float] = {"elapsed_ns_per_op": 2.0}
 """Within how many minimum effects a metric counts as the same, where that is not one: throughput scatters more."""
 
 INTERVAL_ERRORS = 3.0
-"""About so many standard errors the interval of a timed change reaches to either side."""
+"""About how many standard errors the interval of a timed change reaches to either side."""
 
 HINT = 0.05
 """A change is likely where its p is below: chance alone gives that to few cases without a change."""

@@ -62,7 +62,7 @@ def bounded_starts(samples: Mapping[str, Sequence[float]]) -> dict[str, BoundedS
         if name not in own:
             starts[name] = BoundedStarts([*values], [])
             continue
-        scale = _drawn_towards(own[name], len(values), pooled)
+        scale = _moved_towards(own[name], len(values), pooled)
         pseudo_values = _pseudo_values(values, scale)
         estimate = statistics.fmean(pseudo_values)
         distances = (value - estimate for value in values)
@@ -86,7 +86,7 @@ def _scale(samples: Sequence[Sequence[float]]) -> float:
     return max(SMALLEST_SCALE, OF_NORMAL * statistics.median(distances)) if distances else SMALLEST_SCALE
 
 
-def _drawn_towards(own: float, starts: int, pooled: float) -> float:
+def _moved_towards(own: float, starts: int, pooled: float) -> float:
     """Return the mean of both scales by logarithms, weighted by what they are known from."""
     weight = starts / (starts + POOLED_STARTS)
     return math.exp(weight * math.log(own) + (1 - weight) * math.log(pooled))

@@ -24,7 +24,7 @@ from zerolap.engines import (
     function_symbols,
     sees_all,
 )
-from zerolap.explain import Supposition, command_of, opportunity_place, suppositions
+from zerolap.explain import Supposition, command_of, opportunity_location, suppositions
 from zerolap.host import probing_obstacle
 from zerolap.lab.lab import Lab
 from zerolap.opportunities import CountedVersion, ranked_version, searched_version
@@ -107,12 +107,14 @@ def _wanted(document: Opportunities, works: Mapping[str, CountedWork], most: int
     for ranked in document.opportunities[:most]:
         case = ranked.cases[0].case
         place = ranked.detector, ranked.function, ranked.file
-        known = {opportunity_place(check) for check in works[case].argument_checks if check.method == ARGUMENT_METHOD}
+        known = {
+            opportunity_location(check) for check in works[case].argument_checks if check.method == ARGUMENT_METHOD
+        }
         if place in known or place not in suppositions(works[case].opportunities):
             continue
         # Several commands of the case may have an opportunity there, of whose calls the same is seen.
         of_place = next(
-            opportunity for opportunity in works[case].opportunities if opportunity_place(opportunity) == place
+            opportunity for opportunity in works[case].opportunities if opportunity_location(opportunity) == place
         )
         wanted.setdefault(case, []).append(of_place)
     return wanted
@@ -181,7 +183,7 @@ class _Checker:
         probed: dict[int, Sequence[ProbedEntry]] = {}
         for index, opportunity in enumerate(opportunities):
             known = parameters.get((opportunity.function, opportunity.file))
-            of_place = supposed[opportunity_place(opportunity)]
+            of_place = supposed[opportunity_location(opportunity)]
             entries = program.entries(opportunity, of_place, known) if commands else NO_COMMAND
             if isinstance(entries, str):
                 obstacles[index] = entries
@@ -195,7 +197,7 @@ class _Checker:
         for of_pass in _in_passes(probed):
             seen |= self._seen(job, graph, program, commands, of_pass)
         return [
-            _check(opportunity, supposed[opportunity_place(opportunity)], obstacles.get(index, ""), seen.get(index))
+            _check(opportunity, supposed[opportunity_location(opportunity)], obstacles.get(index, ""), seen.get(index))
             for index, opportunity in enumerate(opportunities)
         ]
 

@@ -27,7 +27,7 @@ from zerolap.records import (
 from zerolap.sandbox import remove_abandoned
 
 POLL_SECONDS = 1.0
-"""So often a cancellation from another process is looked for."""
+"""How often the loop looks for a cancellation by another process."""
 SIDE_BY_SIDE = frozenset({"counted", EMULATED})
 """Engines whose trials do not mind others beside them: counts do not depend on them."""
 

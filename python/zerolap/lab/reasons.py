@@ -35,7 +35,7 @@ from zerolap.explain import (
     with_calls_of_inlined,
     with_times,
 )
-from zerolap.judge import CaseAnswers, SampledSide
+from zerolap.judge import CaseAnswers
 from zerolap.lab.lab import Lab
 from zerolap.records import (
     BASE,
@@ -46,12 +46,13 @@ from zerolap.records import (
     Changes,
     Finding,
     PerSide,
+    SampledSide,
     Source,
     SourceFunction,
     UnknownChanges,
     Verdict,
 )
-from zerolap.sandbox import confined_reading as reading
+from zerolap.sandbox import confined_reader
 from zerolap.store import BlobDamaged, Blobs
 
 
@@ -191,7 +192,7 @@ def _facts_of(server: BuiltServer) -> BuildFacts:
 
 
 def _structures_of(server: BuiltServer) -> Structures:
-    structures = reading.structures(str(server.program.path), server.record.source_root)
+    structures = confined_reader.structures(str(server.program.path), server.record.source_root)
     return {(name, file): Structure(size_bytes, _members(members)) for file, name, size_bytes, members in structures}
 
 

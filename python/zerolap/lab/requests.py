@@ -35,7 +35,7 @@ from zerolap.store import Blobs
 
 ID_DIGITS: Final = 24
 PREFIXES: Final[Mapping[RequestKind, str]] = {"compare": "c", "run": "r", "snapshot": "w"}
-"""With which ids begin, by what they are of: a comparison, a run, a sweep."""
+"""The beginnings of ids: of comparisons, runs and sweeps."""
 DRAWN_SEEDS: Final = 2**31
 
 
@@ -66,7 +66,7 @@ class Options:
             min_effect=dict(DEFAULT_MIN_EFFECT) | dict(self.min_effect),
             q=Q,
             budget_seconds=self.budget_seconds,
-            seed=drawn_seed() if self.seed is None else self.seed,
+            seed=random_seed() if self.seed is None else self.seed,
             quick=self.quick,
             load_tool=self.load_tool or OWN_TOOL,
         )
@@ -256,10 +256,10 @@ def on_platforms(
 def _with_own_seed(request: Request) -> Request:
     if not request.is_seed_drawn:
         return request
-    return request.model_copy(update={"settings": request.settings.model_copy(update={"seed": drawn_seed()})})
+    return request.model_copy(update={"settings": request.settings.model_copy(update={"seed": random_seed()})})
 
 
-def drawn_seed() -> int:
+def random_seed() -> int:
     """Return a seed from the system's randomness; few digits, as people repeat it with `--seed`."""
     return secrets.randbelow(DRAWN_SEEDS)
 

@@ -10,7 +10,7 @@ from zerolap.lab.selection import KnownAbilities, select_possible
 from zerolap.records import ArchiveSource, BuildSpec, Case, Platform, Request, Resolved, ResolvedServer, Side
 
 MOST_WARNINGS = 10
-"""Of case files: where there are more, only their number is reported beside results."""
+"""The most warnings of case files beside results; of more, only the number is reported."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from zerolap.server import server_abilities
 
 MEBIBYTE = 1024 * 1024
 SPARED_SHARE = 0.9
-"""Of the machine's memory: what a case may ask for."""
+"""The share of the machine's memory that a case may ask for."""
 
 KnownAbilities: TypeAlias = Abilities | Callable[[], Abilities]
 """What the servers support together; a function is only called if a case depends on it."""

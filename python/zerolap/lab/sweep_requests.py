@@ -16,7 +16,7 @@ from zerolap.engines import (
 )
 from zerolap.host import huge_pages
 from zerolap.judge import SNAPSHOT_MIN_EFFECT, Q
-from zerolap.lab.requests import drawn_seed, new_id, refuse_conflicts
+from zerolap.lab.requests import new_id, random_seed, refuse_conflicts
 from zerolap.lab.snapshot_sides import SweepSide
 from zerolap.records import (
     BinarySource,
@@ -70,7 +70,7 @@ def snapshot_request(
         min_effect={SNAPSHOT: min_effect},
         q=Q,
         budget_seconds=None,
-        seed=drawn_seed() if seed is None else seed,
+        seed=random_seed() if seed is None else seed,
     )
     made = _request(sides, sweep.model_copy(update={"sizes_bytes": tuple(sizes)}), settings, command_line, left_out)
     return made.model_copy(update={"is_seed_drawn": seed is None})

@@ -18,7 +18,7 @@ from zerolap.server import RunningServer
 
 LOAD_SLICE = 100_000
 FIRST_RECORDED, LATER_RECORDED = 2_000, 500
-"""Requests of the first load, and of each later one, while which the server is instrumented."""
+"""The requests of the first load, and of each later one, that are sent while the server is instrumented."""
 SETUP_BATCH = 500
 """Commands that are sent together; a data set may have tens of thousands of them."""
 

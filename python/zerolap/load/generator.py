@@ -189,7 +189,7 @@ def load_program(
 ) -> Iterator[LoadProgram]:
     """Start the load generator, which reaches the server by `reach`; it ends with the context.
 
-    With a `confinement` it runs in that one's network instead of the one to reach.
+    With a `confinement` it runs in the network of the confinement instead of that of `reach`.
     """
     command = [str(packaged("zerolap-load")), *reach.arguments, "--control"]
     command += ["--reply-timeout", str(REPLY_SECONDS), *arguments]

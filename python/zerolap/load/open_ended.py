@@ -18,7 +18,7 @@ from zerolap.server import Reach, read_total_ns
 
 SLOT_SECONDS: Final = 0.01
 LONGEST_SECONDS: Final = 3600
-"""After six minutes the load generator puts slots together, so that they are longer."""
+"""The longest load. After six minutes the load generator joins slots into longer ones."""
 ENDING_SECONDS: Final = 60
 INTERRUPTED: Final = 130
 """The load generator's exit code where it was ended by a signal; what it counted until then is written."""

@@ -9,7 +9,7 @@ from zerolap.records import TrialFailed
 from zerolap.sandbox import FileRefused, launch, read_file
 
 LONGEST_SECONDS = 30.0
-"""Some milliseconds are usual."""
+"""The longest time for the reference work, which usually takes some milliseconds."""
 LARGEST_OUTPUT_BYTES = 4096
 NAME = "the reference work"
 

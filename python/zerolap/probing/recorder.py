@@ -148,7 +148,7 @@ class Recorder:
             with self._gate:
                 del self._waiting[client]
             with self._lock:
-                self._on_sample(Sample(words, reply, _answer(words, raw), keys, len(missing), left, missing))
+                self._on_sample(Sample(words, reply, _outcome(words, raw), keys, len(missing), left, missing))
 
     def _connected(self) -> socket.socket:
         connection = self._held(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
@@ -174,7 +174,7 @@ def _reply(replies: FrameReader, client: socket.socket, words: list[bytes]) -> t
     raise TrialFailed("the server hung up")
 
 
-def _answer(words: list[bytes], raw: bytes) -> str:
+def _outcome(words: list[bytes], raw: bytes) -> str:
     """Return what a reply shows; raises `TrialFailed` for one that the load generator cannot read."""
     try:
         return _core.answer_of(words, raw)

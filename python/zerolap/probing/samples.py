@@ -15,13 +15,13 @@ class Sample:
     """One request with its reply, and which of its keys were missing before it.
 
     `seconds_left` is the shortest time to live of its keys, None if none of them expires; `missing_at` are the
-    positions of the missing keys among its keys; `answer` is what the load
+    positions of the missing keys among its keys; `outcome` is what the load
     generator's rule makes of the reply.
     """
 
     words: list[bytes]
     reply: Reply
-    answer: str
+    outcome: str
     keys: list[bytes]
     missing_keys: int
     seconds_left: float | None
@@ -33,9 +33,9 @@ class Sample:
 
         One that may be a value, or lack a member only, is a miss only if the keys did not exist.
         """
-        if self.answer in ("no_member", "empty_value"):
+        if self.outcome in ("no_member", "empty_value"):
             return bool(self.keys) and self.missing_keys == len(self.keys)
-        return self.answer == "nothing"
+        return self.outcome == "nothing"
 
 
 @dataclass

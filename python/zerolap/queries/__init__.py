@@ -3,7 +3,7 @@
 from zerolap.queries.case_pictures import CASE_PICTURES as CASE_PICTURES
 from zerolap.queries.case_profile import read_case_stacks as read_case_stacks, stored_case as stored_case
 from zerolap.queries.commit_changes import COMMIT as COMMIT
-from zerolap.queries.comparison_in_short import COMPARED_CASE as COMPARED_CASE, COMPARISON as COMPARISON
+from zerolap.queries.comparison_page import COMPARED_CASE as COMPARED_CASE, COMPARISON as COMPARISON
 from zerolap.queries.export_formats import (
     FORMATS as FORMATS,
     ExportFormat as ExportFormat,
@@ -31,7 +31,7 @@ from zerolap.queries.request_status import (
     asked_in_short as asked_in_short,
     status_of as status_of,
 )
-from zerolap.queries.run_in_short import MEASURED_CASE as MEASURED_CASE, RUN as RUN
+from zerolap.queries.run_page import MEASURED_CASE as MEASURED_CASE, RUN as RUN
 from zerolap.queries.sampled_cases import SampledCases as SampledCases, selected_cases as selected_cases
 from zerolap.queries.search import SEARCH as SEARCH
 from zerolap.queries.series_chart import CHANGE_POINTS as CHANGE_POINTS, SERIES as SERIES

@@ -6,9 +6,9 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.documents import read_case_pictures
-from zerolap.queries.comparison_in_short import LONGEST_CASE, compared_case
+from zerolap.queries.comparison_page import LONGEST_CASE, compared_case
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.queries.run_in_short import measured_case
+from zerolap.queries.run_page import measured_case
 from zerolap.records import CasePictures, Record, SourceText, StackFrame
 
 

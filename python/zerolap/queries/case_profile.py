@@ -35,9 +35,9 @@ KINDS: Final[Mapping[StackEngine, str]] = {"sampled": "stacks", "traced": "stack
 KERNEL: Final = "[kernel]"
 ALL_FUNCTIONS: Final = 100_000
 SHOWN_SOURCES: Final = 2
-"""Lines that were not asked for are those of so many functions, the costliest whose source code was at hand, …"""
+"""The number of functions whose source lines are shown unasked: the costliest whose source code is present."""
 TRIED_FUNCTIONS: Final = 15
-"""… of so many."""
+"""The number of costliest functions among which those with source code are looked for."""
 SHOWN_LINES: Final = 12
 LONGEST_NAME: Final = 80
 WHOLE: Final = TypeAdapter(dict[str, Any])

@@ -5,16 +5,16 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.kept_changes import (
+from zerolap.queries.named_commits import NamedCommit, named_commit, named_commits
+from zerolap.queries.published_changes import (
     MOST_HISTORIES,
     ListedChange,
     change_rows,
     listed_changes,
 )
-from zerolap.queries.named_commits import NamedCommit, named_commit, named_commits
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.report_list import ListedReport, listed_reports
-from zerolap.records import ChangedGroup, KeptCommit, KeptHistory, ListedCommit, Record, UsageError
+from zerolap.records import ChangedGroup, ListedCommit, PublishedCommit, PublishedHistory, Record, UsageError
 from zerolap.store import Store
 
 MOST_OF_COMMIT: Final = 20
@@ -33,11 +33,11 @@ class CommitParameters(Parameters):
 class CommitInHistory(Record):
     """A commit in a history.
 
-    `is_same_program`: its program is that of the commit before. `after` is the one before it, null for the first.
-    `drifts` are those that it is in, or that begin after it.
+    `after` is the commit before, null for the first; `is_same_program`: both have the same program. `drifts` contain
+    the commit, or begin after it.
     """
 
-    history: KeptHistory
+    history: PublishedHistory
     after: ListedCommit | None
     failure: str | None
     is_built: bool
@@ -63,14 +63,14 @@ class CommitChanges(Record):
 
 def _read(sources: QuerySources, parameters: CommitParameters) -> CommitChanges:
     store = sources.store
-    known = {history.number: history for history in store.kept_histories.histories(MOST_HISTORIES)}
-    named = store.kept_histories.commits_named(parameters.commit, MOST_OF_COMMIT)
+    known = {history.number: history for history in store.published_histories.histories(MOST_HISTORIES)}
+    named = store.published_histories.commits_named(parameters.commit, MOST_OF_COMMIT)
     commits = [commit for commit in named if commit.history in known]
     if not commits:
         return _outside_histories(sources, parameters.commit)
     if len({commit.commit for commit in commits}) > 1:
         raise UsageError(f"several commits begin with {parameters.commit}", hint="give more of the id")
-    before = store.kept_histories.commits_at({(commit.history, commit.position - 1) for commit in commits})
+    before = store.published_histories.commits_at({(commit.history, commit.position - 1) for commit in commits})
     changes = _changes(store, commits, known)
     return CommitChanges(
         commit=named_commit(sources, commits[0].listed, known[commits[0].history].repository),
@@ -110,10 +110,10 @@ def _comparisons(sources: QuerySources, commit: str) -> tuple[ListedReport, ...]
 
 
 def _changes(
-    store: Store, commits: Sequence[KeptCommit], histories: Mapping[int, KeptHistory]
+    store: Store, commits: Sequence[PublishedCommit], histories: Mapping[int, PublishedHistory]
 ) -> tuple[ListedChange, ...]:
     """Return the steps at commits and the drifts around them, those of each history the largest first."""
-    kept = store.kept_histories
+    kept = store.published_histories
     changes = [
         change
         for number, position in [(commit.history, commit.position) for commit in commits]
@@ -126,7 +126,11 @@ def _changes(
 
 
 def _in_history(
-    store: Store, commit: KeptCommit, before: KeptCommit | None, history: KeptHistory, changes: Sequence[ListedChange]
+    store: Store,
+    commit: PublishedCommit,
+    before: PublishedCommit | None,
+    history: PublishedHistory,
+    changes: Sequence[ListedChange],
 ) -> CommitInHistory:
     return CommitInHistory(
         history=history,
@@ -136,7 +140,7 @@ def _in_history(
         is_same_program=before is not None and commit.node is not None and commit.node == before.node,
         measured=commit.measured,
         changed=commit.changed,
-        groups=tuple(store.kept_histories.group_changes(commit.history, commit.position)),
+        groups=tuple(store.published_histories.group_changes(commit.history, commit.position)),
         steps=tuple(change for change in changes if change.kind == "step"),
         drifts=tuple(change for change in changes if change.kind == "drift"),
     )

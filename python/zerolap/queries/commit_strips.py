@@ -1,14 +1,14 @@
-"""The commits of each kept history in short: what the worst significant change at each of them is."""
+"""The commits of each published history in short: what the worst significant change at each of them is."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from zerolap.records import KeptChange, KeptCommit, KeptHistory, KeptSeries, ListedCommit, Record
+from zerolap.records import ListedCommit, PublishedChange, PublishedCommit, PublishedHistory, PublishedSeries, Record
 from zerolap.store import Store
 
 MOST_STRIPS: Final = 12
 COMMITS_OF_STRIP: Final = 60
-"""The newest ones."""
+"""The number of commits in a strip, the newest of the history."""
 MOST_STEPS: Final = 2_000
 
 State = Literal["failed", "not measured", "identical", "unchanged", "worse", "better"]
@@ -33,33 +33,33 @@ class StripCommit(ListedCommit):
 class CommitStrip(Record):
     """The newest commits of a history, in its order; `earlier` is how many it has before them."""
 
-    history: KeptHistory
+    history: PublishedHistory
     commits: tuple[StripCommit, ...]
     earlier: int
 
 
-def commit_strips(store: Store, histories: Sequence[KeptHistory]) -> tuple[CommitStrip, ...]:
+def commit_strips(store: Store, histories: Sequence[PublishedHistory]) -> tuple[CommitStrip, ...]:
     """Return the strips of histories, in their order."""
     shown = histories[:MOST_STRIPS]
-    commits = [store.kept_histories.newest_commits(history.number, COMMITS_OF_STRIP) for history in shown]
+    commits = [store.published_histories.newest_commits(history.number, COMMITS_OF_STRIP) for history in shown]
     steps = [_confirmed_steps(store, of_history) for of_history in commits]
     worst = [
         {position: min(at_commit, key=_badness) for position, at_commit in of_history.items()} for of_history in steps
     ]
-    series = store.kept_histories.series_numbered(
+    series = store.published_histories.series_numbered(
         {change.series for of_history in worst for change in of_history.values()}
     )
     return tuple(_strip(*of_history, series) for of_history in zip(shown, commits, steps, worst, strict=True))
 
 
 def _strip(
-    history: KeptHistory,
-    commits: Sequence[KeptCommit],
-    steps: Mapping[int, Sequence[KeptChange]],
-    worst: Mapping[int, KeptChange],
-    series: Mapping[int, KeptSeries],
+    history: PublishedHistory,
+    commits: Sequence[PublishedCommit],
+    steps: Mapping[int, Sequence[PublishedChange]],
+    worst: Mapping[int, PublishedChange],
+    series: Mapping[int, PublishedSeries],
 ) -> CommitStrip:
-    before: Sequence[KeptCommit | None] = (None, *commits[:-1])
+    before: Sequence[PublishedCommit | None] = (None, *commits[:-1])
     shown = []
     for commit, earlier in zip(commits, before, strict=True):
         change = worst.get(commit.position)
@@ -78,24 +78,27 @@ def _strip(
     return CommitStrip(history=history, commits=tuple(shown), earlier=commits[0].position if commits else 0)
 
 
-def _confirmed_steps(store: Store, commits: Sequence[KeptCommit]) -> dict[int, list[KeptChange]]:
+def _confirmed_steps(store: Store, commits: Sequence[PublishedCommit]) -> dict[int, list[PublishedChange]]:
     """Return the steps at commits in a row that are certain, by position."""
-    steps: dict[int, list[KeptChange]] = {}
+    steps: dict[int, list[PublishedChange]] = {}
     if commits:
         first, last = commits[0], commits[-1]
-        for change in store.kept_histories.changes_at(first.history, first.position, last.position, MOST_STEPS):
+        for change in store.published_histories.changes_at(first.history, first.position, last.position, MOST_STEPS):
             if change.confirmed:
                 steps.setdefault(change.position, []).append(change)
     return steps
 
 
-def _badness(change: KeptChange) -> tuple[bool, float]:
+def _badness(change: PublishedChange) -> tuple[bool, float]:
     """Return what steps are ordered by: those for the worse first, of each kind the largest first."""
     return not change.is_worse, -abs(change.change)
 
 
 def _state(
-    commit: KeptCommit, before: KeptCommit | None, change: KeptChange | None, series: KeptSeries | None
+    commit: PublishedCommit,
+    before: PublishedCommit | None,
+    change: PublishedChange | None,
+    series: PublishedSeries | None,
 ) -> State:
     # Of a metric of which nobody knows which values are better, a step is neither; nor one that other counts oppose.
     if change is not None and series is not None and series.better is not None and not change.is_opposed:

@@ -25,7 +25,7 @@ from zerolap.records import (
 from zerolap.store import KnownAgent, RequestInShort, Store
 
 GONE_AFTER_SECONDS: Final = 60.0
-"""An agent that has not reported for so long is gone, as `zerolap fleet status` has it."""
+"""An agent without a report for this time is gone, as in `zerolap fleet status`."""
 MOST_HELD: Final = 500
 MOST_LOST: Final = 50
 MOST_REQUESTS: Final = 200
@@ -38,7 +38,7 @@ class FleetAgent(Record):
     """An agent; `since` is when its state began, empty where that is not known.
 
     `seen` is its last report, `refusal` why it is given no jobs, `fingerprint` that of its machine, empty where its
-    report cannot be read. `runs` is what it does now, `ran` what it has ended last.
+    report cannot be read. `runs` is its current job, `ran` its last one.
     """
 
     name: str
@@ -58,7 +58,10 @@ class FleetAgent(Record):
 
 
 class FleetQueue(Record):
-    """A platform: its builder, its agents that take jobs, and its jobs that have not ended; `oldest` is one's age."""
+    """A platform: its builder, its agents that take jobs, and its open jobs.
+
+    `oldest` is when the oldest open job was recorded.
+    """
 
     platform: str
     builder: str

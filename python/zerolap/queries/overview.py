@@ -6,7 +6,7 @@ from typing import Final
 
 from zerolap.queries.commit_strips import CommitStrip, commit_strips
 from zerolap.queries.fleet_state import GONE_AFTER_SECONDS
-from zerolap.queries.kept_changes import MOST_HISTORIES, ListedChange, listed_changes
+from zerolap.queries.published_changes import MOST_HISTORIES, ListedChange, listed_changes
 from zerolap.queries.query import PageQuery, Parameters, QuerySources
 from zerolap.queries.report_list import ListedReport, listed_reports, report_rows
 from zerolap.queries.sweep_list import ListedSweep, newest_sweeps
@@ -63,17 +63,17 @@ def read_overview(sources: QuerySources, _: Parameters) -> Overview:
     newest = listed_reports(sources, store.comparisons(NEWEST))
     open_ids = store.fleet.open_requests()
     shown = filter(None, (store.fleet.in_short(identity) for identity in open_ids[-OPEN_SHOWN:][::-1]))
-    histories = store.kept_histories.histories(MOST_HISTORIES)
+    histories = store.published_histories.histories(MOST_HISTORIES)
     sweeps = newest_sweeps(store, SWEEPS_SHOWN)
     return Overview(
         is_empty=not newest and not open_ids and not histories and not sweeps,
         strips=commit_strips(store, histories),
         open_changes=listed_changes(
             store,
-            store.kept_histories.open_changes(CHANGES_SHOWN),
+            store.published_histories.open_changes(CHANGES_SHOWN),
             {history.number: history for history in histories},
         ),
-        open_count=store.kept_histories.open_count(),
+        open_count=store.published_histories.open_count(),
         newest=newest,
         sweeps=sweeps,
         open_requests=tuple(_open_request(work) for work in shown),

@@ -21,7 +21,7 @@ from zerolap.store import PlatformState, Store
 
 MOST_ALARMS: Final = 50
 MOST_COMPARISONS: Final = 20
-"""Of two platforms side by side."""
+"""The most comparisons of two platforms side by side."""
 MOST_CASES: Final = 1_000
 KERNEL: Final = "kernel"
 UNREADABLE: Final = "facts"
@@ -71,7 +71,7 @@ class FactChange(Record):
 
 
 class PlatformChange(Record):
-    """A state that was seen first at `first_seen`, with what differs from the state that was new before it."""
+    """A new state of a platform: when it was seen first, and its differences from the state before."""
 
     first_seen: str
     changes: tuple[FactChange, ...]
@@ -205,9 +205,9 @@ DECIDED: Final[Mapping[str | None, str]] = {
 class CaseOnBoth(Record):
     """A case of the same two builds, or builds of the same two commits, on both platforms.
 
-    The results are those of the same metric on both platforms, one that the verdict of either rests on, or of none.
-    `agreement` is whether both verdicts are the same; those on identical code are the same as `same`. `invalid`: one
-    is no verdict on a change, such as that of a case which was invalid there. Those that differ are first.
+    Both results are of one metric, on which the verdict of a platform rests, or of no metric. `agreement` states
+    whether the verdicts agree, where `identical` counts as `same`; it is `invalid` if a platform has no verdict on a
+    change, such as for an invalid case. Cases whose verdicts differ come first.
     """
 
     case: str

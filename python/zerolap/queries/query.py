@@ -16,7 +16,7 @@ TableRow: TypeAlias = Sequence[TableValue]
 
 
 LARGEST_NUMBER: Final = 2**53
-"""Of a row, in parameters: databases take no integer of any length."""
+"""The largest number of a row in parameters: databases take no larger integer."""
 
 
 class Parameters(Record):

@@ -10,7 +10,7 @@ from zerolap.store import RequestProgress, Store
 
 OPEN: Final = ("waiting", "running")
 FEWEST_CASES: Final = 2
-"""After so many cases, the time that the others take is estimated from theirs."""
+"""The number of finished cases from which the time of the others is estimated."""
 
 
 class RequestParameters(Parameters):

@@ -5,11 +5,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.kept_changes import MOST_HISTORIES
 from zerolap.queries.named_commits import NamedCommit, named_commit
+from zerolap.queries.published_changes import MOST_HISTORIES
 from zerolap.queries.query import PageQuery, Parameters, QuerySources
 from zerolap.queries.report_list import ListedReport, listed_reports, listed_requests
-from zerolap.records import KeptHistory, RangeCommit, Record
+from zerolap.records import PublishedHistory, RangeCommit, Record
 from zerolap.store import RequestFilter
 
 MOST_OF_KIND: Final = 20
@@ -45,7 +45,7 @@ class SearchResults(Record):
     """What a text names, at most 20 of each kind."""
 
     commits: tuple[NamedCommit, ...]
-    histories: tuple[KeptHistory, ...]
+    histories: tuple[PublishedHistory, ...]
     requests: tuple[ListedReport, ...]
     cases: tuple[MatchingCase, ...]
 
@@ -55,7 +55,7 @@ def read_search(sources: QuerySources, parameters: SearchParameters) -> SearchRe
     store, text = sources.store, parameters.text.strip()
     if len(text) < FEWEST_CHARACTERS:
         return SearchResults(commits=(), histories=(), requests=(), cases=())
-    histories = store.kept_histories.histories(MOST_HISTORIES)
+    histories = store.published_histories.histories(MOST_HISTORIES)
     is_id = REQUEST.fullmatch(text.lower()) is not None
     requests = store.reports.page(RequestFilter(text), MOST_OF_KIND).requests if is_id else ()
     return SearchResults(
@@ -68,7 +68,7 @@ def read_search(sources: QuerySources, parameters: SearchParameters) -> SearchRe
 
 def _commits(sources: QuerySources, text: str, repositories: dict[int, str]) -> tuple[NamedCommit, ...]:
     """Return commits, those of histories first, which know their tags; what a text names exactly before all others."""
-    kept = sources.store.kept_histories.commits_with_text(text, READ_COMMITS)
+    kept = sources.store.published_histories.commits_with_text(text, READ_COMMITS)
     in_repositories: list[tuple[RangeCommit, str]] = [
         (commit, repositories[commit.history]) for commit in kept if commit.history in repositories
     ]
@@ -83,7 +83,7 @@ def _commits(sources: QuerySources, text: str, repositories: dict[int, str]) -> 
 
 def _cases(sources: QuerySources, text: str) -> tuple[MatchingCase, ...]:
     store = sources.store
-    with_series = set(store.kept_histories.case_names(text, MOST_OF_KIND))
+    with_series = set(store.published_histories.case_names(text, MOST_OF_KIND))
     results = store.reports.cases_named(text, MOST_OF_KIND)
     names = sorted(with_series | set(results), key=lambda name: (name != text, name))[:MOST_OF_KIND]
     rows = store.in_short({results[name] for name in names if name in results})

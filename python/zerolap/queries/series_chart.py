@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.kept_changes import (
+from zerolap.queries.published_changes import (
     MOST_HISTORIES,
     ListedChange,
     change_rows,
@@ -19,26 +19,26 @@ from zerolap.queries.kept_changes import (
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import (
     HistoryLedger,
-    KeptCommit,
-    KeptHistory,
-    KeptSeries,
     ListedCommit,
+    PublishedCommit,
+    PublishedHistory,
+    PublishedSeries,
     Record,
     SeriesSubject,
     UsageError,
 )
 from zerolap.sheets import platform_event
-from zerolap.store import KeptPoints, SeriesFilter, Store
+from zerolap.store import PointColumns, SeriesFilter, Store
 
 MOST_LINES: Final = 24
-"""In one chart: more cannot be told apart."""
+"""The most lines in one chart: more cannot be told apart."""
 MOST_POINTS: Final = 2_000
-"""Of a line."""
+"""The most points of a line."""
 MOST_POINTS_OF_CHART: Final = 10_000
-"""Of all lines: where there are many, each has fewer points."""
+"""The most points of all lines together: the more lines, the fewer points each has."""
 MOST_CHANGES: Final = 500
 DIGITS: Final = 6
-"""Of relative changes, after the point."""
+"""Decimal places of relative changes."""
 DEFAULT_METRICS: Final = ("instructions_per_op",)
 
 Names = Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=100)]
@@ -55,7 +55,7 @@ class SeriesParameters(Parameters):
     variant: Annotated[Names, Field(description="Variants of the build; by default all.")] = ()
     history: Annotated[
         tuple[int, ...],
-        Field(max_length=100, description="Kept histories, by number; by default the newest of each platform."),
+        Field(max_length=100, description="Published histories, by number; by default the newest of each platform."),
     ] = ()
     since: Annotated[CommitId | None, Field(description="Changes are since this commit, not the first one.")] = None
     first: Annotated[CommitId | None, Field(description="The first commit that is shown.")] = None
@@ -122,7 +122,7 @@ class SeriesChart(Record):
     histories of which times are shown.
     """
 
-    histories: tuple[KeptHistory, ...]
+    histories: tuple[PublishedHistory, ...]
     commits: tuple[ChartCommit, ...]
     total: int
     lines: tuple[ChartLine, ...]
@@ -161,13 +161,13 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
         return SeriesChart(histories=(), commits=(), total=0, lines=(), change_points=(), platform_steps=(), left_out=0)
     shown = _range(store, list(shown_histories), parameters)
     most_points = min(parameters.pixels, MOST_POINTS_OF_CHART // len(lines))
-    points = store.kept_histories.points([series.number for series in lines])
+    points = store.published_histories.points([series.number for series in lines])
     drawn = {
         series.number: _drawn(points[series.number], shown.places[series.history], shown, most_points)
         for series in lines
         if series.number in points
     }
-    changes = store.kept_histories.changes_of(list(drawn), MOST_CHANGES, shown.positions())
+    changes = store.published_histories.changes_of(list(drawn), MOST_CHANGES, shown.positions())
     wanted: dict[int, set[int]] = {number: set() for number in shown_histories}
     for series in lines:
         if series.number in drawn:
@@ -192,9 +192,9 @@ def _read(sources: QuerySources, parameters: SeriesParameters) -> SeriesChart:
 # Which series.
 
 
-def _histories(store: Store, parameters: SeriesParameters) -> dict[int, KeptHistory]:
+def _histories(store: Store, parameters: SeriesParameters) -> dict[int, PublishedHistory]:
     """Return the histories that may be meant, those judged last first; raises `UsageError` for a number of none."""
-    known = {history.number: history for history in store.kept_histories.histories(MOST_HISTORIES)}
+    known = {history.number: history for history in store.published_histories.histories(MOST_HISTORIES)}
     for number in parameters.history:
         if number not in known:
             raise unknown_history(number)
@@ -208,8 +208,8 @@ def _histories(store: Store, parameters: SeriesParameters) -> dict[int, KeptHist
 
 
 def _chosen(
-    store: Store, parameters: SeriesParameters, histories: Mapping[int, KeptHistory]
-) -> tuple[list[KeptSeries], int]:
+    store: Store, parameters: SeriesParameters, histories: Mapping[int, PublishedHistory]
+) -> tuple[list[PublishedSeries], int]:
     """Return the series that are shown, and how many more there are.
 
     Where no history is named, each series is that of the newest history of its repository, variant, settings and
@@ -218,11 +218,11 @@ def _chosen(
     if not histories or not (parameters.case or parameters.group):
         return [], 0
     which = SeriesFilter(tuple(histories), parameters.case, parameters.metric or DEFAULT_METRICS, parameters.group)
-    series = store.kept_histories.series(which, MOST_LINES * (1 if parameters.history else 4))
-    count = store.kept_histories.count(which)
+    series = store.published_histories.series(which, MOST_LINES * (1 if parameters.history else 4))
+    count = store.published_histories.count(which)
     if not parameters.history:
         newest = {number: rank for rank, number in enumerate(histories)}
-        by_name: dict[tuple[object, ...], KeptSeries] = {}
+        by_name: dict[tuple[object, ...], PublishedSeries] = {}
         for of_one in sorted(series, key=lambda of_one: newest[of_one.history], reverse=True):
             by_name[_name(of_one, histories[of_one.history])] = of_one
         count -= len(series) - len(by_name)
@@ -230,7 +230,7 @@ def _chosen(
     return series[:MOST_LINES], max(0, count - MOST_LINES)
 
 
-def _name(series: KeptSeries, history: KeptHistory) -> tuple[object, ...]:
+def _name(series: PublishedSeries, history: PublishedHistory) -> tuple[object, ...]:
     """Return what tells a series from others but for the range of its history."""
     config, labels = (tuple(sorted(fields.items())) for fields in (history.config, series.labels))
     of_history = (history.repository, history.variant, config, history.platform)
@@ -245,7 +245,7 @@ def _range(store: Store, histories: Sequence[int], parameters: SeriesParameters)
 
     Raises `UsageError` for a commit that none of them has.
     """
-    orders = {number: store.kept_histories.order(number) for number in histories}
+    orders = {number: store.published_histories.order(number) for number in histories}
     if len(orders) == 1:
         ordered = [commit for commit, _ in next(iter(orders.values()))]
     else:
@@ -254,19 +254,19 @@ def _range(store: Store, histories: Sequence[int], parameters: SeriesParameters)
         ordered = sorted(times, key=lambda commit: times[commit])
     places = {commit: place for place, commit in enumerate(ordered)}
 
-    first, last = (None if end is None else _place(end, ordered) for end in (parameters.first, parameters.last))
+    first, last = (None if end is None else _number_of(end, ordered) for end in (parameters.first, parameters.last))
     begin, end = sorted((0 if first is None else first, len(ordered) - 1 if last is None else last))
     return _Range(
         {number: [places[commit] for commit, _ in order] for number, order in orders.items()},
         len(ordered),
         begin,
         end,
-        None if parameters.since is None else _place(parameters.since, ordered),
+        None if parameters.since is None else _number_of(parameters.since, ordered),
     )
 
 
-def _place(begin: str, ordered: Sequence[str]) -> int:
-    """Return the place of the commit whose id begins so; raises `UsageError` for none and for several."""
+def _number_of(begin: str, ordered: Sequence[str]) -> int:
+    """Return the number of the commit whose id begins so; raises `UsageError` for none and for several."""
     places = [place for place, commit in enumerate(ordered) if commit.startswith(begin)]
     if not places:
         raise UsageError(
@@ -279,17 +279,17 @@ def _place(begin: str, ordered: Sequence[str]) -> int:
 
 def _commits(store: Store, shown: _Range, wanted: Mapping[int, set[int]]) -> list[ChartCommit]:
     """Return the commits at the wanted places of each history, and the releases that are shown, in order."""
-    commits: dict[int, KeptCommit] = {}
+    commits: dict[int, PublishedCommit] = {}
     for number, places in shown.places.items():
         # Histories of one repository have the same commits: each is read of one of them.
         missing = wanted[number] - commits.keys()
         positions = {(number, position) for position, place in enumerate(places) if place in missing}
         tagged = [
             commit
-            for commit in store.kept_histories.tagged_commits(number)
+            for commit in store.published_histories.tagged_commits(number)
             if shown.first <= places[commit.position] <= shown.last
         ]
-        for commit in (*store.kept_histories.commits_at(positions).values(), *tagged):
+        for commit in (*store.published_histories.commits_at(positions).values(), *tagged):
             commits[places[commit.position]] = commit
     return [
         ChartCommit(**dict(commit.listed), place=place, is_release=bool(commit.tags))
@@ -319,7 +319,7 @@ class _Drawn:
     values: Sequence[float | None] = ()
 
 
-def _drawn(points: KeptPoints, places: Sequence[int], shown: _Range, pixels: int) -> _Drawn:
+def _drawn(points: PointColumns, places: Sequence[int], shown: _Range, pixels: int) -> _Drawn:
     """Return what is drawn of a series, whose positions have these places in the chart."""
     placed = [places[position] for position in points.positions]
     order = sorted(range(len(placed)), key=placed.__getitem__)
@@ -355,7 +355,7 @@ def _drawn(points: KeptPoints, places: Sequence[int], shown: _Range, pixels: int
     )
 
 
-def _half_widths(points: KeptPoints, within: Sequence[int], base: int, *, is_first: bool) -> Sequence[float]:
+def _half_widths(points: PointColumns, within: Sequence[int], base: int, *, is_first: bool) -> Sequence[float]:
     """Return half the widths of the intervals of changes since a point; none where all are exact.
 
     Bounds of levels are those of the change since the first point of the series. Of the change between two others they
@@ -387,7 +387,7 @@ def _relative(log_changes: Sequence[float]) -> Sequence[float]:
 
 
 def _line(
-    series: KeptSeries, drawn: _Drawn, index: Mapping[int, int], starts: Mapping[tuple[int, int], str]
+    series: PublishedSeries, drawn: _Drawn, index: Mapping[int, int], starts: Mapping[tuple[int, int], str]
 ) -> ChartLine:
     names = (*SeriesSubject.model_fields, "history", "labels", "point_count")
     return ChartLine(
@@ -406,14 +406,14 @@ def _line(
     )
 
 
-def _ledger_starts(store: Store, lines: Sequence[KeptSeries]) -> dict[tuple[int, int], str]:
+def _ledger_starts(store: Store, lines: Sequence[PublishedSeries]) -> dict[tuple[int, int], str]:
     """Return the names of the commits that ledgers begin at, by history and position."""
     starts = {(series.history, series.ledger.since) for series in lines if series.ledger is not None}
-    return {at: commit.name for at, commit in store.kept_histories.commits_at(starts).items()}
+    return {at: commit.name for at, commit in store.published_histories.commits_at(starts).items()}
 
 
 def _platform_steps(store: Store, histories: Collection[int]) -> Iterable[PlatformStep]:
-    for number, events in store.kept_histories.platform_events(histories).items():
+    for number, events in store.published_histories.platform_events(histories).items():
         for event in events:
             yield PlatformStep(
                 history=number,

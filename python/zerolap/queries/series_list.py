@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from zerolap.queries.kept_changes import MOST_HISTORIES
+from zerolap.queries.published_changes import MOST_HISTORIES
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import KeptHistory, Record
+from zerolap.records import PublishedHistory, Record
 from zerolap.store import NamedSeries
 
 MOST_SERIES: Final = 20_000
@@ -25,13 +25,13 @@ class SeriesCase(Record):
 class SeriesList(Record):
     """All series by cases; `metrics` are those of any, the one with most series first."""
 
-    histories: tuple[KeptHistory, ...]
+    histories: tuple[PublishedHistory, ...]
     cases: tuple[SeriesCase, ...]
     metrics: tuple[str, ...]
 
 
 def _read(sources: QuerySources, _: Parameters) -> SeriesList:
-    kept = sources.store.kept_histories
+    kept = sources.store.published_histories
     names = kept.names(MOST_SERIES)
     by_case: dict[tuple[str, str], list[NamedSeries]] = {}
     for name in names:
@@ -63,7 +63,7 @@ def _rows(answer: SeriesList) -> Iterable[TableRow]:
 
 SERIES_LIST: Final = PageQuery(
     name="series-list",
-    summary="The series of kept histories, to choose from",
+    summary="The series of published histories, to choose from",
     parameters=Parameters,
     answer=SeriesList,
     read=_read,

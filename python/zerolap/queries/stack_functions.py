@@ -21,7 +21,7 @@ from zerolap.records import DrawnSide, Record
 
 MOST_FUNCTIONS: Final = 200
 SHARE_DIGITS: Final = 6
-"""As many as shares of single cases have."""
+"""Decimal places of shares, as many as shares of single cases have."""
 WHOLE: Final = TypeAdapter(dict[str, Any])
 
 

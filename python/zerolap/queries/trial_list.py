@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.comparison_in_short import LONGEST_CASE
+from zerolap.queries.comparison_page import LONGEST_CASE
 from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import RUN_TABLE, Record, Side, UsageError
 from zerolap.sheets import failed_check

@@ -12,7 +12,7 @@ from zerolap.store import TrialSeries
 
 MOST_LINES: Final = 8
 MOST_VALUES: Final = 50_000
-"""So many are read, the newest of each series."""
+"""The most values that are read, the newest of each series."""
 
 
 class TrialValuesParameters(Parameters):

@@ -15,7 +15,7 @@ from zerolap.store import StoredTrigger, TriggerState
 MOST_LISTED: Final = 200
 MOST_REPOSITORIES: Final = 200
 MOST_REQUESTS: Final = 20
-"""Of each trigger; a release can lead to many."""
+"""The most requests shown of a trigger; a release can lead to many."""
 
 
 class TriggeredRequest(Record):
@@ -34,9 +34,9 @@ class TriggeredRequest(Record):
 class ListedTrigger(Record):
     """A trigger with what came of it.
 
-    `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is where the pull
-    request that it is about is read on GitHub, null without one and where that is not known. `requests` are the first
-    20 of the `request_count` that it has led to.
+    `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is the address of
+    its pull request on GitHub, null if there is none or the address is not known. `requests` are the first 20 of its
+    `request_count` requests.
     """
 
     id: str

@@ -7,28 +7,28 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import Field
 
 from zerolap.judge import COUNTED, LogChange, change_between, mean_change, version_positions
-from zerolap.queries.kept_changes import (
+from zerolap.queries.published_changes import (
     MOST_HISTORIES,
     ListedChange,
     listed_changes,
     unknown_history,
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.records import METRICS, KeptCommit, KeptHistory, ListedCommit, Record, UsageError
+from zerolap.records import METRICS, ListedCommit, PublishedCommit, PublishedHistory, Record, UsageError
 from zerolap.store import SeriesFilter, Store, VersionedSeries
 
 MOST_SERIES: Final = 5_000
 DIGITS: Final = 6
-"""Of relative changes, after the point."""
+"""Decimal places of relative changes."""
 MOST_ACCEPTED: Final = 100
 MOST_VERSIONS: Final = 60
-"""The newest ones are shown."""
+"""The most versions that are shown, the newest."""
 
 
 class VersionParameters(Parameters):
     """Which history and metric, and how versions are compared."""
 
-    history: Annotated[int | None, Field(description="A kept history, by number; by default the newest.")] = None
+    history: Annotated[int | None, Field(description="A published history, by number; by default the newest.")] = None
     metric: Annotated[str, Field(max_length=100, description="The metric.")] = "instructions_per_op"
     since: Annotated[
         str | None, Field(max_length=100, description="The release that changes are since; by default the first.")
@@ -63,8 +63,8 @@ class VersionMap(Record):
     history and metric: the cells contain them.
     """
 
-    histories: tuple[KeptHistory, ...]
-    history: KeptHistory | None = None
+    histories: tuple[PublishedHistory, ...]
+    history: PublishedHistory | None = None
     metrics: tuple[str, ...] = ()
     metric: str
     better: str | None = None
@@ -86,17 +86,17 @@ class _ChangedSeries(NamedTuple):
 
 def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
     store = sources.store
-    with_releases = store.kept_histories.release_counts()
+    with_releases = store.published_histories.release_counts()
     histories = [
         history
-        for history in store.kept_histories.histories(MOST_HISTORIES)
+        for history in store.published_histories.histories(MOST_HISTORIES)
         if with_releases.get(history.number, 0) >= 2 or history.number == parameters.history
     ]
     listed = tuple(histories)
     history = _history(histories, parameters.history)
     if history is None:
         return VersionMap(histories=listed, metric=parameters.metric)
-    series = store.kept_histories.versions(history.number, parameters.metric, MOST_SERIES)
+    series = store.published_histories.versions(history.number, parameters.metric, MOST_SERIES)
     commits, left_out = _versions(store, history, series)
     since = _since(commits, parameters.since)
     positions = [commit.position for commit in commits]
@@ -106,7 +106,7 @@ def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
     return VersionMap(
         histories=listed,
         history=history,
-        metrics=tuple(store.kept_histories.metrics(history.number)),
+        metrics=tuple(store.published_histories.metrics(history.number)),
         metric=parameters.metric,
         better=None if named is None else "less" if named.less_is_better else "more",
         versions=tuple(one.listed for one in commits),
@@ -115,15 +115,15 @@ def _read(sources: QuerySources, parameters: VersionParameters) -> VersionMap:
         total=_row("all", changed) if changed else None,
         accepted=listed_changes(
             store,
-            store.kept_histories.accepted_changes(history.number, parameters.metric, MOST_ACCEPTED),
+            store.published_histories.accepted_changes(history.number, parameters.metric, MOST_ACCEPTED),
             {history.number: history},
         ),
         versions_left_out=left_out,
-        series_left_out=max(0, store.kept_histories.count(which) - MOST_SERIES),
+        series_left_out=max(0, store.published_histories.count(which) - MOST_SERIES),
     )
 
 
-def _history(histories: Sequence[KeptHistory], number: int | None) -> KeptHistory | None:
+def _history(histories: Sequence[PublishedHistory], number: int | None) -> PublishedHistory | None:
     if number is None:
         return histories[0] if histories else None
     for history in histories:
@@ -132,17 +132,19 @@ def _history(histories: Sequence[KeptHistory], number: int | None) -> KeptHistor
     raise unknown_history(number)
 
 
-def _versions(store: Store, history: KeptHistory, series: Sequence[VersionedSeries]) -> tuple[list[KeptCommit], int]:
+def _versions(
+    store: Store, history: PublishedHistory, series: Sequence[VersionedSeries]
+) -> tuple[list[PublishedCommit], int]:
     """Return the newest measured versions in order, and how many older ones there are."""
     measured = (point.position for of_one in series for point in of_one.versions)
-    releases = {commit.position for commit in store.kept_histories.tagged_commits(history.number)}
+    releases = {commit.position for commit in store.published_histories.tagged_commits(history.number)}
     wanted = version_positions(measured, releases)
     shown = wanted[-MOST_VERSIONS:]
-    commits = store.kept_histories.commits_at({(history.number, position) for position in shown})
+    commits = store.published_histories.commits_at({(history.number, position) for position in shown})
     return [commits[history.number, position] for position in shown], len(wanted) - len(shown)
 
 
-def _since(commits: Sequence[KeptCommit], asked: str | None) -> int:
+def _since(commits: Sequence[PublishedCommit], asked: str | None) -> int:
     """Return the index of a version, of the first one where none is asked for; raises `UsageError`."""
     if asked is None:
         return 0

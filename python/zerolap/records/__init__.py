@@ -161,13 +161,6 @@ from zerolap.records.job import (
     read_stored_given_job as read_stored_given_job,
     read_stored_job as read_stored_job,
 )
-from zerolap.records.kept_history import (
-    ChangedGroup as ChangedGroup,
-    KeptChange as KeptChange,
-    KeptCommit as KeptCommit,
-    KeptHistory as KeptHistory,
-    KeptSeries as KeptSeries,
-)
 from zerolap.records.kernel import Kernel as Kernel, KernelPatch as KernelPatch
 from zerolap.records.keys import (
     LETTER_OF_PATTERN as LETTER_OF_PATTERN,
@@ -251,6 +244,13 @@ from zerolap.records.profile import (
     ProfiledThread as ProfiledThread,
     SourceLine as SourceLine,
 )
+from zerolap.records.published_history import (
+    ChangedGroup as ChangedGroup,
+    PublishedChange as PublishedChange,
+    PublishedCommit as PublishedCommit,
+    PublishedHistory as PublishedHistory,
+    PublishedSeries as PublishedSeries,
+)
 from zerolap.records.request import (
     PRIORITIES as PRIORITIES,
     REPORT_PATHS as REPORT_PATHS,
@@ -274,6 +274,12 @@ from zerolap.records.revision import (
     revision_of as revision_of,
 )
 from zerolap.records.run import FunctionCost as FunctionCost, RunCase as RunCase, RunReport as RunReport
+from zerolap.records.sampled_side import (
+    NamedFunction as NamedFunction,
+    SampledFunction as SampledFunction,
+    SampledPass as SampledPass,
+    SampledSide as SampledSide,
+)
 from zerolap.records.series import SeriesKey as SeriesKey
 from zerolap.records.server import ServerSpec as ServerSpec
 from zerolap.records.server_files import is_compiled as is_compiled, may_be_built as may_be_built

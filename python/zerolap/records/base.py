@@ -27,10 +27,10 @@ class HasErrors(Protocol):
 class FirstFault:
     """What is wrong with a value, without the value, which may be a secret.
 
-    `place` is the path to it, with dots; `cause` the error that a validator of ours raised, if one did.
+    `location` is the path to it, with dots; `cause` the error that a validator of ours raised, if one did.
     """
 
-    place: str
+    location: str
     what: str
     kind: str
     cause: Exception | None = None
@@ -39,17 +39,17 @@ class FirstFault:
     def of(cls, fault: HasErrors, leaving_out: Collection[str] = ()) -> "FirstFault":
         """Return the first of the errors that validation found; some parts of its path can be left out."""
         first = fault.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part not in leaving_out)
+        location = ".".join(str(part) for part in first["loc"] if part not in leaving_out)
         cause = first.get("ctx", {}).get("error")
         return cls(
-            place,
+            location,
             str(first["msg"]).removeprefix("Value error, "),
             str(first["type"]),
             cause if isinstance(cause, Exception) else None,
         )
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.what}" if self.place else self.what
+        return f"{self.location}: {self.what}" if self.location else self.what
 
 
 class Record(BaseModel):

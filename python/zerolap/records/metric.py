@@ -11,11 +11,12 @@ Answer: TypeAlias = Literal["work", "time"]
 Decides: TypeAlias = Literal["always", "for same", "where changed", "beyond doubt", "others same", "never"]
 """When a metric's verdict decides the answer that it belongs to.
 
-`for same`: a change decides as one of those that always decide does, and the answer is the same only where this metric
-is too. `where changed`: a change decides in this way, but the metric need not be decided itself.
-`beyond doubt`: where it changed by more than the minimum effect on the whole of its interval; it scatters too much for
-anything else. `others same`: where those that always decide are the same, since its cost is in theirs. Of CPU time and
-cycles, which both always decide, one does.
+- `always`: each of its verdicts decides. Of CPU time and cycles, which both always decide, only one is used.
+- `for same`: a change decides, and the answer is the same only if this metric is the same.
+- `where changed`: a change decides, but the metric itself may stay undecided.
+- `beyond doubt`: a change decides if its whole interval exceeds the minimum effect, as the metric scatters.
+- `others same`: it decides if all that always decide are the same, as their costs contain that of this metric.
+- `never`: it is shown, and decides nothing.
 """
 
 

@@ -1,6 +1,6 @@
 """The sandbox of code under test: a private network, no access to files of the lab, limits, an end with the lab."""
 
-from zerolap.sandbox import confined_reading as confined_reading
+from zerolap.sandbox import confined_reader as confined_reader
 from zerolap.sandbox.cancellation import (
     Cancellation as Cancellation,
     current_cancellation as current_cancellation,
@@ -26,7 +26,7 @@ from zerolap.sandbox.limits import (
 from zerolap.sandbox.network import network_missing as network_missing, private_network as private_network
 from zerolap.sandbox.process import Process as Process, is_readable as is_readable, launch as launch
 from zerolap.sandbox.scratch import remove_abandoned as remove_abandoned, scratch_directory as scratch_directory
-from zerolap.sandbox.socket_place import prepared_socket as prepared_socket, socket_path as socket_path
+from zerolap.sandbox.socket_directory import prepared_socket as prepared_socket, socket_path as socket_path
 from zerolap.sandbox.untrusted_files import (
     FileEntry as FileEntry,
     FileRefused as FileRefused,

@@ -82,7 +82,7 @@ FUNCTIONS: dict[str, Callable[..., bytes]] = {
 }
 
 
-def _answer(core: ModuleType, function: str, arguments: list[str]) -> bytes:
+def _result(core: ModuleType, function: str, arguments: list[str]) -> bytes:
     try:
         return b"R" + FUNCTIONS[function](core, *arguments)
     except OSError as fault:
@@ -98,7 +98,7 @@ def _main(core_directory: str, cpu_seconds: str, memory_bytes: str, function: st
     resource.setrlimit(resource.RLIMIT_AS, (int(memory_bytes), int(memory_bytes)))
     # After Python's own library, as the package has modules of the same names.
     sys.path.append(core_directory)
-    answer = memoryview(_answer(__import__("_core"), function, list(arguments)))
+    answer = memoryview(_result(__import__("_core"), function, list(arguments)))
     while answer:
         answer = answer[os.write(1, answer) :]
     # Without the interpreter's finalization, which takes as long as the reading.

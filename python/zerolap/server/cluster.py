@@ -45,7 +45,7 @@ def attach_in_cluster(nodes: Sequence[Node]) -> None:
     replicas = [node for node in nodes if node.role == "replica"]
     with _talkative(nodes):
         for replica in replicas:
-            identity = _text(nodes[replica.place.primary], "CLUSTER", "MYID")
+            identity = _text(nodes[replica.position.primary], "CLUSTER", "MYID")
             replica.command("CLUSTER", "REPLICATE", identity)
         _wait(nodes, len(replicas))
 

@@ -10,7 +10,7 @@ from zerolap.records import Topology
 from zerolap.resp_frames import Reply
 from zerolap.sandbox import Network, private_network
 from zerolap.server.cluster import attach_in_cluster, form_cluster
-from zerolap.server.node import DeploymentPlan, Node, NodeLaunch, enter_node, places_of
+from zerolap.server.node import DeploymentPlan, Node, NodeLaunch, enter_node, positions_of
 from zerolap.server.ports import ADDRESS
 from zerolap.server.replication import attach, wait_for_replicas
 from zerolap.server.running_server import Launch
@@ -115,7 +115,7 @@ def deploy(
     with contextlib.ExitStack() as stack:
         network = stack.enter_context(private_network(program.policy)) if topology.needs_network else None
         plan = DeploymentPlan(topology, program, settings, directory, logs, node_launch, network)
-        nodes = [enter_node(stack, plan, place) for place in places_of(topology)]
+        nodes = [enter_node(stack, plan, position) for position in positions_of(topology)]
         deployment = Deployment(topology, nodes, network)
         if topology.is_cluster:
             form_cluster(deployment.nodes)

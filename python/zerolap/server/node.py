@@ -1,4 +1,4 @@
-"""One server of a deployment: its place in the topology, its ports, its start."""
+"""One server of a deployment: its position in the topology, its ports, its start."""
 
 import contextlib
 import re
@@ -42,8 +42,8 @@ The deployment sets the launch's `network` and `servers`.
 
 
 @dataclass(frozen=True)
-class NodePlace:
-    """A node's place in its topology; `primary` is the index of its primary, or its own."""
+class NodePosition:
+    """A node's position in its topology; `primary` is the index of its primary, or its own."""
 
     index: int
     role: Role
@@ -72,7 +72,7 @@ class Node:
     encrypted load.
     """
 
-    place: NodePlace
+    position: NodePosition
     server: RunningServer
     directory: Path
     port: int | None = None
@@ -82,12 +82,12 @@ class Node:
     @property
     def name(self) -> str:
         """Its name in errors, and that of its directory and log: `primary-1`, `replica-2`."""
-        return self.place.name
+        return self.position.name
 
     @property
     def role(self) -> Role:
         """Whether the node is a primary or a replica."""
-        return self.place.role
+        return self.position.role
 
     @property
     def process(self) -> int:
@@ -102,16 +102,16 @@ class Node:
             raise fault.of(self.name) from fault
 
 
-def places_of(topology: Topology) -> list[NodePlace]:
-    """Return the places of a topology: the primaries, then the replicas, assigned to the primaries in turn."""
-    places = [NodePlace(index, "primary", index, f"primary-{index + 1}") for index in range(topology.primaries)]
+def positions_of(topology: Topology) -> list[NodePosition]:
+    """Return the positions of a topology: the primaries, then the replicas, assigned to the primaries in turn."""
+    positions = [NodePosition(index, "primary", index, f"primary-{index + 1}") for index in range(topology.primaries)]
     for number in range(topology.primaries * topology.replicas):
-        place = NodePlace(len(places), "replica", number % topology.primaries, f"replica-{number + 1}")
-        places.append(place)
-    return places
+        position = NodePosition(len(positions), "replica", number % topology.primaries, f"replica-{number + 1}")
+        positions.append(position)
+    return positions
 
 
-def enter_node(stack: contextlib.ExitStack, plan: DeploymentPlan, place: NodePlace) -> Node:
+def enter_node(stack: contextlib.ExitStack, plan: DeploymentPlan, position: NodePosition) -> Node:
     """Start a node, which ends with `stack`; if another process takes its port meanwhile, try another port.
 
     Raises `TrialFailed` with the node's name and the end of its log, `EnvironmentMissing` if certificates cannot be
@@ -120,24 +120,24 @@ def enter_node(stack: contextlib.ExitStack, plan: DeploymentPlan, place: NodePla
     attempt = 1
     while True:
         try:
-            return _try_node(stack, plan, place)
+            return _try_node(stack, plan, position)
         except TrialFailed as fault:
             taken = plan.topology.needs_network and PORT_TAKEN in fault.details
             if not taken or attempt == PORT_TRIES:
-                raise _explained(fault).of(place.name) from fault
-        remove(plan.directory / place.name)
-        _log(plan, place).unlink()
+                raise _explained(fault).of(position.name) from fault
+        remove(plan.directory / position.name)
+        _log(plan, position).unlink()
         attempt += 1
 
 
-def _log(plan: DeploymentPlan, place: NodePlace) -> Path:
-    return plan.logs / f"{place.name}.log"
+def _log(plan: DeploymentPlan, position: NodePosition) -> Path:
+    return plan.logs / f"{position.name}.log"
 
 
-def _try_node(stack: contextlib.ExitStack, plan: DeploymentPlan, place: NodePlace) -> Node:
-    topology, directory = plan.topology, plan.directory / place.name
+def _try_node(stack: contextlib.ExitStack, plan: DeploymentPlan, position: NodePosition) -> Node:
+    topology, directory = plan.topology, plan.directory / position.name
     directory.mkdir(parents=True)
-    takes_tls = topology.transport == "tls" and place.role == "primary"
+    takes_tls = topology.transport == "tls" and position.role == "primary"
     listens = topology.transport == "tcp" or topology.is_cluster or topology.replicas > 0
     port = ports.free_port(with_bus=topology.is_cluster) if listens else None
     tls_port = ports.free_port() if takes_tls else None
@@ -149,9 +149,9 @@ def _try_node(stack: contextlib.ExitStack, plan: DeploymentPlan, place: NodePlac
         settings |= CLUSTER_SETTINGS
     if certificates is not None:
         settings |= _tls_settings(tls_port, certificates)
-    launched = replace(plan.node_launch(place.index, directory), network=plan.network, servers=topology.nodes)
-    started = start_launched(plan.program, settings, directory, _log(plan, place), launched)
-    return Node(place, stack.enter_context(started), directory, port, tls_port, certificates)
+    launched = replace(plan.node_launch(position.index, directory), network=plan.network, servers=topology.nodes)
+    started = start_launched(plan.program, settings, directory, _log(plan, position), launched)
+    return Node(position, stack.enter_context(started), directory, port, tls_port, certificates)
 
 
 def _preferred(topology: Topology) -> dict[str, str]:

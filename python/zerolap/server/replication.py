@@ -13,7 +13,7 @@ REPLICATION_SECONDS = 300
 def attach(nodes: Sequence[Node]) -> None:
     """Make replicas copy their primaries; `wait_for_replicas` waits until they have the data."""
     for replica in (node for node in nodes if node.role == "replica"):
-        replica.command("REPLICAOF", ADDRESS, str(nodes[replica.place.primary].port))
+        replica.command("REPLICAOF", ADDRESS, str(nodes[replica.position.primary].port))
 
 
 def wait_for_replicas(nodes: Sequence[Node]) -> None:
@@ -27,7 +27,7 @@ def wait_for_replicas(nodes: Sequence[Node]) -> None:
 def _lacking(nodes: Sequence[Node]) -> tuple[Node, str] | None:
     replicas = [node for node in nodes if node.role == "replica"]
     for primary in (node for node in nodes if node.role == "primary"):
-        attached = [replica for replica in replicas if replica.place.primary == primary.place.primary]
+        attached = [replica for replica in replicas if replica.position.primary == primary.position.primary]
         # The primary first: its replicas may be ahead of this offset when they are read, never behind for that reason.
         status = _replication(primary)
         for replica in attached:

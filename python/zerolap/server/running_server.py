@@ -157,7 +157,7 @@ class RunningServer:
             index, text = refused
             raise TrialFailed(f"the server refused `{_shown(commands[index])}`: {text}")
 
-    def require_answer_on(self, port: MachinePort) -> None:
+    def require_reply_on(self, port: MachinePort) -> None:
         """Raise `TrialFailed` if the server does not answer on a port that it was to listen on."""
         # Where it has not taken the socket, the kernel still accepts connections, and no process answers.
         reason: str | None = "its program loads no other library, as if linked statically"

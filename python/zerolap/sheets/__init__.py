@@ -11,7 +11,7 @@ from zerolap.sheets.case_words import (
     statement as statement,
     trials as trials,
 )
-from zerolap.sheets.change_reasons import Reason as Reason, places_of as places_of, reasons_of as reasons_of
+from zerolap.sheets.change_reasons import Reason as Reason, locations_of as locations_of, reasons_of as reasons_of
 from zerolap.sheets.change_sheet import (
     changed_cases as changed_cases,
     comparison_document as comparison_document,

@@ -11,7 +11,7 @@ from zerolap.sheets.sheet import Cell, Column, Fact, Section, Table, as_name, na
 SHOWN_COMMANDS: Final = 4
 """Commands that a line names."""
 SHOWN_CASES: Final = 20
-"""Of those that are faster, and of those that are slower."""
+"""The most cases listed as faster, and as slower."""
 VARIANTS: Final = (
     Column(key="variant", heading="variant"),
     Column(key="faster", heading="faster", is_number=True),

@@ -5,21 +5,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from zerolap.records import CHANGED, UNCHANGED, Answer, CaseResult
-from zerolap.sheets.case_words import CaseAnswer, answers, place_of
+from zerolap.sheets.case_words import CaseAnswer, answers, rank_of
 from zerolap.sheets.measured_change import Acknowledgement, PlatformOutcome, in_order_of_names
 from zerolap.sheets.outcome_words import WORDS, Word
 
 
 @dataclass(frozen=True)
 class CaseRow:
-    """A case on a platform, its place among others by `place_of`, and who accepts its regression.
+    """A case on a platform, its rank by `rank_of`, and who accepts its regression.
 
     `on_request` is whether a person has asked for the case there.
     """
 
     platform: str
     case: CaseResult
-    place: tuple[int, int, float]
+    rank: tuple[int, int, float]
     acknowledgement: Acknowledgement | None = None
     on_request: bool = False
     time_asked: bool = False
@@ -27,7 +27,7 @@ class CaseRow:
     @property
     def word(self) -> Word:
         """The most important word on the case."""
-        return WORDS[self.place[0]]
+        return WORDS[self.rank[0]]
 
     @cached_property
     def answers(self) -> dict[Answer, CaseAnswer]:
@@ -81,11 +81,11 @@ def rows_of(platforms: Sequence[PlatformOutcome], acknowledgements: Sequence[Ack
     for platform in in_order_of_names(platforms):
         time_asked = platform.comparison is not None and platform.comparison.settings.asks_for_time
         for case in platform.comparison.cases if platform.comparison is not None else []:
-            place = place_of(case, time_asked=time_asked)
-            if WORDS[place[0]] != "unsure" or not platform.is_ongoing:
-                accepted = _acknowledgement(case, place, acknowledgements)
-                rows.append(CaseRow(platform.name, case, place, accepted, platform.on_request, time_asked))
-    rows.sort(key=lambda row: (row.place[0], row.acknowledgement is not None, row.place))
+            rank = rank_of(case, time_asked=time_asked)
+            if WORDS[rank[0]] != "unsure" or not platform.is_ongoing:
+                accepted = _acknowledgement(case, rank, acknowledgements)
+                rows.append(CaseRow(platform.name, case, rank, accepted, platform.on_request, time_asked))
+    rows.sort(key=lambda row: (row.rank[0], row.acknowledgement is not None, row.rank))
     return [row for case in cases_of(rows) for row in case.rows]
 
 
@@ -98,8 +98,8 @@ def cases_of(rows: Sequence[CaseRow]) -> list[CaseRows]:
 
 
 def _acknowledgement(
-    case: CaseResult, place: tuple[int, int, float], acknowledgements: Sequence[Acknowledgement]
+    case: CaseResult, rank: tuple[int, int, float], acknowledgements: Sequence[Acknowledgement]
 ) -> Acknowledgement | None:
-    if WORDS[place[0]] != "regression":
+    if WORDS[rank[0]] != "regression":
         return None
     return next((accepted for accepted in reversed(acknowledgements) if accepted.covers(case.case)), None)

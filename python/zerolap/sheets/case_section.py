@@ -183,7 +183,7 @@ def _reason_rows(finding: Finding) -> Iterator[list[Cell]]:
         Cell(text=_difference(instructions)),
         Cell(text=_difference(sampled)),
         Cell(text=_share(finding.share_of_change)),
-        Cell(text=", ".join(_places(finding))),
+        Cell(text=", ".join(_locations(finding))),
     ]
 
 
@@ -195,11 +195,11 @@ def _part_row(part: Part, finding: Finding) -> list[Cell]:
         Cell(text=signed_count(part.instructions_changed_per_op)),
         Cell(),
         Cell(text=_share(part.share_of_change)),
-        Cell(text=", ".join(_places(finding)) if is_its_own else one_line(part.file or "")),
+        Cell(text=", ".join(_locations(finding)) if is_its_own else one_line(part.file or "")),
     ]
 
 
-def _places(finding: Finding) -> Iterator[str]:
+def _locations(finding: Finding) -> Iterator[str]:
     if finding.file is not None:
         yield location(finding)
     if finding.in_diff:
@@ -230,6 +230,6 @@ def _in_full(finding: Finding) -> Section:
     if finding.callers:
         texts.append(f"called by {callers(finding)}")
     return Section(
-        title=", ".join([as_name(finding.function or "(unknown function)"), *_places(finding)]),
+        title=", ".join([as_name(finding.function or "(unknown function)"), *_locations(finding)]),
         sentences=[Sentence(text=text) for text in texts],
     )

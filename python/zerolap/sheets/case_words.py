@@ -144,7 +144,7 @@ def telling_word(case: CaseResult, *, time_asked: bool = False) -> Word:
     return min([*_words(case), *missing], key=WORDS.index)
 
 
-def place_of(case: CaseResult, *, time_asked: bool = False) -> tuple[int, int, float]:
+def rank_of(case: CaseResult, *, time_asked: bool = False) -> tuple[int, int, float]:
     """Return what cases are ordered by: a change of work or time comes first, the larger before the smaller."""
     changes = [
         abs(answered.decided.change)
@@ -156,8 +156,8 @@ def place_of(case: CaseResult, *, time_asked: bool = False) -> tuple[int, int, f
 
 
 def in_order(cases: Sequence[CaseResult]) -> list[CaseResult]:
-    """Return the cases by `place_of`."""
-    return sorted(cases, key=place_of)
+    """Return the cases by `rank_of`."""
+    return sorted(cases, key=rank_of)
 
 
 def answer_lines(comparison: Comparison) -> list[tuple[Answer, str]]:

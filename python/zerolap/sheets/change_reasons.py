@@ -14,12 +14,12 @@ from zerolap.sheets.measured_change import ChangedLines
 class Reason:
     """A finding on a case, with the number of further cases that have the same reason.
 
-    `places` are the changed lines of the cause; without them, `file` may be its path in the repository.
+    `locations` are the changed lines of the cause; without them, `file` may be its path in the repository.
     """
 
     row: CaseRow
     finding: Finding
-    places: tuple[ChangedLines, ...] = ()
+    locations: tuple[ChangedLines, ...] = ()
     file: str | None = None
     further_cases: int = 0
 
@@ -32,16 +32,16 @@ def reasons_of(rows: Sequence[CaseRow], changed: Sequence[ChangedLines]) -> list
         key = row.word, finding.function or finding.text, finding.file
         cases.setdefault(key, set()).add(row.case.case)
         if key not in listed:
-            places = places_of(finding, changed)
-            file = None if places else _file_of(finding, changed)
-            listed[key] = Reason(row, finding, tuple(places), file)
+            locations = locations_of(finding, changed)
+            file = None if locations else _file_of(finding, changed)
+            listed[key] = Reason(row, finding, tuple(locations), file)
     return [
-        Reason(reason.row, reason.finding, reason.places, reason.file, len(cases[key]) - 1)
+        Reason(reason.row, reason.finding, reason.locations, reason.file, len(cases[key]) - 1)
         for key, reason in listed.items()
     ]
 
 
-def places_of(finding: Finding, changed: Sequence[ChangedLines]) -> list[ChangedLines]:
+def locations_of(finding: Finding, changed: Sequence[ChangedLines]) -> list[ChangedLines]:
     """Return the changed lines of a finding: those that were executed, otherwise those of its function.
 
     For an unchanged function that is called more or less often, these are the lines of its changed callers.
@@ -51,7 +51,7 @@ def places_of(finding: Finding, changed: Sequence[ChangedLines]) -> list[Changed
         return executed
     functions = [(finding.function, finding.file)]
     functions += [(caller.function, caller.file) for caller in finding.callers if caller.in_diff]
-    return next((places for name, file in functions if (places := _of_function(name, file, changed))), [])
+    return next((locations for name, file in functions if (locations := _of_function(name, file, changed))), [])
 
 
 def _in_order(rows: Sequence[CaseRow]) -> Iterator[tuple[CaseRow, Finding]]:

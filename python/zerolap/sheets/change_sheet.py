@@ -149,8 +149,8 @@ def _reason(reason: Reason, commits: CommitRange | None, detail: Detail, *, name
     """Return a reason: its case if there are several, its sentence, and links to the changed lines."""
     links = []
     if commits is not None:
-        links += [_lines_link(lines, commits, detail) for lines in reason.places[: detail.places]]
-        if reason.file is not None and detail.places:
+        links += [_lines_link(lines, commits, detail) for lines in reason.locations[: detail.links]]
+        if reason.file is not None and detail.links:
             links.append(WebLink(text=detail.named(reason.file), address=commits.file_url(reason.file)))
     further = counted(reason.further_cases, "further case", "further cases")
     return Sentence(

@@ -10,14 +10,14 @@ from zerolap.sheets.lengths import Lengths
 class Detail(Lengths):
     """The largest number of rows, reasons and so on; `name` and `sentence` are numbers of characters.
 
-    `places` is the number of links of a reason, `builds` that of platforms whose builds are described, `groups` that of
+    `links` is the number of links of a reason, `builds` that of platforms whose builds are described, `groups` that of
     groups of unchanged cases, `files` that of files that no case executes. `cases` is the number of cases with all that
     is known of them, `traced` that of traced cases. Without `facts` there is no folded section.
     """
 
     rows: int = 0
     reasons: int = 0
-    places: int = 0
+    links: int = 0
     acknowledgements: int = 0
     platforms: int = 0
     groups: int = 0
@@ -30,22 +30,33 @@ class Detail(Lengths):
 
 
 COMMENT: Final = (
-    Detail(80, 400, 20, 3, places=2, acknowledgements=5, platforms=12, groups=12, builds=6, notes=5),
-    Detail(64, 320, 15, 3, places=2, acknowledgements=3, platforms=12, groups=8, builds=2, notes=3),
-    Detail(64, 280, 10, 3, places=1, acknowledgements=3, platforms=12, groups=6, builds=1, notes=2),
-    Detail(56, 240, 8, 3, places=1, acknowledgements=2, platforms=8, groups=4, notes=1),
-    Detail(48, 200, 5, 3, places=1, acknowledgements=1, platforms=8, groups=2),
-    Detail(32, 120, 3, 2, places=1, acknowledgements=1, platforms=6, files=3, facts=False),
-    Detail(20, 60, 1, 1, places=1, acknowledgements=1, platforms=3, files=1, facts=False),
+    Detail(80, 400, 20, 3, links=2, acknowledgements=5, platforms=12, groups=12, builds=6, notes=5),
+    Detail(64, 320, 15, 3, links=2, acknowledgements=3, platforms=12, groups=8, builds=2, notes=3),
+    Detail(64, 280, 10, 3, links=1, acknowledgements=3, platforms=12, groups=6, builds=1, notes=2),
+    Detail(56, 240, 8, 3, links=1, acknowledgements=2, platforms=8, groups=4, notes=1),
+    Detail(48, 200, 5, 3, links=1, acknowledgements=1, platforms=8, groups=2),
+    Detail(32, 120, 3, 2, links=1, acknowledgements=1, platforms=6, files=3, facts=False),
+    Detail(20, 60, 1, 1, links=1, acknowledgements=1, platforms=3, files=1, facts=False),
     Detail(12, 40, files=0, facts=False),
 )
 """What a comment has, from the most to what always fits."""
 DOCUMENT: Final = (
     Detail(
-        80, 1_000, 80, 12, places=2, acknowledgements=5, platforms=12, groups=30, builds=6, notes=30, cases=12, traced=4
+        80,
+        1_000,
+        80,
+        12,
+        links=2,
+        acknowledgements=5,
+        platforms=12,
+        groups=30,
+        builds=6,
+        notes=30,
+        cases=12,
+        traced=4,
     ),
     Detail(
-        80, 400, 80, 12, places=2, acknowledgements=5, platforms=12, groups=30, builds=6, notes=30, cases=3, traced=1
+        80, 400, 80, 12, links=2, acknowledgements=5, platforms=12, groups=30, builds=6, notes=30, cases=3, traced=1
     ),
     *COMMENT,
 )

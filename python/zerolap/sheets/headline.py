@@ -103,7 +103,7 @@ def effect_of(case: CaseRows, cases: Sequence[CaseRows], platforms: int, lengths
     first = case.first
     agreeing = [row for row in case.rows if _words(row) == _words(first)]
     subject, changes = subject_of(first, cases, lengths), _changes(agreeing, lengths)
-    return f"{subject} {changes}{_places(case, agreeing, platforms, lengths)}"
+    return f"{subject} {changes}{_where(case, agreeing, platforms, lengths)}"
 
 
 def subject_of(row: CaseRow, cases: Sequence[CaseRows], lengths: Lengths) -> str:
@@ -284,7 +284,7 @@ def _phrase(verdicts: Sequence[Verdict], lengths: Lengths) -> str:
     return phrase.headline(largest.change, size)
 
 
-def _places(case: CaseRows, agreeing: Sequence[CaseRow], platforms: int, lengths: Lengths) -> str:
+def _where(case: CaseRows, agreeing: Sequence[CaseRow], platforms: int, lengths: Lengths) -> str:
     """Return the platforms of a statement; an empty string if there is only one platform.
 
     Of a case that was also measured on request, only the original result counts, if there is one.

@@ -195,14 +195,14 @@ def _change(history: History, series: HistorySeries, changed: HistoryChange) -> 
 def _words_of_change(history: History, series: HistorySeries, changed: HistoryChange) -> Iterator[Sentence]:
     """Yield where a change lies, whether it is accepted, and what a drift is made of."""
     confirmed = "" if changed.confirmed or series.is_imported else ", not confirmed yet"
-    yield Sentence(text=f"{changed.kind} {_place(history, changed)}{confirmed}")
+    yield Sentence(text=f"{changed.kind} {_location(history, changed)}{confirmed}")
     if changed.accepted is not None:
         yield Sentence(label="accepted", text=changed.accepted)
     if changed.kind == "drift":
         yield Sentence(text=f"many small changes{_parts_of_drift(series, changed)}")
 
 
-def _place(history: History, changed: HistoryChange) -> str:
+def _location(history: History, changed: HistoryChange) -> str:
     """Write where a change lies: `at COMMIT (subject)` or `from COMMIT to COMMIT`."""
     commit, before = history.commits[changed.position], history.commits[changed.after]
     between = changed.position - changed.after

@@ -92,7 +92,7 @@ def snapshot_headline(report: SnapshotReport) -> str:
     """Write what the event costs: the verdicts, or else the pause at the least and the greatest size."""
     event = EVENTS[report.settings.event]
     if report.verdicts:
-        words = word_counts(verdict.verdict for place in report.verdicts for verdict in place.verdicts)
+        words = word_counts(verdict.verdict for judged in report.verdicts for verdict in judged.verdicts)
         return f"{event}: {words}"
     first = report.points[0]
     of_one_load = [point for point in report.points if (point.load, point.side) == (first.load, first.side)]
@@ -193,7 +193,7 @@ def _pauses(report: SnapshotReport) -> Table:
         size = NO_VALUE if resident is None else f"{resident.median / GIB:.2f}"
         return [size, *(_figure(point, metric, figure) for metric, figure in shown.items())]
 
-    return _by_place(report.points, "medians of the repetitions", columns, cells)
+    return _by_point(report.points, "medians of the repetitions", columns, cells)
 
 
 def _latencies(report: SnapshotReport) -> Table:
@@ -206,10 +206,10 @@ def _latencies(report: SnapshotReport) -> Table:
         parts = ("outside", "during")
         return [f" {ARROW} ".join(_latency(point, part, name) for part in parts) for name in LATENCIES]
 
-    return _by_place(report.points, f"latency outside of the event {ARROW} during it", columns, cells)
+    return _by_point(report.points, f"latency outside of the event {ARROW} during it", columns, cells)
 
 
-def _by_place(
+def _by_point(
     points: Sequence[SnapshotPoint],
     heading: str,
     columns: Sequence[Column],
@@ -218,10 +218,10 @@ def _by_place(
     """Return a table with a row for each size, side and load."""
     has_sides = any(point.side for point in points)
     sides = [Column(key="side", heading="server")] if has_sides else []
-    places = [Column(key="data", heading="data"), Column(key="load", heading="load")]
+    point_columns = [Column(key="data", heading="data"), Column(key="load", heading="load")]
     return Table(
         heading=heading,
-        columns=[*sides, *places, *columns],
+        columns=[*sides, *point_columns, *columns],
         rows=[
             [
                 *([name(point.side)] if has_sides else []),
@@ -261,10 +261,10 @@ def _judged(metric: str) -> SnapshotFigure:
 def _verdict_tables(report: SnapshotReport) -> list[Table]:
     """Return a table of verdicts for each pair of sides."""
     rows: dict[str, list[list[Cell]]] = {}
-    for place in report.verdicts:
-        rows.setdefault(f"{place.base} {ARROW} {place.head}", []).extend(
-            [Cell(text=shown_bytes(place.size_bytes)), Cell(text=place.load), *_verdict_cells(verdict)]
-            for verdict in place.verdicts
+    for judged in report.verdicts:
+        rows.setdefault(f"{judged.base} {ARROW} {judged.head}", []).extend(
+            [Cell(text=shown_bytes(judged.size_bytes)), Cell(text=judged.load), *_verdict_cells(verdict)]
+            for verdict in judged.verdicts
         )
     columns = [
         Column(key="data", heading="data"),
@@ -298,10 +298,10 @@ def snapshot_gate_sentence(report: SnapshotReport, when: FailOn) -> str | None:
     """
     if when == "never":
         return None
-    if not any(place.verdicts for place in report.verdicts):
+    if not any(judged.verdicts for judged in report.verdicts):
         return f"--fail-on {when} applies: there are no verdicts, so a regression cannot be ruled out"
-    regressions = _places(report, "regression")
-    undecided = _places(report, "unsure") if when == "unsure" else []
+    regressions = _shown_points(report, "regression")
+    undecided = _shown_points(report, "unsure") if when == "unsure" else []
     failed = [shown_bytes(failure.size_bytes) for failure in report.failed] if when == "unsure" else []
     parts = [
         *([f"regression of {_some(regressions)}"] if regressions else []),
@@ -311,13 +311,13 @@ def snapshot_gate_sentence(report: SnapshotReport, when: FailOn) -> str | None:
     return f"--fail-on {when} applies: {'; '.join(parts)}" if parts else None
 
 
-def _places(report: SnapshotReport, word: VerdictWord) -> list[str]:
-    heads = {place.head for place in report.verdicts}
+def _shown_points(report: SnapshotReport, word: VerdictWord) -> list[str]:
+    heads = {judged.head for judged in report.verdicts}
     return [
-        f"{_judged(verdict.metric).heading} at {shown_bytes(place.size_bytes)}, {place.load} loop"
-        + (f" with {place.head}" if len(heads) > 1 else "")
-        for place in report.verdicts
-        for verdict in place.verdicts
+        f"{_judged(verdict.metric).heading} at {shown_bytes(judged.size_bytes)}, {judged.load} loop"
+        + (f" with {judged.head}" if len(heads) > 1 else "")
+        for judged in report.verdicts
+        for verdict in judged.verdicts
         if verdict.verdict == word
     ]
 

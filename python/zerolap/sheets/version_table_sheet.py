@@ -20,7 +20,7 @@ from zerolap.sheets.history_sheet import change_text
 from zerolap.sheets.sheet import Cell, Column, Section, Sentence, Sheet, Table, name
 
 MOST_LISTED: Final = 5
-"""Of the cases that lost most, and of those that gained most."""
+"""The most cases listed that lost, and that gained."""
 MOST_REASONS: Final = 2
 FIRST_OF_A_LINE: Final = re.compile(r"\D*\d+\.\d+(?:\.0)?")
 """The name of a release that is no patch of another one: these columns stay where there is little room."""

@@ -11,7 +11,7 @@ from zerolap.store.fleet import (
     KnownAgent as KnownAgent,
     Outcome as Outcome,
 )
-from zerolap.store.history_records import (
+from zerolap.store.history_measurements import (
     CONFIRMING_TOPIC as CONFIRMING_TOPIC,
     HISTORY_TOPIC as HISTORY_TOPIC,
     AbsoluteTime as AbsoluteTime,
@@ -21,12 +21,6 @@ from zerolap.store.history_records import (
     ExplainedStep as ExplainedStep,
     RecordedContrast as RecordedContrast,
     UncountedCase as UncountedCase,
-)
-from zerolap.store.kept_series import (
-    KeptPoints as KeptPoints,
-    NamedSeries as NamedSeries,
-    SeriesFilter as SeriesFilter,
-    VersionedSeries as VersionedSeries,
 )
 from zerolap.store.measured_values import TrialSeries as TrialSeries
 from zerolap.store.platform_records import (
@@ -38,13 +32,19 @@ from zerolap.store.recorded_requests import (
     RecordedRequest as RecordedRequest,
     RequestInShort as RequestInShort,
 )
-from zerolap.store.report_records import (
+from zerolap.store.request_listing import (
     ListedRequest as ListedRequest,
     RequestFilter as RequestFilter,
     RequestProgress as RequestProgress,
     TrialRecord as TrialRecord,
 )
 from zerolap.store.retention import Removal as Removal, Retention as Retention
+from zerolap.store.series_rows import (
+    NamedSeries as NamedSeries,
+    PointColumns as PointColumns,
+    SeriesFilter as SeriesFilter,
+    VersionedSeries as VersionedSeries,
+)
 from zerolap.store.session_records import StoredSession as StoredSession
 from zerolap.store.stack_records import SampledTrial as SampledTrial, StackEngine as StackEngine, TimedCost as TimedCost
 from zerolap.store.store import Store as Store

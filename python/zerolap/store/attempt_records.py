@@ -25,7 +25,7 @@ from zerolap.store.tables import attempt, job, request
 
 LOST: Final[tuple[AttemptState, ...]] = ("given up", "failed")
 LOOKED_AT: Final = 2_000
-"""Of the newest attempts, in which the last one of an agent is looked for: a lab has millions of them."""
+"""How many of the newest attempts are searched for an agent's last one: a lab has millions of attempts."""
 MOST_LOG_BYTES: Final = 64 << 10
 _IN_SHORT: Final = (
     *(attempt.c[name] for name in ("number", "id", "request_id", "job_id", "platform", "state", "agent")),

@@ -44,7 +44,7 @@ class Container(ABC):
 
     @abstractmethod
     def describe(self, name: str) -> str:
-        """Return the place of the content of that name, for messages."""
+        """Return the address of the content of that name, for messages."""
 
     @abstractmethod
     def read(self, name: str) -> bytes | None:
@@ -167,8 +167,8 @@ class Blobs:
             raise BlobDamaged(f"the store holds no blob {digest}", hint="measure again to record it")
         content = _decompressed(stored)
         if content is None or hashlib.sha256(content).hexdigest() != digest:
-            place = self._container.describe(name)
-            raise BlobDamaged(f"the blob {place} is damaged", hint=f"remove {place} and measure again")
+            address = self._container.describe(name)
+            raise BlobDamaged(f"the blob {address} is damaged", hint=f"remove {address} and measure again")
         return content
 
 
@@ -246,8 +246,8 @@ class FileContainer(Container):
 class Objects(Container):
     """Objects of an S3-compatible store, or another that obstore supports, under the prefix of its URL."""
 
-    def __init__(self, place: str, objects: "ObjectStore") -> None:
-        self._place = place.rstrip("/")
+    def __init__(self, address: str, objects: "ObjectStore") -> None:
+        self._address = address.rstrip("/")
         self._objects = objects
 
     @classmethod
@@ -268,7 +268,7 @@ class Objects(Container):
 
     def describe(self, name: str) -> str:
         """Return the URL of the object."""
-        return f"{self._place}/{name}"
+        return f"{self._address}/{name}"
 
     def read(self, name: str) -> bytes | None:
         """Download the object."""
@@ -342,7 +342,7 @@ class Objects(Container):
             yield
         except (BaseError, OSError) as fault:
             raise EnvironmentMissing(
-                f"cannot {action} the blobs at {self._place}: {_reason_of(fault)}",
+                f"cannot {action} the blobs at {self._address}: {_reason_of(fault)}",
                 hint="correct blobs= in --store, or the credentials and the endpoint in the environment (AWS_…)",
             ) from fault
 

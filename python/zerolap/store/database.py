@@ -31,12 +31,12 @@ class StoreLock(Protocol):
 class Database(ABC):
     """An open database; its methods may be called from any thread.
 
-    `place` names it in messages; `directory` holds what belongs to it on this machine. `changes` grows with each write
-    transaction of this object that has ended; equal values before two reads mean that it wrote nothing in between.
+    Messages name the database by its `address`; `directory` holds its files on this machine. `changes` grows with each
+    write transaction that this object has ended: it has written nothing between two reads of equal values.
     """
 
-    def __init__(self, place: str, directory: Path, engine: Engine) -> None:
-        self.place = place
+    def __init__(self, address: str, directory: Path, engine: Engine) -> None:
+        self.address = address
         self.directory = directory
         self._engine = engine
         self.changes = 0
@@ -46,7 +46,7 @@ class Database(ABC):
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Begin a read transaction, which sees a single state of the database; raises `EnvironmentMissing`."""
-        with store_faults(self.place), self._reading_engine().begin() as connection:
+        with store_faults(self.address), self._reading_engine().begin() as connection:
             yield connection
 
     @contextmanager
@@ -56,7 +56,7 @@ class Database(ABC):
         Raises `EnvironmentMissing`, `UsageError` if a row lacks its parent, and `NotConductor` if `conduct` was called
         here, and by another process since.
         """
-        with store_faults(self.place), uninterrupted(), self._writing_engine().begin() as connection:
+        with store_faults(self.address), uninterrupted(), self._writing_engine().begin() as connection:
             if self._epoch is not None:
                 self._require_epoch(connection, self._epoch)
             yield connection
@@ -72,7 +72,7 @@ class Database(ABC):
         conductor, also after the context has ended.
         """
         with self.claim(CONDUCTOR) as claim:
-            with store_faults(self.place), uninterrupted(), self._writing_engine().begin() as connection:
+            with store_faults(self.address), uninterrupted(), self._writing_engine().begin() as connection:
                 first = insert_of(connection, conductor).values(id=1, epoch=1)
                 next_epoch = {"epoch": conductor.c.epoch + 1}
                 taken = first.on_conflict_do_update(index_elements=["id"], set_=next_epoch)
@@ -93,7 +93,7 @@ class Database(ABC):
         statement = select(conductor.c.epoch).with_for_update(read=True)
         if connection.execute(statement).scalar() != epoch:
             raise NotConductor(
-                f"another conductor works on the store {self.place}", hint="start it again: it waits as stand-by"
+                f"another conductor works on the store {self.address}", hint="start it again: it waits as stand-by"
             )
 
     def close(self) -> None:
@@ -124,12 +124,12 @@ class Database(ABC):
         Raises `EnvironmentMissing` for the database of another program or of another version of this one.
         """
         with self.reading() as connection:
-            stored = _stored_revision(connection, self.place)
+            stored = _stored_revision(connection, self.address)
         if stored is None:
             with self.writing() as connection:
                 self._lock_schema(connection)
                 # Another process may have been first.
-                stored = _stored_revision(connection, self.place)
+                stored = _stored_revision(connection, self.address)
                 if stored is None:
                     metadata.create_all(connection, checkfirst=False)
                     connection.execute(store_revision.insert().values(revision=REVISION))
@@ -139,16 +139,16 @@ class Database(ABC):
     def require_schema(self) -> None:
         """Raise `EnvironmentMissing` unless the tables exist and are those of this version."""
         with self.reading() as connection:
-            stored = _stored_revision(connection, self.place)
+            stored = _stored_revision(connection, self.address)
         if stored is None:
-            raise EnvironmentMissing(f"the store {self.place} is empty", hint="name another store with --store")
+            raise EnvironmentMissing(f"the store {self.address} is empty", hint="name another store with --store")
         self._require_revision(stored)
 
     def _require_revision(self, stored: int) -> None:
         if stored != REVISION:
             version, other = ("a newer", "upgrade zerolap") if stored > REVISION else ("an older", "make a new store")
             raise EnvironmentMissing(
-                f"the store {self.place} was written by {version} zerolap (revision {stored}, here {REVISION})",
+                f"the store {self.address} was written by {version} zerolap (revision {stored}, here {REVISION})",
                 hint=f"{other}, or name another one with --store",
             )
 
@@ -169,14 +169,14 @@ def insert_of(connection: Connection, table: Table) -> Any:
     return sqlite_insert(table)
 
 
-def _stored_revision(connection: Connection, place: str) -> int | None:
+def _stored_revision(connection: Connection, address: str) -> int | None:
     """Return the revision of the tables, None for an empty database."""
     names = inspect(connection).get_table_names()
     if not names:
         return None
     if store_revision.name not in names:
         raise EnvironmentMissing(
-            f"{place} is a database of another program, or of a zerolap before its first release",
+            f"{address} is a database of another program, or of a zerolap before its first release",
             hint="name another store with --store",
         )
     return int(connection.execute(select(store_revision.c.revision)).scalar_one())

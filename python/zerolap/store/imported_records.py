@@ -13,7 +13,7 @@ from zerolap.store.database import Database, insert_new, insert_of
 from zerolap.store.tables import imported_point, imported_series
 
 SERIES_AT_ONCE: Final = 200
-"""In one transaction, during which the program cannot be interrupted."""
+"""The number of series in one transaction, during which the program cannot be interrupted."""
 ALL: Final = "*"
 
 

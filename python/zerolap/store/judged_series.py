@@ -15,15 +15,15 @@ from zerolap.records import (
     HistoryCommit,
     HistoryPoint,
     HistorySeries,
-    KeptChange,
-    KeptSeries,
+    PublishedChange,
+    PublishedSeries,
     VersionPoint,
 )
 from zerolap.store.database import insert_new
-from zerolap.store.kept_series import (
+from zerolap.store.series_rows import (
     OF_CHANGE,
     OF_SERIES,
-    KeptPoints,
+    PointColumns,
     change_in,
     points_in,
     series_in,
@@ -31,17 +31,17 @@ from zerolap.store.kept_series import (
 from zerolap.store.tables import kept_change, kept_commit, kept_history, kept_series
 
 DIGITS: Final = 9
-"""Of levels, after the point: a counted change is stated to 0.01 %."""
+"""Decimal places of levels: a counted change is stated to 0.01 %."""
 LONGEST_TEXT: Final = 1000
 """Characters of a subject, a failure or a reason, which others have written."""
 METRICS_OF_GROUPS: Final = ("instructions_per_op", "cpu_ns_per_op")
 """What a commit did to groups of cases is kept of these."""
 IDENTITY: Final = ("repository", "range", "variant", "config", "platform")
-"""The columns that tell a kept history from others."""
+"""The columns that tell a published history from others."""
 
 
 _GroupSteps = dict[tuple[str, str], list[tuple[float, str, bool]]]
-"""By group and metric: the step of each case as a logarithm, the case, and whether it executes the same."""
+"""By group and metric: the step of each case as a logarithm, the case, and whether its code is the same."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def staying_series(
     judged_cases: Collection[str],
     judged: Collection[tuple[str, ...]],
 ) -> list[JudgedSeries]:
-    """Return the kept series of other cases, at the positions that their commits have in the history now."""
+    """Return the published series of other cases, at the positions that their commits have in the history now."""
     new = {commit.commit: position for position, commit in enumerate(history.commits)}
     commits = select(kept_commit.c.position, kept_commit.c.commit).where(kept_commit.c.history == number)
     moved = {row.position: new[row.commit] for row in connection.execute(commits) if row.commit in new}
@@ -103,8 +103,10 @@ def staying_series(
     return staying
 
 
-def _moved(connection: Connection, short: KeptSeries, points: KeptPoints, moved: Mapping[int, int]) -> JudgedSeries:
-    """Return a kept series at other positions, without what is at none of them."""
+def _moved(
+    connection: Connection, short: PublishedSeries, points: PointColumns, moved: Mapping[int, int]
+) -> JudgedSeries:
+    """Return a published series at other positions, without what is at none of them."""
     columns = zip(
         *(points.positions, points.levels, points.lows, points.highs, points.values, points.same_code), strict=True
     )
@@ -142,7 +144,7 @@ def _moved(connection: Connection, short: KeptSeries, points: KeptPoints, moved:
     )
 
 
-def _history_change(change: KeptChange, moved: Mapping[int, int]) -> HistoryChange:
+def _history_change(change: PublishedChange, moved: Mapping[int, int]) -> HistoryChange:
     """Return a change at other positions."""
     fields = {name: getattr(change, name) for name in HistoryChange.model_fields}
     return HistoryChange(**{**fields, "after": moved[change.after], "position": moved[change.position]})

@@ -15,7 +15,7 @@ from zerolap.store.tables import document, metric, platform, series, trial
 BOUNDS_95: Final = 1.96
 """Standard errors on each side of a mean of many values."""
 STUDENT_95: Final = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-"""Those of few values: Student's t at 97.5 % by degrees of freedom, from 1."""
+"""Student's t at 97.5 % by degrees of freedom, from 1: standard errors on each side of a mean of few values."""
 VALUES_AT_ONCE: Final = 400
 """Builds in one condition: databases bound the variables of a statement, and each is used twice."""
 

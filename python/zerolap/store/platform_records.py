@@ -32,9 +32,9 @@ from zerolap.store.tables import (
 )
 
 NEWEST_COMPARISONS: Final = 500
-"""So many of a platform are looked at: a platform changes over time."""
+"""How many of a platform's newest comparisons are read: a platform changes over time."""
 NEWEST_OF_ALL: Final = 2_000
-"""So many reports are looked at for one of a platform by its name."""
+"""How many of the newest reports are searched for a platform by its name."""
 MOST_STATES: Final = 200
 TIMES: Final = tuple(name for name, metric in METRICS.items() if metric.answer == "time")
 WORKS: Final = tuple(name for name, metric in METRICS.items() if metric.answer == "work")

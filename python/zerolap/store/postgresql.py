@@ -18,9 +18,10 @@ from zerolap.store.store_errors import RequestBusy, store_faults
 SCHEMA_LOCK: Final = 0x7A65726F6C6170
 """The key of the lock that a process holds while it changes the schema: "zerolap" in ASCII."""
 IDLE_TRANSACTION_SECONDS: Final = 60
-"""After so long the server ends the session of a process that was stopped, or cut off, amid a transaction."""
+"""How long a transaction may be idle, such as that of a process that was stopped, before the server ends its session.
+"""
 SILENT_SECONDS: Final = 30
-"""After so long a connection to a server that does not even acknowledge packets is given up."""
+"""How long a server may acknowledge no packet before the connection to it is given up."""
 
 
 class PostgresqlDatabase(Database):
@@ -52,11 +53,11 @@ class PostgresqlDatabase(Database):
     @contextmanager
     def claim(self, identity: str) -> Iterator[StoreLock]:
         """Hold an advisory lock on a separate connection; the server releases it when the connection ends."""
-        with store_faults(self.place):
+        with store_faults(self.address):
             session = self._sessions.connect()
         try:
             claim = _SessionClaim(session)
-            with store_faults(self.place):
+            with store_faults(self.address):
                 # With these settings the server detects a lost client machine within two minutes.
                 for setting, seconds in (("idle", 60), ("interval", 15), ("count", 4)):
                     session.execute(text(f"SET tcp_keepalives_{setting} = {seconds}"))

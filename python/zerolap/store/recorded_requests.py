@@ -33,7 +33,7 @@ NAMED_IN_ERRORS: Final = 5
 LAST_CHARACTER: Final = "\U0010ffff"
 OPEN_STATES: Final = ("waiting", "running")
 INTERRUPTED_STATES: Final = (*OPEN_STATES, "interrupted", "cancelled")
-"""Of requests to this machine: one whose process was killed stays open."""
+"""The states of interrupted requests to this machine; the request of a killed process stays open."""
 _FACTS: Final = TypeAdapter(dict[str, str])
 
 

@@ -20,7 +20,7 @@ from zerolap.store.triggers import read_request_ids
 ROWS_AT_ONCE: Final = 100
 """Requests that one transaction removes: others write meanwhile."""
 GRACE_SECONDS: Final = 86_400.0
-"""So long a blob is kept that nothing refers to: what refers to it may be recorded later."""
+"""How long a blob is kept that nothing refers to: a reference to it may be recorded later."""
 
 
 BUILD_SECONDS: Final = 30 * 86_400.0
@@ -97,14 +97,14 @@ def outlived(connection: Connection, retention: Retention, now: float) -> list[s
 
 @dataclass(frozen=True)
 class OutlivedHistory:
-    """A kept history that age and number do not keep; `created` is when it was judged last."""
+    """A published history that age and number do not keep; `created` is when it was judged last."""
 
     number: int
     created: str
 
 
 def outlived_histories(connection: Connection, retention: Retention, now: float) -> list[OutlivedHistory]:
-    """Return the kept histories that age and number do not keep."""
+    """Return the published histories that age and number do not keep."""
     if retention.seconds is None and retention.per_branch is None:
         return []
     oldest = _oldest_kept(retention, now)
@@ -153,7 +153,7 @@ def remove_sweeps(connection: Connection, identities: Collection[str]) -> None:
 
 
 def remove_history(connection: Connection, outlived: OutlivedHistory) -> None:
-    """Remove a kept history with all that belongs to it, unless it was judged again meanwhile."""
+    """Remove a published history with all that belongs to it, unless it was judged again meanwhile."""
     is_meant = (kept_history.c.number == outlived.number, kept_history.c.created == outlived.created)
     connection.execute(delete(kept_history).where(*is_meant))
 

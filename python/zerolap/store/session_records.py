@@ -10,7 +10,7 @@ from zerolap.store.database import Database
 from zerolap.store.tables import session
 
 MOST_SESSIONS: Final = 10_000
-"""So many are kept, the newest: nobody fills the disk by signing in again and again."""
+"""The most sessions that are kept, the newest: signing in again and again does not fill the disk."""
 
 
 @dataclass(frozen=True)

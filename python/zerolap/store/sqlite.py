@@ -79,7 +79,7 @@ class SqliteDatabase(Database):
         """Lock a file named after the request; the kernel releases the lock when the process ends."""
         if REQUEST_ID.fullmatch(identity) is None:
             raise ValueError(f"not the id of a request: {identity!r}")
-        with store_faults(self.place):
+        with store_faults(self.address):
             directory = self.directory / "claims"
             directory.mkdir(exist_ok=True)
             handle = _lock(directory / identity)

@@ -41,13 +41,13 @@ from zerolap.store.dated_records import DatedRecords
 from zerolap.store.default_directory import DEFAULT_DIRECTORY
 from zerolap.store.documents import StoredRow
 from zerolap.store.fleet import FleetRecords
-from zerolap.store.history_records import HistoryRecords
+from zerolap.store.history_measurements import HistoryMeasurements
 from zerolap.store.imported_records import ImportedRecords
-from zerolap.store.kept_histories import KeptHistories
 from zerolap.store.measured_values import MeasuredValues
 from zerolap.store.platform_records import PlatformRecords
+from zerolap.store.published_histories import PublishedHistories
 from zerolap.store.recorded_requests import RecordedRequest, RequestInShort
-from zerolap.store.report_records import ReportRecords
+from zerolap.store.request_listing import RequestListing
 from zerolap.store.retention import Removal, Retention
 from zerolap.store.session_records import SessionRecords
 from zerolap.store.sqlite import SqliteDatabase, can_write
@@ -81,14 +81,14 @@ class Store:
         self.platform_records = PlatformRecords(database)
         self.sessions = SessionRecords(database)
         self.triggers = TriggerRecords(database)
-        self.history = HistoryRecords(database)
+        self.history = HistoryMeasurements(database)
         self.imported = ImportedRecords(database)
         self.measured = MeasuredValues(database)
         self.stacks = StackRecords(database)
         self.work = WorkRecords(database)
-        self.kept_histories = KeptHistories(database)
+        self.published_histories = PublishedHistories(database)
         self.dated = DatedRecords(database)
-        self.reports = ReportRecords(database)
+        self.reports = RequestListing(database)
         self.sweeps = SweepRecords(database, blobs)
         self._database = database
 
@@ -141,9 +141,9 @@ class Store:
         return cls(PostgresqlDatabase.open(url, busy_seconds), blobs)
 
     @property
-    def place(self) -> str:
+    def address(self) -> str:
         """The location of the results: a file, or a URL without its password."""
-        return self._database.place
+        return self._database.address
 
     @property
     def changes(self) -> int:

@@ -28,7 +28,7 @@ ROWS_AT_ONCE: Final = 500
 RESULTS_OF_BUILD: Final = 1_000
 COMPARISONS_OF_BUILD: Final = 100
 RESULTS_EXAMINED: Final = 200
-"""Of the newest; whether one has call graphs is a look at its trials."""
+"""How many of the newest results are examined for call graphs, which takes a look at their trials."""
 
 _Kept = TypeVar("_Kept", CountedWork, GroupWork)
 
@@ -71,7 +71,7 @@ class WorkRecords:
     def graphs_of_result(self, result: str, side: Side) -> list[CountedGraph]:
         """Return the newest valid call graph of each case of one side of a comparison or run, by case.
 
-        Where one has the calls of a count build, it is that one.
+        A call graph with the calls of a count build is preferred.
         """
         return self._newest(trial.c.request_id == result, trial.c.side == side)
 

@@ -17,7 +17,7 @@ class Readers:
         self._github = github
 
     async def permits(self, login: str) -> bool:
-        """Return whether a person may read; raises `GitHubUnavailable` and `GitHubAnswerUnusable`."""
+        """Return whether a person may read; raises `GitHubUnavailable` and `GitHubResponseUnusable`."""
         if any(repository.is_actor(login) for repository in self._repositories):
             return True
         for repository in self._repositories:

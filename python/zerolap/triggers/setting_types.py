@@ -107,7 +107,7 @@ def _checked_secret_url(secret: SecretStr) -> SecretStr:
     return secret
 
 
-def _place_of_cases(text: str, info: ValidationInfo) -> str:
+def _location_of_cases(text: str, info: ValidationInfo) -> str:
     path = _in_directory(text, info)
     return str(path) if path.exists() else text
 
@@ -145,7 +145,7 @@ SettingPath = Annotated[Path, BeforeValidator(_in_directory)]
 Budget = Annotated[float, BeforeValidator(_seconds)]
 Url = Annotated[str, AfterValidator(_checked_url)]
 WebUrl = Annotated[Url, AfterValidator(_checked_web_url)]
-CasesPlace = Annotated[str, AfterValidator(_place_of_cases)]
+CasesLocation = Annotated[str, AfterValidator(_location_of_cases)]
 """A directory or file of cases, relative to the settings, or the name of a suite."""
 Remote = Annotated[str, AfterValidator(_checked_remote)]
 """A URL that git can fetch from, or the path of a repository, relative to the settings; empty for none."""

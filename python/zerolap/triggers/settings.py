@@ -29,7 +29,7 @@ from zerolap.records import FailOn, FirstFault
 from zerolap.triggers.names import BRANCHES, TAGS, Login, RefName, RepositoryName, is_same_name
 from zerolap.triggers.setting_types import (
     Budget,
-    CasesPlace,
+    CasesLocation,
     Engine,
     Glob,
     Remote,
@@ -139,7 +139,7 @@ class Measuring(_Part):
 
     platforms: tuple[str, ...] = ()
     cases: tuple[Glob, ...] = ()
-    cases_directory: CasesPlace | None = None
+    cases_directory: CasesLocation | None = None
     engines: Annotated[tuple[Engine, ...], Field(min_length=1)] | None = None
     budget_seconds: Budget | None = Field(default=None, alias="budget")
     fail_on: FailOn = "regression"
@@ -397,10 +397,10 @@ def _usage_error(place: str, fault: ValidationError) -> UsageError:
     if first.kind == "missing":
         what, hint = "this has to be set", "docs/zero-touch.md lists the settings"
     elif first.kind == "extra_forbidden":
-        what, hint = "there is no such setting", _hint_for(first.place.rpartition(".")[2])
+        what, hint = "there is no such setting", _hint_for(first.location.rpartition(".")[2])
     elif isinstance(first.cause, SettingFault):
         what, hint = first.cause.message, first.cause.hint
-    return UsageError(": ".join(filter(None, [place, first.place, what])), hint)
+    return UsageError(": ".join(filter(None, [place, first.location, what])), hint)
 
 
 def _hint_for(name: str) -> str:

@@ -98,9 +98,9 @@ export interface Carrier {
 /**
  * A case of the same two builds, or builds of the same two commits, on both platforms.
  *
- * The results are those of the same metric on both platforms, one that the verdict of either rests on, or of none.
- * `agreement` is whether both verdicts are the same; those on identical code are the same as `same`. `invalid`: one
- * is no verdict on a change, such as that of a case which was invalid there. Those that differ are first.
+ * Both results are of one metric, on which the verdict of a platform rests, or of no metric. `agreement` states
+ * whether the verdicts agree, where `identical` counts as `same`; it is `invalid` if a platform has no verdict on a
+ * change, such as for an invalid case. Cases whose verdicts differ come first.
  */
 export interface CaseOnBoth {
   case: string;
@@ -319,11 +319,11 @@ export interface CommitDifference {
 /**
  * A commit in a history.
  *
- * `is_same_program`: its program is that of the commit before. `after` is the one before it, null for the first.
- * `drifts` are those that it is in, or that begin after it.
+ * `after` is the commit before, null for the first; `is_same_program`: both have the same program. `drifts` contain
+ * the commit, or begin after it.
  */
 export interface CommitInHistory {
-  history: KeptHistory;
+  history: PublishedHistory;
   after: ListedCommit | null;
   failure: string | null;
   is_built: boolean;
@@ -337,7 +337,7 @@ export interface CommitInHistory {
 
 /** The newest commits of a history, in its order; `earlier` is how many it has before them. */
 export interface CommitStrip {
-  history: KeptHistory;
+  history: PublishedHistory;
   commits: Array<StripCommit>;
   earlier: number;
 }
@@ -629,7 +629,7 @@ export interface Finding {
  * An agent; `since` is when its state began, empty where that is not known.
  *
  * `seen` is its last report, `refusal` why it is given no jobs, `fingerprint` that of its machine, empty where its
- * report cannot be read. `runs` is what it does now, `ran` what it has ended last.
+ * report cannot be read. `runs` is its current job, `ran` its last one.
  */
 export interface FleetAgent {
   name: string;
@@ -682,7 +682,11 @@ export interface FleetJob {
   reason: string;
 }
 
-/** A platform: its builder, its agents that take jobs, and its jobs that have not ended; `oldest` is one's age. */
+/**
+ * A platform: its builder, its agents that take jobs, and its open jobs.
+ *
+ * `oldest` is when the oldest open job was recorded.
+ */
 export interface FleetQueue {
   platform: string;
   builder: string;
@@ -800,18 +804,6 @@ export interface JobFailure {
   hint: string;
   log: string;
   is_cut: boolean;
-}
-
-/** A kept history; `created` is when it was judged (ISO 8601), `platform` a fingerprint. */
-export interface KeptHistory {
-  number: number;
-  repository: string;
-  range: string;
-  variant: string;
-  config: Record<string, string>;
-  platform: string;
-  platform_name: string;
-  created: string;
 }
 
 /**
@@ -1066,9 +1058,9 @@ export interface ListedTrial {
 /**
  * A trigger with what came of it.
  *
- * `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is where the pull
- * request that it is about is read on GitHub, null without one and where that is not known. `requests` are the first
- * 20 of the `request_count` that it has led to.
+ * `delivery` is GitHub's id of the webhook that caused it, empty for another cause. `pull_request` is the address of
+ * its pull request on GitHub, null if there is none or the address is not known. `requests` are the first 20 of its
+ * `request_count` requests.
  */
 export interface ListedTrigger {
   id: string;
@@ -1366,7 +1358,7 @@ export interface Platform {
   facts: Record<string, string>;
 }
 
-/** A state that was seen first at `first_seen`, with what differs from the state that was new before it. */
+/** A new state of a platform: when it was seen first, and its differences from the state before. */
 export interface PlatformChange {
   first_seen: string;
   changes: Array<FactChange>;
@@ -1501,6 +1493,18 @@ export interface ProfiledSide {
   cpu_ns_per_op: number | null;
   cpu_error: number;
   weight: number;
+}
+
+/** A published history; `created` is when it was judged (ISO 8601), `platform` a fingerprint. */
+export interface PublishedHistory {
+  number: number;
+  repository: string;
+  range: string;
+  variant: string;
+  config: Record<string, string>;
+  platform: string;
+  platform_name: string;
+  created: string;
 }
 
 /**
@@ -1659,7 +1663,7 @@ export interface SampledLines {
 /** What a text names, at most 20 of each kind. */
 export interface SearchResults {
   commits: Array<NamedCommit>;
-  histories: Array<KeptHistory>;
+  histories: Array<PublishedHistory>;
   requests: Array<ListedReport>;
   cases: Array<MatchingCase>;
 }
@@ -1711,7 +1715,7 @@ export interface SeriesCase {
  * histories of which times are shown.
  */
 export interface SeriesChart {
-  histories: Array<KeptHistory>;
+  histories: Array<PublishedHistory>;
   commits: Array<ChartCommit>;
   total: number;
   lines: Array<ChartLine>;
@@ -1722,7 +1726,7 @@ export interface SeriesChart {
 
 /** All series by cases; `metrics` are those of any, the one with most series first. */
 export interface SeriesList {
-  histories: Array<KeptHistory>;
+  histories: Array<PublishedHistory>;
   cases: Array<SeriesCase>;
   metrics: Array<string>;
 }
@@ -2407,8 +2411,8 @@ export interface Verdict {
  * history and metric: the cells contain them.
  */
 export interface VersionMap {
-  histories: Array<KeptHistory>;
-  history: KeptHistory | null;
+  histories: Array<PublishedHistory>;
+  history: PublishedHistory | null;
   metrics: Array<string>;
   metric: string;
   better: string | null;
@@ -2887,8 +2891,8 @@ export const OUTCOMES = [
 export const WORDS: Record<string, string> = {
   "regression": "a change for the worse or for the better: its interval lies beyond 0, and the estimate beyond the minimum effect",
   "improvement": "a change for the worse or for the better: its interval lies beyond 0, and the estimate beyond the minimum effect",
-  "same": "the change is too small to matter: its interval lies within the margin; of instructions also one that the places of strings account for",
-  "unsure": "the trials can neither show a change nor exclude one, or figures speak against each other",
+  "same": "the change is too small to matter: by a test of equivalence, its interval lies within the margin; of instructions also one that the places of strings account for",
+  "unsure": "the trials can neither show a change nor exclude one, or figures speak against each other; more trials, or a quieter machine, may decide",
   "identical": "of work: both sides execute the same instructions but for addresses, on the same constants, equally often",
   "estimate": "its most probable size",
   "interval": "the range in which it lies with the confidence level",
@@ -2912,7 +2916,7 @@ export const WORDS: Record<string, string> = {
   "platform": "a machine, known by its fingerprint: processors, caches, memory, virtualisation",
   "topology": "how builds are deployed: standalone, io-threads, primary with replicas, cluster",
   "finding": "an explanation or an opportunity, with evidence, predicted gain and confidence",
-  "seed": "of a request: the source of all its random choices, from which blocks get theirs; drawn for each request, unless one is given",
+  "seed": "of a request: the source of all its random choices, from which blocks get theirs; a random one for each request, unless one is given",
   "build": "the artifact: source + variant, named by the digest of what went in"
 };
 

@@ -6,7 +6,7 @@ from zerolap.explain.detectors.built_in import (
 )
 from zerolap.explain.detectors.detector import (
     CaseEvidence as CaseEvidence,
-    CodePlace as CodePlace,
+    CodeLocation as CodeLocation,
     Detector as Detector,
     Saving as Saving,
 )

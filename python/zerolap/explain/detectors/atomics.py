@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving
+from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
@@ -34,7 +34,7 @@ def _opportunity(evidence: CaseEvidence, name: str, times: float) -> CaseOpportu
         return None
     return evidence.opportunity(
         Atomics.name,
-        CodePlace(function),
+        CodeLocation(function),
         Saving({function: times}, PART, UNCOUNTED.times(times)),
         confidence="low",
         evidence={"locked_instructions_per_op": times},

@@ -5,7 +5,7 @@ from typing import Final
 from zerolap.explain.allocations import asks_for_size, is_allocator
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named, often
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
@@ -46,7 +46,7 @@ def _opportunity(evidence: CaseEvidence, asking: list[Calls]) -> CaseOpportunity
     return evidence.opportunity(
         BlockSizes.name,
         # One place for all cases, whichever wrapper asks most in each.
-        CodePlace(asked, by_size[0].caller, [line for calls in asking for line in calls.lines]),
+        CodeLocation(asked, by_size[0].caller, [line for calls in asking for line in calls.lines]),
         Saving(evidence.index.costs_of(asking), PART),
         confidence="medium",
         evidence={"questions_per_op": number, "instructions_per_op": instructions},

@@ -5,7 +5,7 @@ from typing import Final
 
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named, often
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
@@ -61,7 +61,7 @@ def _opportunity(evidence: CaseEvidence, owner: FunctionKey, read: list[tuple[Ca
     readers = named(dict.fromkeys(calls.callee for calls, _ in read))
     return evidence.opportunity(
         ClockReadings.name,
-        CodePlace(owner, read[0][0].caller, [line for calls, _ in read for line in calls.lines]),
+        CodeLocation(owner, read[0][0].caller, [line for calls, _ in read for line in calls.lines]),
         Saving(
             evidence.index.costs_of(calls for calls, _ in read if calls.instructions > 0),
             PART,

@@ -5,7 +5,7 @@ from typing import Final
 
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named
+from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
@@ -47,7 +47,7 @@ def _opportunity(evidence: CaseEvidence, asking: list[Calls]) -> CaseOpportunity
     tables = named(dict.fromkeys(calls.callee for calls in asking))
     return evidence.opportunity(
         CommandLookups.name,
-        CodePlace(
+        CodeLocation(
             owner if _looks_up(owner) else most.caller, most.caller, [line for calls in asking for line in calls.lines]
         ),
         Saving(evidence.index.costs_of(asking), PART),

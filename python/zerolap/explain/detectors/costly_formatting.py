@@ -7,7 +7,7 @@ from typing import Final
 
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named, often
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
@@ -152,7 +152,7 @@ def _opportunity(evidence: CaseEvidence, owner: FunctionKey, of_owner: Sequence[
         twice = f", {often(each)} each time that it is called"
     return evidence.opportunity(
         CostlyFormatting.name,
-        CodePlace(owner, all_calls[0].caller, [line for calls in all_calls for line in calls.lines]),
+        CodeLocation(owner, all_calls[0].caller, [line for calls in all_calls for line in calls.lines]),
         Saving(index.costs_of(all_calls), sink.part),
         confidence="medium" if sink in (NUMBERS, ASSEMBLED) else "high",
         evidence=figures,

@@ -164,7 +164,7 @@ class CaseEvidence:
     def opportunity(
         self,
         detector: str,
-        place: "CodePlace",
+        location: "CodeLocation",
         saving: "Saving",
         *,
         confidence: Confidence,
@@ -172,13 +172,13 @@ class CaseEvidence:
         text: str,
     ) -> CaseOpportunity:
         """Return an opportunity of this case, its names bounded."""
-        name, file = place.function
+        name, file = location.function
         return CaseOpportunity(
             detector=detector,
-            function=shown(place.function),
+            function=shown(location.function),
             file=file[:LONGEST_NAME],
-            lines=tuple(f"{of[:LONGEST_NAME]}:{line}" for of, line in sorted(set(place.lines))[:MOST_LINES]),
-            frames=self.frames(place.function, place.caller),
+            lines=tuple(f"{of[:LONGEST_NAME]}:{line}" for of, line in sorted(set(location.lines))[:MOST_LINES]),
+            frames=self.frames(location.function, location.caller),
             category=category_of(name, file),
             saved_instructions_per_op=saving.instructions,
             uncounted_instructions_per_op=saving.uncounted,
@@ -226,7 +226,7 @@ class CaseEvidence:
 
 
 @dataclass(frozen=True)
-class CodePlace:
+class CodeLocation:
     """Where an opportunity lies: a function, another that calls it or that it is inlined into, and lines of calls."""
 
     function: FunctionKey

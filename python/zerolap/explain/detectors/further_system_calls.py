@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named, often
 from zerolap.explain.stated_figures import figure
 from zerolap.records import NO_SAVING, CaseOpportunity, Estimate
 
@@ -60,7 +60,7 @@ def _opportunity(evidence: CaseEvidence, owner: FunctionKey, made: dict[Function
     number = sum(made.values())
     return evidence.opportunity(
         SystemCalls.name,
-        CodePlace(owner),
+        CodeLocation(owner),
         Saving({}, NO_SAVING, UNCOUNTED.times(number)),
         confidence="medium",
         evidence={"syscalls_per_op": number},

@@ -7,12 +7,12 @@ from typing import Final
 from zerolap.explain.allocations import ALLOCATES, MAKES_ROOM, REALLOCATES, is_wrapper, keeps_data
 from zerolap.explain.call_index import Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, often
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
 FEWEST: Final = 0.5
-"""From so many times per call on, memory usually grows."""
+"""How often per call memory has to be allocated, and enlarged, to be reported."""
 PART: Final = Estimate(low=0.5, expected=0.9, high=1.0)
 """The part of the cost of growing that the right size saves; less where the size has to be computed first."""
 
@@ -75,7 +75,7 @@ def _opportunity(
     costs = _costs_of_growth(evidence, growing, growth)
     return evidence.opportunity(
         GrowingMemory.name,
-        CodePlace(function, lines=[line for calls in growing for line in calls.lines]),
+        CodeLocation(function, lines=[line for calls in growing for line in calls.lines]),
         Saving(costs, PART),
         confidence="medium",
         evidence={"allocations_per_op": allocated * entered, "growths_per_op": grown * entered},

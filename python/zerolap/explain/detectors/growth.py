@@ -14,11 +14,11 @@ SAME_SIZE: Final = 1.2
 MARGIN: Final = 1.25
 """A cost that is so many times as large grew faster than that of a sort: a full buffer, say, makes smaller steps."""
 MOST_JUDGED: Final = 2
-"""So many of the largest sizes all have to be dear: growth may show with many elements only."""
+"""How many of the largest sizes all have to be costly: growth may show only with many elements."""
 LEAST_STEEP: Final = 1.1
 """The exponent from which on costs grow faster than in proportion."""
 FEWEST_OF_CURVE: Final = 3
-"""So many sizes are needed to tell costs that grow from those that are the same for any size."""
+"""The fewest sizes that show whether a cost grows."""
 
 
 @dataclass(frozen=True)

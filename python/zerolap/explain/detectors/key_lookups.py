@@ -9,7 +9,7 @@ from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import (
     OF_COUNT_BUILD,
     CaseEvidence,
-    CodePlace,
+    CodeLocation,
     Saving,
     counted_in,
     named,
@@ -86,7 +86,7 @@ def _opportunity(evidence: CaseEvidence, entry: FunctionKey, times: float) -> Ca
     place = _common(evidence, entry)
     return evidence.opportunity(
         KeyLookups.name,
-        CodePlace(place, lines=_lines_of(evidence, place, [calls for calls, _ in questions])),
+        CodeLocation(place, lines=_lines_of(evidence, place, [calls for calls, _ in questions])),
         Saving(costs, part),
         confidence="medium",
         evidence={

@@ -6,7 +6,7 @@ from typing import Final
 
 from zerolap.explain.call_index import CallIndex, Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often, shown
+from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named, often, shown
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
@@ -68,7 +68,7 @@ def _computed(evidence: CaseEvidence, owner: FunctionKey, all_calls: list[Calls]
         each = f", {often(number / entered)} each time that it is called"
     return evidence.opportunity(
         Mathematics.name,
-        CodePlace(owner, all_calls[0].caller, [line for calls in all_calls for line in calls.lines]),
+        CodeLocation(owner, all_calls[0].caller, [line for calls in all_calls for line in calls.lines]),
         Saving(evidence.index.costs_of(all_calls), PART),
         confidence="low",
         evidence=figures,
@@ -94,7 +94,7 @@ def _computed_again(evidence: CaseEvidence, owner: FunctionKey, all_calls: list[
     costs = index.costs_below({owner: number})
     return evidence.opportunity(
         Mathematics.name,
-        CodePlace(owner, lines=[line for calls, _ in made for line in calls.lines]),
+        CodeLocation(owner, lines=[line for calls, _ in made for line in calls.lines]),
         Saving(costs, FURTHER),
         confidence="low",
         evidence={"further_calls_per_op": number, "further_instructions_per_op": sum(costs.values())},

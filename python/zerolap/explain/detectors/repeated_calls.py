@@ -13,7 +13,7 @@ from zerolap.explain.detectors.detector import (
     OF_COUNT_BUILD,
     SMALLEST_SHARE,
     CaseEvidence,
-    CodePlace,
+    CodeLocation,
     Saving,
     counted_in,
     named,
@@ -25,7 +25,7 @@ from zerolap.records import CaseOpportunity, Category, Estimate
 IF_EQUAL: Final = "; where the arguments are the same, once would do"
 """The end of a sentence until arguments were looked at."""
 MOST_CALLS: Final = 4
-"""More calls are those of a loop."""
+"""The most calls of a request that are reported as repeated; more are those of a loop."""
 WHOLE: Final = 0.02
 """A number of calls may differ from a whole number by this."""
 DEEPEST: Final = 6
@@ -188,7 +188,7 @@ def _opportunity(evidence: CaseEvidence, repeated: _Repeated, costs: "_Costs") -
     ways = f", also through {named(dict.fromkeys(through))}" if through else ""
     return evidence.opportunity(
         RepeatedCalls.name,
-        CodePlace(repeated.function, repeated.beginning, [line for way in repeated.through for line in way.lines]),
+        CodeLocation(repeated.function, repeated.beginning, [line for way in repeated.through for line in way.lines]),
         # Other arguments make all of the calls necessary.
         Saving(costs.of(repeated), Estimate(low=0.0, expected=repeated.part, high=repeated.part)),
         confidence="medium",

@@ -9,7 +9,7 @@ from zerolap.explain.cost_graph import FunctionKey
 from zerolap.explain.detectors.detector import (
     OF_COUNT_BUILD,
     CaseEvidence,
-    CodePlace,
+    CodeLocation,
     Saving,
     counted_in,
     named,
@@ -107,7 +107,7 @@ def _opportunity(evidence: CaseEvidence, function: FunctionKey) -> CaseOpportuni
     count_build = evidence.are_of_count_build(entering)
     return evidence.opportunity(
         RepeatedChecks.name,
-        CodePlace(function, most.caller, [line for calls in made for line in calls.lines]),
+        CodeLocation(function, most.caller, [line for calls in made for line in calls.lines]),
         Saving(index.costs_of(made), Estimate(low=part / 2, expected=part * (1 - KEPT), high=part)),
         confidence="high",
         evidence={

@@ -15,7 +15,7 @@ from zerolap.explain.allocations import (
 )
 from zerolap.explain.call_index import CallIndex, Calls
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving, named, often
+from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving, named, often
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
@@ -158,7 +158,9 @@ def _blocks(evidence: CaseEvidence, function: FunctionKey, moved: _MovedMemory) 
     )
     return evidence.opportunity(
         ShortLivedMemory.name,
-        CodePlace(function, lines=[line for calls in made if calls in (allocating, freeing) for line in calls.lines]),
+        CodeLocation(
+            function, lines=[line for calls in made if calls in (allocating, freeing) for line in calls.lines]
+        ),
         Saving(costs, PART),
         confidence="medium",
         evidence={"blocks_per_op": blocks, "instructions_per_op": sum(costs.values())},
@@ -184,7 +186,7 @@ def _table(evidence: CaseEvidence, function: FunctionKey, moved: _MovedMemory) -
     costs = index.costs_below({callee: times * entered for callee, times in (additions | releases).items()})
     return evidence.opportunity(
         ShortLivedMemory.name,
-        CodePlace(
+        CodeLocation(
             function,
             lines=[line for calls in made if calls.callee in additions | releases for line in calls.lines],
         ),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import CodePlace, Saving
+from zerolap.explain.detectors.detector import CodeLocation, Saving
 from zerolap.explain.detectors.group_detector import CaseGroup, SizedCase
 from zerolap.explain.detectors.growth import (
     Point,
@@ -167,7 +167,7 @@ def _opportunity(way: _Way, sized: SizedCase, growth: _Growth) -> CaseOpportunit
     caller = max(callers.values(), key=lambda calls: calls.instructions, default=None)
     return sized.evidence.opportunity(
         SuperLinear.name,
-        CodePlace(function, None if caller is None else caller.caller, () if caller is None else caller.lines),
+        CodeLocation(function, None if caller is None else caller.caller, () if caller is None else caller.lines),
         Saving(costs, part),
         confidence=_confidence(sized, growth),
         evidence=_evidence(way.group, growth),

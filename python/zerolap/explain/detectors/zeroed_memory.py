@@ -6,7 +6,7 @@ from typing import Final
 
 from zerolap.explain.categories import category_of
 from zerolap.explain.cost_graph import FunctionKey
-from zerolap.explain.detectors.detector import CaseEvidence, CodePlace, Saving
+from zerolap.explain.detectors.detector import CaseEvidence, CodeLocation, Saving
 from zerolap.explain.stated_figures import figure
 from zerolap.records import CaseOpportunity, Estimate
 
@@ -67,7 +67,7 @@ def _opportunity(evidence: CaseEvidence, function: FunctionKey, clearing: _Clear
     instructions = sum(clearing.costs.values())
     return evidence.opportunity(
         ZeroedMemory.name,
-        CodePlace(function, clearing.holder),
+        CodeLocation(function, clearing.holder),
         Saving(clearing.costs, PART),
         confidence="medium",
         evidence={"instructions_per_op": instructions},

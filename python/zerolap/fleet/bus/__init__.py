@@ -1,7 +1,7 @@
 """Jobs over NATS JetStream: the connections of the conductor and of agents to a bus on another machine.
 
-`zerolap.fleet.setup` writes the server's configuration, with an account for the conductor, which holds the
-queues, and one for each agent, into which nothing is imported but what that agent needs.
+`zerolap.fleet.setup` writes the server's configuration. The account of the conductor holds the queues; each agent has
+an account of its own, which imports only what the agent needs.
 """
 
 from zerolap.fleet.bus.dispatcher import JetStreamDispatcher as JetStreamDispatcher

@@ -47,13 +47,13 @@ API_SECONDS: Final = 5.0
 PUBLISH_SECONDS: Final = 10.0
 PUBLISHED_AT_ONCE: Final = 1000
 HEADER_BYTES: Final = 1024
-"""Of a message, which the server counts as a part of it: more than there ever are."""
+"""More bytes than the headers of a message have; the server counts them as a part of the message."""
 DUPLICATE_SECONDS: Final = 120
 MOST_WAITING_AGENTS: Final = 4096
 LONGEST_WAIT_SECONDS: Final = 30
 """A request that is to wait for longer is refused, so that no agent can fill the list of those who wait."""
 NOTICE_SECONDS: Final = 2
-"""After so long a notice is dropped that no agent has waited for: all were busy, and look for jobs by themselves."""
+"""How long a notice is kept that no agent waits for: busy agents look for jobs by themselves later."""
 
 NO_MESSAGE: Final = 10037
 NO_STREAM: Final = 10059
@@ -225,7 +225,7 @@ class JetStreamDispatcher:
 
     # Agents.
 
-    async def answer(self, answering: Answering) -> None:
+    async def reply(self, answering: Answering) -> None:
         """Have the messages of agents answered from now on, several at a time."""
         is_first = self._answering is None
         self._answering = answering
@@ -237,7 +237,7 @@ class JetStreamDispatcher:
         wanted = set(agents)
         for name in self._inboxes.keys() - wanted:
             await self._inboxes.pop(name).close()
-        added = {name: AgentInbox(name, self._answer, self._spawn) for name in wanted - self._inboxes.keys()}
+        added = {name: AgentInbox(name, self._reply, self._spawn) for name in wanted - self._inboxes.keys()}
         self._inboxes |= added
         if self._answering is not None:
             await self._open(added.values())
@@ -265,7 +265,7 @@ class JetStreamDispatcher:
                 for inbox in list(inboxes):
                     await inbox.open(session)
 
-    async def _answer(self, name: AgentName, message: Msg) -> None:
+    async def _reply(self, name: AgentName, message: Msg) -> None:
         if self._answering is None:
             return
         try:

@@ -1,6 +1,6 @@
 """The messages of one agent to the conductor: a subscription, places and a rate of its own.
 
-What an agent sends beyond its share is dropped, and one that goes on is not listened to for a while: without a
+What an agent sends beyond its allowance is dropped, and one that goes on is not listened to for a while: without a
 subscription the server keeps its messages to itself, and the connection of the conductor is left to all others.
 """
 
@@ -18,8 +18,9 @@ from zerolap.fleet.bus.bus_connection import BUS_FAULTS, Session, agent_subject
 from zerolap.fleet.delivery import AgentName
 
 PLACES: Final = 64
-"""So many messages of an agent wait or are being answered at a time. An agent that works sends at most three at once;
-more are there only while the store cannot be used, when it repeats them."""
+"""The most messages of an agent that wait for a reply at a time. A working agent sends at most three at once, and
+repeats them only while the store cannot be used.
+"""
 PLACES_BYTES: Final = 8 << 20
 COST_BYTES: Final = 16 << 10
 """A message costs 1, and 1 more for each of so many bytes."""
@@ -32,7 +33,7 @@ DROPPED_COST_PER_SECOND: Final = 10.0
 REST_SECONDS: Final = 30.0
 PENDING_MESSAGES: Final = 4096
 PENDING_BYTES: Final = 32 << 20
-"""That the client keeps of what came in at once, before it is looked at."""
+"""The most bytes of received messages that the client keeps before they are looked at."""
 
 log = structlog.get_logger("zerolap.bus")
 
@@ -47,7 +48,7 @@ class AgentInbox:
         spawn: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         self._name = name
-        self._answer = answer
+        self._reply = answer
         self._spawn = spawn
         self._rate = Allowance(MOST_COST, COST_PER_SECOND)
         self._dropped = Allowance(MOST_DROPPED_COST, DROPPED_COST_PER_SECOND)
@@ -91,15 +92,15 @@ class AgentInbox:
         if self._places < PLACES and self._places_bytes + size_bytes <= PLACES_BYTES:
             self._places += 1
             self._places_bytes += size_bytes
-            self._spawn(self._answer_in_turn(message, cost))
+            self._spawn(self._reply_in_turn(message, cost))
         elif not self._dropped.take(cost):
             self._rest()
 
-    async def _answer_in_turn(self, message: Msg, cost: int) -> None:
+    async def _reply_in_turn(self, message: Msg, cost: int) -> None:
         try:
             if wait_seconds := self._rate.take_in_advance(cost):
                 await asyncio.sleep(wait_seconds)
-            await self._answer(self._name, message)
+            await self._reply(self._name, message)
         finally:
             self._places -= 1
             self._places_bytes -= len(message.data)

@@ -31,17 +31,15 @@ from zerolap.fleet.setup.credentials import AgentCredentials
 from zerolap.records import PRIORITIES, EnvironmentMissing
 
 QUICK_SECONDS: Final = 2.0
-"""So long an agent waits to hear whether there is a job of a priority before it asks for the next priority."""
+"""How long an agent waits for a job of one priority before it asks for the next priority."""
 UNANSWERED_SECONDS: Final = 30.0
-"""So long after a request that was not answered no other is sent for the same priority: the answer may come yet.
-
-The server does not answer while as many jobs are with agents as there are machines, until a job ends.
+"""How long after a request without a reply no other is sent for the same priority, as the reply may still come. The
+server does not reply while as many jobs are with agents as there are machines, until a job ends.
 """
 FIRST_POLL_SECONDS: Final = 0.25
 POLL_SECONDS: Final = 5.0
-"""After so long an agent looks for jobs without a notice, sooner if it has just had a job.
-
-There is no notice of jobs that are delivered again.
+"""How often an agent looks for jobs without a notice, and sooner after it has had a job. There is no notice of jobs
+that are delivered again.
 """
 RETRY_SECONDS: Final = 1.0
 LEAST_DELAY_SECONDS: Final = 0.05

@@ -26,7 +26,7 @@ from zerolap.fleet.setup.directory import (
 from zerolap.fleet.setup.join_messages import (
     AUTHORITY_PATH as AUTHORITY_PATH,
     JOIN_PATH as JOIN_PATH,
-    JoinAnswer as JoinAnswer,
+    JoinReply as JoinReply,
     JoinRequest as JoinRequest,
     JoinToken as JoinToken,
     join as join,

@@ -16,12 +16,12 @@ from zerolap.records import PRIORITIES
 
 PROCESS_NUMBER: Final = "bus.pid"
 MAX_PAYLOAD_BYTES: Final = 8 << 20
-"""Of a job, and of an answer to an agent."""
+"""The largest job, and the largest reply to an agent."""
 MAX_AGENT_PAYLOAD_BYTES: Final = 1 << 20
-"""Of a message of an agent; with a larger one the bus closes its connection."""
+"""The largest message of an agent; the bus closes the connection that sends a larger one."""
 MOST_JOBS_BYTES: Final = 1 << 30
 MOST_REPORTS_BYTES: Final = 64 << 20
-"""Of the stream of notices, and of that of jobs that were delivered too often."""
+"""The size of the stream of notices, and of the stream of jobs that were delivered too often."""
 MOST_MEMORY_BYTES: Final = MOST_JOBS_BYTES + 4 * MOST_REPORTS_BYTES
 MOST_FILES_BYTES: Final = 1 << 30
 MOST_CONNECTIONS: Final = 8

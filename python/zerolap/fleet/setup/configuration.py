@@ -104,8 +104,8 @@ class ConductorEntry(FilePart):
 class FleetConfiguration(FilePart):
     """What `fleet.toml` says.
 
-    `bus` is the address by which agents and the conductor reach the bus, `listen` the one that it listens on, and
-    `certificate_names` are further names and IP addresses by which it may be reached. `artifacts` is the URL of the
+    Agents and the conductor reach the bus at the address `bus`, which listens on the address `listen`;
+    `certificate_names` are further names and IP addresses of the bus. `artifacts` is the URL of the
     server of builds and sources. `conductor` is for the unit of `zerolap serve`.
     """
 

@@ -43,7 +43,7 @@ class JoinRequest(BaseModel):
     key: PublicKey
 
 
-class JoinAnswer(BaseModel):
+class JoinReply(BaseModel):
     """What an agent needs to know; fields that a newer conductor adds are ignored."""
 
     model_config = ConfigDict(frozen=True)
@@ -126,14 +126,14 @@ def join(address: str, token: JoinToken, directory: Path | None) -> JoinedAgent:
     with httpx.Client(base_url=address, verify=trust, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
         content = _sent(client, "POST", JOIN_PATH, json=request.model_dump())
     try:
-        answer = JoinAnswer.model_validate_json(content)
+        answer = JoinReply.model_validate_json(content)
     except ValidationError as fault:
         what = FirstFault.of(fault).what
         raise EnvironmentMissing(f"{address} answers something else than a fleet: {what}") from fault
     return _written(answer, key, authority, directory or Path(answer.agent))
 
 
-def _written(answer: JoinAnswer, key: AgentKey, authority: str, directory: Path) -> JoinedAgent:
+def _written(answer: JoinReply, key: AgentKey, authority: str, directory: Path) -> JoinedAgent:
     directory = directory.resolve()
     directory.mkdir(parents=True, exist_ok=True)
     credentials = AgentCredentials(

@@ -44,7 +44,7 @@ def validated(content: Mapping[str, Any], kind: type[AnyPart], subject: str, hin
     except ValidationError as fault:
         first = FirstFault.of(fault, leaving_out=["[key]"])
         what = SAID_OF.get(first.kind, first.what)
-        raise UsageError(": ".join(filter(None, [subject, first.place, what])), hint) from fault
+        raise UsageError(": ".join(filter(None, [subject, first.location, what])), hint) from fault
 
 
 def write(path: Path, text: str, mode: int = OWNER_ONLY) -> None:

@@ -13,7 +13,7 @@ from zerolap.errors import UsageError
 UNITS: Final = "units"
 TEMPLATES: Final = "systemd"
 NATS_SERVER: Final = "/usr/local/bin/nats-server"
-"""Where nats-server is expected that is not on the PATH."""
+"""Where nats-server is expected when it is not on the PATH."""
 
 
 @dataclass(frozen=True)

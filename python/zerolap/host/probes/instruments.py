@@ -5,7 +5,7 @@ from pathlib import Path
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.hardware_counters import HardwareCounters, hardware_counters
 from zerolap.host.probes.programs import installs, version_of
-from zerolap.host.readings import ROOT, read_number, run
+from zerolap.host.system_files import ROOT, read_number, run
 from zerolap.host.tracing import probing_obstacle, tracing_obstacle
 
 NOT_PERMITTED = "not permitted"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.probes.programs import installs, version_of
-from zerolap.host.readings import read_text, run
+from zerolap.host.system_files import read_text, run
 from zerolap.records import ZerolapError
 from zerolap.sandbox import (
     Confinement,

@@ -7,7 +7,7 @@ from typing import Final
 
 from zerolap.host import machine_settings as settings
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
-from zerolap.host.readings import ROOT, read_text
+from zerolap.host.system_files import ROOT, read_text
 from zerolap.records import EnvironmentMissing
 from zerolap.sandbox import socket_path
 

@@ -6,7 +6,7 @@ from zerolap.host import machine_settings as settings
 from zerolap.host.diagnosis import Diagnosis, fine, missing, warning
 from zerolap.host.pinning import choose_pinning
 from zerolap.host.processors import PROCESSORS, Processors, read_processors
-from zerolap.host.readings import ROOT, read_text
+from zerolap.host.system_files import ROOT, read_text
 
 
 def cores(machine: Processors | None = None, root: Path = ROOT) -> Diagnosis:

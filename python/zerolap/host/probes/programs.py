@@ -6,7 +6,7 @@ import re
 import sys
 
 from zerolap.host.diagnosis import Diagnosis, fine, missing
-from zerolap.host.readings import run
+from zerolap.host.system_files import run
 
 
 def version_of(command: list[str]) -> str | None:

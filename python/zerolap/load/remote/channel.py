@@ -40,7 +40,7 @@ LONGEST_LINE_BYTES = 16 << 20
 LONGEST_GREETING_BYTES = 4096
 CHUNK_BYTES = 1 << 16
 GREETING_SECONDS = 10.0
-"""For a stranger who sends nothing."""
+"""How long a stranger who sends nothing stays connected."""
 MOST_GREETED = 32
 """Peers that have not proven yet who they are; with one more the first of them is cut off."""
 SEND_SECONDS = 60.0
@@ -50,7 +50,7 @@ SILENT_SECONDS, PROBES_EVERY_SECONDS, PROBES = 5, 5, 3
 CLOCKS_DIFFER = datetime.timedelta(days=1)
 
 Loss: TypeAlias = EnvironmentMissing | Interrupted
-"""Of the other side: `Interrupted` where this one has ended the connection itself."""
+"""The error for the loss of the other side: `Interrupted` where this side has ended the connection itself."""
 Result = TypeVar("Result")
 OTHER_SIDE: dict[Role, str] = {"server": "the load host", "load": "the machine of the servers"}
 
@@ -59,7 +59,7 @@ class ChannelClosed(EnvironmentMissing):
     """The other side has closed the connection, or cannot be reached any more."""
 
 
-class NoAnswer(EnvironmentMissing):
+class NoReply(EnvironmentMissing):
     """The other side has not answered in time."""
 
 
@@ -191,7 +191,7 @@ class Channel:
                 # A connection that was closed before its handshake was complete is a `ValueError`.
                 raise self.lost(str(fault), ChannelClosed) from fault
             if not _is_ready([(self._connection, event)], end):
-                raise self.lost("it does not answer", NoAnswer)
+                raise self.lost("it does not answer", NoReply)
 
 
 class _Greetings:
@@ -394,7 +394,7 @@ def connect_to_server_host(address: str, certificate: str, secret: str, seconds:
         owner.require_going_on()
         try:
             return _joined(place, certificate, secret)
-        except (OSError, ChannelClosed, NoAnswer) as fault:
+        except (OSError, ChannelClosed, NoReply) as fault:
             # Also of a machine that is too busy to greet in time, or that others keep busy.
             if time.monotonic() > end:
                 raise EnvironmentMissing(f"`{address}` cannot be reached: {fault}") from fault

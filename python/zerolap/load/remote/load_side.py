@@ -47,10 +47,10 @@ from zerolap.server import Reach
 LOAD_PREFIX = "zerolap-load-"
 MOST_GENERATORS = 8
 MOST_CONNECTIONS = 20_000
-"""Of all load generators together."""
+"""The most connections of all load generators together."""
 REACHING_SECONDS = 10.0
 LIMITS = Limits(memory_bytes=4 << 30, processes=256, disk_bytes=64 << 20)
-"""Of a load generator; it writes nothing but its log."""
+"""The limits of a load generator, which writes nothing but its log."""
 SENT_FROM_HERE = frozenset(
     {
         *("protocol", "ipv4", "ipv6", "select-db", "pipeline", "busy-poll", "connection-timeout", "reply-timeout"),
@@ -88,7 +88,7 @@ def serve_load(
             _Executor(address, directory, sandbox) as executor,
         ):
             for order in inbox.orders():
-                channel.send(executor.answer(order).model_dump_json().encode())
+                channel.send(executor.carry_out(order).model_dump_json().encode())
         owner.require_going_on()
         inbox.require_no_fault()
 
@@ -185,7 +185,7 @@ class _Executor:
             for generator in self._generators.values():
                 stack.push(generator.running)
 
-    def answer(self, order: Order) -> OrderDone | TakenSlice | Seen | OrderFailed:
+    def carry_out(self, order: Order) -> OrderDone | TakenSlice | Seen | OrderFailed:
         """Carry out an order, and return the answer."""
         try:
             return self._carried_out(order)

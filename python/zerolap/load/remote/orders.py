@@ -8,7 +8,7 @@ from zerolap.load.generator import SliceResult
 from zerolap.records import Check, Client, Record
 
 MOST_REQUESTS = 1 << 40
-"""Of a slice."""
+"""The most requests of a slice."""
 LONGEST_MESSAGE = 2000
 
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=40)]
@@ -55,32 +55,32 @@ class EndWatch(Record):
 class OrderDone(Record):
     """The order was carried out."""
 
-    answer: Literal["done"] = "done"
+    reply: Literal["done"] = "done"
 
 
 class TakenSlice(Record):
     """A slice, with times of the load host's clock."""
 
-    answer: Literal["slice"] = "slice"
+    reply: Literal["slice"] = "slice"
     result: SliceResult
 
 
 class Seen(Record):
     """What was seen by a watch: checks by the names that they have on one machine."""
 
-    answer: Literal["seen"] = "seen"
+    reply: Literal["seen"] = "seen"
     checks: list[Check] = Field(max_length=100)
 
 
 class OrderFailed(Record):
     """An order could not be carried out: for what the trial does, the case asks for, or the load host lacks."""
 
-    answer: Literal["failed"] = "failed"
+    reply: Literal["failed"] = "failed"
     by: Literal["trial", "case", "environment"]
     message: str = Field(max_length=LONGEST_MESSAGE)
 
 
 Order: TypeAlias = Annotated[Start | TakeSlice | Stop | BeginWatch | EndWatch, Field(discriminator="order")]
-Answer: TypeAlias = Annotated[OrderDone | TakenSlice | Seen | OrderFailed, Field(discriminator="answer")]
+OrderReply: TypeAlias = Annotated[OrderDone | TakenSlice | Seen | OrderFailed, Field(discriminator="reply")]
 read_order = TypeAdapter[Order](Order).validate_json
-read_answer = TypeAdapter[Answer](Answer).validate_json
+read_reply = TypeAdapter[OrderReply](OrderReply).validate_json

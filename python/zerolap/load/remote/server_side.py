@@ -26,14 +26,14 @@ from zerolap.load.remote.orders import (
     Stop,
     TakenSlice,
     TakeSlice,
-    read_answer,
+    read_reply,
 )
 from zerolap.records import DISTURBANCES, LOAD_HOST, Case, CaseRefused, Check, EnvironmentMissing, TrialFailed
 
 ANSWER_SECONDS = REPLY_SECONDS + 60
-"""Longer than the load host itself waits for its load generator."""
+"""How long the reply to an order may take: longer than the load host waits for its load generator."""
 LONGEST_LIMIT = 40
-"""Of characters, in a check."""
+"""The longest limit of a check, in characters."""
 
 AnswerT = TypeVar("AnswerT", OrderDone, TakenSlice, Seen)
 
@@ -41,8 +41,8 @@ AnswerT = TypeVar("AnswerT", OrderDone, TakenSlice, Seen)
 class RemoteLoadHost:
     """The load host at the other end of a channel; a `LoadHost`.
 
-    `address` is the IP address of this machine by which the load host reaches it, by default the one by which it has
-    reached the channel; `name` is by default the IP address of the load host. The owner of the channel closes it.
+    `address` is the IP address by which the load host reaches this machine, by default that of the channel. `name` is
+    by default the IP address of the load host. The owner of the channel closes it.
     """
 
     def __init__(self, channel: Channel, address: str | None = None, name: str = "") -> None:
@@ -133,7 +133,7 @@ class _Conversation:
         self._is_waiting = True
         self._channel.send(order.model_dump_json().encode())
         try:
-            answer = read_answer(self._channel.receive(ANSWER_SECONDS))
+            answer = read_reply(self._channel.receive(ANSWER_SECONDS))
         except ValidationError as wrong:
             raise self.lost("its answer cannot be read") from wrong
         self._is_waiting = False

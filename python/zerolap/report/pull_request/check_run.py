@@ -156,7 +156,7 @@ def annotations_of(state: PullRequestState) -> tuple[Annotation, ...]:
     measured = [platform.name for platform in state.platforms if not platform.on_request]
     by_places: dict[tuple[str, tuple[ChangedLines, ...]], list[Reason]] = {}
     for reason in reasons_of(rows, state.commits.changed):
-        if places := tuple(lines for lines in reason.places if not lines.is_removal):
+        if places := tuple(lines for lines in reason.locations if not lines.is_removal):
             by_places.setdefault((reason.row.word, places), []).append(reason)
     annotations = [
         _annotation(reasons, places, names_platform=[reasons[0].row.platform] != measured)

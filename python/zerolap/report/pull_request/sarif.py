@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from zerolap import __version__
 from zerolap.records import CaseResult, Comparison, FailOn, Finding
-from zerolap.sheets import ChangedLines, case_sentences, one_line, places_of, ranked
+from zerolap.sheets import ChangedLines, case_sentences, locations_of, one_line, ranked
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RULES: Final = {
@@ -23,7 +23,7 @@ REASONS: Final = ("culprit", "cause", "diffuse")
 def comparison_sarif(comparison: Comparison, changed: Sequence[ChangedLines], when: FailOn) -> str:
     """Return a result for each regression, at the changed lines that are its reason where they are known.
 
-    Where they are not, it is at the first changed line of all; without changed lines it has no place. A result is an
+    Where they are not, it is at the first changed line of all; without changed lines it has no location. A result is an
     error where `--fail-on` applies to its case, else a warning.
     """
     failing = {case.case for case in comparison.failing_cases(when)}
@@ -53,16 +53,16 @@ def _result(case: CaseResult, changed: Sequence[ChangedLines], level: str) -> di
         "ruleId": rule,
         "level": level,
         "message": {"text": f"{one_line(case.case)}: {' '.join(dict.fromkeys(texts))}"},
-        "locations": [_location(lines) for lines in _places(findings, changed)[:1]],
-        "relatedLocations": [_location(lines) for lines in _places(findings, changed)[1:]],
+        "locations": [_location(lines) for lines in _locations(findings, changed)[:1]],
+        "relatedLocations": [_location(lines) for lines in _locations(findings, changed)[1:]],
         "partialFingerprints": {"zerolapCase/v1": f"{rule}:{one_line(case.case)}"},
     }
 
 
-def _places(findings: Sequence[Finding], changed: Sequence[ChangedLines]) -> list[ChangedLines]:
+def _locations(findings: Sequence[Finding], changed: Sequence[ChangedLines]) -> list[ChangedLines]:
     """Return the changed lines of the first reason that has any, else the first changed lines of all."""
-    of_reasons = (places_of(finding, changed) for finding in findings)
-    return next((places for places in of_reasons if places), list(changed[:1]))
+    of_reasons = (locations_of(finding, changed) for finding in findings)
+    return next((locations for locations in of_reasons if locations), list(changed[:1]))
 
 
 def _location(lines: ChangedLines) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class Refused:
         return STATUS[self.cause]
 
     @property
-    def answer(self) -> str:
+    def response(self) -> str:
         """The text of the answer; it contains the reason only if the delivery is signed."""
         return self.status.phrase if self.cause in UNSIGNED else self.reason
 

@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { counted, metricLabel } from "../../core/numbers.ts";
-import type { KeptHistory, SeriesCase, SeriesList } from "../../core/records.ts";
+import type { PublishedHistory, SeriesCase, SeriesList } from "../../core/records.ts";
 import { setParameters } from "../navigation.ts";
 
 const ROW_PIXELS = 30;
@@ -86,7 +86,7 @@ export function SeriesPicker({ list, chosen }: { list: SeriesList; chosen: Chose
 }
 
 /** A history in a few words. */
-export function historyName(history: KeptHistory): string {
+export function historyName(history: PublishedHistory): string {
   const settings = Object.entries(history.config).map(([name, value]) => `${name} ${value}`);
   const variant = history.variant === "default" ? "default build" : history.variant;
   return [history.platform_name, variant, history.range, ...settings].join(", ");

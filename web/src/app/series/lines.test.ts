@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { ChartLine, KeptHistory, SeriesChart } from "../../core/records.ts";
+import type { ChartLine, PublishedHistory, SeriesChart } from "../../core/records.ts";
 import { drawn, lineNames, lineOf } from "./lines.ts";
 
-const HISTORY: KeptHistory = {
+const HISTORY: PublishedHistory = {
   number: 1,
   repository: "/srv/redis",
   range: "main",

@@ -1,7 +1,7 @@
 /** The lines of a chart of series: their names, and their values by commit. */
 
 import { metricHeading } from "../../core/numbers.ts";
-import type { ChartCommit, ChartLine, KeptHistory, SeriesChart } from "../../core/records.ts";
+import type { ChartCommit, ChartLine, PublishedHistory, SeriesChart } from "../../core/records.ts";
 
 export type HorizontalAxis = "commits" | "dates";
 
@@ -73,7 +73,7 @@ function percent(fraction: number | undefined): number | null {
 }
 
 /** The names of lines: what all have in common is left out, but for the case. */
-export function lineNames(lines: readonly ChartLine[], histories: readonly KeptHistory[]): string[] {
+export function lineNames(lines: readonly ChartLine[], histories: readonly PublishedHistory[]): string[] {
   const byNumber = new Map(histories.map((history) => [history.number, history]));
   const parts = lines.map((line) => {
     const history = byNumber.get(line.history);

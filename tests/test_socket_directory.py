@@ -9,7 +9,7 @@ from toy_server import CASES
 
 from zerolap.build import Program
 from zerolap.records import EnvironmentMissing
-from zerolap.sandbox import prepared_socket, socket_path, socket_place
+from zerolap.sandbox import prepared_socket, socket_directory, socket_path
 from zerolap.server import start
 
 
@@ -25,7 +25,7 @@ def test_a_server_in_a_deep_directory(redis_server: Path, deep: Path) -> None:
     own.mkdir()
     with start(Program(redis_server), {}, own, log=deep / "log") as server:
         assert server.command("PING") == b"PONG"
-        assert len(os.fsencode(server.socket)) <= socket_place.LONGEST_SOCKET_PATH_BYTES
+        assert len(os.fsencode(server.socket)) <= socket_directory.LONGEST_SOCKET_PATH_BYTES
         place = server.socket.parent
         assert place.stat().st_mode & 0o777 == 0o700
     assert not place.exists()
@@ -42,7 +42,7 @@ def test_a_case_is_counted_and_checked_below_a_deep_tmpdir(zerolap: Zerolap, toy
 
 
 def test_a_path_that_is_short_enough_stays(tmp_path: Path) -> None:
-    directory = Path("/") / ("x" * (socket_place.LONGEST_SOCKET_PATH_BYTES - len("/socket") - 1))
+    directory = Path("/") / ("x" * (socket_directory.LONGEST_SOCKET_PATH_BYTES - len("/socket") - 1))
     assert socket_path(directory) == directory / "socket"
     assert socket_path(directory / "y").parent != directory / "y"
     with prepared_socket(tmp_path) as path:
@@ -60,9 +60,9 @@ def test_only_a_directory_of_this_user_alone_is_used(
     (open_to_others / own).chmod(0o777)
     (linked / own).symlink_to(private)
     places = [str(open_to_others), str(linked)]
-    monkeypatch.setattr(socket_place, "SHORT_DIRECTORIES", (*places, str(private)))
+    monkeypatch.setattr(socket_directory, "SHORT_DIRECTORIES", (*places, str(private)))
     assert socket_path(deep / ("y" * 100)).is_relative_to(private / own)
-    monkeypatch.setattr(socket_place, "SHORT_DIRECTORIES", tuple(places))
+    monkeypatch.setattr(socket_directory, "SHORT_DIRECTORIES", tuple(places))
     with pytest.raises(EnvironmentMissing, match="too long paths") as raised:
         socket_path(deep / ("y" * 100))
     assert "TMPDIR" in raised.value.hint

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.documents import read_run
-from zerolap.queries.comparison_in_short import LONGEST_CASE, LONGEST_FAILURE, change_of
+from zerolap.queries.comparison_page import LONGEST_CASE, LONGEST_FAILURE, change_of
 from zerolap.queries.measured_workload import MeasuredWorkload, workload_of
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import (

@@ -43,18 +43,18 @@ class UnreadableFile(ZerolapError, ValueError):
 
 
 @dataclass(frozen=True)
-class ReadingLimits:
+class ReaderLimits:
     """Limits on reading one file. Recordings of busy servers take seconds and hundreds of megabytes."""
 
     seconds: float = 120.0
     cpu_seconds: int = 120
     memory_bytes: int = 4 << 30
     """Sections of binaries and compressed recordings unpack to a multiple of their size."""
-    answer_bytes: int = 256 << 20
+    result_bytes: int = 256 << 20
 
 
 OUT_OF_MEMORY = "out of memory"
-LIMITS = ReadingLimits()
+LIMITS = ReaderLimits()
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class BinaryFacts:
     image: str
 
 
-def binary_facts(path: str, limits: ReadingLimits = LIMITS) -> BinaryFacts:
+def binary_facts(path: str, limits: ReaderLimits = LIMITS) -> BinaryFacts:
     """Return what `_core.binary_facts` does; raises `OSError`, `UnreadableFile`."""
     build_id, compiler, flags, compile_directory, image, *numbers = _texts(_read("binary_facts", [path], (), limits))
     stripped, debug_lines, static_executable, exported_functions = map(int, numbers)
@@ -89,14 +89,14 @@ def binary_facts(path: str, limits: ReadingLimits = LIMITS) -> BinaryFacts:
     )
 
 
-def source_functions(path: str, source_root: str, limits: ReadingLimits = LIMITS) -> list[tuple[str, str, int, int]]:
+def source_functions(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> list[tuple[str, str, int, int]]:
     """Return what `_core.source_functions` does; raises `OSError`, `UnreadableFile`."""
     result = _read("source_functions", [path], [source_root], limits)
     values = iter(_texts(result) if result else [])
     return [(file, name, int(first), int(last)) for file, name, first, last in zip(*[values] * 4, strict=True)]
 
 
-def structures(path: str, source_root: str, limits: ReadingLimits = LIMITS) -> list[tuple[str, str, int, str]]:
+def structures(path: str, source_root: str, limits: ReaderLimits = LIMITS) -> list[tuple[str, str, int, str]]:
     """Return what `_core.structures` does; raises `OSError`, `UnreadableFile`."""
     result = _read("structures", [path], [source_root], limits)
     values = iter(_texts(result) if result else [])
@@ -104,7 +104,7 @@ def structures(path: str, source_root: str, limits: ReadingLimits = LIMITS) -> l
 
 
 def call_graph(
-    small: str, large: str, requests_small: int, requests_large: int, source_root: str, limits: ReadingLimits = LIMITS
+    small: str, large: str, requests_small: int, requests_large: int, source_root: str, limits: ReaderLimits = LIMITS
 ) -> bytes:
     """Return what `_core.call_graph` does; raises `OSError`, `UnreadableFile`."""
     return _read("call_graph", [small, large], [str(requests_small), str(requests_large), source_root], limits)
@@ -118,7 +118,7 @@ def timer_graph(
     requests_beside: int,
     ticks: int,
     source_root: str,
-    limits: ReadingLimits = LIMITS,
+    limits: ReaderLimits = LIMITS,
 ) -> bytes:
     """Return what `_core.timer_graph` does; raises `OSError`, `UnreadableFile`."""
     numbers = [str(number) for number in (requests_alone, requests_beside, ticks)]
@@ -138,7 +138,7 @@ def executed(
     windows: Sequence[DumpedWindows],
     program: str,
     object_name: str,
-    limits: ReadingLimits = LIMITS,
+    limits: ReaderLimits = LIMITS,
 ) -> bytes:
     """Return what `_core.executed` does with windows of its three kinds; raises `OSError`, `UnreadableFile`."""
     dumps = [dump for kind in windows for dump in kind.dumps]
@@ -149,7 +149,7 @@ def executed(
 def read_stacks(
     path: str,
     source_root: str,
-    limits: ReadingLimits = LIMITS,
+    limits: ReaderLimits = LIMITS,
     visible: Sequence[Path] = (),
     original: Path | None = None,
 ) -> bytes:
@@ -166,7 +166,7 @@ def read_waits(
     path: str,
     source_root: str,
     windows: Sequence[tuple[int, int]],
-    limits: ReadingLimits = LIMITS,
+    limits: ReaderLimits = LIMITS,
     visible: Sequence[Path] = (),
 ) -> bytes:
     """Return what `_core.read_waits` does; otherwise as `read_stacks`."""
@@ -175,7 +175,7 @@ def read_waits(
 
 
 def _read_recording(
-    function: str, files: Sequence[str], arguments: Sequence[str], limits: ReadingLimits, visible: Sequence[Path]
+    function: str, files: Sequence[str], arguments: Sequence[str], limits: ReaderLimits, visible: Sequence[Path]
 ) -> bytes:
     with contextlib.ExitStack() as stack:
         placed = {}
@@ -192,7 +192,7 @@ def _read(
     function: str,
     files: Sequence[str],
     arguments: Sequence[str],
-    limits: ReadingLimits,
+    limits: ReaderLimits,
     visible: Sequence[Path] = (),
     placed: Mapping[Path, Path] = NOTHING,
 ) -> bytes:
@@ -205,7 +205,7 @@ def _read(
     shown = [Path(sys.base_prefix).resolve(), READER, core, *resolved, *(path.resolve() for path in visible)]
     confinement = Confinement(read_only=[path for path in shown if _is_to_be_shown(path)], placed=placed)
     with launch(command, environment={"PATH": SYSTEM_PATH}, piped=True, confinement=confinement) as reader:
-        answer = _answer(reader, files[0], limits)
+        answer = _result(reader, files[0], limits)
         try:
             code = reader.wait(limits.seconds)
         except subprocess.TimeoutExpired as late:
@@ -233,7 +233,7 @@ def _texts(values: bytes) -> list[str]:
     return values.decode().split("\0")
 
 
-def _answer(reader: Process, path: str, limits: ReadingLimits) -> bytes:
+def _result(reader: Process, path: str, limits: ReaderLimits) -> bytes:
     """Return the reader's whole output."""
     if reader.stdout is None:
         raise RuntimeError("the reader was started without a pipe")
@@ -243,12 +243,12 @@ def _answer(reader: Process, path: str, limits: ReadingLimits) -> bytes:
         if not chunk:
             return bytes(answer)
         answer += chunk
-        if len(answer) > limits.answer_bytes:
-            raise UnreadableFile(f"{path}: holds more than {limits.answer_bytes >> 20} MiB of results")
+        if len(answer) > limits.result_bytes:
+            raise UnreadableFile(f"{path}: holds more than {limits.result_bytes >> 20} MiB of results")
     raise UnreadableFile(f"{path}: not read within {limits.seconds:g} s")
 
 
-def _death(code: int, limits: ReadingLimits) -> str:
+def _death(code: int, limits: ReaderLimits) -> str:
     # A sandbox reports a signal as shells do.
     number = code - SIGNAL_OFFSET if code > SIGNAL_OFFSET else -code
     if number in (signal.SIGXCPU, signal.SIGKILL):

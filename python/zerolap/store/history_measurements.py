@@ -44,9 +44,9 @@ from zerolap.store.tables import (
 )
 
 HISTORY_TOPIC: Final = "history:"
-"""Begins the topics of requests that histories make."""
+"""The beginning of the topics of requests that histories make."""
 CONFIRMING_TOPIC: Final = "history:confirm:"
-"""Begins those of comparisons that confirm a change."""
+"""The beginning of the topics of comparisons that confirm a change."""
 CPU_TIME: Final = "cpu_ns_per_op"
 ALONE: Final = "instructions_alone_per_op"
 TICK: Final = "instructions_per_tick"
@@ -102,11 +102,12 @@ class UncountedCase:
 class RecordedContrast:
     """What the starts of a comparison say about a metric of a case: logarithms of head over base.
 
-    `base_config` and `head_config` are the settings of both servers, `verdict` is what the comparison concluded of the
-    metric, where these are its base and head. `is_of_history`: a history has made the comparison to get the contrast,
-    not to confirm what others showed. `is_of_three`: all three contrasts of three servers that were measured together
-    are among those read, each of which follows from the other two. `case_digest` is that of what the case sent and
-    stored then, `case_config` are its settings that the servers were started with.
+    - `base_config` and `head_config` are the settings of both servers.
+    - `verdict` is that of the comparison on the metric, if these servers are its base and head.
+    - `is_of_history`: a history made the comparison to get the contrast, not to confirm a change.
+    - `is_of_three`: the three contrasts of three servers in one job are all present, and each follows from the others.
+    - `case_digest` is the digest of what the case sent and stored then.
+    - `case_config` are the settings of the case that the servers were started with.
     """
 
     comparison: str
@@ -176,7 +177,7 @@ class RecordedFailure:
     is_build: bool
 
 
-class HistoryRecords:
+class HistoryMeasurements:
     """Reads what histories are made of; each method is one transaction."""
 
     def __init__(self, database: Database) -> None:
@@ -434,7 +435,7 @@ class HistoryRecords:
             connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
 
     def cases(self) -> set[str]:
-        """Return the names of all cases that were measured, or that a kept history has."""
+        """Return the names of all cases that were measured, or that a published history has."""
         columns = (series.c.case, kept_series.c.case)
         with self._database.reading() as connection:
             return {name for column in columns for name in connection.scalars(select(column).distinct())}
@@ -442,7 +443,7 @@ class HistoryRecords:
     def accept(self, change: AcceptedChange) -> bool:
         """Record that a change is accepted, replacing what was recorded of the same change.
 
-        Returns whether a kept history has it.
+        Returns whether a published history has it.
         """
         key = ["repository", "commit", "case", "metric"]
         values = {name: getattr(change, name) for name in key}
@@ -456,7 +457,7 @@ class HistoryRecords:
     def withdraw(self, change: AcceptedChange) -> bool:
         """Remove an accepted change; return whether there was one.
 
-        In kept histories it is open again; whether a later commit has made it good is known when they are judged again.
+        Published histories show the change as open again. The next judgement finds whether a later commit undoes it.
         """
         columns = accepted_change.c
         is_meant = (
@@ -484,7 +485,7 @@ class HistoryRecords:
 
 
 def _of_kept(change: AcceptedChange) -> list[ColumnElement[bool]]:
-    """Return the conditions for the changes of kept histories that an accepted change is of."""
+    """Return the conditions for the changes of published histories that an accepted change is of."""
     series_of = select(kept_series.c.number)
     conditions = [kept_change.c.commit == change.commit]
     if change.case:

@@ -128,9 +128,9 @@ class _Weighed(BaseModel):
 
 
 def read_in_parts(store: Store, identity: str) -> tuple[Comparison, dict[str, str]]:
-    """Return a comparison, of one that goes on what there is so far, and its cases that cannot be read with the reason.
+    """Return what there is of a comparison, and the reason for each case that cannot be read.
 
-    Raises `UsageError`, and `UnreadableRecord` where nothing of it can be read.
+    Raises `UsageError` for an unknown comparison, and `UnreadableRecord` if nothing of it can be read.
     """
     progress = store.reports.progress(identity)
     if progress is None:

@@ -1,4 +1,4 @@
-"""Executes jobs that come as JSON: `python -m zerolap.lab.elsewhere BUILDS BLOBS`, a job a line on standard input.
+"""Executes jobs that come as JSON: `python -m zerolap.lab.job_process BUILDS BLOBS`, a job a line on standard input.
 
 It has nothing but the builds in the directory BUILDS and writes what measurements refer to into the directory BLOBS.
 What happens is written to standard output, an event a line.

@@ -27,14 +27,14 @@ from zerolap.store.trials import NumberedTrial
 
 READ_AT_ONCE: Final = 100
 SEARCHED_AT_ONCE: Final = 5_000
-"""So many requests are searched for a text at most, until the next page is asked for."""
+"""The most requests that are searched for a text until the next page is asked for."""
 COMPARED_AT_ONCE: Final = 10_000
-"""So many are compared with a filter that no index has."""
+"""The most requests that are compared with a filter without an index."""
 ALL: Final = 1 << 62
 MOST_OF_ID: Final = 1_000
-"""So many requests whose ids begin alike are listed."""
+"""The most requests that are listed for one beginning of an id."""
 RESULTS_OF_CASES: Final = 100
-"""So many of the newest results are searched for cases."""
+"""The newest results that are searched for cases."""
 DIGITS_OF_CHANGE: Final = 32
 ID_BEGINS: Final = re.compile(r"[crw]-[0-9a-f-]{4,64}")
 
@@ -101,7 +101,7 @@ class TrialRecord:
     log: str | None
 
 
-class ReportRecords:
+class RequestListing:
     """Reads of comparisons and runs in parts; its methods may be called from any thread."""
 
     def __init__(self, database: Database) -> None:

@@ -1,15 +1,15 @@
-"""Changes of kept histories, as pages list them."""
+"""Changes of published histories, as pages list them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from zerolap.queries.query import TableRow
 from zerolap.records import (
-    KeptChange,
-    KeptCommit,
-    KeptHistory,
-    KeptSeries,
     ListedCommit,
+    PublishedChange,
+    PublishedCommit,
+    PublishedHistory,
+    PublishedSeries,
     ReportedChange,
     SeriesSubject,
     UsageError,
@@ -17,7 +17,7 @@ from zerolap.records import (
 from zerolap.store import Store
 
 MOST_HISTORIES: Final = 500
-"""So many kept histories are read; each is of a repository, range, variant, settings and platform."""
+"""The most published histories that are read; each is of a repository, range, variant, settings and platform."""
 
 
 class ListedChange(ReportedChange, SeriesSubject):
@@ -38,17 +38,17 @@ class ListedChange(ReportedChange, SeriesSubject):
 
 
 def unknown_history(number: int) -> UsageError:
-    """Return what is raised for a number that no kept history has."""
+    """Return what is raised for a number that no published history has."""
     return UsageError(f"no history has the number {number}", hint="it was removed: choose another one")
 
 
 def listed_changes(
-    store: Store, changes: Sequence[KeptChange], histories: Mapping[int, KeptHistory]
+    store: Store, changes: Sequence[PublishedChange], histories: Mapping[int, PublishedHistory]
 ) -> tuple[ListedChange, ...]:
     """Return changes as they are listed, in the same order; those whose history was replaced meanwhile are left out."""
-    series = store.kept_histories.series_numbered({change.series for change in changes})
+    series = store.published_histories.series_numbered({change.series for change in changes})
     ends = {(change.history, end) for change in changes for end in (change.after, change.position)}
-    commits = store.kept_histories.commits_at(ends)
+    commits = store.published_histories.commits_at(ends)
     return tuple(
         _listed(change, series[change.series], histories[change.history], commits)
         for change in changes
@@ -73,7 +73,10 @@ def change_rows(changes: Iterable[ListedChange]) -> Iterable[TableRow]:
 
 
 def _listed(
-    change: KeptChange, series: KeptSeries, history: KeptHistory, commits: Mapping[tuple[int, int], KeptCommit]
+    change: PublishedChange,
+    series: PublishedSeries,
+    history: PublishedHistory,
+    commits: Mapping[tuple[int, int], PublishedCommit],
 ) -> ListedChange:
     after, commit = (commits.get((change.history, position)) for position in (change.after, change.position))
     return ListedChange(

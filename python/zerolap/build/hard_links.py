@@ -16,7 +16,7 @@ SMALLEST_BYTES: Final = 4096
 """Smaller files are not worth a comparison."""
 
 
-def share_files(directory: Path, other: Path, *, of_equal_age: bool) -> None:
+def hard_link_files(directory: Path, other: Path, *, of_equal_age: bool) -> None:
     """Replace the files below a directory that are equal to those of another one by links to these.
 
     Make decides by their age: files of trees are shared only `of_equal_age`. Libraries are shared of any age: one that
@@ -33,20 +33,20 @@ def share_files(directory: Path, other: Path, *, of_equal_age: bool) -> None:
                 is_library = entry.name.endswith(LIBRARY)
                 with contextlib.suppress(OSError):
                     link = scratch / "link"
-                    _share(directory / entry.path, others, link, of_equal_age=of_equal_age and not is_library)
+                    _link(directory / entry.path, others, link, of_equal_age=of_equal_age and not is_library)
 
 
-def share_file(path: Path, other: Path) -> None:
+def hard_link_file(path: Path, other: Path) -> None:
     """Replace a file by a link to another one that is equal to it, if there is one."""
     with contextlib.suppress(OSError), scratch_directory(LINKING_PREFIX, path.parent) as scratch:
-        _share(path, other, scratch / "link", of_equal_age=False)
+        _link(path, other, scratch / "link", of_equal_age=False)
 
 
 def _is_below(root: str, directory: Path) -> bool:
     return Path(os.path.realpath(directory)).is_relative_to(root)
 
 
-def _share(path: Path, other: Path, link: Path, *, of_equal_age: bool) -> None:
+def _link(path: Path, other: Path, link: Path, *, of_equal_age: bool) -> None:
     own, others = path.lstat(), other.lstat()
     alike = (own.st_mode, own.st_size) == (others.st_mode, others.st_size) and own.st_ino != others.st_ino
     if of_equal_age and own.st_mtime_ns != others.st_mtime_ns:

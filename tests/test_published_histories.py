@@ -10,7 +10,8 @@ from typing import Any
 import httpx
 import pytest
 from http_server import served_lab
-from kept_history import (
+from postgresql_server import PostgresqlServer
+from published_history import (
     ACCEPTED_SET,
     ARM,
     CPU_TIME,
@@ -25,7 +26,6 @@ from kept_history import (
     keep,
     keep_two_platforms,
 )
-from postgresql_server import PostgresqlServer
 from stored_comparison import COMPARISON, ID, recorded_comparison
 from waiting import PATIENCE_SECONDS
 
@@ -62,33 +62,33 @@ def refusal(store: Store, query: str, **parameters: Any) -> tuple[int, str]:
 
 def kept_cases(store: Store) -> dict[str, int]:
     """Return how many series each case has."""
-    names = store.kept_histories.names(MANY)
+    names = store.published_histories.names(MANY)
     return {name.case: sum(other.case == name.case for other in names) for name in names}
 
 
 class TestKeeping:
     def test_a_newer_judgement_replaces_an_older_one(self, store: Store) -> None:
         keep(store, MadeUp((SLOWER_ZADD,)))
-        assert store.kept_histories.open_count() == 2
+        assert store.published_histories.open_count() == 2
         keep(store, MadeUp(created="2026-11-21T21:00:00Z"))
-        [history] = store.kept_histories.histories(MANY)
+        [history] = store.published_histories.histories(MANY)
         assert history.created == "2026-11-21T21:00:00Z"
-        assert store.kept_histories.open_count() == 0
-        assert len(store.kept_histories.names(MANY)) == 12
+        assert store.published_histories.open_count() == 0
+        assert len(store.published_histories.names(MANY)) == 12
 
     def test_others_of_another_range_or_platform_stay(self, store: Store) -> None:
         keep(store, MadeUp())
         keep(store, MadeUp(range="v2.0..HEAD"))
         keep(store, MadeUp(platform=ARM))
-        assert len(store.kept_histories.histories(MANY)) == 3
+        assert len(store.published_histories.histories(MANY)) == 3
 
     def test_series_of_other_cases_stay(self, store: Store) -> None:
         keep(store, MadeUp((SLOWER_ZADD, FASTER_GET)))
         keep(store, MadeUp(cases={"string": ("GET",)}, metrics=(INSTRUCTIONS,)))
         # Those of the judged case are the new ones: its time is not judged now.
         assert kept_cases(store) == dict.fromkeys(kept_cases(store), 2) | {"get-100B": 1}
-        assert {change.id.split(":")[1] for change in store.kept_histories.open_changes(MANY)} == {"zadd-100B"}
-        [commit] = store.kept_histories.commits_at({(1, 20)}).values()
+        assert {change.id.split(":")[1] for change in store.published_histories.open_changes(MANY)} == {"zadd-100B"}
+        [commit] = store.published_histories.commits_at({(1, 20)}).values()
         assert commit.measured == 11
 
     def test_series_that_stay_move_with_their_commits(self, store: Store) -> None:
@@ -102,20 +102,20 @@ class TestKeeping:
         )
         series = whole.series[0].model_copy(update={"points": points, "ledger": None})
         later = whole.model_copy(update={"commits": whole.commits[10:], "series": (series,)})
-        store.kept_histories.keep(later, open_changes(later), {"get-100B": ("GET",)})
-        [change] = store.kept_histories.open_changes(MANY)
+        store.published_histories.keep(later, open_changes(later), {"get-100B": ("GET",)})
+        [change] = store.published_histories.open_changes(MANY)
         assert (change.position, change.commit) == (10, commit_id(20))
-        [zadd] = store.kept_histories.series(SeriesFilter(cases=("zadd-100B",)), MANY)
-        points_of_zadd = store.kept_histories.points([zadd.number])[zadd.number]
+        [zadd] = store.published_histories.series(SeriesFilter(cases=("zadd-100B",)), MANY)
+        points_of_zadd = store.published_histories.points([zadd.number])[zadd.number]
         assert points_of_zadd.positions[0] == 0
         before, step = (points_of_zadd.levels[points_of_zadd.positions.index(at)] for at in (9, 10))
         assert math.expm1(step - before) == pytest.approx(0.042, abs=1e-6)
 
     def test_an_accepted_change_is_not_open(self, store: Store) -> None:
         keep(store, MadeUp((ACCEPTED_SET,)))
-        assert store.kept_histories.open_changes(MANY) == []
-        [series] = store.kept_histories.series(SeriesFilter(cases=("set-100B",), metrics=(INSTRUCTIONS,)), MANY)
-        [change] = store.kept_histories.changes_of([series.number], MANY)
+        assert store.published_histories.open_changes(MANY) == []
+        [series] = store.published_histories.series(SeriesFilter(cases=("set-100B",), metrics=(INSTRUCTIONS,)), MANY)
+        [change] = store.published_histories.changes_of([series.number], MANY)
         assert (change.accepted, change.is_worse, change.is_open) == ("needed for safety", True, False)
 
     def test_a_step_that_other_counts_oppose_is_no_gain_later_either(self, store: Store) -> None:
@@ -128,29 +128,29 @@ class TestKeeping:
             for series in document.series
         ]
         whole = document.model_copy(update={"series": tuple(opposed)})
-        store.kept_histories.keep(whole, open_changes(whole), {"get-100B": ("GET",)})
+        store.published_histories.keep(whole, open_changes(whole), {"get-100B": ("GET",)})
         others = whole.model_copy(update={"series": tuple(of for of in opposed if of.case != "get-100B")})
-        store.kept_histories.keep(others, open_changes(others), {"set-100B": ("SET",)})
-        [series] = store.kept_histories.series(SeriesFilter(cases=("get-100B",), metrics=(INSTRUCTIONS,)), MANY)
-        [change] = store.kept_histories.changes_of([series.number], MANY)
+        store.published_histories.keep(others, open_changes(others), {"set-100B": ("SET",)})
+        [series] = store.published_histories.series(SeriesFilter(cases=("get-100B",), metrics=(INSTRUCTIONS,)), MANY)
+        [change] = store.published_histories.changes_of([series.number], MANY)
         assert (change.is_worse, change.is_opposed) == (False, True)
 
     def test_a_change_that_is_accepted_later_is_open_no_more(self, store: Store) -> None:
         keep_two_platforms(store)
         change = AcceptedChange("/srv/redis", commit_id(20), "it was needed", "zadd-100B", INSTRUCTIONS)
         store.history.accept(change)
-        still_open = {(of.commit, of.id) for of in store.kept_histories.open_changes(MANY)}
+        still_open = {(of.commit, of.id) for of in store.published_histories.open_changes(MANY)}
         assert (commit_id(20), f"{commit_id(20)[:12]}:zadd-100B:{INSTRUCTIONS}") not in still_open
         assert (commit_id(20), f"{commit_id(20)[:12]}:zadd-100B:{CPU_TIME}") in still_open
         assert store.history.withdraw(change)
-        assert store.kept_histories.open_count() == 6
+        assert store.published_histories.open_count() == 6
 
     def test_a_removed_history_leaves_nothing(self, store: Store) -> None:
         keep(store, MadeUp((SLOWER_ZADD,), created="2020-01-01T00:00:00Z"))
         assert store.prune(Retention(seconds=DAY)).histories == 1
-        assert store.kept_histories.names(MANY) == []
-        assert store.kept_histories.open_count() == 0
-        assert store.kept_histories.commits_named(commit_id(20), MANY) == []
+        assert store.published_histories.names(MANY) == []
+        assert store.published_histories.open_count() == 0
+        assert store.published_histories.commits_named(commit_id(20), MANY) == []
 
 
 class TestSeries:
@@ -230,7 +230,7 @@ class TestSeries:
         whole = MadeUp().document
         alike = whole.commits[6].model_copy(update={"commit": f"{commit_id(5)[:8]}{'b' * 32}"})
         history = whole.model_copy(update={"commits": (*whole.commits[:6], alike, *whole.commits[7:])})
-        store.kept_histories.keep(history, open_changes(history), {})
+        store.published_histories.keep(history, open_changes(history), {})
         named = commit_id(5)[:8]
         status, detail = refusal(store, "series", case="get-100B", since=named)
         assert (status, detail) == (404, f"2 commits of these series begin with {named}")
@@ -447,7 +447,7 @@ def test_histories_are_kept_in_postgresql_too(postgresql: PostgresqlServer, tmp_
     with Store.open(f"{postgresql.url(postgresql.new_store())}&blobs={tmp_path / 'blobs'}") as store:
         keep_two_platforms(store)
         keep(store, MadeUp((SLOWER_ZADD,), cases={"sorted-set": ("ZADD",)}))
-        assert len(store.kept_histories.histories(MANY)) == 2
+        assert len(store.published_histories.histories(MANY)) == 2
         assert len(answered(store, "series", group="sorted-set")["lines"]) == 4
         assert answered(store, "versions")["history"] is not None
         assert answered(store, "commit", commit=commit_id(20)[:8])["histories"]
@@ -472,9 +472,9 @@ def test_places_of_strings_are_no_change_of_a_group(store: Store) -> None:
     placed = document.model_copy(update={"series": tuple(series)})
     others = document.model_copy(update={"series": tuple(one for one in series if one.case != "get-100B")})
     for kept in (placed, others):
-        store.kept_histories.keep(kept, open_changes(kept), {})
-        newest = max(history.number for history in store.kept_histories.histories(9))
-        groups = store.kept_histories.group_changes(newest, 20)
+        store.published_histories.keep(kept, open_changes(kept), {})
+        newest = max(history.number for history in store.published_histories.histories(9))
+        groups = store.published_histories.group_changes(newest, 20)
         [of_strings] = [group for group in groups if (group.group, group.metric) == ("string", INSTRUCTIONS)]
         assert of_strings.cases == 2
         assert (of_strings.least, of_strings.most) == (0.0, pytest.approx(0.003, abs=1e-6))

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from zerolap.github.checks import AnnotationPlace
+from zerolap.github.checks import AnnotationLocation
 from zerolap.records import Record
 
 Identifier: TypeAlias = Annotated[int, Field(ge=1, lt=1 << 63)]
@@ -18,19 +18,19 @@ COUNTED_AS: Final[dict[Permission, Permission]] = {"maintain": "write", "triage"
 """The permission that GitHub reports for a role that has no permission of its own name."""
 
 
-class AnswerPart(Record):
+class ResponsePart(Record):
     """A part of an answer."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class User(AnswerPart):
+class User(ResponsePart):
     """A person, an organisation or an app."""
 
     login: Name
 
 
-class Comment(AnswerPart):
+class Comment(ResponsePart):
     """A comment on an issue or a pull request; `user` is None when the account was deleted."""
 
     id: Identifier
@@ -40,14 +40,14 @@ class Comment(AnswerPart):
     html_url: Name
 
 
-class Repository(AnswerPart):
+class Repository(ResponsePart):
     """A repository; `full_name` is `owner/name`."""
 
     id: Identifier
     full_name: Name
 
 
-class PullRequestBranch(AnswerPart):
+class PullRequestBranch(ResponsePart):
     """A branch of a pull request: its last commit, and its repository, None if that was deleted."""
 
     ref: Name
@@ -55,7 +55,7 @@ class PullRequestBranch(AnswerPart):
     repo: Repository | None
 
 
-class PullRequest(AnswerPart):
+class PullRequest(ResponsePart):
     """A pull request: `head` is the proposed branch, `base` the branch that it is to be merged into."""
 
     number: Identifier
@@ -70,23 +70,23 @@ class PullRequest(AnswerPart):
         return self.head.repo is None or self.base.repo is None or self.head.repo.id != self.base.repo.id
 
 
-class Issue(AnswerPart):
+class Issue(ResponsePart):
     """An issue; `pull_request` is set where the number is that of a pull request."""
 
     number: Identifier
     state: Literal["open", "closed"]
     body: Text | None
     html_url: Name
-    pull_request: AnswerPart | None = None
+    pull_request: ResponsePart | None = None
 
 
-class RecordedOutput(AnswerPart):
+class RecordedOutput(ResponsePart):
     """What is recorded for a check."""
 
     annotations_count: Annotated[int, Field(ge=0)]
 
 
-class CheckRun(AnswerPart):
+class CheckRun(ResponsePart):
     """A check run."""
 
     id: Identifier
@@ -94,7 +94,7 @@ class CheckRun(AnswerPart):
     output: RecordedOutput
 
 
-class CheckAnnotation(AnswerPart):
+class CheckAnnotation(ResponsePart):
     """An annotation that a check run has."""
 
     path: Annotated[str, Field(max_length=1 << 12)]
@@ -103,18 +103,18 @@ class CheckAnnotation(AnswerPart):
     title: Name | None
 
     @property
-    def place(self) -> AnnotationPlace:
+    def location(self) -> AnnotationLocation:
         """What identifies the annotation."""
-        return AnnotationPlace(self.path, self.start_line, self.end_line, self.title or "")
+        return AnnotationLocation(self.path, self.start_line, self.end_line, self.title or "")
 
 
-class CheckRuns(AnswerPart):
+class CheckRuns(ResponsePart):
     """The check runs of a commit."""
 
     check_runs: Annotated[tuple[CheckRun, ...], Field(max_length=100)]
 
 
-class PermissionOfUser(AnswerPart):
+class PermissionOfUser(ResponsePart):
     """What a person may do in a repository: `permission` is admin, write, read or none.
 
     `role_name` is more precise; it can also be the name of a role that an organization has defined.
@@ -130,19 +130,19 @@ class PermissionOfUser(AnswerPart):
         return next(own, self.permission)
 
 
-class App(AnswerPart):
+class App(ResponsePart):
     """A GitHub App."""
 
     slug: Name
 
 
-class Installation(AnswerPart):
+class Installation(ResponsePart):
     """An installation of a GitHub App for an account."""
 
     id: Identifier
 
 
-class InstallationToken(AnswerPart):
+class InstallationToken(ResponsePart):
     """The token of an installation."""
 
     token: Annotated[str, Field(max_length=4096, repr=False)]

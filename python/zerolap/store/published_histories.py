@@ -9,22 +9,22 @@ from sqlalchemy import Select, and_, delete, false, func, or_, select
 from zerolap.records import (
     ChangedGroup,
     History,
-    KeptChange,
-    KeptCommit,
-    KeptHistory,
-    KeptSeries,
     PlatformEvent,
+    PublishedChange,
+    PublishedCommit,
+    PublishedHistory,
+    PublishedSeries,
     VersionPoint,
     read_stored,
 )
 from zerolap.store.database import Database
 from zerolap.store.judged_series import JudgedSeries, claimed_number, insert_commits, insert_series, staying_series
-from zerolap.store.kept_series import (
+from zerolap.store.series_rows import (
     OF_CHANGE,
     OF_COMMIT,
     OF_SERIES,
-    KeptPoints,
     NamedSeries,
+    PointColumns,
     SeriesFilter,
     VersionedSeries,
     change_in,
@@ -38,7 +38,7 @@ from zerolap.store.tables import kept_change, kept_commit, kept_history, kept_se
 ROWS_AT_ONCE: Final = 500
 
 
-class KeptHistories:
+class PublishedHistories:
     """Keeps the newest judgement of each history; each method is one transaction."""
 
     def __init__(self, database: Database) -> None:
@@ -66,13 +66,13 @@ class KeptHistories:
             for of_one in judged:
                 insert_series(connection, number, history.commits, of_one)
 
-    def histories(self, limit: int) -> list[KeptHistory]:
-        """Return the kept histories, those judged last first."""
+    def histories(self, limit: int) -> list[PublishedHistory]:
+        """Return the published histories, those judged last first."""
         columns = [column for column in kept_history.c if column.name not in ("platform_events", "notes")]
         statement = select(*columns).order_by(kept_history.c.created.desc(), kept_history.c.number.desc()).limit(limit)
         with self._database.reading() as connection:
             return [
-                KeptHistory(**{**row._mapping, "config": json.loads(row.config)})
+                PublishedHistory(**{**row._mapping, "config": json.loads(row.config)})
                 for row in connection.execute(statement)
             ]
 
@@ -121,22 +121,22 @@ class KeptHistories:
         with self._database.reading() as connection:
             return [(commit, time) for commit, time in connection.execute(statement)]
 
-    def newest_commits(self, history: int, count: int) -> list[KeptCommit]:
+    def newest_commits(self, history: int, count: int) -> list[PublishedCommit]:
         """Return the last commits of a history, in its order."""
         statement = select(*OF_COMMIT).where(kept_commit.c.history == history)
         return self._commits(statement.order_by(kept_commit.c.position.desc()).limit(count))[::-1]
 
-    def tagged_commits(self, history: int) -> list[KeptCommit]:
+    def tagged_commits(self, history: int) -> list[PublishedCommit]:
         """Return the releases of a history, in its order."""
         statement = select(*OF_COMMIT).where(kept_commit.c.history == history, kept_commit.c.tags != "[]")
         return self._commits(statement.order_by(kept_commit.c.position))
 
-    def commits_at(self, positions: Collection[tuple[int, int]]) -> dict[tuple[int, int], KeptCommit]:
+    def commits_at(self, positions: Collection[tuple[int, int]]) -> dict[tuple[int, int], PublishedCommit]:
         """Return the commits at positions, each of which is the number of a history and a position in it."""
         by_history: dict[int, list[int]] = {}
         for history, position in positions:
             by_history.setdefault(history, []).append(position)
-        commits: dict[tuple[int, int], KeptCommit] = {}
+        commits: dict[tuple[int, int], PublishedCommit] = {}
         for history, wanted in by_history.items():
             for part in _parts(sorted(wanted)):
                 is_meant = (kept_commit.c.history == history, kept_commit.c.position.in_(part))
@@ -144,13 +144,13 @@ class KeptHistories:
                 commits |= {(history, commit.position): commit for commit in of_part}
         return commits
 
-    def commits_named(self, begin: str, limit: int) -> list[KeptCommit]:
+    def commits_named(self, begin: str, limit: int) -> list[PublishedCommit]:
         """Return the commits of all histories whose ids begin so, those of the newest histories first."""
         after = begin[:-1] + chr(ord(begin[-1]) + 1)
         statement = select(*OF_COMMIT).where(kept_commit.c.commit >= begin, kept_commit.c.commit < after)
         return self._commits(statement.order_by(kept_commit.c.history.desc()).limit(limit))
 
-    def commits_with_text(self, text: str, limit: int) -> list[KeptCommit]:
+    def commits_with_text(self, text: str, limit: int) -> list[PublishedCommit]:
         """Return commits whose id, tag or pre-release begins with a text, or whose subject has it.
 
         Those of the newest histories come first, in each the newest; one that several histories have comes as often.
@@ -172,13 +172,13 @@ class KeptHistories:
         with self._database.reading() as connection:
             return list(connection.execute(statement).scalars())
 
-    def _commits(self, statement: Select[Any]) -> list[KeptCommit]:
+    def _commits(self, statement: Select[Any]) -> list[PublishedCommit]:
         with self._database.reading() as connection:
             return [commit_in(row) for row in connection.execute(statement)]
 
     # Series.
 
-    def series(self, which: SeriesFilter, limit: int) -> list[KeptSeries]:
+    def series(self, which: SeriesFilter, limit: int) -> list[PublishedSeries]:
         """Return series in short, by case, metric and history."""
         ordered = (kept_series.c.case, kept_series.c.metric, kept_series.c.history, kept_series.c.number)
         statement = _restricted(select(*OF_SERIES), which).order_by(*ordered).limit(limit)
@@ -201,7 +201,7 @@ class KeptHistories:
         with self._database.reading() as connection:
             return int(connection.execute(_restricted(select(func.count(kept_series.c.number)), which)).scalar_one())
 
-    def series_numbered(self, numbers: Collection[int]) -> dict[int, KeptSeries]:
+    def series_numbered(self, numbers: Collection[int]) -> dict[int, PublishedSeries]:
         """Return series in short, by their numbers."""
         with self._database.reading() as connection:
             return {
@@ -210,7 +210,7 @@ class KeptHistories:
                 for row in connection.execute(select(*OF_SERIES).where(kept_series.c.number.in_(part)))
             }
 
-    def points(self, numbers: Collection[int]) -> dict[int, KeptPoints]:
+    def points(self, numbers: Collection[int]) -> dict[int, PointColumns]:
         """Return all points of series, by the numbers of the series."""
         statement = select(kept_series.c.number, kept_series.c.points).where(kept_series.c.number.in_(numbers))
         with self._database.reading() as connection:
@@ -241,7 +241,7 @@ class KeptHistories:
 
     def changes_of(
         self, series: Collection[int], limit: int, within: Mapping[int, tuple[int, int]] | None = None
-    ) -> list[KeptChange]:
+    ) -> list[PublishedChange]:
         """Return the changes of series in the order of their commits; of too many the largest.
 
         With `within`, those from one position to another of each history, by its number.
@@ -256,7 +256,7 @@ class KeptHistories:
         largest = self._changes(statement.order_by(func.abs(kept_change.c.change).desc()).limit(limit))
         return sorted(largest, key=lambda change: (change.position, change.series, change.id))
 
-    def open_changes(self, limit: int) -> list[KeptChange]:
+    def open_changes(self, limit: int) -> list[PublishedChange]:
         """Return the open changes of all histories, the largest first."""
         return self._changes(
             select(*OF_CHANGE)
@@ -289,7 +289,7 @@ class KeptHistories:
         with self._database.reading() as connection:
             return {(platform, group): count for platform, group, count in connection.execute(statement)}
 
-    def changes_at(self, history: int, first: int, last: int, limit: int) -> list[KeptChange]:
+    def changes_at(self, history: int, first: int, last: int, limit: int) -> list[PublishedChange]:
         """Return the steps of a history at its commits from one position to another, the largest first."""
         return self._changes(
             select(*OF_CHANGE)
@@ -302,7 +302,7 @@ class KeptHistories:
             .limit(limit)
         )
 
-    def drifts_around(self, history: int, position: int, limit: int) -> list[KeptChange]:
+    def drifts_around(self, history: int, position: int, limit: int) -> list[PublishedChange]:
         """Return the drifts of a history that a commit is in, or that begin after it, the largest first."""
         return self._changes(
             select(*OF_CHANGE)
@@ -316,7 +316,7 @@ class KeptHistories:
             .limit(limit)
         )
 
-    def accepted_changes(self, history: int, metric: str, limit: int) -> list[KeptChange]:
+    def accepted_changes(self, history: int, metric: str, limit: int) -> list[PublishedChange]:
         """Return the accepted changes of a metric of a history, the largest first."""
         return self._changes(
             select(*OF_CHANGE)
@@ -330,7 +330,7 @@ class KeptHistories:
             .limit(limit)
         )
 
-    def _changes(self, statement: Select[Any]) -> list[KeptChange]:
+    def _changes(self, statement: Select[Any]) -> list[PublishedChange]:
         with self._database.reading() as connection:
             return [change_in(row) for row in connection.execute(statement)]
 

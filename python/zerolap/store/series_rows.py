@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from zerolap.records import HistoryLedger, KeptChange, KeptCommit, KeptSeries, VersionPoint, read_stored
+from zerolap.records import HistoryLedger, PublishedChange, PublishedCommit, PublishedSeries, VersionPoint, read_stored
 from zerolap.store.tables import kept_change, kept_commit, kept_series
 
 
@@ -22,7 +22,7 @@ class NamedSeries:
 
 
 @dataclass(frozen=True)
-class KeptPoints:
+class PointColumns:
     """The points of a series by columns, as `HistoryPoint` has them; all columns are equally long.
 
     `by_string_places` are the positions of the points whose step other places of strings account for.
@@ -58,41 +58,41 @@ class SeriesFilter:
     groups: Collection[str] = ()
 
 
-OF_COMMIT: Final = tuple(kept_commit.c[name] for name in KeptCommit.model_fields)
+OF_COMMIT: Final = tuple(kept_commit.c[name] for name in PublishedCommit.model_fields)
 """The columns that `commit_in` reads."""
-OF_SERIES: Final = tuple(kept_series.c[name] for name in KeptSeries.model_fields)
+OF_SERIES: Final = tuple(kept_series.c[name] for name in PublishedSeries.model_fields)
 """The columns that `series_in` reads."""
-OF_CHANGE: Final = tuple(kept_change.c[name] for name in KeptChange.model_fields)
+OF_CHANGE: Final = tuple(kept_change.c[name] for name in PublishedChange.model_fields)
 """The columns that `change_in` reads."""
 
 
-def commit_in(row: Sequence[Any]) -> KeptCommit:
+def commit_in(row: Sequence[Any]) -> PublishedCommit:
     """Return the commit in a row of `OF_COMMIT`."""
-    columns = dict(zip(KeptCommit.model_fields, row, strict=True))
-    return KeptCommit(**{**columns, "tags": texts_in(columns["tags"])})
+    columns = dict(zip(PublishedCommit.model_fields, row, strict=True))
+    return PublishedCommit(**{**columns, "tags": texts_in(columns["tags"])})
 
 
-def series_in(row: Sequence[Any]) -> KeptSeries:
+def series_in(row: Sequence[Any]) -> PublishedSeries:
     """Return the series in a row of `OF_SERIES`, in short."""
-    columns = dict(zip(KeptSeries.model_fields, row, strict=True))
+    columns = dict(zip(PublishedSeries.model_fields, row, strict=True))
     ledger = columns["ledger"]
     parts = {
         "commands": texts_in(columns["commands"]),
         "labels": json.loads(columns["labels"]),
         "ledger": None if ledger is None else read_stored(HistoryLedger, ledger, "a ledger"),
     }
-    return KeptSeries(**{**columns, **parts})
+    return PublishedSeries(**{**columns, **parts})
 
 
-def points_in(text: str) -> KeptPoints:
+def points_in(text: str) -> PointColumns:
     """Return the points in a column."""
-    return KeptPoints(**json.loads(text))
+    return PointColumns(**json.loads(text))
 
 
-def change_in(row: Sequence[Any]) -> KeptChange:
+def change_in(row: Sequence[Any]) -> PublishedChange:
     """Return the change in a row of `OF_CHANGE`."""
-    columns = dict(zip(KeptChange.model_fields, row, strict=True))
-    return KeptChange(**{**columns, "reasons": texts_in(columns["reasons"])})
+    columns = dict(zip(PublishedChange.model_fields, row, strict=True))
+    return PublishedChange(**{**columns, "reasons": texts_in(columns["reasons"])})
 
 
 @functools.lru_cache(10_000)

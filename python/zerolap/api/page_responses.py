@@ -8,21 +8,21 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from zerolap.api.pages import FRESH_SECONDS, RETRY_SECONDS, Page, Pages, TooBusy, answer_with
+from zerolap.api.pages import FRESH_SECONDS, RETRY_SECONDS, Page, Pages, TooBusy, respond_with
 from zerolap.api.problems import Problem, described, unavailable
 from zerolap.api.strangers import is_stranger
 from zerolap.records import UsageError
 from zerolap.store import BlobDamaged
 
 
-class PageAnswers:
+class PageResponses:
     """Answers requests that were permitted to read."""
 
     def __init__(self, *, is_public: bool) -> None:
         self._is_public = is_public
         self._pages = Pages()
 
-    async def answer(
+    async def respond(
         self, request: Request, key: str, make: Callable[[], Page], change: Callable[[], str] | None = None
     ) -> Response:
         """Return the answer that a key stands for; `make` and `change` are called in threads.
@@ -51,11 +51,11 @@ class PageAnswers:
             raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are asked for at once", "", headers) from None
         except BlobDamaged as fault:
             raise unavailable(fault, request.url.path) from fault
-        return answer_with(page, request, is_public=self._is_public)
+        return respond_with(page, request, is_public=self._is_public)
 
 
-def refusals_of_answers() -> dict[int | str, dict[str, Any]]:
-    """Return how the description of an operation states the problems of `PageAnswers.answer`."""
+def refusals_of_responses() -> dict[int | str, dict[str, Any]]:
+    """Return how the description of an operation states the problems of `PageResponses.respond`."""
     return described(
         HTTPStatus.UNAUTHORIZED,
         HTTPStatus.NOT_FOUND,

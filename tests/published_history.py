@@ -190,7 +190,7 @@ def keep(store: Store, made_up: MadeUp) -> None:
     """Keep a made-up history in a store."""
     history = made_up.document
     commands = {f"{command.lower()}-100B": (command,) for commands in made_up.cases.values() for command in commands}
-    store.kept_histories.keep(history, open_changes(history), commands)
+    store.published_histories.keep(history, open_changes(history), commands)
 
 
 SLOWER_ZADD = Step("zadd-100B", 20, 0.042)

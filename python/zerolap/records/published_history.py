@@ -4,8 +4,8 @@ from zerolap.records.base import Record
 from zerolap.records.history import HistoryChange, HistoryCommit, HistoryLedger, SeriesSubject
 
 
-class KeptHistory(Record):
-    """A kept history; `created` is when it was judged (ISO 8601), `platform` a fingerprint."""
+class PublishedHistory(Record):
+    """A published history; `created` is when it was judged (ISO 8601), `platform` a fingerprint."""
 
     number: int
     repository: str
@@ -17,8 +17,8 @@ class KeptHistory(Record):
     created: str
 
 
-class KeptCommit(HistoryCommit):
-    """A commit of a kept history.
+class PublishedCommit(HistoryCommit):
+    """A commit of a published history.
 
     `measured` counts the series with a point there, `changed` those of them that execute something else than at the
     point before.
@@ -30,7 +30,7 @@ class KeptCommit(HistoryCommit):
     changed: int
 
 
-class KeptSeries(SeriesSubject):
+class PublishedSeries(SeriesSubject):
     """A series in short; `change` is the relative change from its first point to its last, with bounds by 95 %."""
 
     number: int
@@ -45,7 +45,7 @@ class KeptSeries(SeriesSubject):
     ledger: HistoryLedger | None
 
 
-class KeptChange(HistoryChange):
+class PublishedChange(HistoryChange):
     """A change of a series; `commit` is the one at `position` in its history.
 
     `is_open`: it is a confirmed change for the worse that is neither accepted nor made good.
