@@ -21,7 +21,7 @@ from zerolap.store import Store
 
 AN_HOUR = 3600.0
 SEED = 1
-WITH_PARAMETERS = ("/series", "/stacks", "/opportunities")
+WITH_PARAMETERS = ("/search", "/series", "/stacks", "/opportunities")
 EMULATED_SWEEP = "/snapshots/{identity} with --kernel"
 PAGES = (*ROUTES, EMULATED_SWEEP)
 """The routes, and the second kind of what one of them shows."""
@@ -48,6 +48,7 @@ class DemonstratedLab:
             "/snapshots/{identity}": f"/snapshots/{self._newest_sweep(SnapshotReport)}",
             EMULATED_SWEEP: f"/snapshots/{self._newest_sweep(EmulatedSnapshotReport)}",
             "/trials/{number}": f"/trials/{self.timed_trial(compared, case)}",
+            "/search": "/search?text=xadd",
             "/series": "/series?case=zadd&metric=cpu_ns_per_op",
             "/commits/{commit}": f"/commits/{self.server.commits[HASH_COMMIT].commit}",
             "/stacks": f"/stacks?id={compared}&case={case}",

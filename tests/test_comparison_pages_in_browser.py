@@ -53,6 +53,7 @@ def test_the_evidence_of_a_case_is_fetched_when_it_is_opened(browser: Browser, s
         urls = asked_cases(shown)
         shown.goto(f"{url}/comparisons/{ID}")
         expect(shown.get_by_role("heading", level=1)).to_contain_text("5 further cases regress; 54 cases unchanged")
+        expect(shown.locator("tr.details")).to_have_count(0)
         assert urls == []
         shown.get_by_role("button", name="case-10", exact=True).click()
         expect(shown.locator(".detail .lead")).to_contain_text("GET executes")
@@ -215,7 +216,7 @@ def test_the_list_is_filtered_and_goes_back_in_time(browser: Browser, store: Sto
         expect(shown.get_by_role("link", name=ID)).to_be_visible()
         shown.get_by_role("link", name="newest").click()
         expect(shown.get_by_role("link", name=newest.id)).to_be_visible()
-        shown.get_by_role("searchbox").fill("redis-server")
+        shown.get_by_role("main").get_by_role("searchbox").fill("redis-server")
         expect(shown).to_have_url(re.compile("text=redis-server"))
         shown.get_by_role("combobox", name="Filter by state").select_option("done")
         expect(shown.locator("table.reports tbody tr")).to_have_count(2)

@@ -53,6 +53,13 @@ def test_the_document_is_that_of_the_newest_result_that_was_counted(store: Store
     assert answered(lab, id=RUN.id, weights="equal")["document"]["weights"]["kind"] == "equal"
 
 
+def test_the_document_is_that_of_the_result_with_most_cases(store: Store, lab: httpx.Client) -> None:
+    counted_run(store)
+    newest = run_of_many_cases(store, 1)
+    answer = answered(lab)
+    assert (answer["result"]["id"], [result["id"] for result in answer["newest"]]) == (RUN.id, [newest, RUN.id])
+
+
 def test_an_empty_lab_has_no_document(lab: httpx.Client) -> None:
     answer = answered(lab)
     assert (answer["document"], answer["result"], answer["newest"]) == (None, None, [])
@@ -183,4 +190,4 @@ def test_reading_takes_a_token_unless_reports_are_public(store: Store) -> None:
 def test_results_that_were_counted_are_found_in_both_databases(either_store: Store) -> None:
     counted_run(either_store)
     recorded_comparison(either_store)
-    assert either_store.work.newest_results(5) == [RUN.id]
+    assert either_store.work.newest_results(5) == {RUN.id: 2}

@@ -16,8 +16,8 @@ from zerolap.queries.comparison_page import change_of
 from zerolap.records import Comparison
 from zerolap.store import Store
 
-WITHOUT_TABLE = {"request", "job-failure", "comparison-case", "run-case"}
-"""The state of a request, the log of a job, and all there is of a case: what is listed of it is in other tables."""
+WITHOUT_TABLE = {"request", "job-failure", "comparison-case", "run-case", "search"}
+"""The state of a request, the log of a job, all there is of a case, what a text names: it is listed in other tables."""
 
 
 @pytest.fixture(scope="module")

@@ -118,6 +118,7 @@ def test_an_address_without_a_page_leads_back_to_the_overview(path: str, store: 
     assert (page.status_code, program.status_code, problem.status_code) == (404, 404, 404)
     assert page.headers["content-type"].startswith("text/html")
     assert '<a href="/">' in page.text
+    assert '<form action="/search"' in page.text
     assert "<b>" not in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert program.headers["content-type"] == "application/json"

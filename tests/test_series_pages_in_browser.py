@@ -122,7 +122,7 @@ def test_versions_are_filtered_and_compared_with_the_one_before(browser: Browser
     with served_lab(store) as url, opened(browser, f"{url}/versions") as shown:
         shown.get_by_label("compare").select_option("before")
         expect(shown.get_by_role("row").filter(has_text="ZADD").get_by_role("cell").nth(3)).not_to_have_text("+4.2 %")
-        shown.get_by_role("searchbox").fill("hash")
+        shown.get_by_role("main").get_by_role("searchbox").fill("hash")
         expect(shown.get_by_role("rowheader")).to_have_text(["all, mean", "HGET", "HSET"])
 
 
@@ -215,7 +215,7 @@ def test_series_are_chosen_from_thousands(browser: Browser, store: Store) -> Non
         expect(shown.get_by_text("1,000 cases")).to_be_visible()
         # Only the rows near the window of the list are in the page.
         assert shown.locator(".case-choice label").count() < 60
-        shown.get_by_role("searchbox").fill("cmd7x77")
+        shown.get_by_role("main").get_by_role("searchbox").fill("cmd7x77")
         shown.get_by_role("checkbox", name=re.compile("cmd7x77-100B")).check()
         expect(shown.get_by_role("img", name=re.compile("cmd7x77-100B"))).to_be_visible()
         assert "case=cmd7x77-100B" in shown.url

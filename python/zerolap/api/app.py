@@ -30,7 +30,7 @@ from zerolap.api.stack_exports import stack_exports_router
 from zerolap.api.upkeep import KnownUsage
 from zerolap.api.v1 import v1_router
 from zerolap.api.webhooks import webhooks_router
-from zerolap.build import functions_of_build
+from zerolap.build import functions_of_build, repository_page
 from zerolap.fleet import Conductor
 from zerolap.github import PersonSignIn, site_of
 from zerolap.queries import QuerySources
@@ -105,7 +105,7 @@ def application(
     # Reports go first: an id takes all that has no slash, its ending too.
     app.include_router(reports_router(store, authorization, is_public=is_public))
     app.include_router(request_events_router(store, authorization, is_public=is_public))
-    sources = QuerySources(store, None if triggers is None else site_of(settings.github.api_url), functions_of_build)
+    sources = _query_sources(store, triggers)
     app.include_router(page_queries_router(sources, authorization, is_public=is_public))
     app.include_router(stack_exports_router(sources, authorization, is_public=is_public))
     app.include_router(app_pages_router(authorization, is_public=is_public, notice=store.notice))
@@ -134,6 +134,11 @@ def application(
         return Response(await known_metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
     return app
+
+
+def _query_sources(store: Store, triggers: Triggers | None) -> QuerySources:
+    site = None if triggers is None else site_of(triggers.settings.github.api_url)
+    return QuerySources(store, site, functions_of_build, repository_page)
 
 
 def _github_sign_in(triggers: Triggers | None) -> GitHubSignIn | None:

@@ -25,6 +25,7 @@ POLICY: Final = (
 
 ROUTES: Final = (
     "/",
+    "/search",
     "/reports",
     "/comparisons/{identity}",
     "/runs/{identity}",

@@ -47,6 +47,7 @@ from zerolap.build.program import (
     Program as Program,
     setting_arguments as setting_arguments,
 )
+from zerolap.build.repository_page import page_of_remote as page_of_remote, repository_page as repository_page
 from zerolap.build.revision_name import (
     commit_of as commit_of,
     enclosing_repository as enclosing_repository,

@@ -33,6 +33,7 @@ from zerolap.queries.request_status import (
 )
 from zerolap.queries.run_page import MEASURED_CASE as MEASURED_CASE, RUN as RUN
 from zerolap.queries.sampled_cases import SampledCases as SampledCases, selected_cases as selected_cases
+from zerolap.queries.search import SEARCH as SEARCH
 from zerolap.queries.series_chart import CHANGE_POINTS as CHANGE_POINTS, SERIES as SERIES
 from zerolap.queries.series_list import SERIES_LIST as SERIES_LIST
 from zerolap.queries.stack_functions import STACK_FUNCTIONS as STACK_FUNCTIONS
@@ -52,6 +53,7 @@ from zerolap.queries.version_map import VERSIONS as VERSIONS
 
 QUERIES: tuple[PageQuery, ...] = (
     OVERVIEW,
+    SEARCH,
     REPORTS,
     REQUEST_STATUS,
     COMPARISON,

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from zerolap.queries.named_commits import NamedCommit, named_commit, named_commits
 from zerolap.queries.published_changes import (
     MOST_HISTORIES,
     ListedChange,
@@ -12,7 +13,7 @@ from zerolap.queries.published_changes import (
     listed_changes,
 )
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.queries.report_list import ListedReport, listed_report
+from zerolap.queries.report_list import ListedReport, listed_reports
 from zerolap.records import ChangedGroup, ListedCommit, PublishedCommit, PublishedHistory, Record, UsageError
 from zerolap.store import Store
 
@@ -54,7 +55,7 @@ class CommitChanges(Record):
     `comparisons` are the newest of which it is the head.
     """
 
-    commit: ListedCommit
+    commit: NamedCommit
     tags: tuple[str, ...]
     histories: tuple[CommitInHistory, ...]
     comparisons: tuple[ListedReport, ...]
@@ -66,13 +67,13 @@ def _read(sources: QuerySources, parameters: CommitParameters) -> CommitChanges:
     named = store.published_histories.commits_named(parameters.commit, MOST_OF_COMMIT)
     commits = [commit for commit in named if commit.history in known]
     if not commits:
-        raise UsageError(f"no history has the commit {parameters.commit}", hint="`zerolap history` keeps histories")
+        return _outside_histories(sources, parameters.commit)
     if len({commit.commit for commit in commits}) > 1:
         raise UsageError(f"several commits begin with {parameters.commit}", hint="give more of the id")
     before = store.published_histories.commits_at({(commit.history, commit.position - 1) for commit in commits})
     changes = _changes(store, commits, known)
     return CommitChanges(
-        commit=commits[0].listed,
+        commit=named_commit(sources, commits[0].listed, known[commits[0].history].repository),
         tags=commits[0].tags,
         histories=tuple(
             _in_history(
@@ -84,14 +85,28 @@ def _read(sources: QuerySources, parameters: CommitParameters) -> CommitChanges:
             )
             for commit in commits
         ),
-        comparisons=_comparisons(store, commits[0].commit),
+        comparisons=_comparisons(sources, commits[0].commit),
     )
 
 
-def _comparisons(store: Store, commit: str) -> tuple[ListedReport, ...]:
+def _outside_histories(sources: QuerySources, beginning: str) -> CommitChanges:
+    """Return a commit that was measured, and that no history has."""
+    named = sources.store.reports.revisions_named(beginning, MOST_OF_COMMIT)
+    commits = {revision.commit for revision in named if revision.commit.startswith(beginning)}
+    if len(commits) > 1:
+        raise UsageError(f"several commits begin with {beginning}", hint="give more of the id")
+    if not commits:
+        raise UsageError(f"no commit {beginning} was measured", hint="`zerolap history` measures ranges of commits")
+    [commit] = named_commits(sources, commits).values()
+    comparisons = _comparisons(sources, commit.commit)
+    return CommitChanges(commit=commit, tags=(), histories=(), comparisons=comparisons)
+
+
+def _comparisons(sources: QuerySources, commit: str) -> tuple[ListedReport, ...]:
+    store = sources.store
     identities = store.reports.comparisons_with_head(commit, MOST_COMPARISONS)
     rows = store.in_short(identities)
-    return tuple(listed_report(rows[identity]) for identity in identities if identity in rows)
+    return listed_reports(sources, (rows[identity] for identity in identities if identity in rows))
 
 
 def _changes(

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from zerolap.documents import read_comparison
 from zerolap.queries.measured_workload import MeasuredWorkload, RequestCause, cause_of, workload_of
+from zerolap.queries.named_commits import CommitDifference, commit_difference
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.request_status import OPEN
 from zerolap.records import (
@@ -100,6 +101,7 @@ class ComparisonInShort(Record):
     weights: dict[str, float]
     unreadable: dict[str, str]
     cause: RequestCause | None
+    commits: CommitDifference
 
 
 class ComparedCase(Record):
@@ -174,6 +176,7 @@ def _read(sources: QuerySources, parameters: ComparisonParameters) -> Comparison
         weights=_weights(sources.store, comparison),
         unreadable=unreadable,
         cause=cause_of(sources.store, comparison.id),
+        commits=commit_difference(sources, comparison.base.commit, comparison.head.commit),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
+from zerolap.queries.named_commits import NamedCommit, named_commits
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import (
     REPORT_PATHS,
@@ -77,6 +78,7 @@ class FleetRequest(Record):
     path: ReportPath
     platform: str
     sides: tuple[str, ...]
+    head_commit: NamedCommit | None
     state: RequestState
     is_open: bool
     priority: Priority
@@ -126,6 +128,7 @@ def read_fleet_state(sources: QuerySources, parameters: FleetParameters) -> Flee
     ended = store.attempts.last_of_agents([agent.name for agent in known])
     requests = store.fleet.newest_requests(parameters.limit)
     counts = store.fleet.job_counts([work.id for work in requests])
+    commits = named_commits(sources, (work.head_commit for work in requests))
     runs = {job.agent: job for job in held if job.agent is not None}
     agents = tuple(_agent(agent, runs.get(agent.name), ended.get(agent.name), now) for agent in known)
     return FleetState(
@@ -134,7 +137,7 @@ def read_fleet_state(sources: QuerySources, parameters: FleetParameters) -> Flee
         held=tuple(held),
         lost=tuple(lost),
         requests=tuple(
-            _request(work, counts[work.id])
+            _request(work, counts[work.id], commits)
             for work in sorted(requests, key=lambda work: work.submitted or 0.0, reverse=True)
         ),
     )
@@ -195,7 +198,9 @@ def _queues(store: Store, agents: Iterable[FleetAgent]) -> Iterable[FleetQueue]:
         )
 
 
-def _request(work: RequestInShort, counts: Mapping[tuple[JobKind, AttemptState], int]) -> FleetRequest:
+def _request(
+    work: RequestInShort, counts: Mapping[tuple[JobKind, AttemptState], int], commits: Mapping[str, NamedCommit]
+) -> FleetRequest:
     jobs: dict[AttemptState, int] = {}
     for (_, state), count in counts.items():
         jobs[state] = jobs.get(state, 0) + count
@@ -204,6 +209,7 @@ def _request(work: RequestInShort, counts: Mapping[tuple[JobKind, AttemptState],
         path=REPORT_PATHS[work.kind],
         platform=work.platform,
         sides=tuple(side.name for side in work.sides.values()),
+        head_commit=commits.get(work.head_commit or ""),
         state=work.state,
         is_open=work.state in OPEN,
         priority=work.priority,

@@ -36,7 +36,7 @@ class OpportunityParameters(Parameters):
 
     id: Annotated[
         str | None,
-        Field(pattern=r"^[cr]-[0-9a-f-]{1,64}$", description="A comparison or run. Without: the newest with counts."),
+        Field(pattern=r"^[cr]-[0-9a-f-]{1,64}$", description="A comparison or run. Without: that with most cases."),
     ] = None
     side: Annotated[DrawnSide, Field(description="The side of a comparison; a run has a head only.")] = "head"
     everywhere: Annotated[
@@ -122,7 +122,8 @@ def read_opportunities(sources: QuerySources, parameters: OpportunityParameters)
             document=None,
             sheet=None,
         )
-    wanted = parameters.id or newest[0]
+    # Of those with as many cases the newest, which is the first.
+    wanted = parameters.id or max(newest, key=newest.__getitem__)
     results = _in_short(store, [wanted, *newest])
     if wanted not in results:
         raise UsageError(f"the store holds no results of {wanted}")

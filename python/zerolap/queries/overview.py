@@ -8,7 +8,7 @@ from zerolap.queries.commit_strips import CommitStrip, commit_strips
 from zerolap.queries.fleet_state import GONE_AFTER_SECONDS
 from zerolap.queries.published_changes import MOST_HISTORIES, ListedChange, listed_changes
 from zerolap.queries.query import PageQuery, Parameters, QuerySources
-from zerolap.queries.report_list import ListedReport, listed_report, report_rows
+from zerolap.queries.report_list import ListedReport, listed_reports, report_rows
 from zerolap.queries.sweep_list import ListedSweep, newest_sweeps
 from zerolap.records import REPORT_PATHS, Record, ReportPath
 from zerolap.store import RequestInShort
@@ -60,7 +60,7 @@ class Overview(Record):
 def read_overview(sources: QuerySources, _: Parameters) -> Overview:
     """Return the overview of a store."""
     store = sources.store
-    newest = tuple(listed_report(row) for row in store.comparisons(NEWEST))
+    newest = listed_reports(sources, store.comparisons(NEWEST))
     open_ids = store.fleet.open_requests()
     shown = filter(None, (store.fleet.in_short(identity) for identity in open_ids[-OPEN_SHOWN:][::-1]))
     histories = store.published_histories.histories(MOST_HISTORIES)

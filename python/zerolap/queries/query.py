@@ -39,17 +39,22 @@ def no_functions(builds: Path, digest: str) -> Sequence[SourceFunction] | None:
     """Return none, as where no build is on this machine."""
 
 
+def no_page(repository: str) -> str | None:
+    """Return none, as where no repository is on this machine."""
+
+
 @dataclass(frozen=True)
 class QuerySources:
     """Where queries read.
 
     `github_site` is the address of GitHub's pages, None where that is not known. `functions_of_build` reads the builds
-    of this machine.
+    of this machine, `page_of_repository` returns the page of a repository of this machine at its host.
     """
 
     store: Store
     github_site: str | None = None
     functions_of_build: FunctionsOfBuild = no_functions
+    page_of_repository: Callable[[str], str | None] = no_page
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Requests, comparisons, runs and sweeps in short, the newest first: all of them, page by page."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from zerolap.queries.named_commits import NamedCommit, named_commits
 from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
 from zerolap.records import REPORT_PATHS, Record, ReportPath, RequestKind, RequestState
 from zerolap.sheets import Word
@@ -26,7 +27,7 @@ class ListedReport(Record):
 
     `outcomes` is empty for a run, a sweep, and a comparison that is not done. `base` is null for a single server.
     `platform` is the name of the machine, or that of the fleet's platform that was asked for, while no machine has
-    taken it.
+    taken it. `head_commit` is null where the head is no commit.
     """
 
     id: str
@@ -37,6 +38,7 @@ class ListedReport(Record):
     state: str
     outcomes: tuple[OutcomeCount, ...]
     platform: str = ""
+    head_commit: NamedCommit | None = None
 
 
 class ReportListParameters(Parameters):
@@ -63,8 +65,14 @@ class ReportList(Record):
     platforms: tuple[str, ...]
 
 
-def listed_report(row: StoredRow) -> ListedReport:
-    """Return a comparison or run as it is listed."""
+def listed_reports(sources: QuerySources, rows: Iterable[StoredRow]) -> tuple[ListedReport, ...]:
+    """Return comparisons and runs as they are listed."""
+    listed = list(rows)
+    commits = named_commits(sources, (row.head_commit for row in listed))
+    return tuple(_listed_report(row, commits) for row in listed)
+
+
+def _listed_report(row: StoredRow, commits: Mapping[str, NamedCommit]) -> ListedReport:
     return ListedReport(
         id=row.id,
         path=REPORT_PATHS[row.kind],
@@ -72,8 +80,9 @@ def listed_report(row: StoredRow) -> ListedReport:
         base=row.base,
         head=row.head,
         state=row.unreadable or row.state,
-        outcomes=_outcomes(row) if row.state == "done" and not row.unreadable else (),
+        outcomes=outcomes_of(row),
         platform=row.platform,
+        head_commit=commits.get(row.head_commit or ""),
     )
 
 
@@ -86,17 +95,18 @@ def report_rows(reports: Iterable[ListedReport]) -> Iterable[TableRow]:
         yield (report.created, report.id, report.base, report.head, report.state, report.platform, *numbers)
 
 
-def _outcomes(row: StoredRow) -> tuple[OutcomeCount, ...]:
-    if row.summary is None:
+def outcomes_of(row: StoredRow) -> tuple[OutcomeCount, ...]:
+    """Return how many cases have each outcome; none of a run and of a comparison that is not done."""
+    if row.summary is None or row.state != "done" or row.unreadable:
         return ()
     counts = ((word, getattr(row.summary, word)) for word in COUNTED)
     return tuple(OutcomeCount(outcome=word, count=count) for word, count in counts if count)
 
 
-def _listed(listed: ListedRequest) -> ListedReport:
+def _listed(listed: ListedRequest, commits: Mapping[str, NamedCommit]) -> ListedReport:
     asked, machine = listed.asked, listed.machine or listed.asked.platform
     if listed.measured is not None:
-        report = listed_report(listed.measured)
+        report = _listed_report(listed.measured, commits)
         state = report.state if listed.measured.unreadable else asked.state
         return report.model_copy(update={"platform": machine, "state": state})
     sides = [side.name for side in asked.sides.values()]
@@ -109,14 +119,22 @@ def _listed(listed: ListedRequest) -> ListedReport:
         state=asked.unreadable or asked.state,
         outcomes=(),
         platform=machine,
+        head_commit=commits.get(asked.head_commit or ""),
     )
+
+
+def listed_requests(sources: QuerySources, requests: Iterable[ListedRequest]) -> tuple[ListedReport, ...]:
+    """Return requests as they are listed."""
+    listed = list(requests)
+    commits = named_commits(sources, (of.asked.head_commit for of in listed))
+    return tuple(_listed(of, commits) for of in listed)
 
 
 def _read(sources: QuerySources, parameters: ReportListParameters) -> ReportList:
     wanted = RequestFilter(parameters.text, parameters.state, parameters.platform, parameters.kind)
     page = sources.store.reports.page(wanted, parameters.limit, parameters.before)
     return ReportList(
-        reports=tuple(_listed(listed) for listed in page.requests),
+        reports=listed_requests(sources, page.requests),
         next_before=page.next_number,
         platforms=tuple(sources.store.reports.platforms()),
     )

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from zerolap.queries.named_commits import NamedCommit, named_commits
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
 from zerolap.queries.sampled_cases import ProfiledResult, profiled_result
 from zerolap.records import Record
@@ -27,6 +28,7 @@ class ResultWithStacks(Record):
     platform: str
     cases: tuple[str, ...]
     all_cases: int
+    head_commit: NamedCommit | None
 
 
 class StackResults(Record):
@@ -41,6 +43,7 @@ def read_results(sources: QuerySources, parameters: ResultParameters) -> StackRe
     newest = store.stacks.newest(parameters.limit)
     identities = [result.id for result in newest]
     rows = store.in_short(identities)
+    commits = named_commits(sources, (row.head_commit for row in rows.values()))
     cases = _cases(store.stacks.trials(identities))
     return StackResults(
         results=tuple(
@@ -49,6 +52,7 @@ def read_results(sources: QuerySources, parameters: ResultParameters) -> StackRe
                 platform=result.platform,
                 cases=tuple(sorted(cases[result.id]))[:MOST_CASES],
                 all_cases=len(cases[result.id]),
+                head_commit=commits.get(rows[result.id].head_commit or ""),
             )
             for result in newest
             if result.id in rows and result.id in cases

@@ -5,9 +5,10 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from zerolap.queries.named_commits import NamedCommit, named_commits
 from zerolap.queries.pull_requests import LARGEST_PULL_REQUEST, pull_request_address
 from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
-from zerolap.queries.report_list import OutcomeCount, listed_report
+from zerolap.queries.report_list import OutcomeCount, outcomes_of
 from zerolap.records import REPORT_PATHS, Record, ReportPath, UnreadableRecord, moment_text
 from zerolap.store import StoredTrigger, TriggerState
 
@@ -27,6 +28,7 @@ class TriggeredRequest(Record):
     path: ReportPath
     state: str
     outcomes: tuple[OutcomeCount, ...]
+    head_commit: NamedCommit | None
 
 
 class ListedTrigger(Record):
@@ -104,6 +106,7 @@ def _with_requests(sources: QuerySources, triggers: Sequence[StoredTrigger]) -> 
     ids = {stored.id: _requests_of(stored) for stored in triggers}
     shown = [identity for of_trigger, _ in ids.values() for identity in of_trigger[:MOST_REQUESTS]]
     states, kinds, reports = store.fleet.states(shown), store.kinds(shown), store.in_short(shown)
+    commits = named_commits(sources, (report.head_commit for report in reports.values()))
 
     def request(identity: str) -> TriggeredRequest:
         report = reports.get(identity)
@@ -111,7 +114,8 @@ def _with_requests(sources: QuerySources, triggers: Sequence[StoredTrigger]) -> 
             id=identity,
             path=REPORT_PATHS[kinds.get(identity, "compare")],
             state=states.get(identity, "removed"),
-            outcomes=() if report is None else listed_report(report).outcomes,
+            outcomes=() if report is None else outcomes_of(report),
+            head_commit=None if report is None else commits.get(report.head_commit or ""),
         )
 
     return tuple(

@@ -58,6 +58,7 @@ class StoredRow:
     summary: Summary | None
     unreadable: str = ""
     platform: str = ""
+    head_commit: str | None = None
 
 
 def keep_comparison(connection: Connection, comparison: Comparison) -> None:
@@ -329,6 +330,7 @@ def _read_short(text: str, common: dict[str, Any]) -> StoredRow:
             command_line=report.command_line,
             summary=None,
             platform=report.platform.name,
+            head_commit=report.server.commit,
         )
     comparison = read_stored(Comparison, text, f"the comparison {common['id']}")
     return StoredRow(
@@ -339,4 +341,5 @@ def _read_short(text: str, common: dict[str, Any]) -> StoredRow:
         command_line=comparison.command_line,
         summary=comparison.summary,
         platform=comparison.platform.name,
+        head_commit=comparison.head.commit,
     )

@@ -150,6 +150,28 @@ class PublishedHistories:
         statement = select(*OF_COMMIT).where(kept_commit.c.commit >= begin, kept_commit.c.commit < after)
         return self._commits(statement.order_by(kept_commit.c.history.desc()).limit(limit))
 
+    def commits_with_text(self, text: str, limit: int) -> list[PublishedCommit]:
+        """Return commits whose id, tag or pre-release begins with a text, or whose subject has it.
+
+        Those of the newest histories come first, in each the newest; one that several histories have comes as often.
+        """
+        written = json.dumps(text)[:-1]
+        is_meant = (
+            kept_commit.c.commit.startswith(text.lower(), autoescape=True),
+            kept_commit.c.subject.icontains(text, autoescape=True),
+            kept_commit.c.tags.icontains(written, autoescape=True),
+            kept_commit.c.pre_release.istartswith(text, autoescape=True),
+        )
+        newest_first = (kept_commit.c.history.desc(), kept_commit.c.position.desc())
+        return self._commits(select(*OF_COMMIT).where(or_(*is_meant)).order_by(*newest_first).limit(limit))
+
+    def case_names(self, text: str, limit: int) -> list[str]:
+        """Return the names of cases with series that have a text."""
+        is_meant = kept_series.c.case.icontains(text, autoescape=True)
+        statement = select(kept_series.c.case).distinct().where(is_meant).order_by(kept_series.c.case).limit(limit)
+        with self._database.reading() as connection:
+            return list(connection.execute(statement).scalars())
+
     def _commits(self, statement: Select[Any]) -> list[PublishedCommit]:
         with self._database.reading() as connection:
             return [commit_in(row) for row in connection.execute(statement)]

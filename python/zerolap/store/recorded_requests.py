@@ -77,6 +77,11 @@ class RequestInShort:
     kind: RequestKind = "compare"
     unreadable: str = ""
 
+    @property
+    def head_commit(self) -> str | None:
+        """The commit of the head, which is the last side; None for what is no revision."""
+        return next((source.commit for source in reversed(tuple(self.sides.values()))), None)
+
 
 class _Source(BaseModel):
     name: str

@@ -3,18 +3,26 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
-from zerolap.records import Platform, RequestKind, RequestState, TrialsJob, UnreadableRecord, read_stored_job
+from zerolap.records import (
+    Platform,
+    RequestKind,
+    RequestState,
+    Revision,
+    TrialsJob,
+    UnreadableRecord,
+    read_stored_job,
+)
 from zerolap.store import trials
 from zerolap.store.database import Database
 from zerolap.store.documents import Kind, StoredRow, short_row
 from zerolap.store.recorded_requests import LAST_CHARACTER, RequestInShort, read_facts, request_in_short
-from zerolap.store.tables import case_result, document, job, platform, request, revision_build, trial
+from zerolap.store.tables import case_result, document, job, platform, request, revision, revision_build, trial
 from zerolap.store.trials import NumberedTrial
 
 READ_AT_ONCE: Final = 100
@@ -25,6 +33,8 @@ COMPARED_AT_ONCE: Final = 10_000
 ALL: Final = 1 << 62
 MOST_OF_ID: Final = 1_000
 """The most requests that are listed for one beginning of an id."""
+RESULTS_OF_CASES: Final = 100
+"""The newest results that are searched for cases."""
 DIGITS_OF_CHANGE: Final = 32
 ID_BEGINS: Final = re.compile(r"[crw]-[0-9a-f-]{4,64}")
 
@@ -120,6 +130,36 @@ class RequestListing:
         with self._database.reading() as connection:
             return list(connection.execute(statement).scalars())
 
+    def revisions(self, commits: Collection[str]) -> list[Revision]:
+        """Return what is recorded of commits, without their parents, in each repository that has them."""
+        named: list[Revision] = []
+        for first in range(0, len(commits), READ_AT_ONCE):
+            is_meant = revision.c.commit.in_(sorted(commits)[first : first + READ_AT_ONCE])
+            with self._database.reading() as connection:
+                named += map(_revision, connection.execute(select(revision).where(is_meant)))
+        return named
+
+    def revisions_named(self, text: str, limit: int) -> list[Revision]:
+        """Return the newest commits whose id begins with a text, or whose subject has it, without their parents."""
+        is_meant = or_(revision.c.commit.startswith(text.lower(), autoescape=True), _has(revision.c.subject, text))
+        statement = select(revision).where(is_meant).order_by(revision.c.time.desc()).limit(limit)
+        with self._database.reading() as connection:
+            return list(map(_revision, connection.execute(statement)))
+
+    def cases_named(self, text: str, limit: int) -> dict[str, str]:
+        """Return the newest result with each case whose name has a text, of the last results, by case."""
+        last = select(document.c.id, document.c.number).order_by(document.c.number.desc()).limit(RESULTS_OF_CASES)
+        newest = last.subquery()
+        statement = (
+            select(case_result.c.case, newest.c.id)
+            .join(newest, newest.c.id == case_result.c.document_id)
+            .where(_has(case_result.c.case, text))
+            .order_by(newest.c.number, case_result.c.case)
+        )
+        with self._database.reading() as connection:
+            results = {row.case: row.id for row in connection.execute(statement)}
+        return {name: results[name] for name in sorted(results)[:limit]}
+
     def case_documents(self, identity: str) -> list[tuple[str, str]]:
         """Return the names and documents of all cases of a comparison or run, in order."""
         statement = select(case_result.c.case, case_result.c.document).where(case_result.c.document_id == identity)
@@ -179,6 +219,14 @@ class RequestListing:
         """Return a trial with what belongs to it; raises `UnreadableRecord`."""
         with self._database.reading() as connection:
             return _trial_record(connection, number)
+
+
+def _has(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    return column.icontains(text, autoescape=True)
+
+
+def _revision(row: Row[Any]) -> Revision:
+    return Revision(repository=row.repository, commit=row.commit, time=row.time, subject=row.subject)
 
 
 def _page(connection: Connection, wanted: RequestFilter, limit: int, before: int | None) -> RequestPage:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
-from sqlalchemy import Select, exists, or_, select
+from sqlalchemy import Select, exists, func, or_, select
 
 from zerolap.records import (
     BASE,
@@ -126,14 +126,26 @@ class WorkRecords:
             newest = {row.case: CountedGraph(*row) for row in connection.execute(statement)}
         return [newest[case] for case in sorted(newest)]
 
-    def newest_results(self, limit: int) -> list[str]:
-        """Return the ids of the newest comparisons and runs with call graphs, the newest first, of the last 200."""
+    def newest_results(self, limit: int) -> dict[str, int]:
+        """Return how many cases have call graphs in the newest comparisons and runs with any, the newest first.
+
+        Of the last 200, by id.
+        """
         last = select(document.c.id, document.c.number).order_by(document.c.number.desc()).limit(RESULTS_EXAMINED)
         examined = last.subquery()
         is_counted = exists().where(trial.c.request_id == examined.c.id, trial.c.valid, trial.c.graph.is_not(None))
-        statement = select(examined.c.id).where(is_counted).order_by(examined.c.number.desc()).limit(limit)
+        counted = select(examined.c.id, examined.c.number).where(is_counted)
+        newest = counted.order_by(examined.c.number.desc()).limit(limit).subquery()
+        statement = (
+            select(newest.c.id, func.count(job.c.case.distinct()))
+            .join(trial, trial.c.request_id == newest.c.id)
+            .join(job, job.c.id == trial.c.job_id)
+            .where(trial.c.valid, trial.c.graph.is_not(None))
+            .group_by(newest.c.id, newest.c.number)
+            .order_by(newest.c.number.desc())
+        )
         with self._database.reading() as connection:
-            return list(connection.execute(statement).scalars())
+            return {row[0]: row[1] for row in connection.execute(statement)}
 
     def comparisons_of_build(self, build: str) -> list[str]:
         """Return the ids of the comparisons of a build with another one, the newest first, of the last 100."""

@@ -163,6 +163,8 @@ class Mirror:
         if not (self.directory / "HEAD").exists():
             self.directory.mkdir(parents=True, exist_ok=True)
             self._run(["init", "--quiet", "--bare", "--", str(self.directory)], LIST_SECONDS)
+            # Pages lead to the host by it; what is fetched names the remote itself.
+            self._run(["-C", str(self.directory), "config", "remote.origin.url", self.shown], LIST_SECONDS)
 
     def _fetch(self, refspecs: Sequence[str]) -> None:
         options = ["--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--force"]

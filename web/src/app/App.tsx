@@ -5,6 +5,7 @@ import { askEarly } from "./answers.ts";
 import { useAddress } from "./navigation.ts";
 import { NOTICE } from "./notice.ts";
 import { NOT_LOADED, type PageProps, ROUTES, type Route, routeOf } from "./routes.ts";
+import { SearchField } from "./search/SearchField.tsx";
 import { SignedInAs } from "./signing-in/SignedInAs.tsx";
 
 /** The navigation, and the page that the address names. */
@@ -27,6 +28,7 @@ export function App() {
             </a>
           ))}
         </nav>
+        <SearchField text={path === "/search" ? (parameters.get("text") ?? "") : ""} />
         <SignedInAs />
       </header>
       {NOTICE !== null && (

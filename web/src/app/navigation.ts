@@ -29,6 +29,15 @@ export function useAddress(): Address {
   return address;
 }
 
+/** Names the page in tabs, bookmarks and the history of the browser; until it is known the page has its route's title. */
+export function useTitle(title: string | null): void {
+  useEffect(() => {
+    if (title !== null) {
+      document.title = `${title} · Zerolap`;
+    }
+  }, [title]);
+}
+
 /** Goes to a page of the lab. */
 export function goTo(url: string): void {
   history.pushState(null, "", url);

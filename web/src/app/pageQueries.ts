@@ -46,7 +46,16 @@ export function reportQueries(
   return [requestQuery(id), ...ofCase];
 }
 
+/** What the text of the address names, once it is long enough. */
+export function searchQuery(parameters: URLSearchParams): string | null {
+  const text = (parameters.get("text") ?? "").trim();
+  return text.length < 2 ? null : queryUrl("search", { text });
+}
+
 export const trialQuery = (number: string) => queryUrl("trial", { number });
+
+/** Whether a name of a commit is the beginning of its id. */
+export const isHash = (name: string) => /^[0-9a-f]{4,64}$/.test(name);
 
 export const commitQuery = (commit: string) => queryUrl("commit", { commit });
 

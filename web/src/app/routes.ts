@@ -34,6 +34,12 @@ export const ROUTES: readonly Route[] = [
     asks: () => [queries.OVERVIEW],
   },
   {
+    path: "/search",
+    title: "Search",
+    load: () => import("./search/SearchPage.tsx"),
+    asks: (_, parameters) => [queries.searchQuery(parameters) ?? []].flat(),
+  },
+  {
     path: "/reports",
     title: "Reports",
     isListed: true,
@@ -110,7 +116,7 @@ export const ROUTES: readonly Route[] = [
     path: "/commits/{commit}",
     title: "Commit",
     load: () => import("./commits/CommitPage.tsx"),
-    asks: ({ commit = "" }) => [queries.commitQuery(commit)],
+    asks: ({ commit = "" }) => (queries.isHash(commit) ? [queries.commitQuery(commit)] : []),
   },
   {
     path: "/fleet",

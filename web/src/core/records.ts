@@ -303,10 +303,17 @@ export interface CommandGain {
  * `comparisons` are the newest of which it is the head.
  */
 export interface CommitChanges {
-  commit: ListedCommit;
+  commit: NamedCommit;
   tags: Array<string>;
   histories: Array<CommitInHistory>;
   comparisons: Array<ListedReport>;
+}
+
+/** The commits of a comparison, null for a side that is none, and the page with what differs between them. */
+export interface CommitDifference {
+  base: NamedCommit | null;
+  head: NamedCommit | null;
+  page: string | null;
 }
 
 /**
@@ -417,6 +424,7 @@ export interface ComparisonInShort {
   weights: Record<string, number>;
   unreadable: Record<string, string>;
   cause: RequestCause | null;
+  commits: CommitDifference;
 }
 
 /** A function and its shares; `file` is null where it is not known. */
@@ -694,6 +702,7 @@ export interface FleetRequest {
   path: "comparisons" | "runs" | "snapshots";
   platform: string;
   sides: Array<string>;
+  head_commit: NamedCommit | null;
   state: "waiting" | "running" | "done" | "interrupted" | "failed" | "cancelled" | "superseded";
   is_open: boolean;
   priority: "release" | "pull" | "backfill";
@@ -995,7 +1004,7 @@ export interface ListedPlatform {
  *
  * `outcomes` is empty for a run, a sweep, and a comparison that is not done. `base` is null for a single server.
  * `platform` is the name of the machine, or that of the fleet's platform that was asked for, while no machine has
- * taken it.
+ * taken it. `head_commit` is null where the head is no commit.
  */
 export interface ListedReport {
   id: string;
@@ -1006,6 +1015,7 @@ export interface ListedReport {
   state: string;
   outcomes: Array<OutcomeCount>;
   platform: string;
+  head_commit: NamedCommit | null;
 }
 
 /**
@@ -1082,6 +1092,13 @@ export interface MapRow {
   lows: Array<number | null>;
   highs: Array<number | null>;
   measured: Array<number>;
+}
+
+/** A case by its name: whether it has series, and the newest result with it, null where that is old. */
+export interface MatchingCase {
+  case: string;
+  has_series: boolean;
+  result: ListedReport | null;
 }
 
 /**
@@ -1194,6 +1211,21 @@ export interface MetricRule {
   answer: "work" | "time";
   decides: "always" | "for same" | "where changed" | "beyond doubt" | "others same" | "never";
   less_is_better: boolean;
+}
+
+/**
+ * A commit with the page at the host of its repository, null where that is not known.
+ *
+ * `pull_request` is the number at the end of its subject, null without one.
+ */
+export interface NamedCommit {
+  commit: string;
+  name: string;
+  time: string;
+  subject: string;
+  page: string | null;
+  pull_request: number | null;
+  pull_request_page: string | null;
 }
 
 /** The lines of a function that a finding of a case names, and what it states. */
@@ -1552,6 +1584,7 @@ export interface ResultWithStacks {
   platform: string;
   cases: Array<string>;
   all_cases: number;
+  head_commit: NamedCommit | null;
 }
 
 /**
@@ -1625,6 +1658,14 @@ export interface SampledLines {
   line: Partial<Record<"base" | "head", Array<number | null>>>;
   own: Partial<Record<"base" | "head", Array<number>>>;
   left_out: number;
+}
+
+/** What a text names, at most 20 of each kind. */
+export interface SearchResults {
+  commits: Array<NamedCommit>;
+  histories: Array<PublishedHistory>;
+  requests: Array<ListedReport>;
+  cases: Array<MatchingCase>;
 }
 
 /**
@@ -2312,6 +2353,7 @@ export interface TriggeredRequest {
   path: "comparisons" | "runs" | "snapshots";
   state: string;
   outcomes: Array<OutcomeCount>;
+  head_commit: NamedCommit | null;
 }
 
 /** Whether a measurement may be used, and why not. */

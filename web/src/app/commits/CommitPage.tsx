@@ -3,39 +3,64 @@ import type { ChangedGroup, CommitChanges, CommitInHistory, ListedChange } from 
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
 import { ChangeTable, NamedCommit } from "../changes/ChangeTable.tsx";
+import { CommitSubject } from "../changes/CommitSubject.tsx";
 import { commitUrl, seriesUrl } from "../changes/links.ts";
-import { commitQuery } from "../pageQueries.ts";
+import { useTitle } from "../navigation.ts";
+import { commitQuery, isHash } from "../pageQueries.ts";
 import { ReportTable } from "../reports/ReportTable.tsx";
 import type { PageProps } from "../routes.ts";
+import { searchUrl } from "../search/SearchField.tsx";
+import SearchPage from "../search/SearchPage.tsx";
 import { historyName } from "../series/SeriesPicker.tsx";
 
-/** What a commit did, in each history that has it. */
+/** What a commit did; a name that is no hash, as that of a tag, is searched for. */
 export default function CommitPage({ parts }: PageProps) {
-  const answer = useAnswer<CommitChanges>(commitQuery(parts.commit ?? ""));
+  const text = parts.commit ?? "";
+  return isHash(text) ? (
+    <OfHash hash={text} />
+  ) : (
+    <SearchPage parts={{}} parameters={new URLSearchParams({ text })} />
+  );
+}
+
+/** What a commit did, in each history that has it. */
+function OfHash({ hash }: { hash: string }) {
+  const answer = useAnswer<CommitChanges>(commitQuery(hash));
+  const commit = answer.data?.commit;
+  useTitle(commit === undefined ? null : `${commit.name} ${commit.subject}`);
   return (
-    <Answered answer={answer}>
-      {({ commit, tags, histories, comparisons }) => (
-        <>
-          <h1>
-            Commit <code>{commit.commit.slice(0, 12)}</code>
-          </h1>
-          <p>{commit.subject}</p>
-          <p class="quiet small">
-            {commit.time.replace("T", " ").replace("Z", " UTC")}
-            {tags.length > 0 && `, ${tags.join(", ")}`} <code>{commit.commit}</code>
-          </p>
-          {histories.map((of) => (
-            <InHistory key={of.history.number} of={of} commit={commit.commit} />
-          ))}
-          {comparisons.length > 0 && (
-            <section>
-              <h2>Comparisons whose head is this commit</h2>
-              <ReportTable reports={comparisons} />
-            </section>
-          )}
-        </>
+    <>
+      {answer.fault?.status === 404 && (
+        <p>
+          <a href={searchUrl(hash)}>Search for {hash}</a>
+        </p>
       )}
-    </Answered>
+      <Answered answer={answer}>
+        {({ commit, tags, histories, comparisons }) => (
+          <>
+            <h1>
+              Commit <code>{commit.commit.slice(0, 12)}</code>
+            </h1>
+            <p>
+              <CommitSubject commit={commit} />
+            </p>
+            <p class="quiet small">
+              {commit.time.replace("T", " ").replace("Z", " UTC")}
+              {tags.length > 0 && `, ${tags.join(", ")}`} <code>{commit.commit}</code>
+            </p>
+            {histories.map((of) => (
+              <InHistory key={of.history.number} of={of} commit={commit.commit} />
+            ))}
+            {comparisons.length > 0 && (
+              <section>
+                <h2>Comparisons whose head is this commit</h2>
+                <ReportTable reports={comparisons} />
+              </section>
+            )}
+          </>
+        )}
+      </Answered>
+    </>
   );
 }
 
@@ -128,15 +153,15 @@ function Groups({ of, commit }: { of: CommitInHistory; commit: string }) {
         <thead>
           <tr>
             <th scope="col">group</th>
+            <th scope="col" class="number">
+              <abbr title="The geometric mean of the changes of all cases of the group.">mean change</abbr>
+            </th>
             <th scope="col">metric</th>
             <th scope="col" class="number">
               cases
             </th>
             <th scope="col" class="number">
               <abbr title="The case executes the same code on the same data.">identical</abbr>
-            </th>
-            <th scope="col" class="number">
-              <abbr title="The geometric mean of the changes of all cases of the group.">mean change</abbr>
             </th>
             <th scope="col">lowest change</th>
             <th scope="col">highest change</th>
@@ -164,10 +189,10 @@ function GroupRow({ of, group, commit }: { of: CommitInHistory; group: ChangedGr
       <th scope="row">
         <a href={seriesUrl({ ...common, group: group.group })}>{group.group}</a>
       </th>
+      <td class="number">{change(group.change)}</td>
       <td>{metricHeading(group.metric)}</td>
       <td class="number">{group.cases}</td>
       <td class="number">{group.identical}</td>
-      <td class="number">{change(group.change)}</td>
       {extreme(group.least, group.least_case)}
       {extreme(group.most, group.most_case)}
     </tr>

@@ -1,9 +1,11 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { ComparisonPage } from "../../core/comparison/ComparisonPage.tsx";
 import type { ShownComparison } from "../../core/comparison/comparison.ts";
-import type { ComparisonInShort, RequestCause } from "../../core/records.ts";
+import type { CommitDifference, ComparisonInShort, RequestCause } from "../../core/records.ts";
 import { queryUrl } from "../answers.ts";
+import { CommitSubject } from "../changes/CommitSubject.tsx";
 import { useAddressedList } from "../lists.ts";
+import { useTitle } from "../navigation.ts";
 import { besideNotice } from "../notice.ts";
 import type { PageProps } from "../routes.ts";
 import { triggersUrl } from "../triggers/links.ts";
@@ -21,11 +23,7 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
     useMemo(() => (data === null ? null : shown(data)), [data]),
     id,
   );
-  useEffect(() => {
-    if (comparison !== null) {
-      document.title = `${comparison.base.name} → ${comparison.head.name} · Zerolap`;
-    }
-  }, [comparison]);
+  useTitle(comparison === null ? null : titleOf(comparison));
   if (comparison === null) {
     return <RequestPage id={id} noun="comparison" progress={progress} isUnknown={isUnknown} fault={fault} />;
   }
@@ -40,6 +38,7 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
           <ComparedCaseEvidence id={id} name={name} withPictures={withPictures} />
         )}
       >
+        {data !== null && <Commits of={data.commits} />}
         {progress !== null && !progress.has_ended && <ProgressPanel progress={progress} />}
       </ComparisonPage>
       <OpportunityLinks id={id} engines={comparison.settings.engines} sides={["head", "base"]} />
@@ -47,6 +46,34 @@ export default function ComparisonRoute({ parts, parameters }: PageProps) {
       <Downloads path={`/comparisons/${id}`} table={queryUrl("comparison.csv", { id })} />
     </>
   );
+}
+
+/** What the commits of both sides state of themselves, and what differs between them at their host. */
+function Commits({ of: { base, head, page } }: { of: CommitDifference }) {
+  const isSame = base?.commit === head?.commit;
+  return (
+    <>
+      {base !== null && !isSame && (
+        <p>
+          base: <CommitSubject commit={base} />
+        </p>
+      )}
+      {head !== null && (
+        <p>
+          {isSame ? "both" : "head"}: <CommitSubject commit={head} />
+        </p>
+      )}
+      {page !== null && (
+        <p>
+          <a href={page}>What differs between both commits</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function titleOf({ base, head, platform }: ShownComparison): string {
+  return `${base.name} → ${head.name} on ${platform.name}`;
 }
 
 /** What asked for a comparison: a trigger, or whoever gave the command. */

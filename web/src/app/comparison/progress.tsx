@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { counted, duration } from "../../core/numbers.ts";
 import type { RequestStatus } from "../../core/records.ts";
 import { answerAt, Unanswered, useAnswer } from "../answers.ts";
+import { useTitle } from "../navigation.ts";
 import { reportQuery, requestQuery } from "../pageQueries.ts";
 
 const AGAIN_AFTER_MS = 5_000;
@@ -94,9 +95,7 @@ export function RequestPage({
   isUnknown: boolean;
   fault: Unanswered | null;
 }) {
-  useEffect(() => {
-    document.title = `${id} · Zerolap`;
-  }, [id]);
+  useTitle(id);
   if (isUnknown) {
     return (
       <>

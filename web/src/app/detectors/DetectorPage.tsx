@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { useTitle } from "../navigation.ts";
 import { NOT_LOADED, type PageProps } from "../routes.ts";
 import { DETECTORS, detectorText, detectorUrl } from "./documents.ts";
 import { type Block, blocksOf, type Span, spansOf } from "./markdown.ts";
@@ -8,11 +9,11 @@ export default function DetectorPage({ parts }: PageProps) {
   const name = parts.name ?? "";
   const [text, setText] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
+  useTitle(name);
   useEffect(() => {
     let isLeft = false;
     setText(null);
     setFault(null);
-    document.title = `${name} · Zerolap`;
     detectorText(name)?.then(
       (loaded) => !isLeft && setText(loaded),
       () => !isLeft && setFault(NOT_LOADED),

@@ -1,5 +1,6 @@
 import { counted } from "../../core/numbers.ts";
 import type { FleetRequest, SignedIn } from "../../core/records.ts";
+import { HeadSubject } from "../changes/CommitSubject.tsx";
 import { triggerUrl } from "../triggers/links.ts";
 import { ConfirmedButton } from "./ConfirmedButton.tsx";
 import { Moment } from "./Moment.tsx";
@@ -49,6 +50,7 @@ export function RequestTable({
               </th>
               <td data-heading="servers">
                 <code>{asked.sides.join(" → ")}</code>
+                <HeadSubject commit={asked.head_commit} />
               </td>
               <td data-heading="platform">{asked.platform}</td>
               <td data-heading="state">

@@ -1,5 +1,6 @@
 import { OutcomeMark } from "../../core/cases/OutcomeMark.tsx";
 import type { ListedReport } from "../../core/records.ts";
+import { HeadSubject } from "../changes/CommitSubject.tsx";
 
 /** Comparisons, runs and sweeps in short, each with a link to its page. */
 export function ReportTable({ reports }: { reports: ListedReport[] }) {
@@ -16,7 +17,7 @@ export function ReportTable({ reports }: { reports: ListedReport[] }) {
         </tr>
       </thead>
       <tbody>
-        {reports.map(({ id, path, created, base, head, state, outcomes, platform }) => (
+        {reports.map(({ id, path, created, base, head, state, outcomes, platform, head_commit }) => (
           <tr key={id}>
             <td class="quiet">{created.slice(0, 16).replace("T", " ")}</td>
             <th scope="row">
@@ -24,6 +25,7 @@ export function ReportTable({ reports }: { reports: ListedReport[] }) {
             </th>
             <td>
               <code>{base === null ? head : `${base} → ${head}`}</code>
+              <HeadSubject commit={head_commit} />
             </td>
             {isPlaced && <td class="quiet">{platform}</td>}
             <td class="outcomes">

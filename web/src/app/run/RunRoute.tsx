@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { RunInShort } from "../../core/records.ts";
 import { RunPage } from "../../core/run/RunPage.tsx";
 import type { ShownRun } from "../../core/run/run.ts";
@@ -8,6 +8,7 @@ import { Downloads, OpportunityLinks } from "../comparison/Downloads.tsx";
 import { LAB_LINKS } from "../comparison/labLinks.ts";
 import { ProgressPanel, RequestPage, useReport } from "../comparison/progress.tsx";
 import { useAddressedList } from "../lists.ts";
+import { useTitle } from "../navigation.ts";
 import { besideNotice } from "../notice.ts";
 import type { PageProps } from "../routes.ts";
 
@@ -17,11 +18,7 @@ export default function RunRoute({ parts, parameters }: PageProps) {
   const { progress, isUnknown, data, fault } = useReport<RunInShort>("run", id);
   const list = useAddressedList("case", parameters);
   const report = useMemo(() => (data === null ? null : shown(data)), [data]);
-  useEffect(() => {
-    if (report !== null) {
-      document.title = `${report.server.name} · Zerolap`;
-    }
-  }, [report]);
+  useTitle(report === null ? null : `${report.server.name} on ${report.platform.name}`);
   if (report === null) {
     return <RequestPage id={id} noun="run" progress={progress} isUnknown={isUnknown} fault={fault} />;
   }

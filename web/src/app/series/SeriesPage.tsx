@@ -4,7 +4,7 @@ import type { SeriesChart as Chart, ChartCommit, SeriesList } from "../../core/r
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
 import { ChangeTable } from "../changes/ChangeTable.tsx";
-import { setParameters } from "../navigation.ts";
+import { setParameters, useTitle } from "../navigation.ts";
 import { namesSeries, SERIES_LIST, seriesQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
 import type { HorizontalAxis } from "./lines.ts";
@@ -17,6 +17,7 @@ import "./series.css";
 export default function SeriesPage({ parameters }: PageProps) {
   const isAsked = namesSeries(parameters);
   const answer = useAnswer<Chart>(isAsked ? seriesQuery(parameters) : null);
+  useTitle(isAsked ? `${seriesNames(parameters)}: series` : null);
   const [isChoosing, setChoosing] = useState(!isAsked);
   return (
     <>
@@ -41,6 +42,15 @@ export default function SeriesPage({ parameters }: PageProps) {
       </details>
     </>
   );
+}
+
+/** What the address names of cases and groups, and of metrics and platforms. */
+function seriesNames(parameters: URLSearchParams): string {
+  const named = (name: string) => parameters.getAll(name).join(", ");
+  return ["case", "group", "metric", "platform"]
+    .map(named)
+    .filter((names) => names !== "")
+    .join(", ");
 }
 
 /** Leads from commits and histories that the address names, and that there are not, to the series as they are now. */

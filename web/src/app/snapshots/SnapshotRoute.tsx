@@ -1,4 +1,3 @@
-import { useEffect } from "preact/hooks";
 import { SNAPSHOT_SCHEMA } from "../../core/cases/documents.ts";
 import type { DrawnSweep } from "../../core/records.ts";
 import { EmulatedForks } from "../../core/snapshot/EmulatedForks.tsx";
@@ -7,6 +6,7 @@ import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
 import { Downloads } from "../comparison/Downloads.tsx";
 import { LAB_LINKS } from "../comparison/labLinks.ts";
+import { useTitle } from "../navigation.ts";
 import { besideNotice } from "../notice.ts";
 import { snapshotQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
@@ -15,12 +15,7 @@ import type { PageProps } from "../routes.ts";
 export default function SnapshotRoute({ parts }: PageProps) {
   const id = parts.identity ?? "";
   const answer = useAnswer<DrawnSweep>(snapshotQuery(id));
-  const { data } = answer;
-  useEffect(() => {
-    if (data !== null) {
-      document.title = `${data.report.server.name} · Zerolap`;
-    }
-  }, [data]);
+  useTitle(answer.data?.report.server.name ?? null);
   return (
     <Answered answer={answer}>
       {(drawn) => (

@@ -4,10 +4,16 @@ import { Choice } from "../../core/flame/StackPanel.tsx";
 import { frameKey } from "../../core/flame/tree.ts";
 import { count, counted, percent } from "../../core/numbers.ts";
 import type { CostlyFunction, MergedCase, StackFunctions } from "../../core/records.ts";
-import { changeIn, costIn } from "./functionCells.ts";
+import { changeIn, costIn, overAllCases } from "./functionCells.ts";
 import { type Selection, stacksUrl } from "./selection.ts";
 
 const SHOWN = ["cost", "change"] as const;
+const ALL_CASES = {
+  key: "",
+  place: 0,
+  title: "The part of the samples of all cases, weighted as chosen; functions are ordered by it",
+  label: "all cases",
+};
 
 /** Functions against cases: what costs most over all benchmarks. */
 export function FunctionMap({ answer, selection }: { answer: StackFunctions; selection: Selection }) {
@@ -19,20 +25,16 @@ export function FunctionMap({ answer, selection }: { answer: StackFunctions; sel
   );
   const rows = useMemo(() => answer.functions.map(rowOf), [answer]);
   const columns = useMemo(
-    () => answer.cases.map((merged, place) => columnOf(merged, place, selection)),
+    () => [ALL_CASES, ...answer.cases.map((merged, place) => columnOf(merged, place + 1, selection))],
     [answer, selection],
   );
-  const cells = useMemo(
-    () =>
-      answer.functions.map((entry) =>
-        answer.cases.map((merged, place) =>
-          shown === "cost"
-            ? costIn(entry, merged, place, { isTimed, selection })
-            : changeIn(entry, merged, place, { isTimed, selection }),
-        ),
-      ),
-    [answer, shown, isTimed, selection],
-  );
+  const cells = useMemo(() => {
+    const cellOf = shown === "cost" ? costIn : changeIn;
+    return answer.functions.map((entry) => [
+      overAllCases(entry, answer.cases),
+      ...answer.cases.map((merged, place) => cellOf(entry, merged, place, { isTimed, selection })),
+    ]);
+  }, [answer, shown, isTimed, selection]);
   const limit = useMemo(() => largest(cells), [cells]);
   if (answer.cases.length === 0) {
     return <p>There are no stacks here.</p>;

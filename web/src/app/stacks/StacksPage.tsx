@@ -3,6 +3,7 @@ import { counted } from "../../core/numbers.ts";
 import type { ProfiledResult, StackFunctions, StackProfile, StackResults } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
+import { HeadSubject } from "../changes/CommitSubject.tsx";
 import { setParameters } from "../navigation.ts";
 import { STACK_RESULTS, stacksQuery } from "../pageQueries.ts";
 import type { PageProps } from "../routes.ts";
@@ -91,13 +92,16 @@ function ResultList({ results }: StackResults) {
             </tr>
           </thead>
           <tbody>
-            {results.map(({ result, cases, all_cases }) => (
+            {results.map(({ result, cases, all_cases, head_commit }) => (
               <tr key={result.id}>
                 <td>{result.created.slice(0, 16).replace("T", " ")}</td>
                 <th scope="row">
                   <a href={stacksUrl({ id: result.id })}>{result.id}</a>
                 </th>
-                <td>{sidesText(result)}</td>
+                <td>
+                  <code class="number">{sidesText(result)}</code>
+                  <HeadSubject commit={head_commit} />
+                </td>
                 <td>{result.platform_name}</td>
                 <td class="small">
                   {cases.slice(0, 12).map((name, place) => (
@@ -178,7 +182,10 @@ function Subject({ answer, selection, isMap }: SubjectProperties) {
         ) : (
           `The head of ${newestText(answer.results.length, selection)}${selection.platform === null ? "" : ` on ${first?.platform_name || `the platform ${selection.platform}`}`}`
         )}{" "}
-        · <a href="/stacks">other stacks</a>
+        · <a href="/stacks">other stacks</a> ·{" "}
+        <a href={selection.id === null ? "/opportunities" : `/opportunities?id=${selection.id}`}>
+          opportunities
+        </a>
       </p>
       <div class="filter">
         <label>

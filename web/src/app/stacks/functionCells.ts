@@ -16,6 +16,19 @@ interface MapContext {
   selection: Selection;
 }
 
+/** What functions are ordered by: the part that a function has itself of the merged samples, the mean of the sides. */
+export function overAllCases(entry: CostlyFunction, cases: readonly MergedCase[]): HeatCell {
+  const parts = entry.sides.flatMap(({ own }, side) =>
+    cases.map((merged, place) => (own[place] ?? 0) * (merged.sides[side]?.weight ?? 0)),
+  );
+  const text = percent(parts.reduce((sum, part) => sum + part, 0) / entry.sides.length);
+  return { value: null, text, title: `${entry.function}: itself ${text} of the samples of all cases` };
+}
+
+function withoutSamples(entry: CostlyFunction, profiled: MergedCase): HeatCell {
+  return { value: null, text: "", title: `${entry.function} itself has no samples in ${profiled.case}` };
+}
+
 /** What a function costs itself in a case, of the head where there are two sides. */
 export function costIn(
   entry: CostlyFunction,
@@ -27,16 +40,16 @@ export function costIn(
   const side = profiled.sides[last] as ProfiledSide;
   const own = entry.sides[last]?.own[place] ?? null;
   const inclusive = entry.sides[last]?.inclusive[place] ?? null;
-  if (inclusive === null) {
-    return { value: 0, text: "0", title: `${entry.function} has no samples in ${profiled.case}` };
+  if (inclusive === null || own === null) {
+    return withoutSamples(entry, profiled);
   }
-  const value = (own ?? 0) * (isTimed ? (side.cpu_ns_per_op ?? 0) : 1);
+  const value = own * (isTimed ? (side.cpu_ns_per_op ?? 0) : 1);
   const cost = side.cpu_ns_per_op;
   const inTime = (share: number) => (cost === null ? "" : `, ${count(share * cost)} ns per request`);
   return {
     value,
     text: isTimed ? count(value) : percent(value),
-    title: `${entry.function} in ${profiled.case}: itself ${percent(own ?? 0)} of the samples${inTime(own ?? 0)}; with what it calls ${percent(inclusive)}${inTime(inclusive)}`,
+    title: `${entry.function} in ${profiled.case}: itself ${percent(own)} of the samples${inTime(own)}; with what it calls ${percent(inclusive)}${inTime(inclusive)}`,
     href: linkOf(entry, profiled, selection),
   };
 }
@@ -52,6 +65,9 @@ export function changeIn(
   const [before, after] = entry.sides.map((side) => side.own[place] ?? 0);
   if (base === undefined || head === undefined || before === undefined || after === undefined) {
     return null;
+  }
+  if (before === 0 && after === 0) {
+    return withoutSamples(entry, profiled);
   }
   const cost = (side: ProfiledSide) => (isTimed ? (side.cpu_ns_per_op ?? 0) : 1);
   const change = after * cost(head) - before * cost(base);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { frameKey } from "../../core/flame/tree.ts";
 import type { CostlyFunction, MergedCase, ProfiledCase, StackProfile } from "../../core/records.ts";
-import { changeIn, costIn } from "./functionCells.ts";
+import { changeIn, costIn, overAllCases } from "./functionCells.ts";
 import { caseCountsOf, prunedText, sidesOf } from "./profile.ts";
 import { type Selection, selectionOf, stacksUrl } from "./selection.ts";
 
@@ -121,7 +121,15 @@ describe("cells of functions and cases", () => {
         1,
         timed,
       )?.text,
-    ).toBe("0");
+    ).toBe("");
+  });
+
+  test("begin with the part of all samples, the mean of both sides", () => {
+    const [first, second] = [get, hset].map((merged) => ({
+      ...merged,
+      sides: merged.sides.map((side) => ({ ...side, weight: 0.5 })),
+    })) as [MergedCase, MergedCase];
+    expect(overAllCases(entry, [first, second]).text).toBe("18.75 %");
   });
 
   test("have no colour where the interval of the change includes 0", () => {

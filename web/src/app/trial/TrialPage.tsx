@@ -1,4 +1,3 @@
-import { useEffect } from "preact/hooks";
 import { CheckList, Figure, Fold } from "../../core/cases/facts.tsx";
 import { Bars } from "../../core/charts/Bars.tsx";
 import { LatencyChart } from "../../core/charts/LatencyChart.tsx";
@@ -8,6 +7,7 @@ import { METRICS, type TrialDetails } from "../../core/records.ts";
 import { Word } from "../../core/Word.tsx";
 import { Answered } from "../Answered.tsx";
 import { queryUrl, useAnswer } from "../answers.ts";
+import { useTitle } from "../navigation.ts";
 import { trialQuery } from "../pageQueries.ts";
 import { FactValue } from "../platforms/FactValue.tsx";
 import { factName } from "../platforms/facts.ts";
@@ -19,9 +19,7 @@ import "../../core/comparison/comparison.css";
 export default function TrialPage({ parts }: PageProps) {
   const number = parts.number ?? "";
   const answer = useAnswer<TrialDetails>(trialQuery(number));
-  useEffect(() => {
-    document.title = `Trial ${number} · Zerolap`;
-  }, [number]);
+  useTitle(`Trial ${number}`);
   return <Answered answer={answer}>{(trial) => <Shown trial={trial} />}</Answered>;
 }
 

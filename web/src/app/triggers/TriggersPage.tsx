@@ -3,6 +3,7 @@ import { counted } from "../../core/numbers.ts";
 import type { ListedTrigger, TriggerList } from "../../core/records.ts";
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
+import { HeadSubject } from "../changes/CommitSubject.tsx";
 import { Moment } from "../fleet/Moment.tsx";
 import { setParameters } from "../navigation.ts";
 import { triggersQuery } from "../pageQueries.ts";
@@ -157,7 +158,7 @@ function TriggerTable({ triggers }: { triggers: ListedTrigger[] }) {
             <tr key={trigger.id} id={trigger.id}>
               <th scope="row">
                 <Subject trigger={trigger} />
-                <div class="small">
+                <div class="small number">
                   <a href={triggerUrl(trigger.id)}>{trigger.id}</a>
                 </div>
               </th>
@@ -216,7 +217,7 @@ function Requests({ trigger: { requests, request_count, state } }: { trigger: Li
   }
   return (
     <ul class="plain-list">
-      {requests.map(({ id, path, state: reached, outcomes }) => (
+      {requests.map(({ id, path, state: reached, outcomes, head_commit }) => (
         <li key={id}>
           {reached === "removed" ? id : <a href={`/${path}/${id}`}>{id}</a>}{" "}
           {outcomes.length === 0
@@ -226,6 +227,7 @@ function Requests({ trigger: { requests, request_count, state } }: { trigger: Li
                   <OutcomeMark outcome={outcome} cases={count} />{" "}
                 </span>
               ))}
+          <HeadSubject commit={head_commit} />
         </li>
       ))}
       {request_count > requests.length && (

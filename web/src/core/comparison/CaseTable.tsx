@@ -10,6 +10,7 @@ import {
   type Answer,
   answerOf,
   decidingVerdicts,
+  hasChanged,
   isMissing,
   measuredAnswers,
   type Order,
@@ -20,9 +21,6 @@ import {
   wordsOf,
 } from "./comparison.ts";
 import { IntervalChart, type Scale, scaleOf } from "./IntervalChart.tsx";
-
-/** No more regressions than these are open at first. */
-const MOST_OPEN_AT_FIRST = 5;
 
 /** A column of the table: work or time of all cases, and what its cells have in common. */
 interface AnswerColumn {
@@ -56,7 +54,7 @@ export function CaseTable({ comparison, list, details }: Properties) {
   );
   const columns = useMemo(() => answerColumns(cases), [cases]);
   const choices = useMemo(() => choicesOf(cases), [cases]);
-  const opensRegressions = words.filter((word) => word === "regression").length <= MOST_OPEN_AT_FIRST;
+  const changed = useMemo(() => cases.filter(hasChanged), [cases]);
   if (cases.length === 0) {
     return null;
   }
@@ -73,7 +71,7 @@ export function CaseTable({ comparison, list, details }: Properties) {
         caption={columns
           .flatMap(({ answer, usual }) => (usual ? [`${answer}: change of ${metricLabel(usual)}`] : []))
           .join("; ")}
-        openAtFirst={(result) => opensRegressions && wordsOf(result).has("regression")}
+        openAtFirst={(result) => changed.length === 1 && hasChanged(result)}
         cells={(result) => <Cells result={result} columns={columns} remark={reading?.remarks[result.case]} />}
         details={details}
       />

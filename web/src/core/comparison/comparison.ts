@@ -76,6 +76,11 @@ export function isMissing(result: ComparedCaseRow, answer: Answer): boolean {
   );
 }
 
+/** Whether a case is for the worse or for the better. */
+export function hasChanged({ verdict }: ComparedCaseRow): boolean {
+  return verdict === "regression" || verdict === "improvement";
+}
+
 /** The sides that make a case invalid; undefined where no side does. */
 export function failedOn({ failed_sides }: Pick<ComparedCaseRow, "failed_sides">): string | undefined {
   const [first, ...others] = failed_sides;
