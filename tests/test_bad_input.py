@@ -207,7 +207,7 @@ def test_a_crash_names_side_signal_and_function(zerolap: Zerolap, redis_server: 
     ended = zerolap("compare", toy.first, head, "toy-work", *common)
     assert ended.code == 4, ended.err
     shown = " ".join(ended.out.split())
-    assert "failed: head: " in shown
+    assert "could not be measured on the head: the load generator failed" in shown
     assert "signal 11, SIGSEGV" in shown
     assert "work_command (commands.c:" in shown
 

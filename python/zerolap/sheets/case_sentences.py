@@ -305,7 +305,11 @@ def _invalid(case: CaseResult) -> str:
     subject, failed = _subject(case), case.validity.failed
     sides = "on both sides" if len(case.failed_sides) > 1 else "".join(f"on the {side}" for side in case.failed_sides)
     if case.failure is not None:
-        message = plain(case.failure.partition("\n")[0], LONGEST_REASON)
+        happened = case.failure.partition("\n")[0]
+        for side in case.failed_sides[:1]:
+            # The sentence names the side before the message does.
+            happened = happened.removeprefix(f"{side}: ")
+        message = plain(happened, LONGEST_REASON)
         return f"{subject} could not be measured{' ' + sides if sides else ''}: {message}"
     checks = plain("; ".join(failed_check(check.check, check.value, check.limit) for check in failed), LONGEST_REASON)
     where = failed_on(case)
