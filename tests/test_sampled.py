@@ -56,7 +56,12 @@ ROUND = "word = word * 6364136223846793005ULL + 1442695040888963407ULL;"
 
 
 BY_CASE = {".cases"}
+REPORTED_PARTS = ("calls_per_op.base", "calls_per_op.head", "file", "function", "share_of_change", "text")
 UP_TO_MACHINE_AND_SERVER = {
+    # What the judge and the explainer find in other comparisons: reasons of several functions, slow starts, failures.
+    *(f".cases[].findings[].parts[].{part}" for part in (*REPORTED_PARTS, "instructions_changed_per_op")),
+    *(f".cases[].verdicts[].wild_starts.{part}" for part in ("base", "head", "largest", "mean_change")),
+    ".cases[].failed_sides[]",
     # What a time comes to depends on how busy the machine is.
     ".cases[].time",
     ".cases[].time_deciding",
