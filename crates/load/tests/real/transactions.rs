@@ -116,7 +116,8 @@ fn reads_within_a_transaction_do_not_go_to_replicas() {
         ["--port", &own, "--replicaof", "127.0.0.1", &port].map(str::to_owned).to_vec()
     });
     let Some(replica) = replica else { return };
-    while primary.figure("replication", "connected_slaves").as_deref() != Some("1")
+    // ROLE names a replica once it is online, as the load generator needs it; INFO counts it before.
+    while !primary.call(&["ROLE"]).contains(&replica.ports[0].to_string())
         || replica.figure("replication", "master_link_status").as_deref() != Some("up")
     {
         std::thread::sleep(std::time::Duration::from_millis(20));
