@@ -15,7 +15,7 @@ from rich.console import Console
 from zerolap.judge import case_answers
 from zerolap.records import Comparison, EnvironmentMissing, Pictures, RunReport, Validity, Verdict
 from zerolap.report import html
-from zerolap.report.document import comparison_json, comparison_markdown, run_json
+from zerolap.report.document import comparison_json, comparison_markdown, document_json
 from zerolap.report.html import comparison_html
 from zerolap.report.terminal import show_sheet
 from zerolap.sheets import comparison_sheet, format as written, in_order, run_sheet, with_reading
@@ -564,7 +564,7 @@ def test_the_json_documents_are_the_records() -> None:
     assert Comparison.model_validate(document) == with_reading(ALL)
     assert document["reading"]["headline"] == headline_of_comparison(ALL).plain
     assert document["reading"]["order"] == [case.case for case in in_order(ALL.cases)]
-    assert RunReport.model_validate_json(run_json(a_run())) == a_run()
+    assert RunReport.model_validate_json(document_json(a_run())) == a_run()
 
 
 class Page(HTMLParser):

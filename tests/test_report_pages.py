@@ -21,7 +21,7 @@ from zerolap.api.tokens import new_token
 from zerolap.documents import read_pictures, read_run_pictures
 from zerolap.engines.simulated import Simulated
 from zerolap.report import html
-from zerolap.report.document import comparison_json, comparison_markdown, run_json, run_markdown
+from zerolap.report.document import comparison_json, comparison_markdown, document_json, run_markdown
 from zerolap.report.html import comparison_html, content_security_policy, run_html
 from zerolap.store import Store
 
@@ -53,7 +53,7 @@ def test_a_run_is_served_as_the_command_line_writes_it(store: Store, client: htt
         page, document, markdown = (client.get(f"{url}/runs/{report.id}{ending}") for ending in FORMS)
         assert client.get(f"{url}/comparisons/{report.id}").status_code == HTTPStatus.NOT_FOUND
     assert page.text == run_html(report, read_run_pictures(report, store))
-    assert (document.text, markdown.text) == (run_json(report), run_markdown(report))
+    assert (document.text, markdown.text) == (document_json(report), run_markdown(report))
     assert all(FOR_A_YEAR in answer.headers["cache-control"] for answer in (page, document, markdown))
 
 

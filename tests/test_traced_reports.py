@@ -11,7 +11,7 @@ from stored_comparison import COMPARISON
 from stored_run import a_case, a_run
 
 from zerolap.records import Comparison
-from zerolap.report.document import comparison_json, comparison_markdown, run_json, run_markdown
+from zerolap.report.document import comparison_json, comparison_markdown, document_json, run_markdown
 from zerolap.report.terminal import show_sheet
 from zerolap.sheets import comparison_sheet, run_sheet
 
@@ -79,7 +79,7 @@ def test_a_run_shows_metrics_system_calls_waiting_and_stacks() -> None:
     assert "stacks of the time off the processor, innermost function first" in text
     assert "- 41.5 % `redis-server` `fdatasync ← flushAppendOnlyFile`" in markdown
     assert "- 61.2 % `redis-server` `write ← connSocketWrite ← writeToClient`" in markdown
-    assert json.loads(run_json(run))["cases"][0]["traced"]["traced"]["schema"] == "zerolap.traced/1"
+    assert json.loads(document_json(run))["cases"][0]["traced"]["traced"]["schema"] == "zerolap.traced/1"
 
 
 def test_a_comparison_shows_both_sides_and_a_call_that_is_new() -> None:

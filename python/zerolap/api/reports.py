@@ -24,7 +24,6 @@ from zerolap.report import (
     content_security_policy,
     document_json,
     run_html,
-    run_json,
     run_markdown,
     sheet_html,
     sheet_markdown,
@@ -181,7 +180,7 @@ def _run(store: Store, identity: str, form: Form) -> _Made:
     _require_same(report.id, identity)
     match form:
         case "json":
-            text = run_json(report)
+            text = document_json(report)
         case "md":
             text = run_markdown(report)
         case "html":

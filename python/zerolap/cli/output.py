@@ -94,7 +94,7 @@ def write_run(run: RunReport, store: Store, reports: Reports, *, shows_all: bool
         return report.run_html(run, read_run_pictures(run, store))
 
     written: Written = {
-        "json": partial(report.run_json, run),
+        "json": partial(report.document_json, run),
         "markdown": partial(report.run_markdown, run),
         "html": html,
         "benchfmt": lambda: report.run_benchfmt(run, store.measurements(run.id)),

@@ -6,7 +6,6 @@ from zerolap.report.document import (
     comparison_json as comparison_json,
     comparison_markdown as comparison_markdown,
     document_json as document_json,
-    run_json as run_json,
     run_markdown as run_markdown,
 )
 from zerolap.report.history_benchfmt import history_benchfmt as history_benchfmt

@@ -28,8 +28,3 @@ def comparison_markdown(comparison: Comparison) -> str:
 def run_markdown(report: RunReport) -> str:
     """Return a run with as many of its cases as a comment has room for."""
     return fitting_markdown(run_sheet(report, most) for most in RUN_CASES)
-
-
-def run_json(report: RunReport) -> str:
-    """Return the document of a run."""
-    return document_json(report)
