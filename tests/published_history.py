@@ -110,6 +110,7 @@ class MadeUp:
             commit=commit_id(position),
             time=f"2026-{1 + position // 28 % 12:02}-{1 + position % 28:02}T{position % 24:02}:00:00Z",
             subject=self.subject.format(position=position),
+            author=f"Author {position}",
             tags=(f"v{1 + position // self.releases_every}.0",) if is_release else (),
             pre_release=self.pre_releases.get(position, ""),
             node=position - sum(same <= position for same in self.same) if is_built else None,

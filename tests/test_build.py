@@ -98,6 +98,7 @@ def test_a_revision_comes_with_what_git_knows_of_it(toy: ToySource) -> None:
     [parent] = source.revision.parents
     assert parent == toy.git("rev-parse", f"{head}^")
     assert source.revision.subject == "a subject: with"
+    assert source.revision.author == toy.git("show", "-s", "--format=%an", head)
     assert source.revision.repository == str(toy.path.resolve())
     # ISO 8601 in UTC.
     assert datetime.fromisoformat(source.revision.time).timestamp() == int(toy.git("show", "-s", "--format=%ct", head))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from zerolap.build import RangedCommit, commits_of
+from zerolap.build import RangedCommit, commits_of, revision_source
 from zerolap.records import UsageError
 
 pytestmark = pytest.mark.usefixtures("compiler")
@@ -30,13 +30,13 @@ class Repository:
         command = ["git", *identity, "-C", str(self.path), *arguments]
         return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout.strip()
 
-    def commit(self, name: str, *parents: str, subject: str | None = None) -> str:
+    def commit(self, name: str, *parents: str, subject: str | None = None, author: str = "test") -> str:
         """Return a new commit on top of others; a name that is given is found in `ids`."""
         tree = self.git("write-tree")
         options = [word for parent in parents for word in ("-p", self.ids[parent])]
         moment = f"{FIRST_DAY + self._days * DAY_SECONDS} +0200"
         self._days += 1
-        identity = f"test <test@example.com> {moment}"
+        identity = f"{author} <test@example.com> {moment}"
         text = f"tree {tree}\n" + "".join(f"parent {option}\n" for option in options[1::2])
         message = f"commit {name}" if subject is None else subject
         text += f"author {identity}\ncommitter {identity}\n\n{message}\n"
@@ -285,6 +285,25 @@ def test_subjects_may_be_empty_long_or_of_another_encoding(repository: Repositor
     assert ranged["D"].revision.subject == ""
     assert ranged["E"].revision.subject == "long " * 100
     assert repository.names("main~1..main~1") == "D"
+
+
+@pytest.mark.parametrize(
+    ("author", "kept"),
+    [
+        ("Rózsa Minta", "Rózsa Minta"),
+        ("rozsa@example.com", "rozsa"),
+        ("Rózsa @minta", "Rózsa @minta"),
+        ("long " * 10_000, ("long " * 20).strip()),
+        ("", ""),
+        *((f"seen{broken}{'f' * 40}", f"seen{broken}{'f' * 40}") for broken in BREAKS),
+    ],
+)
+def test_authors_are_names_without_addresses(repository: Repository, author: str, kept: str) -> None:
+    repository.commit("D", "C", author=author)
+    repository.branch("main", "D")
+    ranged = repository.ranged("main~1..main")["D"].revision
+    assert (ranged.author, ranged.subject) == (kept, "commit D")
+    assert revision_source("D", repository.path, ranged.commit).revision == ranged
 
 
 @pytest.mark.parametrize("space", ["\u2028", "\u2028\u2028", "\x85", "\xa0", "\u2003"])

@@ -93,6 +93,9 @@ def test_ids_are_found_by_their_beginnings_with_an_index(store: Store, redis_ser
         for where in ("id >= 'c-1' AND id < 'c-2'", "id = 'c-1'"):
             plan = str(connection.execute(text(f"{explain} SELECT id FROM request WHERE {where}")).all())
             assert "uq_request_id" in plan or "sqlite_autoindex_request_1" in plan, plan
+        for where in ("\"commit\" >= 'a' AND \"commit\" < 'b'", "\"commit\" IN ('a', 'b')"):
+            plan = str(connection.execute(text(f"{explain} SELECT subject FROM revision WHERE {where}")).all())
+            assert "ix_revision_commit" in plan, plan
         of_kind = "SELECT subject FROM trigger WHERE kind = 'push' AND created >= 1"
         plan = str(connection.execute(text(f"{explain} {of_kind}")).all())
         assert "ix_trigger_kind_created" in plan, plan

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from zerolap.build import repository_page, run_git
 from zerolap.records import EnvironmentMissing, UsageError
 from zerolap.triggers.mirror import CommitAbsent, Mirror, RemoteUnreachable
 
@@ -149,6 +150,17 @@ def test_a_password_in_a_url_is_not_shown(compiler: None, tmp_path: Path) -> Non
         mirror.refs()
     assert "secret" not in f"{raised.value} {raised.value.details} {mirror.directory}"
     assert mirror.shown == "http://127.0.0.1:1/repository.git"
+
+
+def test_a_mirror_of_an_earlier_version_has_the_page_of_its_remote_once_it_is_used(
+    remote: Remote, compiler: None, tmp_path: Path
+) -> None:
+    mirror = Mirror.below(tmp_path / "mirrors", "http://somebody:secret@127.0.0.1:1/repository.git")
+    Mirror(str(remote.path), mirror.directory).fetch([remote.first])
+    run_git(mirror.directory, "config", "--unset", "remote.origin.url")
+    assert repository_page(str(mirror.directory)) is None
+    mirror.fetch([remote.first])
+    assert repository_page(str(mirror.directory)) == "http://127.0.0.1:1/repository"
 
 
 def test_the_environment_of_a_git_command_does_not_lead_elsewhere(

@@ -35,8 +35,9 @@ def commits(store: Store, text: str) -> list[str]:
     return [commit.commit for commit in searched(store, text).commits]
 
 
-def record_outside(store: Store, subject: str) -> None:
-    revision = Revision(repository="/elsewhere", commit=OUTSIDE, time="2026-01-30T00:00:00Z", subject=subject)
+def record_outside(store: Store, subject: str, author: str = "") -> None:
+    time = "2026-01-30T00:00:00Z"
+    revision = Revision(repository="/elsewhere", commit=OUTSIDE, time=time, subject=subject, author=author)
     source = RevisionSource(name="HEAD", repository=Path("/elsewhere"), revision=revision)
     store.record_build(Build(build=COMPARISON.head.build, version="7.2.4", build_id="", flags="-O2"), source)
 
@@ -48,8 +49,17 @@ def test_a_commit_is_named_by_its_hash_tag_subject_and_pull_request(either_store
     assert commits(either_store, "2.0-RC") == [commit_id(15)]
     assert commits(either_store, "0-rc") == []
     assert commits(either_store, "(#23)") == commits(either_store, "#23") == [commit_id(23)]
+    assert commits(either_store, "author 23") == [commit_id(23)]
     newest = commits(either_store, "CHANGE something")
     assert (len(newest), newest[0]) == (20, commit_id(39))
+
+
+def test_commits_that_no_history_has_are_named_by_their_hash_subject_and_author(either_store: Store) -> None:
+    record_outside(either_store, "Try <b>something</b> again, as in 6543210", "<img src=x> Ada")
+    for text in (OUTSIDE[:3], OUTSIDE[:12].upper(), OUTSIDE, "SOMETHING", "> ada", "6543210"):
+        [commit] = searched(either_store, text).commits
+        assert (commit.commit, commit.author) == (OUTSIDE, "<img src=x> Ada")
+    assert commits(either_store, "Bob") == commits(either_store, "d" * 12) == []
 
 
 @pytest.mark.parametrize("text", ["%%", "__", "\\%", "v_.0", "'; --", '"]'])
@@ -134,7 +144,7 @@ def test_the_field_of_each_page_leads_to_what_a_text_names(browser: Browser, sto
         shown.keyboard.press("Enter")
         expect(shown).to_have_url(f"{url}/search?text=%2323")
         expect(shown).to_have_title("#23: search · Zerolap")
-        expect(shown.get_by_text("<img src=x> keys expire (#23)")).to_be_visible()
+        expect(shown.get_by_text("<img src=x> keys expire (#23), by Author 23")).to_be_visible()
         shown.get_by_role("link", name=commit_id(23)[:12]).click()
         expect(shown).to_have_title(f"{commit_id(23)[:12]} <img src=x> keys expire (#23) · Zerolap")
 

@@ -134,7 +134,13 @@ def test_the_newest_results_of_a_platform_are_merged(store: Store, lab: httpx.Cl
         [1000 / 11_000, 4500 / 11_000] * 2
     )
     assert len(answered(lab, "stacks", platform=platform, newest=1)["cases"]) == 2
-    assert answered(lab, "stacks", platform="none")["cases"] == []
+    named = results[1]["result"]["platform_name"]
+    assert answered(lab, "stacks", platform=named, newest=5)["results"] == profile["results"]
+    refused = lab.get("/api/v1/pages/stacks", params={"platform": "none"})
+    assert (refused.status_code, "knows no platform `none`" in refused.text) == (404, True)
+    assert named in refused.json()["hint"]
+    refused = lab.get("/api/v1/pages/stacks", params={"platform": platform, "time": "waits"})
+    assert (refused.status_code, "no result of the platform" in refused.text) == (404, True)
 
 
 def test_frames_that_are_small_on_both_sides_are_put_together(store: Store, lab: httpx.Client) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from zerolap.build.git import run_git
 from zerolap.build.revision_name import clone_hint, required_commit
-from zerolap.build.source import LONGEST_SUBJECT, UTC as IN_UTC
+from zerolap.build.source import UTC as IN_UTC, described_source
 from zerolap.records import Revision, RevisionSource, UsageError
 
 RANGE: Final = "A..B, tags:A..B, tags:A,B,C, dates:FROM..TO or branch"
@@ -18,8 +18,8 @@ VERSION: Final = re.compile(r"[a-zA-Z_-]*(\d+(?:\.\d+)+)")
 """A tag of a release: pre-releases such as `7.2-rc1` are none."""
 PRE_RELEASE: Final = re.compile(rf"{VERSION.pattern}[-_.~+]?[a-zA-Z][\w.~+-]{{0,40}}", re.ASCII)
 MOMENT: Final = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?P<time>T.+)?", re.ASCII)
-FORMAT: Final = "%H%n%P%n%cd%n%s"
-"""A subject is one line, with whatever characters but a newline and NUL, which ends it."""
+FORMAT: Final = "%H%n%P%n%cd%n%an%n%s"
+"""An author and a subject are one line each, with whatever characters but a newline and NUL, which ends it."""
 TAG_FORMAT: Final = "%(objectname) %(objecttype) %(*objectname) %(*objecttype) %(refname:lstrip=2)"
 
 
@@ -112,19 +112,12 @@ def _listed(repository: Path, text: str, selection: list[str], *, may_be_empty: 
 def _ranged(
     repository: Path, entry: str, tags: dict[str, list[str]], pre_releases: dict[str, list[str]]
 ) -> RangedCommit:
-    commit, parents, committed, subject = entry.split("\n", 3)
+    described = entry.split("\n", 4)
+    commit = described[0]
     names = tuple(sorted(tags.get(commit, []), key=_version))
     pre_release = max(pre_releases.get(commit, []), default="")
-    revision = Revision(
-        repository=str(repository.resolve()),
-        commit=commit,
-        parents=tuple(parents.split()),
-        time=committed,
-        subject=subject[:LONGEST_SUBJECT],
-    )
     name = names[0] if names else pre_release or commit[:12]
-    source = RevisionSource(name=name, repository=repository.resolve(), revision=revision)
-    return RangedCommit(source, names, pre_release)
+    return RangedCommit(described_source(name, repository, described), names, pre_release)
 
 
 def _tags(repository: Path, shape: re.Pattern[str] = VERSION) -> dict[str, list[str]]:

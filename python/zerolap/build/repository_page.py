@@ -1,5 +1,6 @@
 """Where a repository is read by browsers: the page of its remote at a host."""
 
+import contextlib
 import functools
 import re
 from pathlib import Path
@@ -14,11 +15,17 @@ SECURE_SHELL: Final = re.compile(r"[\w.-]+@(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*):(
 KEPT_PAGES: Final = 256
 
 
-@functools.lru_cache(KEPT_PAGES)
 def repository_page(repository: str) -> str | None:
     """Return the page of the remote `origin` of a repository of this machine; None where there is none."""
-    if not Path(repository).is_dir():
-        return None
+    for configuration in (Path(repository, "config"), Path(repository, ".git", "config"), Path(repository)):
+        with contextlib.suppress(OSError):
+            return _page(repository, configuration.stat().st_mtime_ns)
+    return None
+
+
+@functools.lru_cache(KEPT_PAGES)
+def _page(repository: str, _changed: int) -> str | None:
+    """Return the page as the repository's configuration states it, which was changed at that time."""
     try:
         asked = run_git(Path(repository), "config", "--local", "--get", "remote.origin.url")
     except (GitStopped, EnvironmentMissing):

@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from zerolap.build.commit import EXPORTING_PREFIX, tree_of, write_files
@@ -32,6 +32,9 @@ EXPORT_LIMITS = TarLimits(total_bytes=2 << 30, members=200_000)
 MOST_DESCRIBED_BYTES = 65536
 LONGEST_PARENTS = 32768
 LONGEST_SUBJECT = 500
+LONGEST_AUTHOR = 100
+ADDRESS = re.compile(r"(?<=\S)@\S+")
+"""What makes a word an address: it is not kept of an author whose name is one."""
 ENDPOINT_SCHEMES = ("tcp://", "unix://")
 PATHS = (".", "/", "~")
 """What begins like this is no name of a branch or tag."""
@@ -147,18 +150,28 @@ def _named_repository(text: str) -> tuple[Path, str] | None:
 
 def revision_source(name: str, repository: Path, commit: str) -> RevisionSource:
     """Return a commit, with what git knows of it, as a source of that name."""
-    options = ("--no-patch", "--no-show-signature", "--encoding=UTF-8", f"--date={UTC}", "--format=%cd%n%P%n%s")
+    options = ("--no-patch", "--no-show-signature", "--encoding=UTF-8", f"--date={UTC}", "--format=%cd%n%P%n%an%n%s")
     # A subject can be of any length, as it ends with the first empty line.
     shown = read_beginning(["-C", str(repository), "show", *options, commit], MOST_DESCRIBED_BYTES)
-    time, parents, subject = [*shown.decode(errors="replace").split("\n"), "", "", ""][:3]
+    time, parents, author, subject = [*shown.decode(errors="replace").split("\n"), "", "", "", ""][:4]
     if len(parents) > LONGEST_PARENTS:
         raise UsageError(f"`{name}` is a commit with more parents than are read", hint="give a usual commit")
+    return described_source(name, repository, [commit, parents, time, author, subject])
+
+
+def described_source(name: str, repository: Path, described: Sequence[str]) -> RevisionSource:
+    """Return a commit as a source; git has described it by its id, its parents, its time, its author and its subject.
+
+    The last two are what the author wrote, and are cut where they are long.
+    """
+    commit, parents, time, author, subject = described
     revision = Revision(
         repository=str(repository.resolve()),
         commit=commit,
         parents=tuple(parents.split()),
         time=time,
         subject=subject[:LONGEST_SUBJECT],
+        author=ADDRESS.sub("", author[:LONGEST_AUTHOR]).strip(),
     )
     return RevisionSource(name=name, repository=repository.resolve(), revision=revision)
 

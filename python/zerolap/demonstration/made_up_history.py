@@ -66,6 +66,7 @@ def made_up_history(server: MadeUpServer, machine: Machine) -> History:
                 commit=commit.commit,
                 time=instant(commit.time),
                 subject=commit.subject,
+                author=commit.author,
                 tags=commit.tags,
                 node=None if commit.fails else commit.node,
                 failure="the build failed: module.c:1204: error: unknown type name 'EvictionHook'"

@@ -106,6 +106,7 @@ OTHER_SUBJECTS: Final = (
     "The Tcl client of the tests speaks RESP3",
     "Update of the maintainers' list",
 )
+AUTHORS: Final = ("Ada Example", "Edsger Muster", "Grace Sample", "Rózsa Minta")
 
 COSTS: Final[Mapping[str, tuple[float, float]]] = {
     "get-100B": (3520.0, 612.0),
@@ -133,6 +134,7 @@ class MadeUpCommit:
     commit: str
     time: datetime
     subject: str
+    author: str
     changes_code: bool
     node: int
     tags: tuple[str, ...] = ()
@@ -189,6 +191,7 @@ class MadeUpServer:
                     self.digits("commit", position)[:40],
                     (first + position * step + timedelta(hours=8 * draw.random())).replace(microsecond=0),
                     f"Release {tags[0]}" if tags else f"{subject} (#{1200 + 7 * position})",
+                    self.draw("author", position).choice(AUTHORS),
                     changes_code,
                     node,
                     tags,
@@ -278,6 +281,7 @@ class MadeUpServer:
             parents=parents,
             time=instant(commit.time),
             subject=commit.subject,
+            author=commit.author,
         )
 
     def source(self, position: int) -> Source:

@@ -48,6 +48,7 @@ def history_of(asked: HistoryRange, lab: Lab, header: HistoryHeader) -> History:
             commit=commit.revision.commit,
             time=commit.revision.time,
             subject=commit.revision.subject,
+            author=commit.revision.author,
             tags=commit.tags,
             pre_release=commit.pre_release,
             node=nodes.of_commits[position],

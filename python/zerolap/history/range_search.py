@@ -365,6 +365,7 @@ class RangeSearch:
                     commit=commit.revision.commit,
                     time=commit.revision.time,
                     subject=commit.revision.subject,
+                    author=commit.revision.author,
                     tags=commit.tags,
                     pre_release=commit.pre_release,
                     failure=failures.get(position),

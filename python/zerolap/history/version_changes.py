@@ -228,6 +228,7 @@ class _Table:
             after=self.history.commits[largest.after].name,
             commit=commit.name,
             subject=commit.subject,
+            author=commit.author,
             change=largest.change,
             reasons=largest.reasons,
         )

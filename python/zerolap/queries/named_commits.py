@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from zerolap.queries.query import QuerySources
-from zerolap.records import ListedCommit, RangeCommit, Record
+from zerolap.records import ListedCommit, RangeCommit, Record, Revision
 
 PULL_REQUEST: Final = re.compile(r"\(#([1-9][0-9]{0,8})\)$")
 """How hosts end the subject of a merged commit."""
@@ -44,12 +44,17 @@ def named_commit(sources: QuerySources, commit: ListedCommit, repository: str) -
     )
 
 
+def range_commit(revision: Revision) -> RangeCommit:
+    """Return a commit as those of ranges are, without tags."""
+    of_both = {name: getattr(revision, name) for name in ("commit", "time", "subject", "author")}
+    return RangeCommit(**of_both)
+
+
 def named_commits(sources: QuerySources, commits: Iterable[str | None]) -> dict[str, NamedCommit]:
     """Return what is recorded of commits, by their ids."""
     named: dict[str, NamedCommit] = {}
     for revision in sources.store.reports.revisions({commit for commit in commits if commit}):
-        of_range = RangeCommit(commit=revision.commit, time=revision.time, subject=revision.subject)
-        commit = named_commit(sources, of_range.listed, revision.repository)
+        commit = named_commit(sources, range_commit(revision).listed, revision.repository)
         # Of several clones that have it, one whose host is known.
         if revision.commit not in named or commit.page is not None:
             named[revision.commit] = commit

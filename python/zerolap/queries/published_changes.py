@@ -59,13 +59,13 @@ def listed_changes(
 def change_rows(changes: Iterable[ListedChange]) -> Iterable[TableRow]:
     """Return changes as a table."""
     yield (
-        *("commit", "time", "subject", "case", "group", "metric", "platform", "variant", "kind"),
+        *("commit", "time", "subject", "author", "case", "group", "metric", "platform", "variant", "kind"),
         *("change", "low", "high", "open", "confirmed", "accepted", "reason"),
     )
     for change in changes:
         commit = change.commit
         yield (
-            *((commit.commit, commit.time, commit.subject) if commit else ("", "", "")),
+            *((commit.commit, commit.time, commit.subject, commit.author) if commit else ("",) * 4),
             *(change.case, change.group, change.metric, change.platform_name, change.variant, change.kind),
             *(change.change, change.low, change.high, change.is_open, change.confirmed, change.accepted),
             change.reasons[0] if change.reasons else "",

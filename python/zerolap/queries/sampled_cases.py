@@ -16,12 +16,13 @@ from pydantic import Field
 from zerolap.judge import side_error
 from zerolap.queries.query import Parameters, QuerySources
 from zerolap.records import BASE, DrawnSide, Record, Side, UsageError
-from zerolap.store import SampledTrial, StackEngine, StoredRow, TimedCost
+from zerolap.store import SampledTrial, StackEngine, Store, StoredRow, TimedCost
 
 MOST_TABLES: Final = 240
 """Stack tables in one answer: each takes about a third of a millisecond. Where there are more, each case has fewer."""
 MOST_RESULTS: Final = 40
 MOST_NAMES: Final = 1_000
+MOST_NAMED_PLATFORMS: Final = 20
 
 Weights: TypeAlias = Literal["time", "case"]
 StackTime: TypeAlias = Literal["cpu", "waits"]
@@ -41,7 +42,7 @@ class StackSelection(Parameters):
     case: Annotated[str | None, Field(max_length=500, description="One case; without, all are merged.")] = None
     platform: Annotated[
         str | None,
-        Field(max_length=200, description="The fingerprint of a platform, whose newest results are merged."),
+        Field(max_length=200, description="A platform by name or fingerprint, whose newest results are merged."),
     ] = None
     newest: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="How many results are merged.")] = 10
     weights: Annotated[
@@ -153,11 +154,13 @@ class SampledCases:
 
 
 def selected_cases(sources: QuerySources, selection: StackSelection) -> SampledCases:
-    """Return the stacks of a selection; raises `UsageError` for a result or case of which there are none."""
+    """Return the stacks of a selection; raises `UsageError` for a result, case or platform of which there are none."""
     store, engine = sources.store, ENGINES[selection.time]
     newest = []
     if selection.id is None:
         newest = store.stacks.newest(selection.newest, selection.platform, engine)
+        if selection.platform is not None and not newest:
+            raise _none_of_platform(store, selection.platform)
     platforms = {result.id: result.platform_name for result in newest}
     identities = [selection.id] if selection.id is not None else list(platforms)
     rows = store.in_short(identities)
@@ -173,6 +176,14 @@ def selected_cases(sources: QuerySources, selection: StackSelection) -> SampledC
         profiled_result(rows[identity], platforms.get(identity, "")) for identity in identities if identity in rows
     )
     return gathered.read(sources, results, _times(sources, identities, selection.case))
+
+
+def _none_of_platform(store: Store, platform: str) -> UsageError:
+    known = store.platform_records.listed()
+    if any(platform in (of_one.name, of_one.fingerprint) for of_one in known):
+        return UsageError(f"no result of the platform `{platform}` has such stacks")
+    names = ", ".join(dict.fromkeys(of_one.name for of_one in known[:MOST_NAMED_PLATFORMS]))
+    return UsageError(f"the lab knows no platform `{platform}`", hint=f"it knows {names}" if names else "")
 
 
 def _times(sources: QuerySources, identities: Sequence[str], case: str | None) -> tuple[StackTime, ...]:

@@ -5,17 +5,19 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.named_commits import NamedCommit, named_commit
+from zerolap.queries.named_commits import NamedCommit, named_commit, range_commit
 from zerolap.queries.published_changes import MOST_HISTORIES
 from zerolap.queries.query import PageQuery, Parameters, QuerySources
 from zerolap.queries.report_list import ListedReport, listed_reports, listed_requests
-from zerolap.records import PublishedHistory, RangeCommit, Record
-from zerolap.store import RequestFilter
+from zerolap.records import PublishedCommit, PublishedHistory, RangeCommit, Record, Revision
+from zerolap.store import RequestFilter, Store
 
 MOST_OF_KIND: Final = 20
 READ_COMMITS: Final = 200
 """Several histories and repositories have the same commits."""
 FEWEST_CHARACTERS: Final = 2
+HASH: Final = re.compile(r"[0-9a-f]{7,64}")
+"""What is a hash rather than the number of a pull request or a word."""
 REQUEST: Final = re.compile(r"[crw]-[0-9a-f-]{4,64}")
 
 
@@ -27,8 +29,9 @@ class SearchParameters(Parameters):
         Field(
             min_length=FEWEST_CHARACTERS,
             max_length=200,
-            description="The beginning of a commit's id or tag, or a part of its subject, as `#123` of a pull request; "
-            "the beginning of an id of a comparison or run; a part of the name of a case or a branch.",
+            description="The beginning of a commit's id or tag, or a part of its subject, as `#123` of a pull request, "
+            "or of its author's name; the beginning of an id of a comparison or run; a part of the name of a case or a "
+            "branch.",
         ),
     ]
 
@@ -68,17 +71,28 @@ def read_search(sources: QuerySources, parameters: SearchParameters) -> SearchRe
 
 def _commits(sources: QuerySources, text: str, repositories: dict[int, str]) -> tuple[NamedCommit, ...]:
     """Return commits, those of histories first, which know their tags; what a text names exactly before all others."""
-    kept = sources.store.published_histories.commits_with_text(text, READ_COMMITS)
+    kept, revisions = _named_commits(sources.store, text)
     in_repositories: list[tuple[RangeCommit, str]] = [
         (commit, repositories[commit.history]) for commit in kept if commit.history in repositories
     ]
-    for revision in sources.store.reports.revisions_named(text, READ_COMMITS):
-        commit = RangeCommit(commit=revision.commit, time=revision.time, subject=revision.subject)
-        in_repositories.append((commit, revision.repository))
+    in_repositories += [(range_commit(revision), revision.repository) for revision in revisions]
     unique = {commit.commit: (commit, repository) for commit, repository in reversed(in_repositories)}
     ordered = sorted(unique.values(), key=lambda entry: entry[0].time, reverse=True)
     ordered.sort(key=lambda entry: not entry[0].is_named(text))
     return tuple(named_commit(sources, commit.listed, repository) for commit, repository in ordered[:MOST_OF_KIND])
+
+
+def _named_commits(store: Store, text: str) -> tuple[list[PublishedCommit], list[Revision]]:
+    """Return commits of histories and others; those that a hash names are found by an index."""
+    if HASH.fullmatch(text.lower()):
+        kept = store.published_histories.commits_named(text.lower(), READ_COMMITS)
+        revisions = store.reports.revisions_named(text.lower(), READ_COMMITS)
+        if kept or revisions:
+            return kept, revisions
+    return (
+        store.published_histories.commits_with_text(text, READ_COMMITS),
+        store.reports.revisions_with_text(text, READ_COMMITS),
+    )
 
 
 def _cases(sources: QuerySources, text: str) -> tuple[MatchingCase, ...]:

@@ -75,12 +75,13 @@ class MeasuredServer(Record):
     """A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
 
     `config` holds the settings of the server except those of the case. `subject` is the first line of the commit's
-    message, empty where it is not known.
+    message, `author` who wrote the commit; both are empty where they are not known.
     """
 
     name: str
     commit: str | None
     subject: str = ""
+    author: str = ""
     version: str
     build: str
     build_id: str
@@ -97,10 +98,11 @@ class MeasuredServer(Record):
     def of(cls, build: Build, source: Source, config: dict[str, str]) -> "MeasuredServer":
         """Return how documents describe a build that was made of a source and is started with these settings."""
         revision = revision_of(source)
-        commit, subject = (None, "") if revision is None else (revision.commit, revision.subject)
+        stated = {"commit", "subject", "author"}
+        of_commit = {"commit": None} if revision is None else revision.model_dump(include=stated)
         of_build = build.model_dump(include=set(cls.model_fields))
         name = server_name(source, build.variant)
-        return cls(name=name, commit=commit, subject=subject, config=config, **of_build)
+        return cls(name=name, config=config, **of_commit, **of_build)
 
 
 def server_name(source: Source, variant: str) -> str:

@@ -16,12 +16,13 @@ FLAT: Final = 0.0002
 
 
 class ListedCommit(Record):
-    """A commit in short; `name` is its first tag, or the beginning of its id."""
+    """A commit in short; `name` is its first tag, or the beginning of its id. `author` is empty where it is unknown."""
 
     commit: str
     name: str
     time: str
     subject: str
+    author: str = ""
 
 
 class RangeCommit(Record):
@@ -34,6 +35,7 @@ class RangeCommit(Record):
     commit: str
     time: str
     subject: str
+    author: str = ""
     tags: tuple[str, ...] = ()
     pre_release: str = ""
     failure: str | None = None
@@ -46,7 +48,9 @@ class RangeCommit(Record):
     @property
     def listed(self) -> ListedCommit:
         """The commit in short."""
-        return ListedCommit(commit=self.commit, name=self.name, time=self.time, subject=self.subject)
+        return ListedCommit(
+            commit=self.commit, name=self.name, time=self.time, subject=self.subject, author=self.author
+        )
 
     def is_named(self, name: str) -> bool:
         """Whether it is meant by a tag or by the beginning of its id."""

@@ -9,13 +9,14 @@ from zerolap.records.base import Record
 
 
 class Revision(Record):
-    """A commit with its repository, parents and commit time (ISO 8601, UTC)."""
+    """A commit with its repository, parents and commit time (ISO 8601, UTC); `author` is a name without an address."""
 
     repository: str
     commit: str
     parents: tuple[str, ...] = ()
     time: str = ""
     subject: str = ""
+    author: str = ""
 
 
 class EndpointSource(Record):

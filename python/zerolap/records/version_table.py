@@ -51,6 +51,7 @@ class TableCause(Record):
     after: str
     commit: str
     subject: str
+    author: str = ""
     change: float
     reasons: tuple[str, ...]
 

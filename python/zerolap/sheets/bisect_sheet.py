@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zerolap.records import BisectCulprit, BisectReport, Finding
-from zerolap.sheets.format import change, counted, duration, interval, metric_label
+from zerolap.sheets.format import by_author, change, counted, duration, interval, metric_label
 from zerolap.sheets.sheet import Fact, Section, Sentence, Sheet
 
 SHOWN_CANDIDATES: Final = 8
@@ -66,7 +66,7 @@ def _name(report: BisectReport, culprit: BisectCulprit) -> str:
     if len(culprit.positions) > 1:
         return f"one of {len(culprit.positions)} commits"
     commit = report.commits[culprit.positions[0]]
-    return f"{commit.name} ({commit.subject})" if commit.subject else commit.name
+    return f"{commit.name} ({by_author(commit.subject, commit.author)})" if commit.subject else commit.name
 
 
 def _certainty(report: BisectReport, culprit: BisectCulprit) -> str:
@@ -88,7 +88,8 @@ def _candidates(report: BisectReport, culprit: BisectCulprit) -> Iterator[str]:
         return
     for position in culprit.positions[:SHOWN_CANDIDATES]:
         commit = report.commits[position]
-        yield f"{commit.name} {commit.subject}{'' if commit.failure is None else f': {commit.failure}'}"
+        subject = by_author(commit.subject, commit.author)
+        yield f"{commit.name} {subject}{'' if commit.failure is None else f': {commit.failure}'}"
     if len(culprit.positions) > SHOWN_CANDIDATES:
         yield f"and {len(culprit.positions) - SHOWN_CANDIDATES} more"
 

@@ -14,11 +14,13 @@ from zerolap.sheets.history_sheet import (
 from zerolap.sheets.sheet import Cell, Column, Section, Sheet, Table, name
 
 LONGEST_SUBJECT: Final = 60
+LONGEST_AUTHOR: Final = 30
 COLUMNS: Final = (
     Column(key="commit", heading="commit"),
     Column(key="change", heading="change", is_number=True),
     Column(key="share", heading="share", is_number=True),
     Column(key="subject", heading="subject", rank=1),
+    Column(key="author", heading="author", rank=2),
 )
 
 
@@ -63,6 +65,7 @@ def _row(history: History, point: HistoryPoint) -> list[Cell]:
         Cell(text=change(point.step or 0.0)),
         Cell(text="" if point.share is None else share(point.share)),
         Cell(text=shortened(commit.subject, LONGEST_SUBJECT)),
+        Cell(text=shortened(commit.author, LONGEST_AUTHOR)),
     ]
 
 

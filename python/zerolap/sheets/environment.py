@@ -13,12 +13,13 @@ MOST_SKIPPED: Final = 20
 
 
 def server_text(server: MeasuredServer) -> str:
-    """Return a server in a line: its names, version, settings, and the first line of its commit's message."""
+    """Return a server in a line: its names, version, settings, and the subject and author of its commit."""
     parts = [as_name(server.name)]
     parts += [as_name(server.commit[:COMMIT_DIGITS])] if server.commit else []
     parts += [server.version.replace("`", "'")] if server.version else []
     parts += [as_name(f"{key}={value}") for key, value in server.config.items()]
-    return " ".join(parts) + (f": {as_name(server.subject)}" if server.subject else "")
+    by_author = f" by {as_name(server.author)}" if server.author else ""
+    return " ".join(parts) + (f": {as_name(server.subject)}{by_author}" if server.subject else "")
 
 
 def build_text(server: MeasuredServer) -> str:

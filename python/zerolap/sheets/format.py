@@ -100,6 +100,11 @@ def rough_duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def by_author(subject: str, author: str) -> str:
+    """Write the subject of a commit with its author, as far as they are known: `Fix a leak, by Ada`."""
+    return f"{subject}, by {author}" if subject and author else subject
+
+
 def metric_label(name: str) -> str:
     """Return how a metric is called in a sentence."""
     return METRICS[name].label if name in METRICS else name.replace("_per_op", "_per_request").replace("_", " ")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zerolap.records import FLAT, BoundedChange, History, HistoryChange, HistorySeries, PlatformEvent
-from zerolap.sheets.format import change, counted, duration, interval, listing, metric_label, moment
+from zerolap.sheets.format import by_author, change, counted, duration, interval, listing, metric_label, moment
 from zerolap.sheets.sheet import Cell, Column, Mark, Section, Sentence, Sheet, Table, as_name, name
 
 NO_CHANGES: Final = "no changes"
@@ -207,7 +207,9 @@ def _location(history: History, changed: HistoryChange) -> str:
     commit, before = history.commits[changed.position], history.commits[changed.after]
     between = changed.position - changed.after
     if changed.kind == "step" and between == 1:
-        return f"at {commit.name} ({commit.subject})" if commit.subject else f"at {commit.name}"
+        return (
+            f"at {commit.name} ({by_author(commit.subject, commit.author)})" if commit.subject else f"at {commit.name}"
+        )
     return f"from {before.name} to {commit.name}{f', {between} commits' if changed.kind == 'step' else ''}"
 
 

@@ -15,7 +15,17 @@ from zerolap.records import (
     TableTotal,
     VersionTable,
 )
-from zerolap.sheets.format import change, counted, interval, listing, metric_label, rough_percent, share, weighting
+from zerolap.sheets.format import (
+    by_author,
+    change,
+    counted,
+    interval,
+    listing,
+    metric_label,
+    rough_percent,
+    share,
+    weighting,
+)
 from zerolap.sheets.history_sheet import change_text
 from zerolap.sheets.sheet import Cell, Column, Section, Sentence, Sheet, Table, name
 
@@ -168,7 +178,7 @@ def _large_change(table: VersionTable, row: TableRow) -> Section:
     changed = "" if since is None else f"{cell_text(since)} since {table.versions[table.since].name}"
     sentences = []
     if cause is not None:
-        subject = f" ({cause.subject})" if cause.subject else ""
+        subject = f" ({by_author(cause.subject, cause.author)})" if cause.subject else ""
         largest = f"{change(cause.change)} from {cause.after} to {cause.commit}{subject}"
         sentences = [Sentence(text=text) for text in (largest, *cause.reasons[:MOST_REASONS])]
     return Section(key=row.case, title=row.case, remark=f"{changed}{weight}", sentences=sentences)

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from sqlalchemy import Connection, Engine, Table, inspect, select
+from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, inspect, select
 
 from zerolap.records import EnvironmentMissing
 from zerolap.store.store_errors import NotConductor, store_faults
@@ -14,6 +14,7 @@ from zerolap.store.tables import REVISION, conductor, metadata, store_revision
 from zerolap.store.uninterrupted import uninterrupted
 
 BUSY_SECONDS: Final = 10.0
+LAST_CHARACTER: Final = "\U0010ffff"
 CONDUCTOR: Final = "the-conductor"
 """What a conductor claims: the store as a whole."""
 
@@ -151,6 +152,16 @@ class Database(ABC):
                 f"the store {self.address} was written by {version} zerolap (revision {stored}, here {REVISION})",
                 hint=f"{other}, or name another one with --store",
             )
+
+
+def begins_with(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    """Whether a column of the type `ID` begins with a text, as its index finds it."""
+    return and_(column >= text, column < text + LAST_CHARACTER)
+
+
+def has_text(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    """Whether a text is a part of a column, in whatever case; no index finds it."""
+    return column.icontains(text, autoescape=True)
 
 
 def insert_new(connection: Connection, table: Table) -> Any:

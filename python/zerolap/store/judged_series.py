@@ -33,7 +33,7 @@ from zerolap.store.tables import kept_change, kept_commit, kept_history, kept_se
 DIGITS: Final = 9
 """Decimal places of levels: a counted change is stated to 0.01 %."""
 LONGEST_TEXT: Final = 1000
-"""Characters of a subject, a failure or a reason, which others have written."""
+"""Characters of a subject, an author, a failure or a reason, which others have written."""
 METRICS_OF_GROUPS: Final = ("instructions_per_op", "cpu_ns_per_op")
 """What a commit did to groups of cases is kept of these."""
 IDENTITY: Final = ("repository", "range", "variant", "config", "platform")
@@ -178,6 +178,7 @@ def insert_commits(
             "commit": commit.commit,
             "time": commit.time,
             "subject": commit.subject[:LONGEST_TEXT],
+            "author": commit.author[:LONGEST_TEXT],
             "tags": json.dumps(commit.tags),
             "pre_release": commit.pre_release,
             "node": commit.node,

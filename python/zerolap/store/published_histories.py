@@ -17,7 +17,7 @@ from zerolap.records import (
     VersionPoint,
     read_stored,
 )
-from zerolap.store.database import Database
+from zerolap.store.database import Database, begins_with, has_text
 from zerolap.store.judged_series import JudgedSeries, claimed_number, insert_commits, insert_series, staying_series
 from zerolap.store.series_rows import (
     OF_CHANGE,
@@ -146,20 +146,20 @@ class PublishedHistories:
 
     def commits_named(self, begin: str, limit: int) -> list[PublishedCommit]:
         """Return the commits of all histories whose ids begin so, those of the newest histories first."""
-        after = begin[:-1] + chr(ord(begin[-1]) + 1)
-        statement = select(*OF_COMMIT).where(kept_commit.c.commit >= begin, kept_commit.c.commit < after)
+        statement = select(*OF_COMMIT).where(begins_with(kept_commit.c.commit, begin))
         return self._commits(statement.order_by(kept_commit.c.history.desc()).limit(limit))
 
     def commits_with_text(self, text: str, limit: int) -> list[PublishedCommit]:
-        """Return commits whose id, tag or pre-release begins with a text, or whose subject has it.
+        """Return commits whose id, tag or pre-release begins with a text, or whose subject or author has it.
 
         Those of the newest histories come first, in each the newest; one that several histories have comes as often.
         """
         written = json.dumps(text)[:-1]
         is_meant = (
-            kept_commit.c.commit.startswith(text.lower(), autoescape=True),
-            kept_commit.c.subject.icontains(text, autoescape=True),
-            kept_commit.c.tags.icontains(written, autoescape=True),
+            begins_with(kept_commit.c.commit, text.lower()),
+            has_text(kept_commit.c.subject, text),
+            has_text(kept_commit.c.author, text),
+            has_text(kept_commit.c.tags, written),
             kept_commit.c.pre_release.istartswith(text, autoescape=True),
         )
         newest_first = (kept_commit.c.history.desc(), kept_commit.c.position.desc())
@@ -167,7 +167,7 @@ class PublishedHistories:
 
     def case_names(self, text: str, limit: int) -> list[str]:
         """Return the names of cases with series that have a text."""
-        is_meant = kept_series.c.case.icontains(text, autoescape=True)
+        is_meant = has_text(kept_series.c.case, text)
         statement = select(kept_series.c.case).distinct().where(is_meant).order_by(kept_series.c.case).limit(limit)
         with self._database.reading() as connection:
             return list(connection.execute(statement).scalars())

@@ -25,12 +25,11 @@ from zerolap.records import (
     read_stored,
     revision_of,
 )
-from zerolap.store.database import insert_new
+from zerolap.store.database import begins_with, insert_new
 from zerolap.store.tables import document, platform, platform_facts, request, revision, revision_parent
 
 LATEST: Final = "latest"
 NAMED_IN_ERRORS: Final = 5
-LAST_CHARACTER: Final = "\U0010ffff"
 OPEN_STATES: Final = ("waiting", "running")
 INTERRUPTED_STATES: Final = (*OPEN_STATES, "interrupted", "cancelled")
 """The states of interrupted requests to this machine; the request of a killed process stays open."""
@@ -321,8 +320,8 @@ def find(connection: Connection, table: Table, wanted: str, noun: str, **fixed: 
     if exact is not None:
         return exact
     ids = select(table.c.id).filter_by(**fixed).order_by(table.c.number.desc())
-    beginning = (table.c.id >= wanted, table.c.id < wanted + LAST_CHARACTER)
-    matching = list(connection.execute(ids.where(*beginning).limit(NAMED_IN_ERRORS + 1)).scalars()) if wanted else []
+    beginning = ids.where(begins_with(table.c.id, wanted)).limit(NAMED_IN_ERRORS + 1)
+    matching = list(connection.execute(beginning).scalars()) if wanted else []
     if len(matching) == 1:
         return connection.execute(rows.where(table.c.id == matching[0])).one()
     if matching:
@@ -393,9 +392,8 @@ def read_facts(connection: Connection, fingerprint: str, digest: str) -> Platfor
 def keep_revision(connection: Connection, new_revision: Revision) -> None:
     """Write a commit and its parents."""
     key = {"repository": new_revision.repository, "commit": new_revision.commit}
-    connection.execute(
-        insert_new(connection, revision).values(**key, time=new_revision.time, subject=new_revision.subject)
-    )
+    described = {name: getattr(new_revision, name) for name in ("time", "subject", "author")}
+    connection.execute(insert_new(connection, revision).values(**key, **described))
     parents = [{**key, "position": position, "parent": parent} for position, parent in enumerate(new_revision.parents)]
     if parents:
         connection.execute(insert_new(connection, revision_parent), parents)

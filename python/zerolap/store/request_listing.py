@@ -19,9 +19,9 @@ from zerolap.records import (
     read_stored_job,
 )
 from zerolap.store import trials
-from zerolap.store.database import Database
+from zerolap.store.database import Database, begins_with, has_text
 from zerolap.store.documents import Kind, StoredRow, short_row
-from zerolap.store.recorded_requests import LAST_CHARACTER, RequestInShort, read_facts, request_in_short
+from zerolap.store.recorded_requests import RequestInShort, read_facts, request_in_short
 from zerolap.store.tables import case_result, document, job, platform, request, revision, revision_build, trial
 from zerolap.store.trials import NumberedTrial
 
@@ -139,9 +139,18 @@ class RequestListing:
                 named += map(_revision, connection.execute(select(revision).where(is_meant)))
         return named
 
-    def revisions_named(self, text: str, limit: int) -> list[Revision]:
-        """Return the newest commits whose id begins with a text, or whose subject has it, without their parents."""
-        is_meant = or_(revision.c.commit.startswith(text.lower(), autoescape=True), _has(revision.c.subject, text))
+    def revisions_named(self, begin: str, limit: int) -> list[Revision]:
+        """Return the newest commits whose ids begin so, without their parents."""
+        return self._revisions(begins_with(revision.c.commit, begin), limit)
+
+    def revisions_with_text(self, text: str, limit: int) -> list[Revision]:
+        """Return the newest commits whose id begins with a text, or whose subject or author has it, without parents."""
+        is_named = begins_with(revision.c.commit, text.lower())
+        return self._revisions(
+            or_(is_named, has_text(revision.c.subject, text), has_text(revision.c.author, text)), limit
+        )
+
+    def _revisions(self, is_meant: ColumnElement[bool], limit: int) -> list[Revision]:
         statement = select(revision).where(is_meant).order_by(revision.c.time.desc()).limit(limit)
         with self._database.reading() as connection:
             return list(map(_revision, connection.execute(statement)))
@@ -153,7 +162,7 @@ class RequestListing:
         statement = (
             select(case_result.c.case, newest.c.id)
             .join(newest, newest.c.id == case_result.c.document_id)
-            .where(_has(case_result.c.case, text))
+            .where(has_text(case_result.c.case, text))
             .order_by(newest.c.number, case_result.c.case)
         )
         with self._database.reading() as connection:
@@ -221,12 +230,8 @@ class RequestListing:
             return _trial_record(connection, number)
 
 
-def _has(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
-    return column.icontains(text, autoescape=True)
-
-
 def _revision(row: Row[Any]) -> Revision:
-    return Revision(repository=row.repository, commit=row.commit, time=row.time, subject=row.subject)
+    return Revision(**row._mapping)
 
 
 def _page(connection: Connection, wanted: RequestFilter, limit: int, before: int | None) -> RequestPage:
@@ -296,13 +301,13 @@ def _mentions(text: str) -> ColumnElement[bool]:
     """Whether a text is in an id or in what is written of a measured request: more than those that are meant."""
     if _is_id(text):
         # Read by the index of ids, and not one by one by their numbers.
-        beginning, ids = text.lower(), request.alias("ids")
-        numbers = select(ids.c.number).where(ids.c.id >= beginning, ids.c.id < beginning + LAST_CHARACTER)
+        ids = request.alias("ids")
+        numbers = select(ids.c.number).where(begins_with(ids.c.id, text.lower()))
         return request.c.number.in_(numbers.order_by(ids.c.id).limit(MOST_OF_ID))
     # As JSON has it, in which letters beyond ASCII and quotes are escaped.
     written = json.dumps(text)[1:-1]
     ways = [request.c.id, document.c.document, platform.c.name, request.c.platform]
-    found = [column.icontains(written, autoescape=True) for column in ways]
+    found = [has_text(column, written) for column in ways]
     # What was not measured has no document; of these there are few.
     return or_(*found, document.c.id.is_(None))
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import exists, func, or_, select
 
 from zerolap.records import BASE, HEAD, NamedLines, RunCase, Side, read_stored
 from zerolap.store.database import Database
-from zerolap.store.tables import case_result, document, finding, job, platform, trial, verdict
+from zerolap.store.tables import case_result, document, finding, job, platform, request, trial, verdict
 
 StackEngine: TypeAlias = Literal["sampled", "traced"]
 COST: Final = "cpu_ns_per_op"
@@ -57,7 +57,10 @@ class StackRecords:
     def newest(
         self, limit: int, of_platform: str | None = None, engine: StackEngine = "sampled"
     ) -> list[SampledResult]:
-        """Return the newest results that have stacks, the newest first, of one platform or of all."""
+        """Return the newest results that have stacks, the newest first, of all platforms or of one.
+
+        A platform is named by its fingerprint, by the name of its machine, or by that which the fleet gives it.
+        """
         last = func.max(trial.c.id).label("last")
         sampled = (
             select(trial.c.request_id, last)
@@ -76,7 +79,10 @@ class StackRecords:
         )
         if of_platform is not None:
             # Not by the index of platforms, which has all their results: few have stacks.
-            statement = statement.where(func.coalesce(document.c.platform_fingerprint, "") == of_platform)
+            fingerprint = func.coalesce(document.c.platform_fingerprint, "")
+            statement = statement.join(request, request.c.id == document.c.id).where(
+                or_(fingerprint == of_platform, platform.c.name == of_platform, request.c.platform == of_platform)
+            )
         with self._database.reading() as connection:
             rows = connection.execute(statement)
             return [SampledResult(row.id, row.platform_fingerprint, row.name) for row in rows]

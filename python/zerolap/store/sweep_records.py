@@ -8,9 +8,9 @@ from sqlalchemy import Connection, Row, select
 
 from zerolap.records import SnapshotReport, SweepReport, UnreadableRecord, UsageError, read_stored_sweep
 from zerolap.store.blobs import Blobs
-from zerolap.store.database import Database, insert_of
+from zerolap.store.database import Database, begins_with, insert_of
 from zerolap.store.documents import as_json
-from zerolap.store.recorded_requests import LAST_CHARACTER, LATEST, find, keep_platform
+from zerolap.store.recorded_requests import LATEST, find, keep_platform
 from zerolap.store.tables import request, sweep
 
 NOUN: Final = "sweep of snapshots"
@@ -70,7 +70,7 @@ class SweepRecords:
         """Return the id of the request, of which it is the unique beginning, for a sweep that is not done."""
         if wanted == LATEST:
             return None
-        is_meant = (request.c.kind == "snapshot", request.c.id >= wanted, request.c.id < wanted + LAST_CHARACTER)
+        is_meant = (request.c.kind == "snapshot", begins_with(request.c.id, wanted))
         joined = select(request.c.id).join(sweep, sweep.c.id == request.c.id, isouter=True)
         with self._database.reading() as connection:
             ids = list(connection.execute(joined.where(*is_meant, sweep.c.id.is_(None)).limit(2)).scalars())

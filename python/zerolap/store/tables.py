@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 # Raised with each change of the tables: a store of another revision is refused.
-REVISION = 2
+REVISION = 3
 
 metadata = MetaData(
     naming_convention={
@@ -38,21 +38,23 @@ ID = String().with_variant(String(collation="C"), "postgresql")
 # One row: the revision of these tables, which the program that created them had.
 store_revision = Table("store_revision", metadata, Column("revision", Integer, primary_key=True, autoincrement=False))
 
-# A commit.
+# A commit; `author` is a name without an address.
 revision = Table(
     "revision",
     metadata,
     Column("repository", String, primary_key=True),
-    Column("commit", String, primary_key=True),
+    Column("commit", ID, primary_key=True),
     Column("time", String, nullable=False),
     Column("subject", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Index(None, "commit"),
 )
 
 revision_parent = Table(
     "revision_parent",
     metadata,
     Column("repository", String, primary_key=True),
-    Column("commit", String, primary_key=True),
+    Column("commit", ID, primary_key=True),
     Column("position", Integer, primary_key=True),
     Column("parent", String, nullable=False),
     ForeignKeyConstraint(["repository", "commit"], ["revision.repository", "revision.commit"], ondelete="CASCADE"),
@@ -84,7 +86,7 @@ revision_build = Table(
     "revision_build",
     metadata,
     Column("repository", String, primary_key=True),
-    Column("commit", String, primary_key=True),
+    Column("commit", ID, primary_key=True),
     Column("build", ForeignKey("build.build", ondelete="CASCADE"), primary_key=True),
     ForeignKeyConstraint(["repository", "commit"], ["revision.repository", "revision.commit"], ondelete="CASCADE"),
     Index(None, "build"),
@@ -450,6 +452,7 @@ kept_commit = Table(
     Column("commit", ID, nullable=False),
     Column("time", String, nullable=False),
     Column("subject", Text, nullable=False),
+    Column("author", Text, nullable=False),
     Column("tags", Text, nullable=False),
     Column("pre_release", Text, nullable=False),
     Column("node", Integer),

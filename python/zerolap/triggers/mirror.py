@@ -17,6 +17,7 @@ SHOWN_DIGITS: Final = 12
 MOST_REFS: Final = 100_000
 KEPT_COMMITS: Final = 200
 MOST_LISTED_BYTES: Final = 32 << 20
+ORIGIN: Final = "remote.origin.url"
 SETTINGS: Final = (
     # No program of a remote may run: neither helpers that it names nor other transports.
     "protocol.allow=never",
@@ -61,6 +62,8 @@ class Mirror:
 
         An annotated tag has the commit that it points to. Raises `RemoteUnreachable`.
         """
+        if (self.directory / "HEAD").exists():
+            self._name_origin()
         listed = self._run(["ls-remote", "--heads", "--tags", "--", self.remote], LIST_SECONDS)
         commits: dict[str, str] = {}
         for line in listed.splitlines()[:MOST_REFS]:
@@ -163,8 +166,15 @@ class Mirror:
         if not (self.directory / "HEAD").exists():
             self.directory.mkdir(parents=True, exist_ok=True)
             self._run(["init", "--quiet", "--bare", "--", str(self.directory)], LIST_SECONDS)
-            # Pages lead to the host by it; what is fetched names the remote itself.
-            self._run(["-C", str(self.directory), "config", "remote.origin.url", self.shown], LIST_SECONDS)
+        self._name_origin()
+
+    def _name_origin(self) -> None:
+        """Have pages lead to the host of the remote, also from a mirror that an earlier version made.
+
+        What is fetched names the remote itself.
+        """
+        if self._asked("config", "--local", "--get", ORIGIN).text != self.shown:
+            self._run(["-C", str(self.directory), "config", "--local", ORIGIN, self.shown], LIST_SECONDS)
 
     def _fetch(self, refspecs: Sequence[str]) -> None:
         options = ["--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--force"]

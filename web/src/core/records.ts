@@ -212,6 +212,7 @@ export interface ChartCommit {
   name: string;
   time: string;
   subject: string;
+  author: string;
   place: number;
   is_release: boolean;
 }
@@ -914,12 +915,13 @@ export interface ListedChange {
   is_open: boolean;
 }
 
-/** A commit in short; `name` is its first tag, or the beginning of its id. */
+/** A commit in short; `name` is its first tag, or the beginning of its id. `author` is empty where it is unknown. */
 export interface ListedCommit {
   commit: string;
   name: string;
   time: string;
   subject: string;
+  author: string;
 }
 
 /** The document of `zerolap opportunities --json` with the first of its `all_opportunities`. */
@@ -1128,12 +1130,13 @@ export interface MeasuredCaseRow {
  * A side of a comparison, or the server of a run, in documents: its build, and the name that the user gave.
  *
  * `config` holds the settings of the server except those of the case. `subject` is the first line of the commit's
- * message, empty where it is not known.
+ * message, `author` who wrote the commit; both are empty where they are not known.
  */
 export interface MeasuredServer {
   name: string;
   commit: string | null;
   subject: string;
+  author: string;
   version: string;
   build: string;
   build_id: string;
@@ -1223,6 +1226,7 @@ export interface NamedCommit {
   name: string;
   time: string;
   subject: string;
+  author: string;
   page: string | null;
   pull_request: number | null;
   pull_request_page: string | null;
@@ -2112,6 +2116,7 @@ export interface StripCommit {
   name: string;
   time: string;
   subject: string;
+  author: string;
   state: "failed" | "not measured" | "identical" | "unchanged" | "worse" | "better";
   change: number | null;
   case: string;

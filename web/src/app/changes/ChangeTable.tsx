@@ -4,6 +4,7 @@ import { CopyButton } from "../../core/CopyButton.tsx";
 import { Sentence } from "../../core/cases/facts.tsx";
 import { change, counted, interval, metricHeading } from "../../core/numbers.ts";
 import type { ListedChange, ListedCommit } from "../../core/records.ts";
+import { byAuthor } from "./CommitSubject.tsx";
 import { acceptCommand, commitUrl, seriesUrl } from "./links.ts";
 import "./changes.css";
 
@@ -129,7 +130,7 @@ function CommitLink({ of: { after, commit, kind, commit_count: commits } }: { of
   ) : (
     <>
       <NamedCommit commit={commit} />
-      <div class="small subject">{commit.subject}</div>
+      <div class="small subject">{byAuthor(commit)}</div>
     </>
   );
 }
@@ -137,7 +138,7 @@ function CommitLink({ of: { after, commit, kind, commit_count: commits } }: { of
 export function NamedCommit({ commit }: { commit: ListedCommit }) {
   return (
     <>
-      <a href={commitUrl(commit.commit)} title={commit.subject}>
+      <a href={commitUrl(commit.commit)} title={byAuthor(commit)}>
         <code>{commit.name}</code>
       </a>{" "}
       <span class="quiet small number">{commit.time.slice(0, 10)}</span>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { acceptCommand } from "./links.ts";
 
-const COMMIT = { commit: "622dacee0f29".padEnd(40, "a"), name: "v1.0", time: "", subject: "" };
+const COMMIT = { commit: "622dacee0f29".padEnd(40, "a"), name: "v1.0", time: "", subject: "", author: "" };
 
 test("the command that accepts a change names its commit and case", () => {
   expect(acceptCommand({ commit: COMMIT, case: "get-100B" })).toBe(

@@ -3,7 +3,7 @@ import type { ChangedGroup, CommitChanges, CommitInHistory, ListedChange } from 
 import { Answered } from "../Answered.tsx";
 import { useAnswer } from "../answers.ts";
 import { ChangeTable, NamedCommit } from "../changes/ChangeTable.tsx";
-import { CommitSubject } from "../changes/CommitSubject.tsx";
+import { byAuthor, CommitSubject } from "../changes/CommitSubject.tsx";
 import { commitUrl, seriesUrl } from "../changes/links.ts";
 import { useTitle } from "../navigation.ts";
 import { commitQuery, isHash } from "../pageQueries.ts";
@@ -76,7 +76,7 @@ function InHistory({ of, commit }: { of: CommitInHistory; commit: string }) {
             <a href={commitUrl(of.after.commit)}>
               <code>{of.after.name}</code>
             </a>{" "}
-            {of.after.subject}
+            {byAuthor(of.after)}
           </>
         )}
       </p>

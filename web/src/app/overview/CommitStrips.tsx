@@ -2,6 +2,7 @@
 
 import { change, counted, metricHeading } from "../../core/numbers.ts";
 import type { CommitStrip, StripCommit } from "../../core/records.ts";
+import { byAuthor } from "../changes/CommitSubject.tsx";
 import { commitUrl } from "../changes/links.ts";
 import { historyName } from "../series/SeriesPicker.tsx";
 import "./strips.css";
@@ -94,5 +95,5 @@ function meaning(commit: StripCommit): string {
       : `${commit.state}: ${change(commit.change)} ${metricHeading(commit.metric)} in ${commit.case}${
           commit.steps > 1 ? `, the worst of ${commit.steps} steps` : ""
         }`;
-  return `${commit.name}, ${commit.time.slice(0, 10)}, ${commit.subject}: ${what}`;
+  return `${commit.name}, ${commit.time.slice(0, 10)}, ${byAuthor(commit)}: ${what}`;
 }

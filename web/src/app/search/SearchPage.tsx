@@ -20,10 +20,10 @@ export default function SearchPage({ parameters }: PageProps) {
     <>
       <h1>Search</h1>
       <p class="quiet">
-        The beginning of a commit's hash or tag, words of its subject, the number of a pull request as{" "}
-        <code>#123</code>, the beginning of the id of a comparison or run, or a part of the name of a case or
-        branch. <a href={`/reports?${new URLSearchParams({ text })}`}>Reports</a> are also searched by machine
-        and command line.
+        The beginning of a commit's hash or tag, words of its subject or its author's name, the number of a
+        pull request as <code>#123</code>, the beginning of the id of a comparison or run, or a part of the
+        name of a case or branch. <a href={`/reports?${new URLSearchParams({ text })}`}>Reports</a> are also
+        searched by machine and command line.
       </p>
       {query === null ? (
         <p>Give two characters or more.</p>

@@ -9,6 +9,7 @@ import {
   type HistoryLedger,
   METRICS,
 } from "../../core/records.ts";
+import { byAuthor } from "../changes/CommitSubject.tsx";
 import { commitUrl } from "../changes/links.ts";
 import { drawChart, lineColour, lineDash, palette } from "./chart.ts";
 import { type DrawnData, drawn, type HorizontalAxis, lineNames } from "./lines.ts";
@@ -217,7 +218,7 @@ function Readout({ data, chart, names, at, isPinned, hidden }: ReadoutProperties
           <code>{commit.name}</code>
         </a>{" "}
         <span class="number quiet">{commit.time.replace("T", " ").replace("Z", " UTC")}</span>{" "}
-        {commit.subject}
+        {byAuthor(commit)}
         {isPinned && <span class="quiet"> (pinned: a second click or Escape releases it)</span>}
       </p>
       <ul class="plain-list">

@@ -48,6 +48,7 @@ function chart(lines: ChartLine[]): SeriesChart {
     name: `v${place}`,
     time: `2026-01-0${day}T00:00:00Z`,
     subject: "",
+    author: "",
     is_release: true,
   });
   return {

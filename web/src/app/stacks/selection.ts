@@ -4,7 +4,7 @@ export interface Selection {
   /** A comparison or run. */
   id: string | null;
   case: string | null;
-  /** The fingerprint of a platform, whose newest results are merged. */
+  /** The name or fingerprint of a platform, whose newest results are merged. */
   platform: string | null;
   /** How many results are merged. */
   newest: string | null;
