@@ -12,7 +12,7 @@ import pytest
 from zerolap.github import GitHubUnavailable
 from zerolap.records import ZerolapError
 from zerolap.store import Post, Store
-from zerolap.triggers.outbox import Message, Outbox, WriteBudget
+from zerolap.triggers.outbox import Message, Outbox, write_budget
 
 HOUR_SECONDS = 3600
 GITHUB_WRITES_PER_HOUR = 500
@@ -49,7 +49,7 @@ class Desk:
 def desk(tmp_path: Path) -> Iterator[Desk]:
     clock = Time()
     with Store.open(str(tmp_path / "store")) as store:
-        yield Desk(Outbox(store.triggers, WriteBudget(clock), clock), clock)
+        yield Desk(Outbox(store.triggers, write_budget(clock), clock), clock)
 
 
 def test_what_changes_all_the_time_is_written_more_and_more_rarely(desk: Desk) -> None:

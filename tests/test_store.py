@@ -862,13 +862,13 @@ def test_a_killed_process_leaves_a_readable_store(database: Database, delay_ms: 
 
 
 def test_a_stop_waits_for_the_end_of_a_write(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    insert = requests.begin
+    insert = requests.keep_platform
 
-    def insert_and_stop(connection: Connection, resolved: Resolved) -> None:
+    def insert_and_stop(connection: Connection, platform: Platform) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
-        insert(connection, resolved)
+        insert(connection, platform)
 
-    monkeypatch.setattr(requests, "begin", insert_and_stop)
+    monkeypatch.setattr(requests, "keep_platform", insert_and_stop)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):

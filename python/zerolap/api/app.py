@@ -17,7 +17,7 @@ from zerolap.api.files import files_router
 from zerolap.api.fleet_actions import fleet_actions_router
 from zerolap.api.health import HealthCheck
 from zerolap.api.joining import joining_router
-from zerolap.api.metrics import EventCounts, KnownMetrics, KnownRegressions, LabCollector
+from zerolap.api.metrics import EventCounts, KnownMetrics, LabCollector, known_regressions
 from zerolap.api.page_queries import page_queries_router
 from zerolap.api.problems import state_problems
 from zerolap.api.refusals import Refusals
@@ -95,7 +95,8 @@ def application(
 
         webhooks = webhooks_router(store, settings, triggers.wake, count)
         app.include_router(webhooks, include_in_schema=False)
-    on_asked = _nobody if triggers is None else triggers.wake
+    # Without triggers no repository is permitted.
+    on_asked = (lambda: None) if triggers is None else triggers.wake
     app.include_router(v1_router(store, settings, authorization, on_asked))
     app.include_router(fleet_actions_router(store, authorization))
     is_public = public_reports or settings.lab.reports == "public"
@@ -117,14 +118,12 @@ def application(
         headers = {"Cache-Control": "no-store"}
         return Response(state.model_dump_json(), state.status, headers, "application/json")
 
-    known_regressions = KnownRegressions(store)
+    open_regressions = known_regressions(store)
 
     async def collector() -> LabCollector:
         triggers = await check.triggers()
-        regressions = await known_regressions.latest()
-        return LabCollector(
-            conductor, counts, refusals, triggers, github, known_usage.latest(), regressions=regressions
-        )
+        usage, regressions = known_usage.latest(), await open_regressions.latest() or {}
+        return LabCollector(conductor, counts, refusals, triggers, github, usage, regressions=regressions)
 
     known_metrics = KnownMetrics(collector)
 
@@ -151,7 +150,3 @@ def _github_sign_in(triggers: Triggers | None) -> GitHubSignIn | None:
         return None
     person = PersonSignIn(settings.github.api_url, client_id, secret)
     return GitHubSignIn(person, Readers(settings, triggers.github), public_url)
-
-
-def _nobody() -> None:
-    """Stands in for triggers, without which no repository is permitted."""

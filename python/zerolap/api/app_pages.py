@@ -11,9 +11,9 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from zerolap.api.authorization import Authorization
-from zerolap.api.error_page import HTML, error_page
+from zerolap.api.error_page import HTML
 from zerolap.api.pages import NOTHING_LOADED, Page, respond_with
-from zerolap.api.problems import Problem, unavailable
+from zerolap.api.problems import Problem, error_response, unavailable
 from zerolap.records import EnvironmentMissing
 
 ASSETS: Final = Path(__file__).parent / "assets"
@@ -63,9 +63,9 @@ def app_pages_router(authorization: Authorization, *, is_public: bool, notice: s
                 await authorization.require_reader(request)
             page = shell_page(notice)
         except EnvironmentMissing as fault:
-            return _refused(unavailable(fault, request.url.path), request)
+            return error_response(unavailable(fault, request.url.path), request)
         except Problem as problem:
-            return _refused(problem, request)
+            return error_response(problem, request)
         return respond_with(page, request, is_public=is_public)
 
     assets = _assets()
@@ -79,7 +79,7 @@ def app_pages_router(authorization: Authorization, *, is_public: bool, notice: s
         """Answer with a script or a style; they hold no results, and need no token."""
         page = assets.get(name)
         if page is None:
-            return _refused(Problem(HTTPStatus.NOT_FOUND, "there is no such file"), request)
+            return error_response(Problem(HTTPStatus.NOT_FOUND, "there is no such file"), request)
         return respond_with(page, request, is_public=True)
 
     return router
@@ -109,10 +109,3 @@ def _assets() -> Mapping[str, Page]:
 def _asset(path: Path) -> Page:
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return Page(path.read_bytes(), kind, NOTHING_LOADED, is_final=True)
-
-
-def _refused(problem: Problem, request: Request) -> Response:
-    page = error_page(problem.document.detail, HTTPStatus(problem.document.status))
-    answer = respond_with(page, request, is_public=False)
-    answer.headers.update(problem.headers)
-    return answer

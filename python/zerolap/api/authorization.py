@@ -230,14 +230,12 @@ class Authorization:
         return known
 
     async def _visitor_of(self, session: str) -> Visitor | None:
-        """Return who has a session as it is now."""
         digest = session_digest(session)
         if digest is None or not await self._known_sessions.has(digest):
             return None
         return await asyncio.to_thread(self.sessions.visitor, digest)
 
     async def _known_token(self, token: str) -> ApiToken | None:
-        """Return a token as it is now."""
         digest = token_digest(token)
         if digest is None or not await self._known_tokens.has(digest):
             return None
@@ -274,7 +272,6 @@ class Authorization:
 
 
 def _is_navigation(request: Request) -> bool:
-    """Whether a person has a browser show a page."""
     is_page = not request.url.path.startswith("/api/")
     return request.method == "GET" and is_page and "text/html" in request.headers.get("accept", "")
 

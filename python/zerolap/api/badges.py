@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 
 from zerolap.api.authorization import Authorization
-from zerolap.api.pages import NOTHING_LOADED, Page, Pages, TooBusy, has_tag
+from zerolap.api.pages import NOTHING_LOADED, Page, Pages, TooBusy, tagged
 from zerolap.api.problems import described
 from zerolap.api.strangers import is_stranger
 from zerolap.store import Store, StoredRow
@@ -76,11 +76,8 @@ def badges_router(store: Store, authorization: Authorization, *, is_public: bool
             "Content-Security-Policy": f"{page.policy}; frame-ancestors 'none'",
             "Cross-Origin-Resource-Policy": "cross-origin",
             "X-Content-Type-Options": "nosniff",
-            "ETag": page.tag,
         }
-        if has_tag(request, page):
-            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-        return Response(page.content, page.status, headers, page.media_type)
+        return tagged(page, request, headers)
 
     picture: dict[int | str, dict[str, Any]] = {200: {"description": "A picture.", "content": {SVG: {}}}}
 
@@ -119,7 +116,6 @@ def _of_platform(store: Store, name: str) -> Badge:
 
 
 def _of_reports(store: Store, identities: list[str]) -> Badge:
-    """Return what comparisons say together."""
     rows = store.in_short(identities)
     shown = [rows[identity] for identity in identities if identity in rows]
     return badge_of(shown) if shown else UNKNOWN

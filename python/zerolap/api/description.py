@@ -1,12 +1,11 @@
 """`/openapi.json`: the description of the HTTP API, made once and sent to those who do not have it yet."""
 
 import json
-from http import HTTPStatus
 from typing import Final
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from zerolap.api.pages import Page, Pages, has_tag
+from zerolap.api.pages import Page, Pages, tagged
 
 DESCRIPTION_PATH: Final = "/openapi.json"
 JSON: Final = "application/json"
@@ -25,9 +24,6 @@ def description_router(app: FastAPI) -> APIRouter:
     async def description(request: Request) -> Response:
         page = await pages.page(DESCRIPTION_PATH, make)
         # Another version of the lab has another one at the same address.
-        headers = {"Cache-Control": "no-cache", "ETag": page.tag, "X-Content-Type-Options": "nosniff"}
-        if has_tag(request, page):
-            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-        return Response(page.content, HTTPStatus.OK, headers, page.media_type)
+        return tagged(page, request, {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"})
 
     return router

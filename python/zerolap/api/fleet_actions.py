@@ -8,7 +8,7 @@ import structlog
 from fastapi import APIRouter, Depends, Path
 
 from zerolap.api.authorization import WITH_TOKEN, Authorization
-from zerolap.api.problems import Problem, described
+from zerolap.api.problems import USUAL, Problem, described
 from zerolap.api.sessions import Visitor
 from zerolap.records import Record, UsageError
 from zerolap.store import RequestInShort, Store
@@ -39,15 +39,7 @@ def fleet_actions_router(store: Store, authorization: Authorization) -> APIRoute
     router = APIRouter(
         prefix="/api/v1/fleet",
         tags=["fleet"],
-        responses=described(
-            HTTPStatus.UNAUTHORIZED,
-            HTTPStatus.FORBIDDEN,
-            HTTPStatus.NOT_FOUND,
-            HTTPStatus.CONFLICT,
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            HTTPStatus.TOO_MANY_REQUESTS,
-            HTTPStatus.SERVICE_UNAVAILABLE,
-        ),
+        responses=described(*USUAL, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
     )
 
     may_submit, may_administer = authorization.acting("submit"), authorization.acting("admin")
@@ -58,7 +50,7 @@ def fleet_actions_router(store: Store, authorization: Authorization) -> APIRoute
 
         The scope submit is for those that its actor has asked for, admin for all.
         """
-        await asyncio.to_thread(_cancel, identity, visitor, store)
+        await asyncio.to_thread(cancel_request, identity, visitor, store)
         log.info("a request was cancelled", request=identity, by=visitor.name)
         return ChangedRequest(id=identity, state="cancelled")
 
@@ -105,7 +97,8 @@ def _of_visitor(identity: str, visitor: Visitor, store: Store) -> RequestInShort
     return work
 
 
-def _cancel(identity: str, visitor: Visitor, store: Store) -> None:
+def cancel_request(identity: str, visitor: Visitor, store: Store) -> None:
+    """End a request of a visitor; raises `Problem`."""
     work = _of_visitor(identity, visitor, store)
     if not store.fleet.set_state(identity, "cancelled", f"by {visitor.actor}"):
         raise Problem(HTTPStatus.CONFLICT, f"{identity} is {work.state} already")

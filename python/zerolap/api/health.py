@@ -1,15 +1,19 @@
 """What `/health` answers with: whether the lab works, and what of it needs attention."""
 
 import asyncio
+import math
 import time
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Final, Literal
+from typing import Final, Generic, Literal, TypeVar
 
 from pydantic import Field
 
 from zerolap.fleet import Conductor
 from zerolap.records import EnvironmentMissing, Record
-from zerolap.store import Store, TriggerBacklog
+from zerolap.store import Store
+
+T = TypeVar("T")
 
 KEPT_SECONDS: Final = 5.0
 """How long the state of the triggers is kept: anybody may ask for it."""
@@ -17,6 +21,28 @@ LATE_SECONDS: Final = 900.0
 """A trigger that waits for longer needs attention."""
 FAILED_SECONDS: Final = 3600.0
 """How long a failed trigger counts as a problem."""
+
+
+class KeptValue(Generic[T]):
+    """What `read` returns of the store, in a thread, at most once in a while; to be used in one event loop."""
+
+    def __init__(self, read: Callable[[], T], kept_seconds: float) -> None:
+        self._read = read
+        self._kept_seconds = kept_seconds
+        self._read_at = -math.inf
+        self._reading = asyncio.Lock()
+        self._value: T | None = None
+
+    async def latest(self) -> T | None:
+        """Return the value now, or a short while ago; none where the store cannot be read."""
+        async with self._reading:
+            if time.monotonic() - self._read_at >= self._kept_seconds:
+                self._read_at = time.monotonic()
+                try:
+                    self._value = await asyncio.to_thread(self._read)
+                except EnvironmentMissing:
+                    self._value = None
+            return self._value
 
 
 class TriggerHealth(Record):
@@ -47,10 +73,7 @@ class HealthCheck:
 
     def __init__(self, conductor: Conductor, store: Store) -> None:
         self._conductor = conductor
-        self._store = store
-        self._backlog: TriggerBacklog | None = None
-        self._read = -KEPT_SECONDS
-        self._reading = asyncio.Lock()
+        self._backlog = KeptValue(store.triggers.backlog, KEPT_SECONDS)
 
     async def health(self) -> Health:
         """Return the state of the lab."""
@@ -72,14 +95,7 @@ class HealthCheck:
 
     async def triggers(self) -> TriggerHealth | None:
         """Return how it stands with the triggers; none where the store cannot be read."""
-        async with self._reading:
-            if time.monotonic() - self._read >= KEPT_SECONDS:
-                self._read = time.monotonic()
-                try:
-                    self._backlog = await asyncio.to_thread(self._store.triggers.backlog)
-                except EnvironmentMissing:
-                    self._backlog = None
-            backlog = self._backlog
+        backlog = await self._backlog.latest()
         if backlog is None:
             return None
         return TriggerHealth(

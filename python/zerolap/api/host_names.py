@@ -2,13 +2,11 @@
 
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any
+from collections.abc import Iterable
+
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from zerolap.api.refusals import Refusals
-
-Scope = MutableMapping[str, Any]
-Application = Callable[[Scope, Any, Any], Awaitable[None]]
 
 REFUSAL = b"this lab has another name; name it by zerolap serve --host NAME\n"
 
@@ -31,12 +29,12 @@ def is_permitted(host: str, names: Iterable[str]) -> bool:
 class KnownHosts:
     """Refuses requests under other names with 421."""
 
-    def __init__(self, app: Application, names: frozenset[str], refusals: Refusals) -> None:
+    def __init__(self, app: ASGIApp, names: frozenset[str], refusals: Refusals) -> None:
         self._app = app
         self._names = names
         self._refusals = refusals
 
-    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http":
             hosts = [value for name, value in scope["headers"] if name == b"host"]

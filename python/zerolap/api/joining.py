@@ -9,6 +9,7 @@ import structlog
 from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
+from zerolap.api.bodies import read_body
 from zerolap.api.problems import Problem, too_many
 from zerolap.fleet.setup import (
     AUTHORITY_PATH,
@@ -50,12 +51,12 @@ def joining_router(fleet: Path, store: Store, limits: TriggerLimits) -> APIRoute
         """Add the agent that a token admits, with its public key, to configuration and bus."""
         if not rate.permits(network_of("" if request.client is None else request.client.host)):
             raise too_many("too many agents join from this address", rate.wait_seconds)
+        content = await read_body(request, LARGEST_REQUEST_BYTES, limits.body_seconds)
         try:
-            async with asyncio.timeout(limits.body_seconds):
-                asked = await _read(request)
-        except TimeoutError:
-            headers = {"Connection": "close"}
-            raise Problem(HTTPStatus.REQUEST_TIMEOUT, "the body takes too long", HINT, headers) from None
+            asked = JoinRequest.model_validate_json(content)
+        except ValidationError as fault:
+            detail = f"no request to join: {FirstFault.of(fault).what}"
+            raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail) from fault
         admitted = await asyncio.to_thread(store.fleet.redeem_join_token, secret_digest(asked.secret))
         if admitted is None:
             raise Problem(HTTPStatus.FORBIDDEN, "the token is unknown, was used already, or has expired", HINT)
@@ -79,24 +80,5 @@ def _admit(fleet: Path, admitted: AdmittedAgent, key: str) -> JoinReply:
         add_agent(fleet, admitted.agent, admitted.lab, admitted.platform, admitted.kind, key)
     configuration = read_configuration(fleet)
     entry = configuration.agents[admitted.agent]
-    return JoinReply(
-        bus=configuration.bus,
-        artifacts=configuration.artifacts,
-        lab=entry.lab,
-        platform=entry.platform,
-        agent=admitted.agent,
-        kind=entry.kind,
-    )
-
-
-async def _read(request: Request) -> JoinRequest:
-    """Return what an agent asks for; raises `Problem` for anything else, and for more than a request has."""
-    content = b""
-    async for piece in request.stream():
-        content += piece
-        if len(content) > LARGEST_REQUEST_BYTES:
-            raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "this is larger than a request to join")
-    try:
-        return JoinRequest.model_validate_json(content)
-    except ValidationError as fault:
-        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"no request to join: {FirstFault.of(fault).what}") from fault
+    place = entry.model_dump(exclude={"key"})
+    return JoinReply(bus=configuration.bus, artifacts=configuration.artifacts, agent=admitted.agent, **place)

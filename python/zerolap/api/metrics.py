@@ -1,6 +1,5 @@
 """What Prometheus reads of a lab: gauges of what there is, and counters of what has happened since the start."""
 
-import asyncio
 import math
 import time
 from collections import Counter
@@ -11,13 +10,12 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from zerolap.api.health import TriggerHealth
+from zerolap.api.health import KeptValue, TriggerHealth
 from zerolap.api.refusals import Refusals
 from zerolap.api.upkeep import Usage
 from zerolap.events import LabEvent, RequestEvent, TriggerEvent
 from zerolap.fleet import Conductor
 from zerolap.github import GitHub
-from zerolap.records import EnvironmentMissing
 from zerolap.store import Store
 from zerolap.triggers.webhooks import Admitted, Outcome
 
@@ -53,25 +51,9 @@ class EventCounts:
         self.deliveries[type(outcome).__name__.lower(), cause] += 1
 
 
-class KnownRegressions:
-    """The open regressions, read from the store at most once in a while."""
-
-    def __init__(self, store: Store, kept_seconds: float = REGRESSIONS_KEPT_SECONDS) -> None:
-        self._store = store
-        self._kept_seconds = kept_seconds
-        self._read = -math.inf
-        self._regressions: Mapping[tuple[str, str], int] = {}
-
-    async def latest(self) -> Mapping[tuple[str, str], int]:
-        """Return how many are open by platform and group; none where the store cannot be read."""
-        if time.monotonic() - self._read >= self._kept_seconds:
-            self._read = time.monotonic()
-            try:
-                kept = self._store.published_histories
-                self._regressions = await asyncio.to_thread(kept.open_regressions, MOST_GROUPS)
-            except EnvironmentMissing:
-                self._regressions = {}
-        return self._regressions
+def known_regressions(store: Store) -> KeptValue[dict[tuple[str, str], int]]:
+    """Return how many regressions are open by platform and group, as the store had them a while ago."""
+    return KeptValue(lambda: store.published_histories.open_regressions(MOST_GROUPS), REGRESSIONS_KEPT_SECONDS)
 
 
 class LabCollector:

@@ -43,7 +43,11 @@ def _add(router: APIRouter, query: PageQuery, path: str, sources: QuerySources, 
     async def respond(request: Request, parameters: Parameters) -> Response:
         def make() -> Page:
             record = query.read(sources, parameters)
-            return _csv_page(query, record) if is_csv else _json_page(record)
+            return (
+                _csv_page(query, record)
+                if is_csv
+                else Page(record.model_dump_json(by_alias=True).encode(), JSON, NOTHING_LOADED)
+            )
 
         change = None if query.change is None else functools.partial(query.change, sources, parameters)
         return await responses.respond(request, f"{path}?{parameters.model_dump_json()}", make, change)
@@ -69,10 +73,6 @@ def _add(router: APIRouter, query: PageQuery, path: str, sources: QuerySources, 
         operation_id=f"page_{query.name.replace('-', '_').replace('/', '_')}{'_as_csv' if is_csv else ''}",
         responses={200: {"description": "A table.", "content": content}} if is_csv else {},
     )
-
-
-def _json_page(record: Record) -> Page:
-    return Page(record.model_dump_json(by_alias=True).encode(), JSON, NOTHING_LOADED)
 
 
 def _csv_page(query: PageQuery, record: Record) -> Page:

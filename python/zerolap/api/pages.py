@@ -131,13 +131,14 @@ def respond_with(page: Page, request: Request, *, is_public: bool) -> Response:
     }
     if page.is_final:
         headers["Cache-Control"] = f"{'public' if is_public else 'private'}, max-age={YEAR_SECONDS}, immutable"
-        headers["ETag"] = page.tag
-        if has_tag(request, page):
-            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+        return tagged(page, request, headers)
     return Response(page.content, page.status, headers, page.media_type)
 
 
-def has_tag(request: Request, page: Page) -> bool:
-    """Whether who asks for a page has it as it is, by its entity tag."""
+def tagged(page: Page, request: Request, headers: dict[str, str]) -> Response:
+    """Return a page with its entity tag, without the content for who has that already."""
+    headers = {**headers, "ETag": page.tag}
     known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
-    return page.tag in known
+    if page.tag in known:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(page.content, page.status, headers, page.media_type)

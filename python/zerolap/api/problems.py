@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from zerolap.api.error_page import error_page
-from zerolap.api.pages import respond_with
+from zerolap.api.pages import Page, respond_with
 from zerolap.api.refusals import Refusals
 from zerolap.records import EnvironmentMissing, FirstFault, Record, UnreadableRecord
 from zerolap.store import BlobDamaged, NotConductor
@@ -66,6 +66,26 @@ def response_of(problem: Problem) -> Response:
     """Return the answer that states a problem."""
     headers = {"Cache-Control": "no-store", **problem.headers}
     return Response(problem.document.model_dump_json(), problem.document.status, headers, PROBLEM_TYPE)
+
+
+def error_response(problem: Problem, request: Request, *, as_json: bool = False) -> Response:
+    """Return a problem to people, as a page, or to programs as such."""
+    status = HTTPStatus(problem.document.status)
+    page = error_page(problem.document.detail, status)
+    if as_json:
+        page = Page(problem.document.model_dump_json().encode(), PROBLEM_TYPE, status=status)
+    answer = respond_with(page, request, is_public=False)
+    answer.headers.update(problem.headers)
+    return answer
+
+
+USUAL: Final = (
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+)
+"""The problems of all routes that take a token."""
 
 
 def described(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Request, Response
 
 from zerolap.api.app_pages import shell_page
 from zerolap.api.authorization import Authorization
-from zerolap.api.error_page import HTML, error_page
+from zerolap.api.error_page import HTML
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS, Page, Pages, TooBusy, respond_with
-from zerolap.api.problems import PROBLEM_TYPE, Problem, problem_content, unavailable
+from zerolap.api.problems import Problem, error_response, problem_content, unavailable
 from zerolap.api.strangers import is_stranger
 from zerolap.documents import read_comparison, read_pictures, read_run, read_run_pictures
 from zerolap.lab import read_sweep
@@ -73,16 +73,17 @@ def reports_router(store: Store, authorization: Authorization, *, is_public: boo
                 await authorization.require_reader(request)
             page = await pages.page(key, make, for_stranger=is_stranger(request))
         except NoReport as fault:
-            return _refused(Problem(HTTPStatus.NOT_FOUND, fault.detail), request, form)
+            problem = Problem(HTTPStatus.NOT_FOUND, fault.detail)
         except TooBusy:
             headers = {"Retry-After": str(RETRY_SECONDS)}
-            busy = Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many reports are asked for at once", "", headers)
-            return _refused(busy, request, form)
+            problem = Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many reports are asked for at once", "", headers)
         except (EnvironmentMissing, BlobDamaged) as fault:
-            return _refused(unavailable(fault, request.url.path), request, form)
-        except Problem as problem:
-            return _refused(problem, request, form)
-        return respond_with(page, request, is_public=is_public)
+            problem = unavailable(fault, request.url.path)
+        except Problem as refusal:
+            problem = refusal
+        else:
+            return respond_with(page, request, is_public=is_public)
+        return error_response(problem, request, as_json=form == "json")
 
     def route(noun: Noun, form: Form, read: Callable[[Store, str, Form], _Made]) -> Callable[..., Awaitable[Response]]:
         async def report(identity: str, request: Request) -> Response:
@@ -136,7 +137,6 @@ def _described(summary: str, form: Form) -> dict[int | str, dict[str, Any]]:
 
 
 def _report(store: Store, identity: str, noun: Noun, form: Form, read: Callable[[Store, str, Form], _Made]) -> Page:
-    """Return the page of a comparison or run; raises `NoReport`."""
     if IDENTITY.fullmatch(identity) is None:
         raise NoReport(f"this is no id of a {noun}")
     try:
@@ -212,15 +212,3 @@ def _why_missing(store: Store, identity: str) -> str:
     if work is None:
         return f"the lab knows nothing of {identity}"
     return f"{identity} is {work.state}, and nothing was measured yet"
-
-
-def _refused(problem: Problem, request: Request, form: Form) -> Response:
-    """Return a problem to programs as such, and to people as a page."""
-    document = problem.document
-    if form == "json":
-        page = Page(document.model_dump_json().encode(), PROBLEM_TYPE, status=HTTPStatus(document.status))
-    else:
-        page = error_page(document.detail, HTTPStatus(document.status))
-    answer = respond_with(page, request, is_public=False)
-    answer.headers.update(problem.headers)
-    return answer

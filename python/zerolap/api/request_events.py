@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from zerolap.api.authorization import WITH_TOKEN, Authorization
 from zerolap.api.pages import NOTHING_LOADED, RETRY_SECONDS
-from zerolap.api.problems import Problem, described, too_many
+from zerolap.api.problems import USUAL, Problem, described, too_many
 from zerolap.queries import RequestStatus, asked_in_short, status_of
 from zerolap.records import UsageError, ZerolapError
 from zerolap.store import Store
@@ -135,8 +135,6 @@ async def _is_set(changed: asyncio.Event, stopping: asyncio.Event | None) -> boo
 
 
 class _Slots:
-    """The slots of those who listen."""
-
     def __init__(self) -> None:
         self._taken: Counter[str] = Counter()
 
@@ -177,13 +175,7 @@ def request_events_router(store: Store, authorization: Authorization, *, is_publ
     router = APIRouter(
         prefix="/api/v1",
         tags=["pages"],
-        responses=described(
-            HTTPStatus.UNAUTHORIZED,
-            HTTPStatus.NOT_FOUND,
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            HTTPStatus.TOO_MANY_REQUESTS,
-            HTTPStatus.SERVICE_UNAVAILABLE,
-        ),
+        responses=described(*USUAL, HTTPStatus.NOT_FOUND),
     )
     requests, slots = FollowedRequests(store), _Slots()
 

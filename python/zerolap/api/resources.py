@@ -156,14 +156,8 @@ def comparison_fields(asked: RequestInShort, recorded: StoredRow | None, address
 def trigger_resource(stored: StoredTrigger, address: str) -> TriggerResource:
     """Return a trigger as the API shows it."""
     comparisons = [f"{address}/api/v1/comparisons/{identity}" for identity in stored.requests]
-    return TriggerResource(
-        id=stored.id,
-        kind=stored.kind,
-        repository=stored.repository,
-        subject=stored.subject,
-        actor=stored.actor,
-        state=stored.state,
-        reason=stored.reason,
+    return TriggerResource.taken_from(
+        stored,
         created=moment(stored.created),
         comparisons=stored.requests,
         links=TriggerLinks(self=f"{address}/api/v1/triggers/{stored.id}", comparisons=tuple(comparisons)),
@@ -172,14 +166,7 @@ def trigger_resource(stored: StoredTrigger, address: str) -> TriggerResource:
 
 def agent_resource(agent: KnownAgent) -> AgentResource:
     """Return an agent as the API shows it."""
-    return AgentResource(
-        name=agent.name,
-        lab=agent.lab,
-        platform=agent.platform,
-        seen=moment(agent.seen),
-        draining=agent.draining,
-        refusal=agent.refusal,
-    )
+    return AgentResource.taken_from(agent, seen=moment(agent.seen))
 
 
 def moment(seconds: float) -> datetime:

@@ -187,7 +187,6 @@ class ConductorSeat:
 
 
 async def _conduct(seat: ConductorSeat) -> None:
-    """Wait for the lock of the store, and work as its conductor."""
     async with _locked(seat) as is_locked:
         if not is_locked:
             return
@@ -214,7 +213,6 @@ def _loss_among(fault: Exception) -> NotConductor | None:
 
 
 async def _work_alone(seat: ConductorSeat) -> None:
-    """Have this machine carry out the jobs."""
     serving = seat.serving
     queues = InProcess()
     platforms = [ServedPlatform(LOCAL, builder=LOCAL, is_here=True)]
@@ -248,7 +246,6 @@ async def _show_until_stopped(seat: ConductorSeat, conductor: Conductor) -> None
 
 
 async def _lead(seat: ConductorSeat, directory: Path) -> None:
-    """Have the agents of a fleet carry out the jobs."""
     serving = seat.serving
     credentials = read_conductor_credentials(directory)
     configuration = read_configuration(directory)
@@ -304,7 +301,6 @@ async def _until_stopped(
 
 
 async def _keep_in_bounds(serving: ServeOptions) -> None:
-    """Look after the store once an hour."""
     while True:
         await asyncio.sleep(UPKEEP_SECONDS)
         try:

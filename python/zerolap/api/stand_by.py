@@ -2,16 +2,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from fastapi import Response
-
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 STAND_BY: Final = "stand-by: another conductor works on the store"
 STARTING: Final = "starting"
@@ -25,7 +20,7 @@ class Entrance:
 
     def __init__(self) -> None:
         self._state = STARTING
-        self._application: Application | None = None
+        self._application: ASGIApp | None = None
         self._has_started = asyncio.Event()
 
     def stand_by(self, state: str) -> None:
@@ -33,7 +28,7 @@ class Entrance:
         self._state = state
         self._has_started.set()
 
-    def open(self, application: Application) -> None:
+    def open(self, application: ASGIApp) -> None:
         """Have an application answer all requests from now on."""
         self._application = application
         self._has_started.set()

@@ -9,6 +9,8 @@ from typing import Any, Final
 from fastapi import Request
 from starlette.types import Scope
 
+from zerolap.allowance import Allowance
+
 PER_SECOND: Final = 200.0
 AT_ONCE: Final = 32
 """So many turns are given at once after a pause: a page of the lab takes up to twenty requests."""
@@ -31,15 +33,13 @@ class StrangersTurns:
 
     def __init__(self, per_second: float = PER_SECOND, at_once: int = AT_ONCE) -> None:
         self._per_second = per_second
-        self._at_once = at_once
-        self._left = float(at_once)
-        self._counted = time.monotonic()
+        self._left = Allowance(at_once, per_second)
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
         self._due: float | None = None
 
     async def turn(self, network: str, scope: Scope) -> None:
         """Wait until a request of a network has its turn; raises `ClientGone` once it has left the queue."""
-        if not self._waiting and self._takes():
+        if not self._waiting and self._left.take():
             return
         turn = asyncio.get_running_loop().create_future()
         scope.setdefault("state", {})[_TURN] = turn
@@ -48,28 +48,17 @@ class StrangersTurns:
             self._give_after(1 / self._per_second)
         await turn
 
-    def _takes(self) -> bool:
-        """Take one of the turns that were left in a pause."""
-        now = time.monotonic()
-        self._left = min(self._at_once, self._left + (now - self._counted) * self._per_second)
-        self._counted = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
-
     def _give_after(self, seconds: float) -> None:
         self._due = time.monotonic() + seconds
         asyncio.get_running_loop().call_later(seconds, self._give, self._due)
 
     def _give(self, due: float) -> None:
-        """Give the next turn."""
         self._due = None
-        now = time.monotonic()
+        late_seconds = time.monotonic() - due
         # What waits takes the turns that come up meanwhile.
-        self._left, self._counted = 0.0, now
+        self._left.use_up()
         if self._give_to_next():
-            self._give_after(max(1 / self._per_second, (now - due) / LATENESS_SHARE))
+            self._give_after(max(1 / self._per_second, late_seconds / LATENESS_SHARE))
 
     def _give_to_next(self) -> bool:
         """Give a turn to a request that waits; returns false where there is none."""

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from zerolap.api.authorization import Authorization
 from zerolap.api.bodies import read_body
-from zerolap.api.problems import Problem, described, too_many, unreadable
+from zerolap.api.fleet_actions import cancel_request
+from zerolap.api.problems import USUAL, Problem, described, too_many, unreadable
 from zerolap.api.resources import (
     AgentList,
     ComparisonDetails,
@@ -29,8 +30,9 @@ from zerolap.api.resources import (
     comparison_fields,
     trigger_resource,
 )
+from zerolap.api.sessions import Visitor
 from zerolap.store import ApiToken, RequestInShort, Store, StoredTrigger
-from zerolap.triggers import AskedComparison, AskedTrigger, TriggerSettings, asked_by
+from zerolap.triggers import AskedComparison, AskedTrigger, TriggerSettings
 from zerolap.triggers.webhooks import HOUR_SECONDS, stored_trigger
 
 MOST_BODY_BYTES: Final = 64 << 10
@@ -64,13 +66,7 @@ def v1_router(
     """Return the routes; `on_asked` is called in the loop once a comparison was asked for."""
     router = APIRouter(
         prefix="/api/v1",
-        responses=described(
-            HTTPStatus.UNAUTHORIZED,
-            HTTPStatus.FORBIDDEN,
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            HTTPStatus.TOO_MANY_REQUESTS,
-            HTTPStatus.SERVICE_UNAVAILABLE,
-        ),
+        responses=described(*USUAL, HTTPStatus.FORBIDDEN),
     )
     may_read, may_submit = authorization.requires("read"), authorization.requires("submit")
     address = "" if settings.lab.public_url is None else settings.lab.public_url
@@ -207,7 +203,6 @@ def _recorded(
 
 
 def _require_permitted(asked: AskedComparison, token: ApiToken, store: Store, settings: TriggerSettings) -> None:
-    """Raise `Problem` where the settings do not permit what is asked for."""
     if settings.measured(asked.repository) is None:
         raise Problem(
             HTTPStatus.FORBIDDEN,
@@ -246,7 +241,6 @@ def _details(identity: str, store: Store, address: str) -> ComparisonDetails:
 
 
 def _submitted(identity: str, store: Store) -> RequestInShort:
-    """Return what was submitted; raises `Problem`."""
     work = store.fleet.in_short(identity)
     if work is None:
         raise Problem(
@@ -258,10 +252,5 @@ def _submitted(identity: str, store: Store) -> RequestInShort:
 
 
 def _end(identity: str, token: ApiToken, store: Store) -> None:
-    work = _submitted(identity, store)
-    if "admin" not in token.scopes and work.trigger != asked_by(token.actor):
-        raise Problem(
-            HTTPStatus.FORBIDDEN, f"{token.actor} has not asked for {identity}", "a token with the scope admin may"
-        )
-    if not store.fleet.set_state(identity, "cancelled", f"by {token.actor}"):
-        raise Problem(HTTPStatus.CONFLICT, f"{identity} is {work.state} already")
+    _submitted(identity, store)
+    cancel_request(identity, Visitor.of_token(token, by_browser=False), store)

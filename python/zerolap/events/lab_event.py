@@ -16,7 +16,6 @@ from zerolap.records import (
     RUN_TABLE,
     BuildDone,
     BuildJob,
-    CaseResult,
     CaseVerdict,
     Comparison,
     Event,
@@ -223,7 +222,7 @@ def end_events(
                 work_verdict=case.work,
                 time_verdict=case.time,
                 confirmed=case.confirmed,
-                deciding=_deciding_verdict(case),
+                deciding=next((verdict for verdict in case.verdicts if verdict.metric == case.deciding), None),
             )
         yield ComparisonEvent(
             id=_identity("comparison", request, end),
@@ -250,17 +249,12 @@ def attempt_events(attempt: Attempt, event: Event | None) -> Iterator[LabEvent]:
 
 def trigger_event(trigger: StoredTrigger) -> TriggerEvent:
     """Return the event that work on a trigger has ended."""
-    return TriggerEvent(
+    return TriggerEvent.taken_from(
+        trigger,
         id=_identity("trigger", trigger.id, trigger.state),
         time=_text_of(time.time()),
         trigger=trigger.id,
-        kind=trigger.kind,
-        repository=trigger.repository,
-        subject=trigger.subject,
-        actor=trigger.actor,
-        state=trigger.state,
         reason=_short(trigger.reason),
-        requests=trigger.requests,
     )
 
 
@@ -277,17 +271,13 @@ def _of_request(
     occurrence: str = "",
 ) -> RequestEvent:
     servers = [server for side, server in request.servers.items() if side != ANCHOR]
-    return RequestEvent(
+    return RequestEvent.taken_from(
+        request,
         id=_identity("request", request.id, state, reason, occurrence),
         time=when,
         request=request.id,
         state=state,
         reason=_short(reason),
-        kind=request.kind,
-        platform=request.platform,
-        priority=request.priority,
-        topic=request.topic,
-        trigger=request.trigger,
         base=_named(servers[0]) if len(servers) > 1 else None,
         head=_named(servers[-1]),
     )
@@ -323,43 +313,36 @@ def _of_trial(attempt: Attempt, job: TrialsJob, event: TrialDone) -> TrialEvent:
     }
     # A trial that is carried out again because its job was interrupted is another event.
     outcomes = (f"{side} {sides[side].model_dump_json()}" for side in sorted(sides))
-    return TrialEvent(
+    return TrialEvent.taken_from(
+        attempt,
+        event,
         id=_identity("trial", job.id, str(event.block), attempt.agent or "", *outcomes),
         time=_text_of(time.time()),
-        request=attempt.request,
         state="done",
+        reason="",
         job=job.id,
         case=job.case.name,
-        engine=job.engine,
-        block=event.block,
         valid=all(side.valid for side in sides.values()),
         sides=sides,
-        platform=attempt.platform,
-        agent=attempt.agent,
+        event="trial",
         seconds=round(sum(measurement.seconds for measurement in event.measurements.values()), 3),
     )
 
 
 def _of_failed_trial(attempt: Attempt, job: TrialsJob, event: JobFailed) -> TrialEvent:
-    return TrialEvent(
+    return TrialEvent.taken_from(
+        attempt,
+        event,
         id=_identity("failed trial", attempt.id, str(event.block), event.side or "", attempt.agent or "", event.reason),
         time=_text_of(time.time()),
-        request=attempt.request,
         state="failed",
         reason=_short(event.reason),
         job=job.id,
         case=job.case.name,
-        engine=job.engine,
-        block=event.block,
         valid=False,
         sides={},
-        platform=attempt.platform,
-        agent=attempt.agent,
+        event="trial",
     )
-
-
-def _deciding_verdict(case: CaseResult) -> Verdict | None:
-    return next((verdict for verdict in case.verdicts if verdict.metric == case.deciding), None)
 
 
 def _named(server: RequestedServer) -> NamedServer:

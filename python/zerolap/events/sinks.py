@@ -147,8 +147,6 @@ class EventSink:
 
 
 class _DeliveryQueue:
-    """The queue of events for a destination."""
-
     def __init__(self, destination: Destination, most_waiting: int) -> None:
         self._destination = destination
         self._most_waiting = most_waiting

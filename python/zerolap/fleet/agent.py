@@ -288,7 +288,6 @@ class Agent:
             await self._claim(held)
 
     async def _claim(self, held: HeldJob) -> None:
-        """Ask for an offered job, and execute it if this agent is to."""
         delivered = held.delivered
         claim = Claim(attempt=held.offered.attempt, delivery=delivered.delivery)
         if held.load is not None:
@@ -367,7 +366,6 @@ class Agent:
         log.info("finished", job=job.id)
 
     def _work(self, held: HeldJob) -> Callable[[], Iterator[Event]]:
-        """Return what yields the events of a job."""
         job, place = held.offered.job, self._place.of_job(held.cancellation, held.recorded)
         if isinstance(job, LoadJob):
             return functools.partial(put_load, job, held.offered.token, held.cancellation, self._place.policy)
@@ -491,7 +489,6 @@ def _of_other_version(version: Version) -> MessageReply:
 
 
 def _hello(kind: AgentKind, address: str) -> Hello:
-    """Examine this machine."""
     return Hello(
         kind=kind,
         zerolap=__version__,

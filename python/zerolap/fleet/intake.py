@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 from pydantic import ValidationError
 
-from zerolap.fleet.allowance import Allowance
+from zerolap.allowance import Allowance
 from zerolap.fleet.delivery import AgentName
 from zerolap.fleet.fleet_execution import record_build
 from zerolap.fleet.messages import (
@@ -426,7 +426,6 @@ class Intake:
         return await change.done
 
     def _note(self, change: _Change) -> None:
-        """Have a change recorded soon."""
         self._changes.append(change)
         self._has_changes.set()
 
@@ -479,7 +478,6 @@ class Intake:
 
 
 def _refusal(fault: Exception) -> str:
-    """Return why a change cannot be recorded."""
     if isinstance(fault, ZerolapError | ValueError):
         return str(fault)
     # The error of a database has the whole statement in it.

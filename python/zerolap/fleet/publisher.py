@@ -136,7 +136,6 @@ class Publisher:
         self._published = {identity: how for identity, how in self._published.items() if identity in attempts}
 
     def _is_due(self, lost: Attempt) -> bool:
-        """Whether an attempt that was lost is to be published again now."""
         before = self._published.get(lost.id)
         is_long_ago = before is None or time.monotonic() - before.time >= SELDOM_SECONDS
         return lost.publications < MANY_PUBLICATIONS or is_long_ago

@@ -206,7 +206,6 @@ class RequestPlanning:
             execution.forget_given_up(job)
 
     def _is_being_built(self, attempt: Attempt) -> bool:
-        """Whether what a job builds is just being built there for another request."""
         return isinstance(attempt.job, BuildJob) and any(
             isinstance(other.job, BuildJob)
             and (other.platform, other.job.spec.digest) == (attempt.platform, attempt.job.spec.digest)

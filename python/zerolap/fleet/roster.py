@@ -270,7 +270,6 @@ class Roster:
         ]
 
     def _refusal(self, name: AgentName, hello: Hello) -> str | None:
-        """Return why an agent is given no jobs."""
         if name.platform not in {*self.platforms, *self._builders, *self.loads}:
             return f"there is no platform {name.platform}"
         if name.platform in self._builders:
@@ -281,7 +280,6 @@ class Roster:
         return None if served is None else self._refusal_to_measure(served, name, hello)
 
     def _refusal_to_measure(self, served: ServedPlatform, name: AgentName, hello: Hello) -> str | None:
-        """Return why an agent cannot measure for a platform."""
         lacking = unmet(served.requirement, hello)
         if lacking is not None:
             return f"the machine is not of the platform {name.platform}: {lacking}"

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from zerolap.fleet.allowance import Allowance
+from zerolap.allowance import Allowance
 from zerolap.store import Attempt, Blobs, open_blobs
 
 MOST_BLOB_BYTES: Final = 1 << 29

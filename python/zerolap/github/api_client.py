@@ -317,8 +317,6 @@ class GitHub:
             return
 
     async def _pages(self, repository: str, call: Call, content: Callable[[bytes], T]) -> AsyncIterator[T]:
-        """Yield the pages of a listing."""
-
         def read(reply: Reply) -> tuple[T, str | None]:
             return content(reply.content), reply.next_page
 

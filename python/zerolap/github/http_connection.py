@@ -209,7 +209,6 @@ class GitHubConnection:
         return url
 
     def _fault(self, call: Call, response: httpx.Response, content: bytes, token: SecretStr) -> GitHubFault:
-        """Return the error of an answer without success."""
         status = response.status_code
         self.errors[str(status)] += 1
         github_message = _without(token, _message(content))

@@ -74,7 +74,7 @@ class GraphSearch:
     def _take(self, by_digest: Mapping[str, CountedGraph], *, needs_build: bool) -> None:
         """Take what is kept of call graphs, if it was found with the same calls of a count build, or with none too."""
         missing = list(by_digest.keys() - self.works.keys())
-        kept = self.store.work.kept(missing, self.revision, needs_build=needs_build)
+        kept = self.store.work.kept(CountedWork, missing, self.revision, needs_build=needs_build)
         counts = {digest: graph.call_counts or "" for digest, graph in by_digest.items()}
         self.works |= {digest: work for digest, work in kept.items() if work.call_counts == counts[digest]}
 

@@ -77,11 +77,11 @@ class GroupSearch:
 
     def take_kept(self, groups: Sequence[MeasuredGroup]) -> list[MeasuredGroup]:
         """Take what is kept of groups, and return the others, as `GraphSearch.take_kept` does."""
-        kept, digests = self.search.store.work.kept_groups, [group.digest for group in groups]
-        self.works |= kept(digests, self.revision, needs_build=True)
+        kept, digests = self.search.store.work.kept, [group.digest for group in groups]
+        self.works |= kept(GroupWork, digests, self.revision, needs_build=True)
         missing = [digest for digest in digests if digest not in self.works]
         if missing and not self.search.has_functions:
-            self.works |= kept(missing, self.revision)
+            self.works |= kept(GroupWork, missing, self.revision)
         return [group for group in groups if group.digest not in self.works]
 
     def look_through(
@@ -113,7 +113,7 @@ class GroupSearch:
         # The answer stands, though who may only read, or is not the conductor any more, has to look for it again.
         with suppress(EnvironmentMissing, NotConductor):
             has_build = self.search.has_functions
-            self.search.store.work.keep_groups({group.digest: work}, self.revision, has_build=has_build)
+            self.search.store.work.keep({group.digest: work}, self.revision, has_build=has_build)
 
     def works_of_cases(self, graphs: Sequence[CountedGraph]) -> dict[str, CountedWork]:
         """Return what is known of cases by name, with what detectors report of their groups."""

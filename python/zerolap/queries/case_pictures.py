@@ -7,7 +7,7 @@ from pydantic import Field
 
 from zerolap.documents import read_case_pictures
 from zerolap.queries.comparison_page import LONGEST_CASE, compared_case
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.queries.run_page import measured_case
 from zerolap.records import CasePictures, Record, SourceText, StackFrame
 
@@ -55,11 +55,6 @@ def _rows(answer: DrawnCase) -> Iterable[TableRow]:
         yield ("start of servers", None, None, None, seconds, None)
 
 
-CASE_PICTURES: Final = PageQuery(
-    name="case-pictures",
-    summary="What is drawn of a case: latency, throughput and stacks",
-    parameters=CasePicturesParameters,
-    answer=DrawnCase,
-    read=_read,
-    table=_rows,
+CASE_PICTURES: Final = page_query(
+    _read, "case-pictures", "What is drawn of a case: latency, throughput and stacks", table=_rows
 )

@@ -12,7 +12,7 @@ from zerolap.queries.published_changes import (
     change_rows,
     listed_changes,
 )
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.queries.report_list import ListedReport, listed_reports
 from zerolap.records import ChangedGroup, ListedCommit, PublishedCommit, PublishedHistory, Record, UsageError
 from zerolap.store import Store
@@ -150,11 +150,6 @@ def _rows(answer: CommitChanges) -> Iterable[TableRow]:
     return change_rows(step for history in answer.histories for step in history.steps)
 
 
-COMMIT: Final = PageQuery(
-    name="commit",
-    summary="What a commit did to each group of cases, and which cases have a step there",
-    parameters=CommitParameters,
-    answer=CommitChanges,
-    read=_read,
-    table=_rows,
+COMMIT: Final = page_query(
+    _read, "commit", "What a commit did to each group of cases, and which cases have a step there", table=_rows
 )

@@ -1,15 +1,15 @@
 """A comparison: a short row a case, and all of one case when it is opened."""
 
 import time
-from collections.abc import Iterable
-from typing import Annotated, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, Field
 
 from zerolap.documents import read_comparison
 from zerolap.queries.measured_workload import MeasuredWorkload, RequestCause, cause_of, workload_of
 from zerolap.queries.named_commits import CommitDifference, commit_difference
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.queries.request_status import OPEN
 from zerolap.records import (
     CaseResult,
@@ -19,6 +19,7 @@ from zerolap.records import (
     Platform,
     Reading,
     Record,
+    RunCase,
     Settings,
     Side,
     Skipped,
@@ -34,6 +35,7 @@ from zerolap.records import (
 from zerolap.sheets import Section, case_sentences, case_statements, in_order, reading_of, traced_of_comparison
 from zerolap.store import Store
 
+_Case = TypeVar("_Case", CaseResult, RunCase)
 LONGEST_FAILURE: Final = 300
 COMPARISON_ID: Final = r"^c-[0-9a-f-]{1,64}$"
 LONGEST_CASE: Final = 500
@@ -141,13 +143,19 @@ def read_in_parts(store: Store, identity: str) -> tuple[Comparison, dict[str, st
         so_far = [case for case in comparison.cases if case.case in measured]
         return comparison.model_copy(update={"cases": so_far}), {}
     comparison = store.comparison_without_cases(identity)
+    cases, unreadable = readable_cases(store, comparison.id, CaseResult)
+    return comparison.model_copy(update={"cases": cases}), unreadable
+
+
+def readable_cases(store: Store, identity: str, kind: type[_Case]) -> tuple[list[_Case], dict[str, str]]:
+    """Return the cases of a comparison or run, and the reason for each that cannot be read."""
     cases, unreadable = [], {}
-    for name, document in store.reports.case_documents(comparison.id):
+    for name, document in store.reports.case_documents(identity):
         try:
-            cases.append(read_stored(CaseResult, document, f"the case {name}"))
+            cases.append(read_stored(kind, document, f"the case {name}"))
         except UnreadableRecord as fault:
             unreadable[name] = fault.message
-    return comparison.model_copy(update={"cases": cases}), unreadable
+    return cases, unreadable
 
 
 def change_of(store: Store, identity: str) -> str:
@@ -165,14 +173,12 @@ def change_of(store: Store, identity: str) -> str:
 
 def _read(sources: QuerySources, parameters: ComparisonParameters) -> ComparisonInShort:
     comparison, unreadable = read_in_parts(sources.store, parameters.id)
-    shown = ("id", "created", "command_line", "state", "base", "head", "platform", "settings", "summary", "notes")
-    return ComparisonInShort(
-        **{name: getattr(comparison, name) for name in shown},
+    return ComparisonInShort.taken_from(
+        comparison,
         is_final=comparison.state == "done",
         seed=str(comparison.settings.seed),
         reading=reading_of(comparison),
         cases=[_row(case) for case in in_order(comparison.cases)],
-        skipped=comparison.skipped,
         weights=_weights(sources.store, comparison),
         unreadable=unreadable,
         cause=cause_of(sources.store, comparison.id),
@@ -182,9 +188,8 @@ def _read(sources: QuerySources, parameters: ComparisonParameters) -> Comparison
 
 def _row(case: CaseResult) -> ComparedCaseRow:
     deciding = {case.deciding, case.work_deciding, case.time_deciding}
-    same = ("case", "commands", "group", "topology", "verdict", "work", "time", "deciding", "work_deciding")
-    return ComparedCaseRow(
-        **{name: getattr(case, name) for name in (*same, "time_deciding", "confirmed", "failed_sides")},
+    return ComparedCaseRow.taken_from(
+        case,
         verdicts=[verdict for verdict in case.verdicts if verdict.metric in deciding],
         failure=None if case.failure is None else case.failure.partition("\n")[0][:LONGEST_FAILURE],
     )
@@ -230,32 +235,31 @@ def _read_case(sources: QuerySources, parameters: ComparedCaseParameters) -> Com
 
 def compared_case(store: Store, identity: str, name: str) -> CaseResult:
     """Return a case of a comparison; raises `UsageError` and `UnreadableRecord`."""
+    return case_of(store, identity, name, CaseResult, lambda: read_comparison(store, identity).cases)
+
+
+def case_of(store: Store, identity: str, name: str, kind: type[_Case], so_far: Callable[[], Sequence[_Case]]) -> _Case:
+    """Return a case of a comparison or run; of one that goes on it is as `so_far` returns it, if that has it.
+
+    Raises `UsageError` and `UnreadableRecord`.
+    """
     progress = store.reports.progress(identity)
     if progress is not None and progress.state == "running":
-        comparison = read_comparison(store, identity)
-        found = next((case for case in comparison.cases if case.case == name), None)
-        if found is not None:
-            return found
+        measured = next((case for case in so_far() if case.case == name), None)
+        if measured is not None:
+            return measured
     document = store.reports.case_document(identity, name)
     if document is None:
         raise UsageError(f"{identity} has no case {name!r}")
-    return read_stored(CaseResult, document, f"the case {name} of {identity}")
+    return read_stored(kind, document, f"the case {name} of {identity}")
 
 
-COMPARISON: Final = PageQuery(
-    name="comparison",
-    summary="A comparison with a short row a case",
-    parameters=ComparisonParameters,
-    answer=ComparisonInShort,
-    read=_read,
+COMPARISON: Final = page_query(
+    _read,
+    "comparison",
+    "A comparison with a short row a case",
     table=_rows,
     change=lambda sources, parameters: change_of(sources.store, parameters.id),
 )
 
-COMPARED_CASE: Final = PageQuery(
-    name="comparison-case",
-    summary="A case of a comparison: verdicts, reasons, checks",
-    parameters=ComparedCaseParameters,
-    answer=ComparedCase,
-    read=_read_case,
-)
+COMPARED_CASE: Final = page_query(_read_case, "comparison-case", "A case of a comparison: verdicts, reasons, checks")

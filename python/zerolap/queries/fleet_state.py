@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from zerolap.queries.named_commits import NamedCommit, named_commits
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.records import (
     REPORT_PATHS,
     AttemptState,
@@ -144,16 +144,13 @@ def read_fleet_state(sources: QuerySources, parameters: FleetParameters) -> Flee
 
 
 def _agent(known: KnownAgent, runs: FleetJob | None, ran: FleetJob | None, now: float) -> FleetAgent:
-    state = _state(known, runs, now)
+    state = agent_state(known, runs, now)
     since = {"busy": "" if runs is None else runs.since, "idle": "" if ran is None else ran.ended or ""}
     report = _report(known)
-    return FleetAgent(
-        name=known.name,
-        lab=known.lab,
-        platform=known.platform,
+    return FleetAgent.taken_from(
+        known,
         state=state,
         since=moment_text(known.seen) if state == "gone" else since.get(state, ""),
-        draining=known.draining,
         seen=moment_text(known.seen),
         seen_seconds_ago=round(max(0.0, now - known.seen), 1),
         refusal=known.refusal or "",
@@ -165,7 +162,8 @@ def _agent(known: KnownAgent, runs: FleetJob | None, ran: FleetJob | None, now: 
     )
 
 
-def _state(known: KnownAgent, runs: FleetJob | None, now: float) -> AgentState:
+def agent_state(known: KnownAgent, runs: FleetJob | None, now: float) -> AgentState:
+    """Return how an agent is that runs a job or none; `now` is in seconds since the epoch."""
     if known.refusal is not None:
         return "refused"
     if now - known.seen > GONE_AFTER_SECONDS:
@@ -204,15 +202,12 @@ def _request(
     jobs: dict[AttemptState, int] = {}
     for (_, state), count in counts.items():
         jobs[state] = jobs.get(state, 0) + count
-    return FleetRequest(
-        id=work.id,
+    return FleetRequest.taken_from(
+        work,
         path=REPORT_PATHS[work.kind],
-        platform=work.platform,
         sides=tuple(side.name for side in work.sides.values()),
         head_commit=commits.get(work.head_commit or ""),
-        state=work.state,
         is_open=work.state in OPEN,
-        priority=work.priority,
         cause=work.trigger,
         reason=work.reason or work.unreadable,
         submitted=moment_text(work.submitted),
@@ -230,12 +225,10 @@ def _agent_rows(fleet: FleetState) -> Iterable[TableRow]:
         yield (*row, *job, agent.refusal, agent.version)
 
 
-FLEET: Final = PageQuery(
-    name="fleet",
-    summary="Agents with what they run, queues, lost jobs, and the newest requests to the fleet",
-    parameters=FleetParameters,
-    answer=FleetState,
-    read=read_fleet_state,
+FLEET: Final = page_query(
+    read_fleet_state,
+    "fleet",
+    "Agents with what they run, queues, lost jobs, and the newest requests to the fleet",
     table=_agent_rows,
 )
 
@@ -250,10 +243,4 @@ def _read_failure(sources: QuerySources, parameters: JobFailureParameters) -> Jo
     return sources.store.attempts.failure(parameters.job)
 
 
-JOB_FAILURE: Final = PageQuery(
-    name="job-failure",
-    summary="Why a job has failed, with the end of its log",
-    parameters=JobFailureParameters,
-    answer=JobFailure,
-    read=_read_failure,
-)
+JOB_FAILURE: Final = page_query(_read_failure, "job-failure", "Why a job has failed, with the end of its log")

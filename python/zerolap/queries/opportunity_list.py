@@ -1,12 +1,12 @@
 """What could be optimised in a version, over all cases that were counted of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
 from zerolap.plugins import PluginFault
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.queries.sampled_cases import MOST_RESULTS, ProfiledResult, profiled_result
 from zerolap.records import (
     DrawnSide,
@@ -166,7 +166,6 @@ def _sampled(store: Store, results: Iterable[str], side: DrawnSide) -> dict[str,
 
 
 def _meant(document: Opportunities, parameters: OpportunityParameters) -> tuple[Opportunity, ...]:
-    """Return the opportunities that were asked for."""
     asked = (("detector", parameters.detector), ("function", parameters.function), ("file", parameters.file))
     return tuple(
         opportunity
@@ -179,7 +178,13 @@ def _listed(document: Opportunities, parameters: OpportunityParameters) -> Liste
     """Return the document with as many opportunities and cases of each as were asked for."""
     opportunities = tuple(
         ListedOpportunity(
-            **dict(opportunity) | {"cases": _listed_cases(opportunity.cases[: parameters.cases])},
+            **dict(opportunity)
+            | {
+                "cases": [
+                    ListedOpportunityCase(**dict(case), saving=saving_of_case(case), bounds=bounds_of_case(case))
+                    for case in opportunity.cases[: parameters.cases]
+                ]
+            },
             all_cases=len(opportunity.cases),
             commands=tuple(sorted({command for case in opportunity.cases for command in case.commands})),
             tested=calibration_text(opportunity.calibration),
@@ -188,12 +193,6 @@ def _listed(document: Opportunities, parameters: OpportunityParameters) -> Liste
     )
     fields = {name: value for name, value in document if name not in ("schema_", "opportunities")}
     return ListedOpportunities(**fields, opportunities=opportunities, all_opportunities=len(document.opportunities))
-
-
-def _listed_cases(cases: Sequence[OpportunityCase]) -> list[ListedOpportunityCase]:
-    return [
-        ListedOpportunityCase(**dict(case), saving=saving_of_case(case), bounds=bounds_of_case(case)) for case in cases
-    ]
 
 
 def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:
@@ -224,11 +223,9 @@ def opportunity_rows(answer: OpportunityList) -> Iterable[TableRow]:
             yield (*named, *over_all, case.case, " ".join(case.commands), *figures, *words)
 
 
-OPPORTUNITIES: Final = PageQuery(
-    name="opportunities",
-    summary="What could be optimised in a version, over all cases that were counted of it",
-    parameters=OpportunityParameters,
-    answer=OpportunityList,
-    read=read_opportunities,
+OPPORTUNITIES: Final = page_query(
+    read_opportunities,
+    "opportunities",
+    "What could be optimised in a version, over all cases that were counted of it",
     table=opportunity_rows,
 )

@@ -5,13 +5,12 @@ from collections import Counter
 from typing import Final
 
 from zerolap.queries.commit_strips import CommitStrip, commit_strips
-from zerolap.queries.fleet_state import GONE_AFTER_SECONDS
+from zerolap.queries.fleet_state import agent_state
 from zerolap.queries.published_changes import MOST_HISTORIES, ListedChange, listed_changes
-from zerolap.queries.query import PageQuery, Parameters, QuerySources
+from zerolap.queries.query import Parameters, QuerySources, page_query
 from zerolap.queries.report_list import ListedReport, listed_reports, report_rows
 from zerolap.queries.sweep_list import ListedSweep, newest_sweeps
 from zerolap.records import REPORT_PATHS, Record, ReportPath
-from zerolap.store import RequestInShort
 
 NEWEST: Final = 20
 OPEN_SHOWN: Final = 20
@@ -76,34 +75,22 @@ def read_overview(sources: QuerySources, _: Parameters) -> Overview:
         open_count=store.published_histories.open_count(),
         newest=newest,
         sweeps=sweeps,
-        open_requests=tuple(_open_request(work) for work in shown),
+        open_requests=tuple(
+            OpenRequest.taken_from(
+                work,
+                path=REPORT_PATHS[work.kind],
+                sides=tuple(side.name for side in work.sides.values()),
+                reason=work.reason or work.unreadable,
+            )
+            for work in shown
+        ),
         fleet=_health(sources, len(open_ids)),
-    )
-
-
-def _open_request(work: RequestInShort) -> OpenRequest:
-    return OpenRequest(
-        id=work.id,
-        path=REPORT_PATHS[work.kind],
-        platform=work.platform,
-        sides=tuple(side.name for side in work.sides.values()),
-        state=work.state,
-        reason=work.reason or work.unreadable,
     )
 
 
 def _health(sources: QuerySources, open_requests: int) -> FleetHealth:
     agents, now = sources.store.fleet.agents(), time.time()
-    counts = Counter(
-        "refused"
-        if agent.refusal
-        else "gone"
-        if now - agent.seen > GONE_AFTER_SECONDS
-        else "draining"
-        if agent.draining
-        else "working"
-        for agent in agents
-    )
+    counts = Counter(agent_state(agent, None, now) for agent in agents)
     return FleetHealth(
         agents=len(agents),
         gone=counts["gone"],
@@ -113,11 +100,9 @@ def _health(sources: QuerySources, open_requests: int) -> FleetHealth:
     )
 
 
-OVERVIEW: Final = PageQuery(
-    name="overview",
-    summary="The newest comparisons and runs, open requests, and how the fleet is",
-    parameters=Parameters,
-    answer=Overview,
-    read=read_overview,
+OVERVIEW: Final = page_query(
+    read_overview,
+    "overview",
+    "The newest comparisons and runs, open requests, and how the fleet is",
     table=lambda answer: report_rows(answer.newest),
 )

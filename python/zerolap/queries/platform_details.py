@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.records import (
     FalseAlarm,
     FalseAlarmCounts,
@@ -45,14 +45,7 @@ def _list_rows(answer: PlatformListing) -> Iterable[TableRow]:
         yield tuple(platform.model_dump().values())
 
 
-PLATFORMS: Final = PageQuery(
-    name="platforms",
-    summary="All platforms with their facts in short",
-    parameters=Parameters,
-    answer=PlatformListing,
-    read=_read_list,
-    table=_list_rows,
-)
+PLATFORMS: Final = page_query(_read_list, "platforms", "All platforms with their facts in short", table=_list_rows)
 
 
 class PlatformFact(Record):
@@ -105,7 +98,6 @@ class PlatformParameters(Parameters):
 
 
 def _platforms(store: Store, *fingerprints: str) -> list[ListedPlatform]:
-    """Return platforms; raises `UsageError`."""
     known = {platform.fingerprint: platform for platform in store.platform_records.listed()}
     for fingerprint in fingerprints:
         if fingerprint not in known:
@@ -173,12 +165,10 @@ def _spread_rows(answer: PlatformDetails) -> Iterable[TableRow]:
         yield (spread.metric, spread.circumstances, spread.standard_deviation, spread.spreads, spread.degrees)
 
 
-PLATFORM: Final = PageQuery(
-    name="platform",
-    summary="A platform: its facts over time, its false alarms, and the spread of its starts",
-    parameters=PlatformParameters,
-    answer=PlatformDetails,
-    read=_read_details,
+PLATFORM: Final = page_query(
+    _read_details,
+    "platform",
+    "A platform: its facts over time, its false alarms, and the spread of its starts",
     table=_spread_rows,
 )
 
@@ -336,11 +326,9 @@ def _pair_rows(answer: PlatformPair) -> Iterable[TableRow]:
         yield (case.case, case.base_name, case.head_name, case.agreement, *values)
 
 
-PLATFORM_PAIR: Final = PageQuery(
-    name="platform-pair",
-    summary="Two platforms side by side: facts that differ, and results of the same builds",
-    parameters=PlatformPairParameters,
-    answer=PlatformPair,
-    read=_read_pair,
+PLATFORM_PAIR: Final = page_query(
+    _read_pair,
+    "platform-pair",
+    "Two platforms side by side: facts that differ, and results of the same builds",
     table=_pair_rows,
 )

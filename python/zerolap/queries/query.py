@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias, get_type_hints
 
 from pydantic import model_validator
 
@@ -74,3 +74,15 @@ class PageQuery:
     read: Callable[[QuerySources, Any], Record]
     table: Callable[[Any], Iterable[TableRow]] | None = None
     change: Callable[[QuerySources, Any], str] | None = None
+
+
+def page_query(
+    read: Callable[[QuerySources, Any], Record],
+    name: str,
+    summary: str,
+    table: Callable[[Any], Iterable[TableRow]] | None = None,
+    change: Callable[[QuerySources, Any], str] | None = None,
+) -> PageQuery:
+    """Return a query whose parameters and answer have the types that `read` states."""
+    _, parameters, answer = get_type_hints(read).values()
+    return PageQuery(name, summary, parameters, answer, read, table, change)

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from zerolap.queries.named_commits import NamedCommit, named_commits
-from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import LARGEST_NUMBER, Parameters, QuerySources, TableRow, page_query
 from zerolap.records import REPORT_PATHS, Record, ReportPath, RequestKind, RequestState
 from zerolap.sheets import Word
 from zerolap.store import ListedRequest, RequestFilter, StoredRow
@@ -140,11 +140,9 @@ def _read(sources: QuerySources, parameters: ReportListParameters) -> ReportList
     )
 
 
-REPORTS: Final = PageQuery(
-    name="reports",
-    summary="Comparisons, runs and sweeps, from their requests on, the newest first",
-    parameters=ReportListParameters,
-    answer=ReportList,
-    read=_read,
+REPORTS: Final = page_query(
+    _read,
+    "reports",
+    "Comparisons, runs and sweeps, from their requests on, the newest first",
     table=lambda answer: report_rows(answer.reports),
 )

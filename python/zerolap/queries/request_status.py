@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from zerolap.queries.query import PageQuery, Parameters, QuerySources
+from zerolap.queries.query import Parameters, QuerySources, page_query
 from zerolap.records import Record, RequestState, UnreadableRecord, UsageError, read_stored
 from zerolap.store import RequestProgress, Store
 
@@ -86,22 +86,17 @@ def status_of(store: Store, identity: str, asked: AskedInShort, unreadable: str 
     progress = store.reports.progress(identity)
     if progress is None:
         raise UsageError(f"the lab knows nothing of {identity}")
-    return RequestStatus(
+    return RequestStatus.taken_from(
+        asked,
+        progress,
         id=identity,
-        platform=asked.platform,
         sides=tuple(server.source.name for server in asked.servers.values()),
-        state=progress.state,
         has_ended=progress.state not in OPEN,
         has_report=progress.has_document,
         reasons=tuple(reason for reason in (progress.reason, unreadable) if reason),
         cases_asked=len(asked.cases),
         cases=progress.cases,
-        jobs=progress.jobs,
-        jobs_ended=progress.jobs_ended,
-        trials=progress.trials,
-        trials_seconds=progress.trials_seconds,
         seconds_left=_seconds_left(progress, asked),
-        change=progress.change,
     )
 
 
@@ -122,10 +117,6 @@ def _read(sources: QuerySources, parameters: RequestParameters) -> RequestStatus
     return status_of(sources.store, parameters.id, asked, unreadable)
 
 
-REQUEST_STATUS: Final = PageQuery(
-    name="request",
-    summary="The state of a request, how far the work on it has come, and why it waits or ended",
-    parameters=RequestParameters,
-    answer=RequestStatus,
-    read=_read,
+REQUEST_STATUS: Final = page_query(
+    _read, "request", "The state of a request, how far the work on it has come, and why it waits or ended"
 )

@@ -6,9 +6,9 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.documents import read_run
-from zerolap.queries.comparison_page import LONGEST_CASE, LONGEST_FAILURE, change_of
+from zerolap.queries.comparison_page import LONGEST_CASE, LONGEST_FAILURE, case_of, change_of, readable_cases
 from zerolap.queries.measured_workload import MeasuredWorkload, workload_of
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.records import (
     RUN_TABLE,
     MeasuredServer,
@@ -19,10 +19,8 @@ from zerolap.records import (
     Settings,
     Side,
     Skipped,
-    UnreadableRecord,
     UsageError,
     Validity,
-    read_stored,
 )
 from zerolap.sheets import Section, traced_of_run
 from zerolap.store import Store
@@ -93,9 +91,8 @@ class MeasuredCase(Record):
 
 def _read(sources: QuerySources, parameters: RunParameters) -> RunInShort:
     report, state, unreadable = _in_parts(sources.store, parameters.id)
-    shown = ("id", "created", "command_line", "server", "platform", "settings", "machine_seconds", "notes", "skipped")
-    return RunInShort(
-        **{name: getattr(report, name) for name in shown},
+    return RunInShort.taken_from(
+        report,
         state=state,
         is_final=state == "done",
         seed=str(report.settings.seed),
@@ -113,19 +110,13 @@ def _in_parts(store: Store, identity: str) -> tuple[RunReport, str, dict[str, st
         so_far = [case for case in report.cases if case.case in measured]
         return report.model_copy(update={"cases": so_far}), progress.state, {}
     report = store.run_without_cases(identity)
-    cases, unreadable = [], {}
-    for name, document in store.reports.case_documents(report.id):
-        try:
-            cases.append(read_stored(RunCase, document, f"the case {name}"))
-        except UnreadableRecord as fault:
-            unreadable[name] = fault.message
+    cases, unreadable = readable_cases(store, report.id, RunCase)
     return report.model_copy(update={"cases": cases}), progress.state, unreadable
 
 
 def _row(case: RunCase) -> MeasuredCaseRow:
-    same = ("case", "commands", "group", "topology", "metrics")
-    return MeasuredCaseRow(
-        **{name: getattr(case, name) for name in same},
+    return MeasuredCaseRow.taken_from(
+        case,
         validity=case.validity.model_copy(update={"checks": case.validity.failed}),
         failure=None if case.failure is None else case.failure.partition("\n")[0][:LONGEST_FAILURE],
     )
@@ -133,15 +124,7 @@ def _row(case: RunCase) -> MeasuredCaseRow:
 
 def measured_case(store: Store, identity: str, name: str) -> RunCase:
     """Return a case of a run; raises `UsageError` and `UnreadableRecord`."""
-    progress = store.reports.progress(identity)
-    if progress is not None and progress.state == "running":
-        found = next((case for case in read_run(store, identity).cases if case.case == name), None)
-        if found is not None:
-            return found
-    document = store.reports.case_document(identity, name)
-    if document is None:
-        raise UsageError(f"{identity} has no case {name!r}")
-    return read_stored(RunCase, document, f"the case {name} of {identity}")
+    return case_of(store, identity, name, RunCase, lambda: read_run(store, identity).cases)
 
 
 def _read_case(sources: QuerySources, parameters: MeasuredCaseParameters) -> MeasuredCase:
@@ -163,20 +146,12 @@ def _rows(answer: RunInShort) -> Iterable[TableRow]:
         yield (row.case, row.group, row.topology, " ".join(row.commands), row.validity.valid, *values)
 
 
-RUN: Final = PageQuery(
-    name="run",
-    summary="A run with its metrics a case",
-    parameters=RunParameters,
-    answer=RunInShort,
-    read=_read,
+RUN: Final = page_query(
+    _read,
+    "run",
+    "A run with its metrics a case",
     table=_rows,
     change=lambda sources, parameters: change_of(sources.store, parameters.id),
 )
 
-MEASURED_CASE: Final = PageQuery(
-    name="run-case",
-    summary="A case of a run: metrics, costliest functions, checks",
-    parameters=MeasuredCaseParameters,
-    answer=MeasuredCase,
-    read=_read_case,
-)
+MEASURED_CASE: Final = page_query(_read_case, "run-case", "A case of a run: metrics, costliest functions, checks")

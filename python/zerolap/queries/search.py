@@ -7,7 +7,7 @@ from pydantic import Field
 
 from zerolap.queries.named_commits import NamedCommit, named_commit, range_commit
 from zerolap.queries.published_changes import MOST_HISTORIES
-from zerolap.queries.query import PageQuery, Parameters, QuerySources
+from zerolap.queries.query import Parameters, QuerySources, page_query
 from zerolap.queries.report_list import ListedReport, listed_reports, listed_requests
 from zerolap.records import PublishedCommit, PublishedHistory, RangeCommit, Record, Revision
 from zerolap.store import RequestFilter, Store
@@ -108,10 +108,4 @@ def _cases(sources: QuerySources, text: str) -> tuple[MatchingCase, ...]:
     )
 
 
-SEARCH: Final = PageQuery(
-    name="search",
-    summary="The commits, histories, requests and cases that a text names",
-    parameters=SearchParameters,
-    answer=SearchResults,
-    read=read_search,
-)
+SEARCH: Final = page_query(read_search, "search", "The commits, histories, requests and cases that a text names")

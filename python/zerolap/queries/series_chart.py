@@ -16,7 +16,7 @@ from zerolap.queries.published_changes import (
     listed_changes,
     unknown_history,
 )
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.records import (
     HistoryLedger,
     ListedCommit,
@@ -389,19 +389,12 @@ def _relative(log_changes: Sequence[float]) -> Sequence[float]:
 def _line(
     series: PublishedSeries, drawn: _Drawn, index: Mapping[int, int], starts: Mapping[tuple[int, int], str]
 ) -> ChartLine:
-    names = (*SeriesSubject.model_fields, "history", "labels", "point_count")
-    return ChartLine(
-        **{name: getattr(series, name) for name in names},
+    return ChartLine.taken_from(
+        drawn,
+        series,
         base_place=drawn.base,
         commits=tuple(index[place] for place in drawn.places),
-        changes=tuple(drawn.changes),
-        lows=tuple(drawn.lows),
-        highs=tuple(drawn.highs),
-        least=tuple(drawn.least),
-        most=tuple(drawn.most),
-        counts=tuple(drawn.counts),
         values=tuple(None if value is None else float(f"{value:.7g}") for value in drawn.values),
-        ledger=series.ledger,
         ledger_since=None if series.ledger is None else starts.get((series.history, series.ledger.since)),
     )
 
@@ -445,12 +438,10 @@ def _rows(answer: SeriesChart) -> Iterable[TableRow]:
             )
 
 
-SERIES: Final = PageQuery(
-    name="series",
-    summary="Series over commits: changes since a commit with their bounds, at most 2,000 points a series",
-    parameters=SeriesParameters,
-    answer=SeriesChart,
-    read=_read,
+SERIES: Final = page_query(
+    _read,
+    "series",
+    "Series over commits: changes since a commit with their bounds, at most 2,000 points a series",
     table=_rows,
 )
 
@@ -459,11 +450,6 @@ def _change_rows(answer: SeriesChart) -> Iterable[TableRow]:
     return change_rows(answer.change_points)
 
 
-CHANGE_POINTS: Final = PageQuery(
-    name="series-changes",
-    summary="The change points of series over commits",
-    parameters=SeriesParameters,
-    answer=SeriesChart,
-    read=_read,
-    table=_change_rows,
+CHANGE_POINTS: Final = page_query(
+    _read, "series-changes", "The change points of series over commits", table=_change_rows
 )

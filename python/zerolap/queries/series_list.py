@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from zerolap.queries.published_changes import MOST_HISTORIES
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.records import PublishedHistory, Record
 from zerolap.store import NamedSeries
 
@@ -61,11 +61,4 @@ def _rows(answer: SeriesList) -> Iterable[TableRow]:
         yield (of_one.case, of_one.group, " ".join(of_one.commands), " ".join(of_one.metrics))
 
 
-SERIES_LIST: Final = PageQuery(
-    name="series-list",
-    summary="The series of published histories, to choose from",
-    parameters=Parameters,
-    answer=SeriesList,
-    read=_read,
-    table=_rows,
-)
+SERIES_LIST: Final = page_query(_read, "series-list", "The series of published histories, to choose from", table=_rows)

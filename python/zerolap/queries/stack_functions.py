@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field, TypeAdapter
 
 from zerolap import _core
-from zerolap.queries.query import PageQuery, QuerySources, TableRow
+from zerolap.queries.query import QuerySources, TableRow, page_query
 from zerolap.queries.sampled_cases import (
     LeftOutCase,
     ProfiledCase,
@@ -152,7 +152,6 @@ def _merged_shares(
     side: int,
     by_name: Sequence[tuple[str, Sequence[int]]],
 ) -> list[float | None]:
-    """Return the shares of a side by case, from those by case and result."""
     merged: list[float | None] = []
     for _, places in by_name:
         costs = _costs([cases[place].sides[side] for place in places])
@@ -191,11 +190,9 @@ def function_rows(answer: StackFunctions) -> list[TableRow]:
     return rows
 
 
-STACK_FUNCTIONS: Final = PageQuery(
-    name="stack-functions",
-    summary="The functions that cost most over all cases, and their shares of each case",
-    parameters=FunctionParameters,
-    answer=StackFunctions,
-    read=read_functions,
+STACK_FUNCTIONS: Final = page_query(
+    read_functions,
+    "stack-functions",
+    "The functions that cost most over all cases, and their shares of each case",
     table=function_rows,
 )

@@ -5,8 +5,8 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap import _core
-from zerolap.queries.query import PageQuery, QuerySources, TableRow
-from zerolap.queries.sampled_cases import SampledCases, StackSelection, readable_tables, selected_cases
+from zerolap.queries.query import QuerySources, TableRow, page_query
+from zerolap.queries.sampled_cases import StackSelection, readable_tables, selected_cases
 from zerolap.records import DrawnSide, Record
 
 
@@ -100,7 +100,7 @@ def read_lines(sources: QuerySources, parameters: LineParameters) -> StackLines:
         read = _core.function_lines(list(chosen.parts), parameters.function, parameters.file, parameters.object)
     counted = _CountedLines.model_validate_json(read)
     # Samples of some cases only are not those of the request that the cost is of.
-    costs = [_cost_of(chosen, place, side) for place, side in enumerate(counted.sides)]
+    costs = [(None if side.lacks_cases else chosen.cost_of(place)[0]) for place, side in enumerate(counted.sides)]
     sides = tuple(
         AnnotatedSide(
             side=side,
@@ -136,10 +136,6 @@ def read_lines(sources: QuerySources, parameters: LineParameters) -> StackLines:
     )
 
 
-def _cost_of(chosen: SampledCases, place: int, side: _CountedSide) -> float | None:
-    return None if side.lacks_cases else chosen.cost_of(place)[0]
-
-
 def _part(samples: float, all_samples: float) -> float:
     return samples / all_samples if all_samples > 0 else 0.0
 
@@ -162,11 +158,6 @@ def line_rows(answer: StackLines) -> list[TableRow]:
     return rows
 
 
-STACK_LINES: Final = PageQuery(
-    name="stack-lines",
-    summary="The source lines of a function with the samples of each",
-    parameters=LineParameters,
-    answer=StackLines,
-    read=read_lines,
-    table=line_rows,
+STACK_LINES: Final = page_query(
+    read_lines, "stack-lines", "The source lines of a function with the samples of each", table=line_rows
 )

@@ -7,7 +7,7 @@ from pydantic import Field, TypeAdapter
 
 from zerolap import _core
 from zerolap.documents import off_cpu_ns_per_op
-from zerolap.queries.query import PageQuery, QuerySources, TableRow
+from zerolap.queries.query import QuerySources, TableRow, page_query
 from zerolap.queries.sampled_cases import (
     ENGINES,
     LeftOutCase,
@@ -173,11 +173,6 @@ def profile_rows(profile: StackProfile) -> list[TableRow]:
     return rows
 
 
-STACK_PROFILE: Final = PageQuery(
-    name="stacks",
-    summary="Sampled stacks of a case, or of many cases merged, as a call tree",
-    parameters=ProfileParameters,
-    answer=StackProfile,
-    read=read_profile,
-    table=profile_rows,
+STACK_PROFILE: Final = page_query(
+    read_profile, "stacks", "Sampled stacks of a case, or of many cases merged, as a call tree", table=profile_rows
 )

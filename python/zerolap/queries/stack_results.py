@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.queries.named_commits import NamedCommit, named_commits
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.queries.sampled_cases import ProfiledResult, profiled_result
 from zerolap.records import Record
 from zerolap.store import SampledTrial
@@ -77,11 +77,6 @@ def result_rows(answer: StackResults) -> list[TableRow]:
     return rows
 
 
-STACK_RESULTS: Final = PageQuery(
-    name="stack-results",
-    summary="The newest comparisons and runs that have sampled stacks",
-    parameters=ResultParameters,
-    answer=StackResults,
-    read=read_results,
-    table=result_rows,
+STACK_RESULTS: Final = page_query(
+    read_results, "stack-results", "The newest comparisons and runs that have sampled stacks", table=result_rows
 )

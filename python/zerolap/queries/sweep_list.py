@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import LARGEST_NUMBER, Parameters, QuerySources, TableRow, page_query
 from zerolap.records import EmulatedSnapshotReport, Record, SnapshotPoint, SnapshotReport, SweepReport
 from zerolap.sheets import Sheet, sweep_headline, sweep_kernel, sweep_servers, sweep_sheet, with_sweep_reading
 from zerolap.store import Store, StoredSweep
@@ -137,19 +137,7 @@ def _run_rows(report: EmulatedSnapshotReport) -> Iterable[TableRow]:
             yield (point.side, point.size_bytes, point.keys, number, *(run.get(name) for name in counts))
 
 
-SWEEPS: Final = PageQuery(
-    name="snapshots",
-    summary="Sweeps of snapshots, the newest first",
-    parameters=SweepListParameters,
-    answer=SweepList,
-    read=_read_list,
-    table=_list_rows,
-)
-SWEEP: Final = PageQuery(
-    name="snapshot",
-    summary="A sweep of snapshots; as a table its repetitions, or its runs in emulated machines",
-    parameters=SweepParameters,
-    answer=DrawnSweep,
-    read=_read,
-    table=_rows,
+SWEEPS: Final = page_query(_read_list, "snapshots", "Sweeps of snapshots, the newest first", table=_list_rows)
+SWEEP: Final = page_query(
+    _read, "snapshot", "A sweep of snapshots; as a table its repetitions, or its runs in emulated machines", table=_rows
 )

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import Field, ValidationError
 
 from zerolap.documents import latency_points
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.queries.trial_list import placement_of
 from zerolap.records import (
     Amounts,
@@ -24,7 +24,6 @@ from zerolap.store import BlobDamaged, Store, TrialRecord
 MOST_SLICES: Final = 1_000
 BARS_PER_DECADE: Final = 40
 LONGEST_LOG_BYTES: Final = 64 << 10
-LONGEST_ARGUMENTS: Final = 2_000
 
 
 class TrialParameters(Parameters):
@@ -125,32 +124,19 @@ def _read(sources: QuerySources, parameters: TrialParameters) -> TrialDetails:
     timeline = _timeline(store, measurement.timeline, missing)
     slices, together = _slices(timeline)
     server = of_job.servers[trial.side]
-    return TrialDetails(
+    return TrialDetails.taken_from(
+        trial,
+        measurement,
+        measurement.validity,
+        record,
         number=numbered.number,
-        request=record.request,
         path="comparisons" if record.kind == "compare" else "runs",
-        case=trial.case,
         commands=list(of_job.case.verbs),
-        side=trial.side,
         sides=list(of_job.servers),
-        engine=trial.engine,
-        block=trial.block,
-        per_second=trial.per_second,
-        valid=measurement.validity.valid,
-        checks=measurement.validity.checks,
-        metrics=measurement.metrics,
-        seconds=measurement.seconds,
-        began=measurement.began,
-        method=measurement.method,
-        zerolap=measurement.zerolap,
-        instrument=measurement.instrument,
-        load_host=measurement.load_host,
         placement=placement_of(numbered),
-        amounts=measurement.amounts,
         topology=server.topology.name,
         config=server.settings,
         build=_build(store, server.build),
-        platform=record.platform,
         bars=[] if timeline is None else _bars(timeline),
         latency=[] if timeline is None else latency_points([timeline]),
         slices=slices,
@@ -176,10 +162,7 @@ def _timeline(store: Store, digest: str | None, missing: list[str]) -> Timeline 
 
 def _build(store: Store, digest: str) -> TrialBuild | None:
     build = store.build(digest)
-    if build is None:
-        return None
-    same = ("build", "version", "build_id", "compiler", "flags", "libc", "allocator", "architecture", "variant")
-    return TrialBuild(**{name: getattr(build, name) for name in same}, is_stripped=build.stripped)
+    return None if build is None else TrialBuild.taken_from(build, is_stripped=build.stripped)
 
 
 def _slices(timeline: Timeline | None) -> tuple[list[DrawnSlice], int]:
@@ -243,11 +226,4 @@ def _rows(answer: TrialDetails) -> Iterable[TableRow]:
     yield from answer.metrics.items()
 
 
-TRIAL: Final = PageQuery(
-    name="trial",
-    summary="A trial: metrics, slices, latencies, checks, machine and build",
-    parameters=TrialParameters,
-    answer=TrialDetails,
-    read=_read,
-    table=_rows,
-)
+TRIAL: Final = page_query(_read, "trial", "A trial: metrics, slices, latencies, checks, machine and build", table=_rows)

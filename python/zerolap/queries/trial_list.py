@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from zerolap.queries.comparison_page import LONGEST_CASE
-from zerolap.queries.query import LARGEST_NUMBER, PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import LARGEST_NUMBER, Parameters, QuerySources, TableRow, page_query
 from zerolap.records import RUN_TABLE, Record, Side, UsageError
 from zerolap.sheets import failed_check
 from zerolap.store import NumberedTrial
@@ -38,10 +38,10 @@ class ListedTrial(Record):
     per_second: int | None
     valid: bool
     failed: list[str]
-    began: str
-    seconds: float
+    began: str = ""
+    seconds: float = 0.0
     placement: str
-    load_host: str
+    load_host: str = ""
     metrics: dict[str, float]
     unreadable: str
 
@@ -82,23 +82,17 @@ def _read(sources: QuerySources, parameters: TrialListParameters) -> TrialList:
 
 
 def _listed(numbered: NumberedTrial) -> ListedTrial:
-    trial, measurement = numbered.trial, numbered.measurement
+    measurement = numbered.measurement
     failed = [] if measurement is None else measurement.validity.failed
     metrics = {} if measurement is None else measurement.metrics
-    return ListedTrial(
-        number=numbered.number,
-        side=trial.side,
-        engine=trial.engine,
-        block=trial.block,
-        per_second=trial.per_second,
+    return ListedTrial.taken_from(
+        numbered,
+        numbered.trial,
+        measurement,
         valid=measurement is not None and measurement.validity.valid,
         failed=[failed_check(check.check, check.value, check.limit) for check in failed],
-        began="" if measurement is None else measurement.began,
-        seconds=0.0 if measurement is None else measurement.seconds,
         placement=placement_of(numbered),
-        load_host="" if measurement is None else measurement.load_host,
         metrics={name: metrics[name] for name in SHOWN_METRICS if name in metrics},
-        unreadable=numbered.unreadable,
     )
 
 
@@ -113,11 +107,4 @@ def _rows(answer: TrialList) -> Iterable[TableRow]:
         yield (*about, failed, trial.began, *where, *values)
 
 
-TRIALS: Final = PageQuery(
-    name="trials",
-    summary="The trials of a case",
-    parameters=TrialListParameters,
-    answer=TrialList,
-    read=_read,
-    table=_rows,
-)
+TRIALS: Final = page_query(_read, "trials", "The trials of a case", table=_rows)

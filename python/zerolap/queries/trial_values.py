@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.queries.series_chart import DEFAULT_METRICS, Names
 from zerolap.records import Record
 from zerolap.store import TrialSeries
@@ -70,9 +70,8 @@ def _read(sources: QuerySources, parameters: TrialValuesParameters) -> TrialValu
 
 def _line(sources: QuerySources, series: TrialSeries, pixels: int, most_values: int) -> TrialLine:
     groups = sources.store.measured.over_time(series.id, pixels, most_values)
-    names = ("case", "metric", "engine", "topology", "variant", "platform_name")
-    return TrialLine(
-        **{name: getattr(series, name) for name in names},
+    return TrialLine.taken_from(
+        series,
         series=series.id,
         times=tuple(group.began for group in groups),
         means=tuple(group.mean for group in groups),
@@ -95,11 +94,9 @@ def _rows(answer: TrialValues) -> Iterable[TableRow]:
             yield (began, line.series, line.case, line.metric, line.platform_name, line.variant, *numbers)
 
 
-TRIAL_VALUES: Final = PageQuery(
-    name="trial-values",
-    summary="Values of trials over time, as they were measured: means, bounds and extremes of trials in a row",
-    parameters=TrialValuesParameters,
-    answer=TrialValues,
-    read=_read,
+TRIAL_VALUES: Final = page_query(
+    _read,
+    "trial-values",
+    "Values of trials over time, as they were measured: means, bounds and extremes of trials in a row",
     table=_rows,
 )

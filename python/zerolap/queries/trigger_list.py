@@ -7,7 +7,7 @@ from pydantic import Field
 
 from zerolap.queries.named_commits import NamedCommit, named_commits
 from zerolap.queries.pull_requests import LARGEST_PULL_REQUEST, pull_request_address
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.queries.report_list import OutcomeCount, outcomes_of
 from zerolap.records import REPORT_PATHS, Record, ReportPath, UnreadableRecord, moment_text
 from zerolap.store import StoredTrigger, TriggerState
@@ -119,18 +119,13 @@ def _with_requests(sources: QuerySources, triggers: Sequence[StoredTrigger]) -> 
         )
 
     return tuple(
-        ListedTrigger(
-            id=stored.id,
-            kind=stored.kind,
-            repository=stored.repository,
-            subject=stored.subject,
+        ListedTrigger.taken_from(
+            stored,
             actor=stored.actor or "",
             delivery=stored.delivery or "",
             pull_request=pull_request_address(stored, sources.github_site),
             created=moment_text(stored.created),
-            state=stored.state,
             reason=stored.reason or ids[stored.id][1],
-            tries=stored.tries,
             request_count=len(ids[stored.id][0]),
             requests=tuple(map(request, ids[stored.id][0][:MOST_REQUESTS])),
         )
@@ -154,11 +149,4 @@ def _rows(answer: TriggerList) -> Iterable[TableRow]:
         yield (*row, listed.state, listed.reason, requests)
 
 
-TRIGGERS: Final = PageQuery(
-    name="triggers",
-    summary="Triggers with what came of them, the newest first",
-    parameters=TriggerListParameters,
-    answer=TriggerList,
-    read=_read,
-    table=_rows,
-)
+TRIGGERS: Final = page_query(_read, "triggers", "Triggers with what came of them, the newest first", table=_rows)

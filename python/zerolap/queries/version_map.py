@@ -13,7 +13,7 @@ from zerolap.queries.published_changes import (
     listed_changes,
     unknown_history,
 )
-from zerolap.queries.query import PageQuery, Parameters, QuerySources, TableRow
+from zerolap.queries.query import Parameters, QuerySources, TableRow, page_query
 from zerolap.records import METRICS, ListedCommit, PublishedCommit, PublishedHistory, Record, UsageError
 from zerolap.store import SeriesFilter, Store, VersionedSeries
 
@@ -202,11 +202,6 @@ def _table(answer: VersionMap) -> Iterable[TableRow]:
                 yield (row.name, " ".join(row.groups), version.name, version.commit, *cell)
 
 
-VERSIONS: Final = PageQuery(
-    name="versions",
-    summary="What commands or cases have gained and lost from release to release",
-    parameters=VersionParameters,
-    answer=VersionMap,
-    read=_read,
-    table=_table,
+VERSIONS: Final = page_query(
+    _read, "versions", "What commands or cases have gained and lost from release to release", table=_table
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -56,6 +56,15 @@ class Record(BaseModel):
     """An immutable value that is written to and read from JSON under its field names."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def taken_from(cls, *sources: object, **own: object) -> Self:
+        """Return a record with its `own` fields; others are those of that name of the first source that has one."""
+        fields: dict[str, Any] = {}
+        names = [name for name, field in cls.model_fields.items() if field.alias is None]
+        for source in reversed(sources):
+            fields |= {name: getattr(source, name) for name in names if hasattr(source, name)}
+        return cls(**(fields | own))
 
 
 def _adapter(kind: type[T]) -> TypeAdapter[T]:

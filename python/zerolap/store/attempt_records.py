@@ -18,8 +18,7 @@ from zerolap.records import (
     moment_text,
     read_stored,
 )
-from zerolap.store.blobs import Blobs
-from zerolap.store.database import Database
+from zerolap.store.database import RecordsWithBlobs
 from zerolap.store.store_errors import BlobDamaged
 from zerolap.store.tables import attempt, job, request
 
@@ -53,12 +52,8 @@ class _SourceOfBuild(BaseModel):
     source: _NamedSource
 
 
-class AttemptRecords:
+class AttemptRecords(RecordsWithBlobs):
     """Reads attempts for those who look at a fleet; its methods may be called from any thread."""
-
-    def __init__(self, database: Database, blobs: Blobs) -> None:
-        self._database = database
-        self._blobs = blobs
 
     def held(self, limit: int) -> list[FleetJob]:
         """Return the attempts that agents hold, in the order of recording."""
@@ -73,12 +68,11 @@ class AttemptRecords:
             .group_by(attempt.c.platform, attempt.c.state)
         )
         queues: dict[str, PlatformQueue] = {}
-        with self._database.reading() as connection:
-            for platform, state, jobs, oldest in connection.execute(statement):
-                queue = queues.get(platform, PlatformQueue(platform, 0, 0, None))
-                queue = replace(queue, oldest=oldest if queue.oldest is None else min(queue.oldest, oldest))
-                queue = replace(queue, waiting=jobs) if state == "ready" else replace(queue, held=jobs)
-                queues[platform] = queue
+        for platform, state, jobs, oldest in self._database.rows(statement):
+            queue = queues.get(platform, PlatformQueue(platform, 0, 0, None))
+            queue = replace(queue, oldest=oldest if queue.oldest is None else min(queue.oldest, oldest))
+            queue = replace(queue, waiting=jobs) if state == "ready" else replace(queue, held=jobs)
+            queues[platform] = queue
         return [queues[name] for name in sorted(queues)]
 
     def lost(self, limit: int) -> list[FleetJob]:
@@ -107,13 +101,12 @@ class AttemptRecords:
     def failure(self, job_id: str) -> JobFailure:
         """Return why the job with that id has failed; raises `UsageError` if it has not, or is not known."""
         statement = select(job.c.failure, job.c.log).where(job.c.id == job_id)
-        with self._database.reading() as connection:
-            row = connection.execute(statement).first()
+        row = self._database.first(statement)
         if row is None or row.failure is None:
             raise UsageError(f"no failure of the job {job_id} is recorded")
         failed = read_stored(JobFailed, row.failure, f"the failure of the job {job_id}")
         try:
-            content = b"" if row.log is None else self._blobs.get(row.log)
+            content = b"" if row.log is None else self.blobs.get(row.log)
         except BlobDamaged as fault:
             content = fault.message.encode()
         log = content[-MOST_LOG_BYTES:].decode(errors="replace")
@@ -122,8 +115,7 @@ class AttemptRecords:
         )
 
     def _read(self, statement: Select[Any]) -> list[FleetJob]:
-        with self._database.reading() as connection:
-            rows = connection.execute(statement).all()
+        rows = self._database.rows(statement)
         return self._jobs(rows)
 
     def _jobs(self, rows: Sequence[Row[Any]]) -> list[FleetJob]:
@@ -131,7 +123,19 @@ class AttemptRecords:
         documents = select(job.c.id, job.c.document).where(job.c.id.in_(builds))
         with self._database.reading() as connection:
             sources = {row.id: _source_name(row.document) for row in connection.execute(documents)} if builds else {}
-        return [_job_of(row, row.case or sources.get(row.job_id, "")) for row in rows]
+        return [
+            FleetJob.taken_from(
+                row,
+                attempt=row.id,
+                job=row.job_id,
+                subject=(row.case or sources.get(row.job_id, "")),
+                request=row.request_id,
+                path=REPORT_PATHS[row.request_kind],
+                since=moment_text(row.claimed or row.created),
+                ended=moment_text(row.ended) or None,
+            )
+            for row in rows
+        ]
 
 
 def _in_short() -> Select[Any]:
@@ -144,17 +148,3 @@ def _source_name(document: str) -> str:
         return read_stored(_SourceOfBuild, document, "the job").source.name
     except UnreadableRecord:
         return ""
-
-
-def _job_of(row: Row[Any], subject: str) -> FleetJob:
-    same = ("kind", "engine", "platform", "state", "agent", "publications", "starts", "reason")
-    return FleetJob(
-        **{name: getattr(row, name) for name in same},
-        attempt=row.id,
-        job=row.job_id,
-        subject=subject,
-        request=row.request_id,
-        path=REPORT_PATHS[row.request_kind],
-        since=moment_text(row.claimed or row.created),
-        ended=moment_text(row.ended) or None,
-    )

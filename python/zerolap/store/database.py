@@ -1,19 +1,22 @@
 """A database, SQLite or PostgreSQL: its transactions and its schema."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, inspect, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, and_, inspect, select
 
 from zerolap.records import EnvironmentMissing
+from zerolap.store.blobs import Blobs
 from zerolap.store.store_errors import NotConductor, store_faults
 from zerolap.store.tables import REVISION, conductor, metadata, store_revision
 from zerolap.store.uninterrupted import uninterrupted
 
 BUSY_SECONDS: Final = 10.0
+AnySelect: TypeAlias = Select[*tuple[Any, ...]]
+VALUES_AT_ONCE: Final = 500
 LAST_CHARACTER: Final = "\U0010ffff"
 CONDUCTOR: Final = "the-conductor"
 """What a conductor claims: the store as a whole."""
@@ -49,6 +52,31 @@ class Database(ABC):
         """Begin a read transaction, which sees a single state of the database; raises `EnvironmentMissing`."""
         with store_faults(self.address), self._reading_engine().begin() as connection:
             yield connection
+
+    def rows(self, statement: AnySelect) -> Sequence[Any]:
+        """Return the rows of a statement, read in a transaction of its own; raises as `reading` does."""
+        with self.reading() as connection:
+            return connection.execute(statement).all()
+
+    def first(self, statement: AnySelect) -> Any | None:
+        """Return the first row of a statement."""
+        with self.reading() as connection:
+            return connection.execute(statement).first()
+
+    def values(self, statement: AnySelect) -> list[Any]:
+        """Return the values of the first column of a statement."""
+        with self.reading() as connection:
+            return list(connection.execute(statement).scalars())
+
+    def value(self, statement: AnySelect) -> Any:
+        """Return the first value of the first row of a statement, none where there is no row."""
+        with self.reading() as connection:
+            return connection.execute(statement).scalar()
+
+    def rows_with(self, statement: AnySelect, column: ColumnElement[Any], values: Iterable[Any]) -> list[Any]:
+        """Return the rows of a statement in which a column has one of the values, as the function `rows_with` does."""
+        with self.reading() as connection:
+            return rows_with(connection, statement, column, values)
 
     @contextmanager
     def writing(self, *, is_change: bool = True) -> Iterator[Connection]:
@@ -162,6 +190,51 @@ def begins_with(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
 def has_text(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
     """Whether a text is a part of a column, in whatever case; no index finds it."""
     return column.icontains(text, autoescape=True)
+
+
+def rows_with(
+    connection: Connection, statement: AnySelect, column: ColumnElement[Any], values: Iterable[Any]
+) -> list[Any]:
+    """Return the rows of a statement in which a column has one of the values.
+
+    Databases bound the variables of a statement: many values are read in parts, each in the statement's order.
+    """
+    distinct = sorted(set(values))
+    parts = [distinct[first : first + VALUES_AT_ONCE] for first in range(0, len(distinct), VALUES_AT_ONCE)]
+    return [row for part in parts for row in connection.execute(statement.where(column.in_(part)))]
+
+
+class Records:
+    """Reads and writes some tables; its methods may be called from any thread, and raise as those of `Store`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+class RecordsWithBlobs(Records):
+    """Reads and writes tables that refer to blobs."""
+
+    def __init__(self, database: Database, blobs: Blobs) -> None:
+        super().__init__(database)
+        self.blobs = blobs
+
+
+def upsert(
+    connection: Connection, table: Table, key: Collection[str], rows: Sequence[Mapping[str, Any]], kept: str = ""
+) -> None:
+    """Write rows, each in place of the one that has the same values in the columns `key`; that keeps its column `kept`.
+
+    All rows have the same columns. No two of them have one key.
+    """
+    if rows:
+        statement = insert_of(connection, table)
+        changed = {name: statement.excluded[name] for name in rows[0] if name not in (*key, kept)}
+        connection.execute(statement.on_conflict_do_update(index_elements=list(key), set_=changed), rows)
+
+
+def storable(text: str) -> str:
+    """Return a text without the character that PostgreSQL does not take."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def insert_new(connection: Connection, table: Table) -> Any:

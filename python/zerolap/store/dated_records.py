@@ -2,15 +2,12 @@
 
 from sqlalchemy import update
 
-from zerolap.store.database import Database
+from zerolap.store.database import Records
 from zerolap.store.tables import agent, platform_facts, request
 
 
-class DatedRecords:
+class DatedRecords(Records):
     """Changes the times that the store gives to what it records; each method is one transaction."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def request(self, identity: str, submitted: float, ended: float | None) -> None:
         """Set when a request was submitted and when it ended, in seconds since the epoch."""

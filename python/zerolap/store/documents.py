@@ -4,9 +4,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from sqlalchemy import Connection, Row, Table, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from zerolap.records import (
     CaseResult,
@@ -24,11 +24,12 @@ from zerolap.records import (
     document_state,
     read_stored,
 )
-from zerolap.store.database import insert_new, insert_of
+from zerolap.store.database import Records, insert_new, upsert
 from zerolap.store.recorded_requests import find, keep_platform, state
 from zerolap.store.tables import case_result, document, finding, request, start_ratio, start_spread, verdict
 
 Kind: TypeAlias = Literal["compare", "run"]
+_Case = TypeVar("_Case", CaseResult, RunCase)
 
 UNFINISHED_NOTES: Final = {
     "running": "the run did not finish: it was interrupted, or is still going on; this is what was recorded",
@@ -61,158 +62,7 @@ class StoredRow:
     head_commit: str | None = None
 
 
-def keep_comparison(connection: Connection, comparison: Comparison) -> None:
-    """Write the document of a comparison that was requested, replacing the recorded one."""
-    keep_platform(connection, comparison.platform)
-    _keep_document(
-        connection,
-        {
-            "id": comparison.id,
-            "kind": "compare",
-            "base_build": comparison.base.build,
-            "head_build": comparison.head.build,
-            "platform_fingerprint": comparison.platform.fingerprint,
-            "document": as_json(comparison.model_copy(update={"cases": []})),
-        },
-    )
-    _replace_cases(connection, comparison.id, comparison.cases)
-
-
-def keep_run(connection: Connection, report: RunReport) -> None:
-    """Write the document of a run that was requested, replacing the recorded one."""
-    keep_platform(connection, report.platform)
-    _keep_document(
-        connection,
-        {
-            "id": report.id,
-            "kind": "run",
-            "head_build": report.server.build,
-            "platform_fingerprint": report.platform.fingerprint,
-            "document": as_json(report.model_copy(update={"cases": []})),
-        },
-    )
-    _replace_cases(connection, report.id, report.cases)
-
-
-def read_comparison(connection: Connection, wanted: str) -> Comparison:
-    """Return the comparison that `wanted` names, with its recorded cases; raises `UsageError`."""
-    comparison = read_comparison_alone(connection, wanted)
-    name = f"a case of the comparison {comparison.id}"
-    cases = [read_stored(CaseResult, text, name) for text in _cases_of(connection, comparison.id)]
-    return comparison.model_copy(update={"cases": cases})
-
-
-def read_comparison_alone(connection: Connection, wanted: str) -> Comparison:
-    """Return the comparison that `wanted` names, without its cases; raises `UsageError`."""
-    row = find(connection, document, wanted, "comparison", kind="compare")
-    reached = document_state(state(connection, row.id))
-    return read_stored(Comparison, row.document, f"the comparison {row.id}").model_copy(update={"state": reached})
-
-
-def read_run(connection: Connection, wanted: str) -> RunReport:
-    """Return the run that `wanted` names; an unfinished one has a note. Raises `UsageError`."""
-    report = read_run_alone(connection, wanted)
-    name = f"a case of the run {report.id}"
-    cases = [read_stored(RunCase, text, name) for text in _cases_of(connection, report.id)]
-    return report.model_copy(update={"cases": cases})
-
-
-def read_run_alone(connection: Connection, wanted: str) -> RunReport:
-    """Return the run that `wanted` names as `read_run` does, without its cases."""
-    row = find(connection, document, wanted, "run", kind="run")
-    report = read_stored(RunReport, row.document, f"the run {row.id}")
-    reached = document_state(state(connection, row.id))
-    notes = [*report.notes, UNFINISHED_NOTES[reached]] if reached in UNFINISHED_NOTES else report.notes
-    return report.model_copy(update={"notes": notes})
-
-
 _IN_SHORT = select(document, request.c.state).join(request, request.c.id == document.c.id)
-
-
-def newest(connection: Connection, limit: int) -> list[StoredRow]:
-    """Return the newest comparisons and runs in short, the newest first."""
-    return [_short(row) for row in connection.execute(_IN_SHORT.order_by(document.c.number.desc()).limit(limit))]
-
-
-def done_comparisons(connection: Connection, limit: int) -> list[str]:
-    """Return the ids of the newest comparisons that are done, the newest first."""
-    statement = select(document.c.id).join(request, request.c.id == document.c.id)
-    is_meant = (document.c.kind == "compare", request.c.state == "done")
-    return list(
-        connection.execute(statement.where(*is_meant).order_by(document.c.number.desc()).limit(limit)).scalars()
-    )
-
-
-def in_short(connection: Connection, identities: Iterable[str]) -> dict[str, StoredRow]:
-    """Return comparisons and runs in short, by id."""
-    return {row.id: _short(row) for row in connection.execute(_IN_SHORT.where(document.c.id.in_(list(identities))))}
-
-
-def latest(connection: Connection) -> StoredRow:
-    """Return the newest comparison or run in short; raises `UsageError` if there is none."""
-    rows = newest(connection, 1)
-    if not rows:
-        raise UsageError("the store is empty", hint="measure something with zerolap compare or zerolap run")
-    return rows[0]
-
-
-def keep_spreads(
-    connection: Connection, identity: str, spreads: Mapping[tuple[str, str], Spread], circumstances: str
-) -> None:
-    """Write how much starts differed in a comparison, by case and metric; raises `UsageError` for an unknown id."""
-    row = find(connection, document, identity, "comparison")
-    rows = [
-        {
-            "document_id": row.id,
-            "case": case,
-            "metric": name,
-            "platform_fingerprint": row.platform_fingerprint,
-            "circumstances": circumstances,
-            **spread.model_dump(),
-        }
-        for (case, name), spread in spreads.items()
-    ]
-    if rows:
-        connection.execute(insert_new(connection, start_spread), rows)
-
-
-def keep_start_ratios(connection: Connection, identity: str, ratios: Sequence[StartRatio]) -> None:
-    """Write what each start of a comparison says; raises `UsageError` for an unknown id."""
-    row = find(connection, document, identity, "comparison")
-    rows = [{"document_id": row.id, **ratio.model_dump()} for ratio in ratios]
-    if rows:
-        connection.execute(insert_new(connection, start_ratio), rows)
-
-
-def read_start_ratios(connection: Connection, identity: str) -> Sequence[StartRatio]:
-    """Return what each start of a comparison says, by anchor, case, metric and block; raises `UsageError`."""
-    row = find(connection, document, identity, "comparison")
-    statement = select(start_ratio).where(start_ratio.c.document_id == row.id)
-    columns = (start_ratio.c.anchor, start_ratio.c.case, start_ratio.c.metric, start_ratio.c.block)
-    return [
-        StartRatio.model_validate({name: getattr(row, name) for name in StartRatio.model_fields})
-        for row in connection.execute(statement.order_by(*columns))
-    ]
-
-
-def read_spreads(connection: Connection, platform: str, name: str, circumstances: str | None) -> Sequence[Spread]:
-    """Return the spreads of a metric on a platform, the newest first; by default under all circumstances."""
-    statement = (
-        select(start_spread.c.variance, start_spread.c.degrees)
-        .join(document)
-        .where(start_spread.c.platform_fingerprint == platform, start_spread.c.metric == name)
-        .order_by(document.c.number.desc(), start_spread.c.case)
-        .limit(NEWEST_SPREADS)
-    )
-    if circumstances is not None:
-        statement = statement.where(start_spread.c.circumstances == circumstances)
-    return [Spread(variance=row.variance, degrees=row.degrees) for row in connection.execute(statement)]
-
-
-def read_circumstances(connection: Connection, platform: str) -> Sequence[str]:
-    """Return the circumstances of the spreads of a platform."""
-    statement = select(start_spread.c.circumstances).where(start_spread.c.platform_fingerprint == platform).distinct()
-    return [row.circumstances for row in connection.execute(statement)]
 
 
 def as_json(record: Record) -> str:
@@ -220,15 +70,8 @@ def as_json(record: Record) -> str:
     return json.dumps(record.model_dump(mode="json", by_alias=True))
 
 
-def _keep_document(connection: Connection, columns: dict[str, Any]) -> None:
-    statement = insert_of(connection, document).values(**columns)
-    connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=columns))
-
-
 @dataclass(frozen=True)
 class _CaseRow:
-    """A case of a document with its position."""
-
     position: int
     result: CaseResult | RunCase
     document: str
@@ -274,72 +117,194 @@ def _insert_case(connection: Connection, identity: str, row: _CaseRow) -> None:
 
 def _insert_parts(connection: Connection, number: int, result: CaseResult) -> None:
     """Write the parts that queries over many cases use: verdicts and findings."""
-    verdicts = [
-        {"case_result_id": number, "position": position, **_columns_of(verdict, case_verdict)}
-        for position, case_verdict in enumerate(result.verdicts)
-    ]
-    findings = [
-        {
-            "case_result_id": number,
-            "position": position,
-            "rank": case_finding.rank,
-            "kind": case_finding.kind,
-            "function": case_finding.function and case_finding.function[:LONGEST_NAME],
-        }
-        for position, case_finding in enumerate(result.findings)
-    ]
-    if verdicts:
-        connection.execute(insert(verdict), verdicts)
-    if findings:
-        connection.execute(insert(finding), findings)
-
-
-def _columns_of(table: Table, record: Record) -> dict[str, Any]:
-    """Return the fields of a record for which the table has a column."""
-    return {name: value for name, value in record.model_dump().items() if name in table.c}
-
-
-def _cases_of(connection: Connection, identity: str) -> Iterable[str]:
-    statement = select(case_result.c.document).where(case_result.c.document_id == identity)
-    return connection.execute(statement.order_by(case_result.c.position)).scalars()
-
-
-def _short(row: Row[Any]) -> StoredRow:
-    return short_row(row.id, row.kind, row.state, row.document)
+    for table, parts in ((verdict, result.verdicts), (finding, result.findings)):
+        columns = [column.name for column in table.c if column.name not in ("case_result_id", "position")]
+        rows = [
+            {"case_result_id": number, "position": position, **{name: getattr(part, name) for name in columns}}
+            for position, part in enumerate(parts)
+        ]
+        for row in rows:
+            if row.get("function"):
+                row["function"] = row["function"][:LONGEST_NAME]
+        if rows:
+            connection.execute(insert(table), rows)
 
 
 def short_row(identity: str, kind: Kind, reached: RequestState, text: str) -> StoredRow:
     """Return a comparison or run in short, from its document without cases and the state of its request."""
     common: dict[str, Any] = {"id": identity, "kind": kind, "state": document_state(reached)}
+    report: Comparison | RunReport
     try:
-        return _read_short(text, common)
+        if kind == "run":
+            report = read_stored(RunReport, text, f"the run {identity}")
+        else:
+            report = read_stored(Comparison, text, f"the comparison {identity}")
     except UnreadableRecord as fault:
         return StoredRow(
             **common, created="", base=None, head="", command_line="", summary=None, unreadable=fault.message
         )
-
-
-def _read_short(text: str, common: dict[str, Any]) -> StoredRow:
-    if common["kind"] == "run":
-        report = read_stored(RunReport, text, f"the run {common['id']}")
-        return StoredRow(
-            **common,
-            created=report.created,
-            base=None,
-            head=report.server.name,
-            command_line=report.command_line,
-            summary=None,
-            platform=report.platform.name,
-            head_commit=report.server.commit,
-        )
-    comparison = read_stored(Comparison, text, f"the comparison {common['id']}")
+    head = report.server if isinstance(report, RunReport) else report.head
     return StoredRow(
         **common,
-        created=comparison.created,
-        base=comparison.base.name,
-        head=comparison.head.name,
-        command_line=comparison.command_line,
-        summary=comparison.summary,
-        platform=comparison.platform.name,
-        head_commit=comparison.head.commit,
+        created=report.created,
+        base=None if isinstance(report, RunReport) else report.base.name,
+        head=head.name,
+        command_line=report.command_line,
+        summary=None if isinstance(report, RunReport) else report.summary,
+        platform=report.platform.name,
+        head_commit=head.commit,
     )
+
+
+class DocumentRecords(Records):
+    """The documents of comparisons and runs, and what the starts of comparisons say."""
+
+    def record_comparison(self, comparison: Comparison) -> None:
+        """Record the document of a comparison, finished or not, replacing the recorded one."""
+        self._record(comparison, {"kind": "compare", "base_build": comparison.base.build}, comparison.head.build)
+
+    def record_run(self, report: RunReport) -> None:
+        """Record the document of a run, finished or not, replacing the recorded one."""
+        self._record(report, {"kind": "run"}, report.server.build)
+
+    def _record(self, report: Comparison | RunReport, columns: Mapping[str, str], head_build: str) -> None:
+        row = {
+            **columns,
+            "id": report.id,
+            "head_build": head_build,
+            "platform_fingerprint": report.platform.fingerprint,
+            "document": as_json(report.model_copy(update={"cases": []})),
+        }
+        with self._database.writing() as connection:
+            keep_platform(connection, report.platform)
+            upsert(connection, document, ["id"], [row])
+            _replace_cases(connection, report.id, report.cases)
+
+    def comparison(self, identity: str) -> Comparison:
+        """Return the comparison with that id, the unique beginning of an id, or `latest`; raises `UsageError`.
+
+        A killed comparison has the state `running`, and the cases recorded until then.
+        """
+        with self._database.reading() as connection:
+            comparison = _comparison(connection, identity)
+            cases = _cases(connection, comparison.id, CaseResult, f"a case of the comparison {comparison.id}")
+        return comparison.model_copy(update={"cases": cases})
+
+    def comparison_without_cases(self, identity: str) -> Comparison:
+        """Return the comparison with that id without its cases, to be read one by one; raises `UsageError`."""
+        with self._database.reading() as connection:
+            return _comparison(connection, identity)
+
+    def run(self, identity: str) -> RunReport:
+        """Return the run with that id, the unique beginning of one, or `latest`; raises `UsageError`.
+
+        The notes of an unfinished run report that it is incomplete.
+        """
+        with self._database.reading() as connection:
+            report = _run(connection, identity)
+            cases = _cases(connection, report.id, RunCase, f"a case of the run {report.id}")
+        return report.model_copy(update={"cases": cases})
+
+    def run_without_cases(self, identity: str) -> RunReport:
+        """Return the run with that id without its cases, as `comparison_without_cases` does."""
+        with self._database.reading() as connection:
+            return _run(connection, identity)
+
+    def comparisons(self, limit: int = 20) -> list[StoredRow]:
+        """Return the newest comparisons and runs in short, the newest first."""
+        newest = _IN_SHORT.order_by(document.c.number.desc()).limit(limit)
+        return [short_row(row.id, row.kind, row.state, row.document) for row in self._database.rows(newest)]
+
+    def done_comparisons(self, limit: int) -> list[str]:
+        """Return the ids of the newest comparisons that are done, the newest first."""
+        is_meant = (document.c.kind == "compare", request.c.state == "done")
+        statement = _IN_SHORT.with_only_columns(document.c.id).where(*is_meant).order_by(document.c.number.desc())
+        return self._database.values(statement.limit(limit))
+
+    def in_short(self, identities: Iterable[str]) -> dict[str, StoredRow]:
+        """Return those of the comparisons and runs that are recorded, by id, in short."""
+        rows = self._database.rows_with(_IN_SHORT, document.c.id, identities)
+        return {row.id: short_row(row.id, row.kind, row.state, row.document) for row in rows}
+
+    def latest(self) -> StoredRow:
+        """Return the newest comparison or run in short; raises `UsageError` if there is none."""
+        rows = self.comparisons(1)
+        if not rows:
+            raise UsageError("the store is empty", hint="measure something with zerolap compare or zerolap run")
+        return rows[0]
+
+    def record_spreads(self, identity: str, spreads: Mapping[tuple[str, str], Spread], circumstances: str = "") -> None:
+        """Record how much starts differed in a comparison, by case and metric.
+
+        `circumstances` are what comparable starts have in common, such as the topology. Raises `UsageError`.
+        """
+        with self._database.writing() as connection:
+            row = find(connection, document, identity, "comparison")
+            common = {"platform_fingerprint": row.platform_fingerprint, "circumstances": circumstances}
+            rows = [
+                {"document_id": row.id, "case": case, "metric": name, **common, **spread.model_dump()}
+                for (case, name), spread in spreads.items()
+            ]
+            if rows:
+                connection.execute(insert_new(connection, start_spread), rows)
+
+    def record_start_ratios(self, identity: str, ratios: Sequence[StartRatio]) -> None:
+        """Record what each start of a recorded comparison says; a start that is recorded is not changed.
+
+        Raises `UsageError`.
+        """
+        with self._database.writing() as connection:
+            row = find(connection, document, identity, "comparison")
+            rows = [{"document_id": row.id, **ratio.model_dump()} for ratio in ratios]
+            if rows:
+                connection.execute(insert_new(connection, start_ratio), rows)
+
+    def start_ratios(self, identity: str) -> Sequence[StartRatio]:
+        """Return what each start of a comparison says, by anchor, case, metric and block; raises `UsageError`."""
+        columns = [start_ratio.c[name] for name in StartRatio.model_fields]
+        ordered = (start_ratio.c.anchor, start_ratio.c.case, start_ratio.c.metric, start_ratio.c.block)
+        with self._database.reading() as connection:
+            row = find(connection, document, identity, "comparison")
+            statement = select(*columns).where(start_ratio.c.document_id == row.id).order_by(*ordered)
+            return [StartRatio(**start._mapping) for start in connection.execute(statement)]
+
+    def spreads(self, platform: str, metric: str, circumstances: str | None = None) -> Sequence[Spread]:
+        """Return how much starts differed on the platform with that fingerprint, the newest first.
+
+        Without `circumstances` those of all circumstances are returned.
+        """
+        statement = (
+            select(start_spread.c.variance, start_spread.c.degrees)
+            .join(document)
+            .where(start_spread.c.platform_fingerprint == platform, start_spread.c.metric == metric)
+            .order_by(document.c.number.desc(), start_spread.c.case)
+            .limit(NEWEST_SPREADS)
+        )
+        if circumstances is not None:
+            statement = statement.where(start_spread.c.circumstances == circumstances)
+        return [Spread(**row._mapping) for row in self._database.rows(statement)]
+
+    def circumstances(self, platform: str) -> Sequence[str]:
+        """Return the circumstances for which the platform has spreads."""
+        of_platform = start_spread.c.platform_fingerprint == platform
+        return self._database.values(select(start_spread.c.circumstances).where(of_platform).distinct())
+
+
+def _comparison(connection: Connection, wanted: str) -> Comparison:
+    row = find(connection, document, wanted, "comparison", kind="compare")
+    reached = document_state(state(connection, row.id))
+    return read_stored(Comparison, row.document, f"the comparison {row.id}").model_copy(update={"state": reached})
+
+
+def _run(connection: Connection, wanted: str) -> RunReport:
+    row = find(connection, document, wanted, "run", kind="run")
+    report = read_stored(RunReport, row.document, f"the run {row.id}")
+    reached = document_state(state(connection, row.id))
+    notes = [*report.notes, UNFINISHED_NOTES[reached]] if reached in UNFINISHED_NOTES else report.notes
+    return report.model_copy(update={"notes": notes})
+
+
+def _cases(connection: Connection, identity: str, kind: type[_Case], name: str) -> list[_Case]:
+    statement = select(case_result.c.document).where(case_result.c.document_id == identity)
+    documents = connection.execute(statement.order_by(case_result.c.position)).scalars()
+    return [read_stored(kind, text, name) for text in documents]

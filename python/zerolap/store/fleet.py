@@ -26,11 +26,10 @@ from zerolap.records import (
     read_stored,
     read_stored_given_job,
 )
-from zerolap.store import recorded_requests as requests, trials
-from zerolap.store.blobs import Blobs
-from zerolap.store.database import Database, insert_new, insert_of
-from zerolap.store.recorded_requests import RequestInShort, find
-from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, join_token, request
+from zerolap.store import trials
+from zerolap.store.database import RecordsWithBlobs, insert_new, storable, upsert
+from zerolap.store.recorded_requests import OPEN_STATES, RequestInShort, find, request_in_short
+from zerolap.store.tables import agent, artifact, attempt, fleet_platform, job, join_token, request, trial
 
 OPEN_ATTEMPTS: Final = ("ready", "claimed")
 
@@ -169,6 +168,8 @@ class EndedAttempt:
     reason: str
 
 
+_TO_FLEET = select(request).where(request.c.platform != "")
+_OPEN_IDS = _TO_FLEET.with_only_columns(request.c.id).where(request.c.state.in_(OPEN_STATES)).order_by(request.c.number)
 _WITH_JOB = select(attempt, job.c.kind, job.c.engine, job.c.document).join(job, job.c.id == attempt.c.job_id)
 
 
@@ -184,57 +185,60 @@ class Orders:
     draining: frozenset[str]
 
 
-class FleetRecords:
+class FleetRecords(RecordsWithBlobs):
     """The tables of a conductor; its methods may be called from any thread, and raise as those of `Store`."""
-
-    def __init__(self, database: Database, blobs: Blobs) -> None:
-        self._database = database
-        self._blobs = blobs
 
     # Requests.
 
     def newest_requests(self, limit: int | None = None) -> list[RequestInShort]:
         """Return the newest requests to the fleet in short, or all, the newest first."""
-        with self._database.reading() as connection:
-            return requests.newest_in_short(connection, limit)
+        newest = _TO_FLEET.order_by(request.c.number.desc()).limit(limit)
+        return [request_in_short(row) for row in self._database.rows(newest)]
 
     def open_requests_on(self, topic: str) -> list[RequestInShort]:
         """Return the requests to the fleet that have not ended and whose topic begins so, in the order of recording."""
-        with self._database.reading() as connection:
-            return requests.open_in_short(connection, topic)
+        is_meant = (request.c.state.in_(OPEN_STATES), request.c.topic.startswith(topic, autoescape=True))
+        statement = _TO_FLEET.where(*is_meant).order_by(request.c.number)
+        return [request_in_short(row) for row in self._database.rows(statement)]
 
     def in_short(self, identity: str) -> RequestInShort | None:
         """Return the request to the fleet with that id in short."""
-        with self._database.reading() as connection:
-            return requests.in_short(connection, identity)
+        row = self._database.first(_TO_FLEET.where(request.c.id == identity))
+        return None if row is None else request_in_short(row)
 
     def comparisons(self, limit: int, before: str | None = None) -> list[RequestInShort]:
         """Return the newest comparisons that the fleet was asked for in short, the newest first.
 
         With `before`, only those older than the one with that id are returned.
         """
-        with self._database.reading() as connection:
-            return requests.comparisons_in_short(connection, limit, before)
+        statement = _TO_FLEET.where(request.c.kind == "compare").order_by(request.c.number.desc())
+        if before is not None:
+            newer = select(request.c.number).where(request.c.id == before).scalar_subquery()
+            statement = statement.where(request.c.number < newer)
+        return [request_in_short(row) for row in self._database.rows(statement.limit(limit))]
 
     def open_requests(self) -> list[str]:
         """Return the ids of the requests to the fleet that have not ended, in the order of recording."""
-        with self._database.reading() as connection:
-            return requests.open_ids(connection)
+        return self._database.values(_OPEN_IDS)
 
     def states(self, identities: Iterable[str]) -> dict[str, RequestState]:
         """Return the states of requests by id."""
-        with self._database.reading() as connection:
-            return requests.states(connection, identities)
+        rows = self._database.rows_with(select(request.c.id, request.c.state), request.c.id, identities)
+        return {row.id: row.state for row in rows}
 
     def set_state(self, identity: str, state: RequestState, reason: str = "") -> bool:
         """Set the state of a request that has not ended, and end its attempts if it ends so.
 
         Returns false, and changes nothing, if it has ended already.
         """
+        has_ended = state not in OPEN_STATES
+        # Reasons have words of servers and compilers in them.
+        values = {"state": state, "reason": storable(reason), "ended": time.time() if has_ended else None}
+        is_meant = (request.c.id == identity, request.c.state.in_(OPEN_STATES))
         with self._database.writing() as connection:
-            if not requests.set_state(connection, identity, state, reason):
+            if connection.execute(update(request).where(*is_meant).values(**values)).rowcount == 0:
                 return False
-            if state not in requests.OPEN_STATES:
+            if has_ended:
                 _cancel_attempts(connection, identity)
         return True
 
@@ -250,7 +254,7 @@ class FleetRecords:
         """
         with self._database.writing() as connection:
             row = find(connection, request, identity, "request")
-            if row.state in requests.OPEN_STATES:
+            if row.state in OPEN_STATES:
                 raise UsageError(f"{row.id} is {row.state}: there is nothing to retry", hint="zerolap fleet status")
             values = {"state": "waiting", "reason": "", "ended": None}
             connection.execute(update(request).where(request.c.id == row.id).values(**values))
@@ -279,37 +283,33 @@ class FleetRecords:
         """
         statement = _WITH_JOB.where(attempt.c.state.in_(OPEN_ATTEMPTS)).order_by(attempt.c.number)
         attempts = []
-        with self._database.reading() as connection:
-            for row in connection.execute(statement):
-                try:
-                    of_row = _attempt(row)
-                    if of_row.kind != "trials":
-                        # Builds and load are few, and looked at all the time: they are read now.
-                        of_row = replace(of_row, given=of_row.job)
-                    attempts.append(of_row)
-                except UnreadableRecord as fault:
-                    on_unreadable(row.request_id, fault)
+        for row in self._database.rows(statement):
+            try:
+                of_row = _attempt(row)
+                if of_row.kind != "trials":
+                    # Builds and load are few, and looked at all the time: they are read now.
+                    of_row = replace(of_row, given=of_row.job)
+                attempts.append(of_row)
+            except UnreadableRecord as fault:
+                on_unreadable(row.request_id, fault)
         return attempts
 
     def attempts(self, identity: str) -> list[Attempt]:
         """Return all attempts at the jobs of a request, in the order of recording; raises `UnreadableRecord`."""
         statement = _WITH_JOB.where(attempt.c.request_id == identity).order_by(attempt.c.number)
-        with self._database.reading() as connection:
-            return [_attempt(row) for row in connection.execute(statement)]
+        return [_attempt(row) for row in self._database.rows(statement)]
 
     def ended_attempts(self, identity: str) -> list[EndedAttempt]:
         """Return the attempts at the jobs of a request that have ended, in the order of recording."""
         columns = (attempt.c.id, attempt.c.job_id, job.c.kind, attempt.c.state, attempt.c.created, attempt.c.reason)
         is_meant = (attempt.c.request_id == identity, attempt.c.state.not_in(OPEN_ATTEMPTS))
         statement = select(*columns).join(job, job.c.id == attempt.c.job_id).where(*is_meant)
-        with self._database.reading() as connection:
-            return [EndedAttempt(*row) for row in connection.execute(statement.order_by(attempt.c.number))]
+        return [EndedAttempt(*row) for row in self._database.rows(statement.order_by(attempt.c.number))]
 
     def job_states(self, identity: str) -> dict[str, AttemptState]:
         """Return the state of the last attempt at each job of a request, by the id of the job."""
         columns = select(attempt.c.job_id, attempt.c.state).where(attempt.c.request_id == identity)
-        with self._database.reading() as connection:
-            return {row.job_id: row.state for row in connection.execute(columns.order_by(attempt.c.number))}
+        return {row.job_id: row.state for row in self._database.rows(columns.order_by(attempt.c.number))}
 
     def job_counts(self, identities: Collection[str]) -> dict[str, dict[tuple[JobKind, AttemptState], int]]:
         """Return how many jobs of each request there are, by their kind and the state of the last attempt at each."""
@@ -322,9 +322,8 @@ class FleetRecords:
             .group_by(attempt.c.request_id, job.c.kind, attempt.c.state)
         )
         counts: dict[str, dict[tuple[JobKind, AttemptState], int]] = {identity: {} for identity in identities}
-        with self._database.reading() as connection:
-            for identity, kind, state, jobs in connection.execute(statement):
-                counts[identity][kind, state] = jobs
+        for identity, kind, state, jobs in self._database.rows(statement):
+            counts[identity][kind, state] = jobs
         return counts
 
     def attempt_counts(self, identity: str) -> dict[AttemptState, int]:
@@ -340,7 +339,7 @@ class FleetRecords:
         Trials and outcomes that are recorded already, and attempts that have ended, stay as they are.
         """
         logs = {
-            index: self._blobs.put(outcome.event.details.encode())
+            index: self.blobs.put(outcome.event.details.encode())
             for index, outcome in enumerate(outcomes)
             if isinstance(outcome.event, JobFailed) and outcome.event.details
         }
@@ -358,17 +357,16 @@ class FleetRecords:
     def recorded_trials(self, identity: str) -> tuple[TrialDone, ...]:
         """Return the trials of the job with that id that are recorded."""
         with self._database.reading() as connection:
-            return trials.read_trials_of_job(connection, identity)
+            return tuple(trials.read_trials(connection, trial.c.job_id == identity))
 
     # Artifacts.
 
     def add_artifact(self, new: Artifact) -> None:
         """Record an artifact of a build that is recorded, replacing an older one of the same builder."""
         documents = {"abilities": new.abilities.model_dump_json(), "document": new.build.model_dump_json()}
-        values = {"blob": new.blob, **documents}
+        row = {"build": new.build.build, "builder": new.builder, "blob": new.blob, **documents}
         with self._database.writing() as connection:
-            statement = insert_of(connection, artifact).values(build=new.build.build, builder=new.builder, **values)
-            connection.execute(statement.on_conflict_do_update(index_elements=["build", "builder"], set_=values))
+            upsert(connection, artifact, ["build", "builder"], [row])
 
     def artifacts(self, builds: Iterable[str], builder: str) -> dict[str, Artifact]:
         """Return the artifacts of builds that a builder has made, by their digests.
@@ -377,10 +375,9 @@ class FleetRecords:
         """
         statement = select(artifact).where(artifact.c.build.in_(list(builds)), artifact.c.builder == builder)
         artifacts = {}
-        with self._database.reading() as connection:
-            for row in connection.execute(statement):
-                with contextlib.suppress(UnreadableRecord):
-                    artifacts[row.build] = _artifact(row)
+        for row in self._database.rows(statement):
+            with contextlib.suppress(UnreadableRecord):
+                artifacts[row.build] = _artifact(row)
         return artifacts
 
     # Platforms and agents.
@@ -401,12 +398,9 @@ class FleetRecords:
 
     def saw_agents(self, agents: Sequence[KnownAgent]) -> None:
         """Record agents, replacing what is known of them, but for whether they are to be drained."""
+        rows = [{**asdict(known), "draining": False} for known in sorted(agents, key=lambda known: known.name)]
         with self._database.writing(is_change=False) as connection:
-            statement = insert_of(connection, agent)
-            changed = {name: statement.excluded[name] for name in ("lab", "platform", "document", "seen", "refusal")}
-            rows = [{**asdict(known), "draining": False} for known in sorted(agents, key=lambda known: known.name)]
-            if rows:
-                connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_=changed), rows)
+            upsert(connection, agent, ["name"], rows, kept="draining")
 
     def agents(self) -> list[KnownAgent]:
         """Return the agents that have ever reported, by name."""
@@ -418,7 +412,7 @@ class FleetRecords:
         """Return what other processes have asked the conductor for."""
         with self._database.reading() as connection:
             draining = connection.execute(select(agent.c.name).where(agent.c.draining)).scalars()
-            return Orders(requests.open_ids(connection), frozenset(draining))
+            return Orders(list(connection.execute(_OPEN_IDS).scalars()), frozenset(draining))
 
     def drain(self, name: str, *, draining: bool = True) -> list[str]:
         """Have the agent, or the agents of the platform, of that name take no further jobs, or take them again.
@@ -486,31 +480,21 @@ def _update_attempts(connection: Connection, attempts: Sequence[Attempt]) -> Non
     connection.execute(statement.values({name: bindparam(f"new_{name}") for name in names}), rows)
 
 
+_SAME: Final = (
+    *("id", "platform", "state", "agent", "delivery", "publications"),
+    *("starts", "created", "claimed", "ended", "reason"),
+)
+"""The fields of an attempt that are columns of the same name."""
+
+
 def _columns(of_attempt: Attempt) -> dict[str, Any]:
-    """Return the columns of an attempt."""
-    return {
-        "id": of_attempt.id,
-        "request_id": of_attempt.request,
-        "job_id": of_attempt.job_id,
-        "platform": of_attempt.platform,
-        "state": of_attempt.state,
-        "agent": of_attempt.agent,
-        "delivery": of_attempt.delivery,
-        "publications": of_attempt.publications,
-        "starts": of_attempt.starts,
-        "created": of_attempt.created,
-        "claimed": of_attempt.claimed,
-        "ended": of_attempt.ended,
-        "reason": of_attempt.reason,
-    }
+    same = {name: getattr(of_attempt, name) for name in _SAME}
+    return {**same, "request_id": of_attempt.request, "job_id": of_attempt.job_id}
 
 
 def _attempt(row: Row[Any]) -> Attempt:
-    counts = ("delivery", "publications", "starts")
-    same = ("id", "platform", "state", "agent", *counts, "created", "claimed", "ended", "reason")
-    columns = {name: getattr(row, name) for name in same}
     given = StoredJob(row.job_id, row.kind, row.engine, row.document)
-    return Attempt(request=row.request_id, given=given, **columns)
+    return Attempt(request=row.request_id, given=given, **{name: getattr(row, name) for name in _SAME})
 
 
 def _artifact(row: Row[Any]) -> Artifact:

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from zerolap.records import ANCHOR, BASE, HEAD, Case, JobFailed, Request, RunCase, SeriesKey, now, read_stored
-from zerolap.store.database import Database, insert_of
+from zerolap.store.database import Records, rows_with, upsert
 from zerolap.store.tables import (
     accepted_change,
     attempt,
@@ -50,8 +50,6 @@ CONFIRMING_TOPIC: Final = "history:confirm:"
 CPU_TIME: Final = "cpu_ns_per_op"
 ALONE: Final = "instructions_alone_per_op"
 TICK: Final = "instructions_per_tick"
-VALUES_AT_ONCE: Final = 500
-"""Values in one condition: databases bound the variables of a statement."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +151,11 @@ class AcceptedChange:
     metric: str = ""
     created: str = ""
 
+    @property
+    def key(self) -> dict[str, str]:
+        """What tells it from others."""
+        return {name: getattr(self, name) for name in ("repository", "commit", "case", "metric")}
+
 
 @dataclass(frozen=True)
 class AbsoluteTime:
@@ -177,40 +180,24 @@ class RecordedFailure:
     is_build: bool
 
 
-class HistoryMeasurements:
+class HistoryMeasurements(Records):
     """Reads what histories are made of; each method is one transaction."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def builds(self, commits: Sequence[str], architectures: Collection[str] | None = None) -> list[CommitBuild]:
         """Return the builds of commits, of these architectures: in a shared store other machines have their own."""
         columns = (revision_build.c.commit, build.c.build, build.c.image, build.c.variant, build.c.flags)
-        with self._database.reading() as connection:
-            return [
-                CommitBuild(row.commit, row.build, row.image, row.variant, row.flags)
-                for part in _parts(commits)
-                for row in connection.execute(
-                    select(*columns)
-                    .join(build, build.c.build == revision_build.c.build)
-                    .where(
-                        revision_build.c.commit.in_(part),
-                        true() if architectures is None else build.c.architecture.in_(["", *architectures]),
-                    )
-                    .order_by(revision_build.c.commit, build.c.build)
-                )
-            ]
+        statement = (
+            select(*columns)
+            .join(build, build.c.build == revision_build.c.build)
+            .where(true() if architectures is None else build.c.architecture.in_(["", *architectures]))
+            .order_by(revision_build.c.commit, build.c.build)
+        )
+        return [CommitBuild(*row) for row in self._database.rows_with(statement, revision_build.c.commit, commits)]
 
     def builds_of_images(self, images: Sequence[str], variant: str) -> dict[str, str]:
         """Return the builds in a variant whose programs are these, with the image of each."""
-        with self._database.reading() as connection:
-            return {
-                row.build: row.image
-                for part in _parts(images)
-                for row in connection.execute(
-                    select(build.c.build, build.c.image).where(build.c.image.in_(part), build.c.variant == variant)
-                )
-            }
+        statement = select(build.c.build, build.c.image).where(build.c.variant == variant)
+        return {row.build: row.image for row in self._database.rows_with(statement, build.c.image, images)}
 
     def counted_points(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[CountedPoint]:
         """Return the counted metrics of builds on a platform, the oldest first.
@@ -250,14 +237,9 @@ class HistoryMeasurements:
             )
         )
         wanted = set(builds)
-        with self._database.reading() as connection:
-            rows = [
-                row
-                for part in _parts(builds)
-                for row in connection.execute(statement.where(document.c.head_build.in_(part)))
-                if row.base_build is None or row.base_build in wanted
-            ]
-            return [_counted_point(row) for row in sorted(rows, key=lambda row: row.id)]
+        rows = self._database.rows_with(statement, document.c.head_build, builds)
+        of_both = [row for row in rows if row.base_build is None or row.base_build in wanted]
+        return [_counted_point(row) for row in sorted(of_both, key=lambda row: row.id)]
 
     def uncounted_cases(self, builds: Sequence[str], platform: str) -> list[UncountedCase]:
         """Return the cases that histories were to count of builds on a platform, and that have no valid result."""
@@ -273,12 +255,8 @@ class HistoryMeasurements:
             .order_by(document.c.number)
         )
         with self._database.reading() as connection:
-            return [
-                case
-                for part in _parts(builds)
-                for row in connection.execute(statement.where(document.c.head_build.in_(part)))
-                for case in _uncounted_cases(connection, row)
-            ]
+            rows = rows_with(connection, statement, document.c.head_build, builds)
+            return [case for row in rows for case in _uncounted_cases(connection, row)]
 
     def contrasts(self, builds: Sequence[str], platform: str, names: Sequence[str]) -> list[RecordedContrast]:
         """Return what comparisons of these builds with each other on a platform say about timed metrics.
@@ -301,12 +279,8 @@ class HistoryMeasurements:
             .order_by(document.c.number)
         )
         with self._database.reading() as connection:
-            return [
-                contrast
-                for part in _parts(builds)
-                for row in connection.execute(statement.where(document.c.head_build.in_(part)))
-                for contrast in _contrasts_of(connection, row, names, wanted)
-            ]
+            rows = rows_with(connection, statement, document.c.head_build, builds)
+            return [contrast for row in rows for contrast in _contrasts_of(connection, row, names, wanted)]
 
     def absolute_times(self, builds: Sequence[str], platform: str) -> list[AbsoluteTime]:
         """Return the CPU time of all valid starts of builds in comparisons on a platform."""
@@ -340,12 +314,7 @@ class HistoryMeasurements:
             )
             .order_by(trial.c.id)
         )
-        with self._database.reading() as connection:
-            return [
-                AbsoluteTime(row.build, row.series_id, row.document, row.began, row.facts, row.value)
-                for part in _parts(builds)
-                for row in connection.execute(statement.where(of_side.in_(part)))
-            ]
+        return [AbsoluteTime(*row) for row in self._database.rows_with(statement, of_side, builds)]
 
     def failures(self) -> dict[str, RecordedFailure]:
         """Return why the newest requests of histories have failed, by topic.
@@ -385,8 +354,7 @@ class HistoryMeasurements:
             .where(which)
             .order_by(request.c.number)
         )
-        with self._database.reading() as connection:
-            return [(row.topic, _failure(row), row.state == "done") for row in connection.execute(statement)]
+        return [(row.topic, _failure(row), row.state == "done") for row in self._database.rows(statement)]
 
     def trial_seconds(self) -> float:
         """Return the seconds of machine time that all trials of histories have taken, those that failed left out."""
@@ -395,8 +363,7 @@ class HistoryMeasurements:
             .join(request, request.c.id == trial.c.request_id)
             .where(request.c.topic.startswith(HISTORY_TOPIC, autoescape=True))
         )
-        with self._database.reading() as connection:
-            return float(connection.execute(statement).scalar() or 0.0)
+        return float(self._database.value(statement) or 0.0)
 
     def comparison_of(self, topic: str) -> str | None:
         """Return the id of the newest comparison of exactly this topic that is done, if there is one."""
@@ -411,16 +378,14 @@ class HistoryMeasurements:
         statement: Select[Any] = select(request.c.topic).where(
             request.c.state == "done", request.c.topic.startswith(beginning, autoescape=True)
         )
-        with self._database.reading() as connection:
-            return set(connection.execute(statement).scalars())
+        return set(self._database.values(statement))
 
     def reasons(self, step: ExplainedStep) -> tuple[str, ...] | None:
         """Return the reasons for a step that were found before; none where there is nothing of this revision."""
         statement: Select[Any] = select(explained_step.c.reasons).where(
             *(explained_step.c[name] == value for name, value in asdict(step).items())
         )
-        with self._database.reading() as connection:
-            recorded = connection.execute(statement).scalar()
+        recorded = self._database.value(statement)
         # What cannot be read is found anew.
         with contextlib.suppress(ValidationError):
             return None if recorded is None else TypeAdapter(tuple[str, ...]).validate_json(recorded)
@@ -429,10 +394,8 @@ class HistoryMeasurements:
     def keep_reasons(self, step: ExplainedStep, reasons: Sequence[str]) -> None:
         """Record the reasons for a step, in place of those that another revision has found."""
         key = [column.name for column in explained_step.primary_key]
-        values = {**asdict(step), "reasons": json.dumps(list(reasons))}
         with self._database.writing() as connection:
-            statement = insert_of(connection, explained_step).values(**values)
-            connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
+            upsert(connection, explained_step, key, [{**asdict(step), "reasons": json.dumps(list(reasons))}])
 
     def cases(self) -> set[str]:
         """Return the names of all cases that were measured, or that a published history has."""
@@ -445,12 +408,9 @@ class HistoryMeasurements:
 
         Returns whether a published history has it.
         """
-        key = ["repository", "commit", "case", "metric"]
-        values = {name: getattr(change, name) for name in key}
-        values |= {"reason": change.reason, "created": change.created or now()}
+        values = {"reason": change.reason, "created": change.created or now()}
         with self._database.writing() as connection:
-            statement = insert_of(connection, accepted_change).values(**values)
-            connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values))
+            upsert(connection, accepted_change, change.key, [{**change.key, **values}])
             kept = update(kept_change).where(*_of_kept(change))
             return connection.execute(kept.values(accepted=change.reason, is_open=False)).rowcount > 0
 
@@ -459,29 +419,17 @@ class HistoryMeasurements:
 
         Published histories show the change as open again. The next judgement finds whether a later commit undoes it.
         """
-        columns = accepted_change.c
-        is_meant = (
-            columns.repository == change.repository,
-            columns.commit == change.commit,
-            columns.case == change.case,
-            columns.metric == change.metric,
-        )
         with self._database.writing() as connection:
             kept = update(kept_change).where(*_of_kept(change), kept_change.c.accepted.is_not(None))
             is_open = and_(kept_change.c.confirmed, kept_change.c.is_worse)
             connection.execute(kept.values(accepted=None, is_open=is_open))
-            return connection.execute(delete(accepted_change).where(*is_meant)).rowcount > 0
+            return connection.execute(delete(accepted_change).filter_by(**change.key)).rowcount > 0
 
     def accepted(self, commits: Sequence[str]) -> list[AcceptedChange]:
         """Return the accepted changes at commits, in the order in which they were accepted."""
-        with self._database.reading() as connection:
-            return [
-                AcceptedChange(row.repository, row.commit, row.reason, row.case, row.metric, row.created)
-                for part in _parts(commits)
-                for row in connection.execute(
-                    select(accepted_change).where(accepted_change.c.commit.in_(part)).order_by(accepted_change.c.number)
-                )
-            ]
+        statement = select(*(accepted_change.c[name] for name in AcceptedChange.__dataclass_fields__))
+        ordered = statement.order_by(accepted_change.c.number)
+        return [AcceptedChange(*row) for row in self._database.rows_with(ordered, accepted_change.c.commit, commits)]
 
 
 def _of_kept(change: AcceptedChange) -> list[ColumnElement[bool]]:
@@ -493,12 +441,6 @@ def _of_kept(change: AcceptedChange) -> list[ColumnElement[bool]]:
     if change.metric:
         conditions.append(kept_change.c.series.in_(series_of.where(kept_series.c.metric == change.metric)))
     return conditions
-
-
-def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    distinct = sorted(set(values))
-    for first in range(0, len(distinct), VALUES_AT_ONCE):
-        yield distinct[first : first + VALUES_AT_ONCE]
 
 
 def _counted_point(row: Row[Any]) -> CountedPoint:

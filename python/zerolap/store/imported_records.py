@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, delete, func, select
 
 from zerolap.records import ImportedPoint, ImportedSeries
-from zerolap.store.database import Database, insert_new, insert_of
+from zerolap.store.database import Records, insert_new, upsert
 from zerolap.store.tables import imported_point, imported_series
 
 SERIES_AT_ONCE: Final = 200
@@ -28,11 +28,8 @@ class ImportSource:
     last: str
 
 
-class ImportedRecords:
+class ImportedRecords(Records):
     """Keeps imported series; a source is replaced point by point when it is imported again."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def keep(self, series: Sequence[ImportedSeries]) -> None:
         """Record series with their points; a point of the same time and version is replaced.
@@ -59,11 +56,7 @@ class ImportedRecords:
             .group_by(columns.source)
             .order_by(columns.source)
         )
-        with self._database.reading() as connection:
-            return [
-                ImportSource(row.source, row.series, row.points, row.first, row.last)
-                for row in connection.execute(statement)
-            ]
+        return [ImportSource(*row) for row in self._database.rows(statement)]
 
     def series(self, pattern: str = ALL) -> list[ImportedSeries]:
         """Return the series of the sources whose names match a glob, with their points in the order of time."""
@@ -90,17 +83,11 @@ def _keep(connection: Connection, series: ImportedSeries) -> None:
     connection.execute(insert_new(connection, imported_series).values(**key))
     is_meant = [imported_series.c[name] == value for name, value in key.items()]
     number = connection.execute(select(imported_series.c.number).where(*is_meant)).scalar_one()
-    if not series.points:
-        return
-    statement = insert_of(connection, imported_point)
-    identity = ["series", "time", "version"]
-    connection.execute(
-        statement.on_conflict_do_update(index_elements=identity, set_={"value": statement.excluded.value}),
-        [
-            {"series": number, "time": point.time, "version": point.version, "value": point.value}
-            for point in series.points
-        ],
-    )
+    points = [
+        {"series": number, "time": point.time, "version": point.version, "value": point.value}
+        for point in series.points
+    ]
+    upsert(connection, imported_point, ["series", "time", "version"], points)
 
 
 def _series(row: Row[Any]) -> ImportedSeries:

@@ -145,7 +145,6 @@ def _moved(
 
 
 def _history_change(change: PublishedChange, moved: Mapping[int, int]) -> HistoryChange:
-    """Return a change at other positions."""
     fields = {name: getattr(change, name) for name in HistoryChange.model_fields}
     return HistoryChange(**{**fields, "after": moved[change.after], "position": moved[change.position]})
 

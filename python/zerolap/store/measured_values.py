@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Row, func, or_, select
 
 from zerolap.records import BASE, HEAD
-from zerolap.store.database import Database
+from zerolap.store.database import Records
 from zerolap.store.tables import document, metric, platform, series, trial
 
 BOUNDS_95: Final = 1.96
@@ -62,11 +62,8 @@ class TrialGroup:
     trials: int
 
 
-class MeasuredValues:
+class MeasuredValues(Records):
     """Reads the values of valid trials."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of_builds(self, builds: Sequence[str], fingerprint: str, names: Sequence[str]) -> list[MeasuredValue]:
         """Return metrics of builds in comparisons and runs on a platform, the oldest first.
@@ -119,8 +116,7 @@ class MeasuredValues:
         )
         if platforms:
             statement = statement.where(or_(series.c.platform.in_(platforms), platform.c.name.in_(platforms)))
-        with self._database.reading() as connection:
-            return [TrialSeries(**row._mapping) for row in connection.execute(statement)]
+        return [TrialSeries(**row._mapping) for row in self._database.rows(statement)]
 
     def over_time(self, identity: str, groups: int, newest: int) -> list[TrialGroup]:
         """Return the newest values of a series in so many groups or fewer, in the order of recording."""

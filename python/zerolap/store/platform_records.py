@@ -19,7 +19,7 @@ from zerolap.records import (
     UnreadableRecord,
     read_stored,
 )
-from zerolap.store.database import Database
+from zerolap.store.database import Records
 from zerolap.store.tables import (
     case_result,
     document,
@@ -52,11 +52,8 @@ class PlatformState:
     facts: dict[str, str] | None
 
 
-class PlatformRecords:
+class PlatformRecords(Records):
     """Reads what is known of platforms; its methods may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def listed(self) -> list[ListedPlatform]:
         """Return all platforms, those first whose state has changed last."""
@@ -87,11 +84,10 @@ class PlatformRecords:
             .outerjoin(counts, counts.c.platform_fingerprint == platform.c.fingerprint)
             .order_by(states.c.last_change.desc(), platform.c.fingerprint)
         )
-        with self._database.reading() as connection:
-            return [
-                ListedPlatform(**{name: getattr(row, name) for name in ListedPlatform.model_fields})
-                for row in connection.execute(statement)
-            ]
+        return [
+            ListedPlatform(**{name: getattr(row, name) for name in ListedPlatform.model_fields})
+            for row in self._database.rows(statement)
+        ]
 
     def states(self, fingerprint: str) -> list[PlatformState]:
         """Return the states that a platform was seen in, each once, the newest first; at most 200."""
@@ -101,10 +97,7 @@ class PlatformRecords:
             .order_by(platform_facts.c.first_seen.desc(), platform_facts.c.digest)
             .limit(MOST_STATES)
         )
-        with self._database.reading() as connection:
-            return [
-                PlatformState(row.first_seen, row.kernel, _facts(row.facts)) for row in connection.execute(statement)
-            ]
+        return [PlatformState(row.first_seen, row.kernel, _facts(row.facts)) for row in self._database.rows(statement)]
 
     def false_alarm_counts(self, fingerprint: str) -> list[FalseAlarmCounts]:
         """Return the counts over the newest comparisons of a platform, those of one build on both sides first.
@@ -128,8 +121,7 @@ class PlatformRecords:
             .where(document.c.number.in_(_newest(fingerprint)), *_nothing_changed_but_timed())
             .group_by(same_build)
         )
-        with self._database.reading() as connection:
-            counts = [FalseAlarmCounts(**row._mapping) for row in connection.execute(statement)]
+        counts = [FalseAlarmCounts(**row._mapping) for row in self._database.rows(statement)]
         return sorted(counts, key=lambda count: not count.same_build)
 
     def false_alarms(self, fingerprint: str, limit: int) -> list[FalseAlarm]:
@@ -159,8 +151,7 @@ class PlatformRecords:
             .order_by(document.c.number.desc(), case_result.c.position)
             .limit(limit)
         )
-        with self._database.reading() as connection:
-            return [FalseAlarm(**row._mapping) for row in connection.execute(statement)]
+        return [FalseAlarm(**row._mapping) for row in self._database.rows(statement)]
 
     def spreads(self, fingerprint: str) -> list[StartSpread]:
         """Return the pooled spreads of the newest comparisons of a platform, by metric and circumstances."""
@@ -177,17 +168,16 @@ class PlatformRecords:
             .group_by(start_spread.c.metric, start_spread.c.circumstances)
             .order_by(start_spread.c.metric, start_spread.c.circumstances)
         )
-        with self._database.reading() as connection:
-            return [
-                StartSpread(
-                    metric=metric,
-                    circumstances=of_starts,
-                    spreads=spreads,
-                    standard_deviation=math.sqrt(max(0.0, variance)),
-                    degrees=degrees,
-                )
-                for metric, of_starts, spreads, variance, degrees in connection.execute(statement)
-            ]
+        return [
+            StartSpread(
+                metric=metric,
+                circumstances=of_starts,
+                spreads=spreads,
+                standard_deviation=math.sqrt(max(0.0, variance)),
+                degrees=degrees,
+            )
+            for metric, of_starts, spreads, variance, degrees in self._database.rows(statement)
+        ]
 
     def same_comparisons(self, fingerprint: str, other: str, limit: int) -> list[tuple[str, str]]:
         """Return the newest comparisons of the same two builds or commits on two platforms, the newest first.
@@ -235,8 +225,8 @@ class PlatformRecords:
             .order_by(document.c.number.desc())
             .limit(1)
         )
-        with self._database.reading() as connection:
-            return connection.execute(statement).scalar()
+        identity: str | None = self._database.value(statement)
+        return identity
 
     def decided_cases(self, comparisons: Collection[str]) -> list[tuple[str, PlatformResult]]:
         """Return the cases of comparisons, by name, with what their verdicts rest on, in the order of each."""
@@ -252,8 +242,7 @@ class PlatformRecords:
             .where(case_result.c.document_id.in_(list(comparisons)))
             .order_by(case_result.c.position)
         )
-        with self._database.reading() as connection:
-            return [_named_result(row) for row in connection.execute(statement)]
+        return [_named_result(row) for row in self._database.rows(statement)]
 
     def cases_by_metrics(
         self, comparisons: Collection[str], metrics: Collection[str]
@@ -270,8 +259,7 @@ class PlatformRecords:
             .join(verdict, verdict.c.case_result_id == case_result.c.id)
             .where(case_result.c.document_id.in_(list(comparisons)), verdict.c.metric.in_(list(metrics)))
         )
-        with self._database.reading() as connection:
-            return [_named_result(row) for row in connection.execute(statement)]
+        return [_named_result(row) for row in self._database.rows(statement)]
 
 
 def _named_result(row: Row[Any]) -> tuple[str, PlatformResult]:

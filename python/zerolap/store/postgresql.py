@@ -61,7 +61,13 @@ class PostgresqlDatabase(Database):
                 # With these settings the server detects a lost client machine within two minutes.
                 for setting, seconds in (("idle", 60), ("interval", 15), ("count", 4)):
                     session.execute(text(f"SET tcp_keepalives_{setting} = {seconds}"))
-                locked = session.execute(select(func.pg_try_advisory_lock(_key_of(identity)))).scalar_one()
+                locked = session.execute(
+                    select(
+                        func.pg_try_advisory_lock(
+                            int.from_bytes(hashlib.sha256(identity.encode()).digest()[:8], "big", signed=True)
+                        )
+                    )
+                ).scalar_one()
                 claim.server_process = session.execute(select(func.pg_backend_pid())).scalar_one()
             if not locked:
                 raise RequestBusy(identity)
@@ -145,8 +151,3 @@ def _engine(url: URL, busy_seconds: float, **options: Any) -> Engine:
         connection.commit()
 
     return engine
-
-
-def _key_of(identity: str) -> int:
-    """Return the 64-bit key of the lock of a request."""
-    return int.from_bytes(hashlib.sha256(identity.encode()).digest()[:8], "big", signed=True)

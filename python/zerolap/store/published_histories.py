@@ -1,10 +1,10 @@
 """Histories as they were judged last, for pages, which have neither the repository nor the time to judge them."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import Select, and_, delete, false, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, delete, false, func, or_, select
 
 from zerolap.records import (
     ChangedGroup,
@@ -17,7 +17,7 @@ from zerolap.records import (
     VersionPoint,
     read_stored,
 )
-from zerolap.store.database import Database, begins_with, has_text
+from zerolap.store.database import Records, begins_with, has_text
 from zerolap.store.judged_series import JudgedSeries, claimed_number, insert_commits, insert_series, staying_series
 from zerolap.store.series_rows import (
     OF_CHANGE,
@@ -35,14 +35,9 @@ from zerolap.store.series_rows import (
 )
 from zerolap.store.tables import kept_change, kept_commit, kept_history, kept_series
 
-ROWS_AT_ONCE: Final = 500
 
-
-class PublishedHistories:
+class PublishedHistories(Records):
     """Keeps the newest judgement of each history; each method is one transaction."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def keep(self, history: History, still_open: History, commands: Mapping[str, Sequence[str]]) -> None:
         """Keep a history instead of the one of the same repository, range, variant, settings and platform.
@@ -70,37 +65,32 @@ class PublishedHistories:
         """Return the published histories, those judged last first."""
         columns = [column for column in kept_history.c if column.name not in ("platform_events", "notes")]
         statement = select(*columns).order_by(kept_history.c.created.desc(), kept_history.c.number.desc()).limit(limit)
-        with self._database.reading() as connection:
-            return [
-                PublishedHistory(**{**row._mapping, "config": json.loads(row.config)})
-                for row in connection.execute(statement)
-            ]
+        return [
+            PublishedHistory(**{**row._mapping, "config": json.loads(row.config)})
+            for row in self._database.rows(statement)
+        ]
 
     def platform_events(self, histories: Collection[int]) -> dict[int, list[PlatformEvent]]:
         """Return the events of the platforms of histories, by their numbers."""
         statement = select(kept_history.c.number, kept_history.c.platform_events)
-        with self._database.reading() as connection:
-            return {
-                row.number: [
-                    read_stored(PlatformEvent, event, "an event of a platform")
-                    for event in json.loads(row.platform_events)
-                ]
-                for row in connection.execute(statement.where(kept_history.c.number.in_(histories)))
-            }
+        return {
+            row.number: [
+                read_stored(PlatformEvent, event, "an event of a platform") for event in json.loads(row.platform_events)
+            ]
+            for row in self._database.rows(statement.where(kept_history.c.number.in_(histories)))
+        }
 
     def release_counts(self) -> dict[int, int]:
         """Return how many commits of each history are releases, by its number."""
         statement = select(kept_commit.c.history, func.count().label("releases")).where(kept_commit.c.tags != "[]")
-        with self._database.reading() as connection:
-            rows = connection.execute(statement.group_by(kept_commit.c.history))
-            return {row.history: row.releases for row in rows}
+        rows = self._database.rows(statement.group_by(kept_commit.c.history))
+        return {row.history: row.releases for row in rows}
 
     def metrics(self, history: int) -> list[str]:
         """Return the metrics that the lab's own series of a history have."""
         is_meant = (kept_series.c.history == history, ~kept_series.c.is_imported)
         statement = select(kept_series.c.metric).where(*is_meant).distinct().order_by(kept_series.c.metric)
-        with self._database.reading() as connection:
-            return list(connection.execute(statement).scalars())
+        return self._database.values(statement)
 
     # Commits.
 
@@ -118,8 +108,7 @@ class PublishedHistories:
         """Return the id and the time of each commit of a history, in its order."""
         columns = (kept_commit.c.commit, kept_commit.c.time)
         statement = select(*columns).where(kept_commit.c.history == history).order_by(kept_commit.c.position)
-        with self._database.reading() as connection:
-            return [(commit, time) for commit, time in connection.execute(statement)]
+        return [(commit, time) for commit, time in self._database.rows(statement)]
 
     def newest_commits(self, history: int, count: int) -> list[PublishedCommit]:
         """Return the last commits of a history, in its order."""
@@ -138,10 +127,9 @@ class PublishedHistories:
             by_history.setdefault(history, []).append(position)
         commits: dict[tuple[int, int], PublishedCommit] = {}
         for history, wanted in by_history.items():
-            for part in _parts(sorted(wanted)):
-                is_meant = (kept_commit.c.history == history, kept_commit.c.position.in_(part))
-                of_part = self._commits(select(*OF_COMMIT).where(*is_meant))
-                commits |= {(history, commit.position): commit for commit in of_part}
+            of_history = select(*OF_COMMIT).where(kept_commit.c.history == history)
+            for row in self._database.rows_with(of_history, kept_commit.c.position, wanted):
+                commits[history, row.position] = commit_in(row)
         return commits
 
     def commits_named(self, begin: str, limit: int) -> list[PublishedCommit]:
@@ -169,12 +157,10 @@ class PublishedHistories:
         """Return the names of cases with series that have a text."""
         is_meant = has_text(kept_series.c.case, text)
         statement = select(kept_series.c.case).distinct().where(is_meant).order_by(kept_series.c.case).limit(limit)
-        with self._database.reading() as connection:
-            return list(connection.execute(statement).scalars())
+        return self._database.values(statement)
 
     def _commits(self, statement: Select[Any]) -> list[PublishedCommit]:
-        with self._database.reading() as connection:
-            return [commit_in(row) for row in connection.execute(statement)]
+        return [commit_in(row) for row in self._database.rows(statement)]
 
     # Series.
 
@@ -182,39 +168,31 @@ class PublishedHistories:
         """Return series in short, by case, metric and history."""
         ordered = (kept_series.c.case, kept_series.c.metric, kept_series.c.history, kept_series.c.number)
         statement = _restricted(select(*OF_SERIES), which).order_by(*ordered).limit(limit)
-        with self._database.reading() as connection:
-            return [series_in(row) for row in connection.execute(statement)]
+        return [series_in(row) for row in self._database.rows(statement)]
 
     def names(self, limit: int) -> list[NamedSeries]:
         """Return what all series are of, by case and metric."""
         columns = [kept_series.c[name] for name in ("history", "case", "group", "commands", "metric")]
         ordered = (kept_series.c.case, kept_series.c.metric, kept_series.c.history)
         statement = select(*columns).order_by(*ordered).limit(limit)
-        with self._database.reading() as connection:
-            return [
-                NamedSeries(history, case, group, texts_in(commands), metric)
-                for history, case, group, commands, metric in connection.execute(statement)
-            ]
+        return [
+            NamedSeries(history, case, group, texts_in(commands), metric)
+            for history, case, group, commands, metric in self._database.rows(statement)
+        ]
 
     def count(self, which: SeriesFilter) -> int:
         """Return how many series there are."""
-        with self._database.reading() as connection:
-            return int(connection.execute(_restricted(select(func.count(kept_series.c.number)), which)).scalar_one())
+        return int(self._database.value(_restricted(select(func.count(kept_series.c.number)), which)))
 
     def series_numbered(self, numbers: Collection[int]) -> dict[int, PublishedSeries]:
         """Return series in short, by their numbers."""
-        with self._database.reading() as connection:
-            return {
-                row.number: series_in(row)
-                for part in _parts(sorted(numbers))
-                for row in connection.execute(select(*OF_SERIES).where(kept_series.c.number.in_(part)))
-            }
+        rows = self._database.rows_with(select(*OF_SERIES), kept_series.c.number, numbers)
+        return {row.number: series_in(row) for row in rows}
 
     def points(self, numbers: Collection[int]) -> dict[int, PointColumns]:
         """Return all points of series, by the numbers of the series."""
         statement = select(kept_series.c.number, kept_series.c.points).where(kept_series.c.number.in_(numbers))
-        with self._database.reading() as connection:
-            return {row.number: points_in(row.points) for row in connection.execute(statement)}
+        return {row.number: points_in(row.points) for row in self._database.rows(statement)}
 
     def versions(self, history: int, metric: str, limit: int) -> list[VersionedSeries]:
         """Return the points of the series of a metric at releases and at both ends, by case."""
@@ -225,17 +203,16 @@ class PublishedHistories:
             .order_by(kept_series.c.case, kept_series.c.number)
             .limit(limit)
         )
-        with self._database.reading() as connection:
-            return [
-                VersionedSeries(
-                    row.case,
-                    row.group,
-                    texts_in(row.commands),
-                    row.engine,
-                    [VersionPoint(*version) for version in json.loads(row.versions)],
-                )
-                for row in connection.execute(statement)
-            ]
+        return [
+            VersionedSeries(
+                row.case,
+                row.group,
+                texts_in(row.commands),
+                row.engine,
+                [VersionPoint(*version) for version in json.loads(row.versions)],
+            )
+            for row in self._database.rows(statement)
+        ]
 
     # Changes.
 
@@ -246,30 +223,24 @@ class PublishedHistories:
 
         With `within`, those from one position to another of each history, by its number.
         """
-        statement = select(*OF_CHANGE).where(kept_change.c.series.in_(series))
+        is_meant: list[ColumnElement[bool]] = [kept_change.c.series.in_(series)]
         if within is not None:
             ranges = [
                 and_(kept_change.c.history == history, kept_change.c.position.between(first, last))
                 for history, (first, last) in within.items()
             ]
-            statement = statement.where(or_(false(), *ranges))
-        largest = self._changes(statement.order_by(func.abs(kept_change.c.change).desc()).limit(limit))
+            is_meant.append(or_(false(), *ranges))
+        largest = self._largest(limit, *is_meant)
         return sorted(largest, key=lambda change: (change.position, change.series, change.id))
 
     def open_changes(self, limit: int) -> list[PublishedChange]:
         """Return the open changes of all histories, the largest first."""
-        return self._changes(
-            select(*OF_CHANGE)
-            .where(kept_change.c.is_open)
-            .order_by(func.abs(kept_change.c.change).desc(), kept_change.c.number)
-            .limit(limit)
-        )
+        return self._largest(limit, kept_change.c.is_open)
 
     def open_count(self) -> int:
         """Return how many changes are open."""
         statement = select(func.count()).select_from(kept_change).where(kept_change.c.is_open)
-        with self._database.reading() as connection:
-            return int(connection.execute(statement).scalar_one())
+        return int(self._database.value(statement))
 
     def open_regressions(self, limit: int) -> dict[tuple[str, str], int]:
         """Return how many regressions are open by the name of the platform and the group of the case, most first.
@@ -286,57 +257,30 @@ class PublishedHistories:
             .order_by(number.desc(), kept_history.c.platform_name, kept_series.c.group)
             .limit(limit)
         )
-        with self._database.reading() as connection:
-            return {(platform, group): count for platform, group, count in connection.execute(statement)}
+        return {(platform, group): count for platform, group, count in self._database.rows(statement)}
 
     def changes_at(self, history: int, first: int, last: int, limit: int) -> list[PublishedChange]:
         """Return the steps of a history at its commits from one position to another, the largest first."""
-        return self._changes(
-            select(*OF_CHANGE)
-            .where(
-                kept_change.c.history == history,
-                kept_change.c.position.between(first, last),
-                kept_change.c.kind == "step",
-            )
-            .order_by(func.abs(kept_change.c.change).desc(), kept_change.c.number)
-            .limit(limit)
-        )
+        is_meant = (kept_change.c.position.between(first, last), kept_change.c.kind == "step")
+        return self._largest(limit, kept_change.c.history == history, *is_meant)
 
     def drifts_around(self, history: int, position: int, limit: int) -> list[PublishedChange]:
         """Return the drifts of a history that a commit is in, or that begin after it, the largest first."""
-        return self._changes(
-            select(*OF_CHANGE)
-            .where(
-                kept_change.c.history == history,
-                kept_change.c.position >= position,
-                kept_change.c.after <= position,
-                kept_change.c.kind == "drift",
-            )
-            .order_by(func.abs(kept_change.c.change).desc(), kept_change.c.number)
-            .limit(limit)
-        )
+        is_around = (kept_change.c.position >= position, kept_change.c.after <= position)
+        return self._largest(limit, kept_change.c.history == history, *is_around, kept_change.c.kind == "drift")
 
     def accepted_changes(self, history: int, metric: str, limit: int) -> list[PublishedChange]:
         """Return the accepted changes of a metric of a history, the largest first."""
-        return self._changes(
-            select(*OF_CHANGE)
-            .join(kept_series, kept_series.c.number == kept_change.c.series)
-            .where(
-                kept_change.c.history == history,
-                kept_change.c.accepted.is_not(None),
-                kept_series.c.metric == metric,
-            )
-            .order_by(func.abs(kept_change.c.change).desc(), kept_change.c.number)
-            .limit(limit)
-        )
+        of_metric = select(kept_series.c.number).where(kept_series.c.history == history, kept_series.c.metric == metric)
+        return self._largest(limit, kept_change.c.series.in_(of_metric), kept_change.c.accepted.is_not(None))
 
-    def _changes(self, statement: Select[Any]) -> list[PublishedChange]:
-        with self._database.reading() as connection:
-            return [change_in(row) for row in connection.execute(statement)]
+    def _largest(self, limit: int, *is_meant: ColumnElement[bool]) -> list[PublishedChange]:
+        largest_first = (func.abs(kept_change.c.change).desc(), kept_change.c.number)
+        statement = select(*OF_CHANGE).where(*is_meant).order_by(*largest_first).limit(limit)
+        return [change_in(row) for row in self._database.rows(statement)]
 
 
 def _restricted(statement: Select[Any], which: SeriesFilter) -> Select[Any]:
-    """Return a query of series with the conditions of a filter."""
     conditions = [
         column.in_(values)
         for column, values in (
@@ -348,8 +292,3 @@ def _restricted(statement: Select[Any], which: SeriesFilter) -> Select[Any]:
         if values
     ]
     return statement.where(*conditions)
-
-
-def _parts(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    for first in range(0, len(values), ROWS_AT_ONCE):
-        yield values[first : first + ROWS_AT_ONCE]

@@ -25,7 +25,7 @@ from zerolap.records import (
     read_stored,
     revision_of,
 )
-from zerolap.store.database import begins_with, insert_new
+from zerolap.store.database import Records, begins_with, insert_new
 from zerolap.store.tables import document, platform, platform_facts, request, revision, revision_parent
 
 LATEST: Final = "latest"
@@ -100,6 +100,9 @@ class _RequestSummary(BaseModel):
 
 
 _FIELDS: Final = TypeAdapter(dict[str, Any])
+_WITH_FACTS: Final = select(platform, platform_facts.c.kernel, platform_facts.c.facts).join(
+    platform_facts, platform_facts.c.fingerprint == platform.c.fingerprint
+)
 
 
 def submit(connection: Connection, new: Request) -> None:
@@ -119,34 +122,6 @@ def submit(connection: Connection, new: Request) -> None:
         connection.execute(update(request).where(*older).values(**superseded))
 
 
-def begin(connection: Connection, resolved: Resolved) -> None:
-    """Write what a request means on its platform, and the request if there is none; it is `running` from now on.
-
-    What was written of it before is not changed.
-    """
-    keep_platform(connection, resolved.platform)
-    revisions = [
-        of_server for server in resolved.servers.values() if (of_server := revision_of(server.source)) is not None
-    ]
-    # In a fixed order, so that two sessions that record the same rows do not deadlock.
-    for of_server in sorted(revisions, key=lambda commit: commit.commit):
-        keep_revision(connection, of_server)
-    _keep(connection, resolved.request, "running")
-    is_meant = (request.c.id == resolved.id, request.c.resolved.is_(None))
-    connection.execute(
-        update(request)
-        .where(*is_meant)
-        .values(
-            digest=resolved.digest,
-            platform_fingerprint=resolved.platform.fingerprint,
-            variants=json.dumps({side: server.spec.variant for side, server in resolved.servers.items()}),
-            resolved=resolved.model_dump_json(by_alias=True),
-        )
-    )
-    is_waiting = (request.c.id == resolved.id, request.c.state == "waiting")
-    connection.execute(update(request).where(*is_waiting).values(state="running", reason=""))
-
-
 def _keep(connection: Connection, new: Request, state: RequestState) -> None:
     columns = {name: getattr(new, name) for name in ("id", "kind", "created", "platform", "priority", "topic")}
     connection.execute(
@@ -161,142 +136,10 @@ def _keep(connection: Connection, new: Request, state: RequestState) -> None:
     )
 
 
-def discard(connection: Connection, identity: str) -> None:
-    """Remove a request with its jobs; raises `UsageError`."""
-    if connection.execute(delete(request).where(request.c.id == identity)).rowcount == 0:
-        raise _unknown(identity)
-
-
-def read(connection: Connection, wanted: str) -> RecordedRequest:
-    """Return the request with that id, the unique beginning of one, or `latest`; raises `UsageError`."""
-    return _recorded(find(connection, request, wanted, "request"))
-
-
-def read_resolved(connection: Connection, wanted: str) -> Resolved | None:
-    """Return what the request that `wanted` names means on its platform; none while its servers are not built.
-
-    Raises `UsageError`.
-    """
-    row = find(connection, request, wanted, "request")
-    if row.resolved is None:
-        return None
-    # Written as two documents: what was asked for does not change.
-    name = f"the request {row.id}"
-    asked, meant = (read_stored(_FIELDS, text, name) for text in (row.document, row.resolved))
-    return read_stored(Resolved, {**meant, "request": asked}, name)
-
-
-def read_outcome(connection: Connection, asked: Request) -> RecordedRequest:
-    """Return the state of a request that is known already; raises `UsageError`."""
-    columns = select(request.c.state, request.c.reason, request.c.submitted, request.c.ended)
-    row = connection.execute(columns.where(request.c.id == asked.id)).first()
-    if row is None:
-        raise _unknown(asked.id)
-    return RecordedRequest(asked, row.state, row.reason, row.submitted, row.ended)
-
-
-def newest_in_short(connection: Connection, limit: int | None) -> list[RequestInShort]:
-    """Return the newest requests to a fleet in short, the newest first."""
-    statement = select(request).where(request.c.platform != "").order_by(request.c.number.desc()).limit(limit)
-    return [request_in_short(row) for row in connection.execute(statement)]
-
-
-def open_in_short(connection: Connection, topic: str) -> list[RequestInShort]:
-    """Return the requests to a fleet that have not ended and whose topic begins so, in the order of recording."""
-    is_meant = (
-        request.c.platform != "",
-        request.c.state.in_(OPEN_STATES),
-        request.c.topic.startswith(topic, autoescape=True),
-    )
-    return [
-        request_in_short(row) for row in connection.execute(select(request).where(*is_meant).order_by(request.c.number))
-    ]
-
-
-def open_ids(connection: Connection) -> list[str]:
-    """Return the ids of the requests to a fleet that have not ended, in the order of recording."""
-    statement = select(request.c.id).where(request.c.platform != "", request.c.state.in_(OPEN_STATES))
-    return list(connection.execute(statement.order_by(request.c.number)).scalars())
-
-
-def in_short(connection: Connection, identity: str) -> RequestInShort | None:
-    """Return the request to a fleet with that id in short."""
-    is_meant = (request.c.id == identity, request.c.platform != "")
-    row = connection.execute(select(request).where(*is_meant)).first()
-    return None if row is None else request_in_short(row)
-
-
-def undocumented_in_short(connection: Connection, limit: int) -> list[RequestInShort]:
-    """Return the newest requests to this machine that have no document yet, in short, the newest first."""
-    is_meant = (request.c.platform == "", request.c.state != "done", document.c.id.is_(None))
-    joined = select(request).join(document, document.c.id == request.c.id, isouter=True).where(*is_meant)
-    return [request_in_short(row) for row in connection.execute(joined.order_by(request.c.number.desc()).limit(limit))]
-
-
-def latest_interrupted(connection: Connection) -> str | None:
-    """Return the id of the newest request to this machine that was interrupted or killed, or is being worked on."""
-    is_meant = (request.c.platform == "", request.c.state.in_(INTERRUPTED_STATES))
-    return connection.execute(
-        select(request.c.id).where(*is_meant).order_by(request.c.number.desc()).limit(1)
-    ).scalar_one_or_none()
-
-
-def comparisons_in_short(connection: Connection, limit: int, before: str | None) -> list[RequestInShort]:
-    """Return the newest comparisons that a fleet was asked for in short, the newest first.
-
-    With `before`, only those older than the one with that id are returned.
-    """
-    is_meant = (request.c.kind == "compare", request.c.platform != "")
-    statement = select(request).where(*is_meant).order_by(request.c.number.desc())
-    if before is not None:
-        newer = select(request.c.number).where(request.c.id == before).scalar_subquery()
-        statement = statement.where(request.c.number < newer)
-    return [request_in_short(row) for row in connection.execute(statement.limit(limit))]
-
-
-def states(connection: Connection, identities: Iterable[str]) -> dict[str, RequestState]:
-    """Return the states of requests by id."""
-    statement = select(request.c.id, request.c.state).where(request.c.id.in_(list(identities)))
-    return {row.id: row.state for row in connection.execute(statement)}
-
-
-def kinds(connection: Connection, identities: Iterable[str]) -> dict[str, RequestKind]:
-    """Return whether requests are comparisons, runs or sweeps, by id."""
-    statement = select(request.c.id, request.c.kind).where(request.c.id.in_(list(identities)))
-    return {row.id: row.kind for row in connection.execute(statement)}
-
-
-def set_state(connection: Connection, identity: str, new_state: RequestState, reason: str) -> bool:
-    """Set the state of a request that has not ended; returns false, and changes nothing, if it has."""
-    has_ended = new_state not in OPEN_STATES
-    # PostgreSQL takes no text with this character; reasons have words of servers and compilers in them.
-    text = reason.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    values = {"state": new_state, "reason": text, "ended": time.time() if has_ended else None}
-    is_meant = (request.c.id == identity, request.c.state.in_(OPEN_STATES))
-    return connection.execute(update(request).where(*is_meant).values(**values)).rowcount > 0
-
-
-def unfinished(connection: Connection, digest: str) -> list[str]:
-    """Return the ids of unfinished requests whose `Resolved.digest` it is, the newest first."""
-    statement = select(request.c.id).where(request.c.digest == digest, request.c.state != "done")
-    return list(connection.execute(statement.order_by(request.c.number.desc())).scalars())
-
-
 def state(connection: Connection, identity: str) -> RequestState:
     """Return the state of a request; raises `UsageError`."""
     recorded: RequestState = _column(connection, identity, request.c.state)
     return recorded
-
-
-def is_cancelled(connection: Connection, identity: str) -> bool:
-    """Return whether the request is to be cancelled; raises `UsageError`."""
-    return bool(_column(connection, identity, request.c.cancelled))
-
-
-def set_columns(connection: Connection, identity: str, values: Mapping[str, Any]) -> None:
-    """Write columns of a request; raises `UsageError`."""
-    if connection.execute(update(request).where(request.c.id == identity).values(**values)).rowcount == 0:
-        raise _unknown(identity)
 
 
 def require(connection: Connection, identity: str) -> None:
@@ -350,43 +193,16 @@ def keep_platform(connection: Connection, new_platform: Platform) -> None:
     )
 
 
-def read_platforms(connection: Connection) -> list[Platform]:
-    """Return the platforms that are recorded, each with its newest facts, the newest first."""
-    statement = (
-        select(platform, platform_facts.c.kernel, platform_facts.c.facts, platform_facts.c.first_seen)
-        .join(platform_facts, platform_facts.c.fingerprint == platform.c.fingerprint)
-        .order_by(platform_facts.c.first_seen.desc(), platform.c.fingerprint)
-    )
-    newest: dict[str, Platform] = {}
-    for row in connection.execute(statement):
-        if row.fingerprint not in newest:
-            # A damaged row of facts leaves those before it.
-            with contextlib.suppress(UnreadableRecord):
-                newest[row.fingerprint] = Platform(
-                    name=row.name,
-                    fingerprint=row.fingerprint,
-                    cpu=row.cpu,
-                    cores=row.cores,
-                    kernel=row.kernel,
-                    facts=read_stored(_FACTS, row.facts, f"the facts of {row.name}"),
-                )
-    return list(newest.values())
-
-
 def read_facts(connection: Connection, fingerprint: str, digest: str) -> Platform | None:
     """Return a platform with the facts of that digest, or its newest; none for an unknown platform."""
-    statement = (
-        select(platform, platform_facts.c.kernel, platform_facts.c.facts)
-        .join(platform_facts, platform_facts.c.fingerprint == platform.c.fingerprint)
-        .where(platform.c.fingerprint == fingerprint)
-        .order_by((platform_facts.c.digest == digest).desc(), platform_facts.c.first_seen.desc())
-    )
+    of_digest_first = ((platform_facts.c.digest == digest).desc(), platform_facts.c.first_seen.desc())
+    statement = _WITH_FACTS.where(platform.c.fingerprint == fingerprint).order_by(*of_digest_first)
     row = connection.execute(statement.limit(1)).first()
-    if row is None:
-        return None
-    facts = read_stored(_FACTS, row.facts, f"the facts of {row.name}")
-    columns = {name: getattr(row, name) for name in ("name", "fingerprint", "cpu", "cores", "kernel")}
-    return Platform(**columns, facts=facts)
+    return None if row is None else _platform(row)
+
+
+def _platform(row: Row[Any]) -> Platform:
+    return Platform(**{**row._mapping, "facts": read_stored(_FACTS, row.facts, f"the facts of {row.name}")})
 
 
 def keep_revision(connection: Connection, new_revision: Revision) -> None:
@@ -423,11 +239,6 @@ def _what_there_is(connection: Connection) -> str:
     )
 
 
-def _recorded(row: Row[Any]) -> RecordedRequest:
-    asked = read_stored(Request, row.document, f"the request {row.id}")
-    return RecordedRequest(asked, row.state, row.reason, row.submitted, row.ended)
-
-
 def request_in_short(row: Row[Any]) -> RequestInShort:
     """Return a row of the table of requests in short."""
     same = ("id", "kind", "platform", "priority", "topic", "state", "reason", "submitted", "ended")
@@ -446,3 +257,142 @@ def request_in_short(row: Row[Any]) -> RequestInShort:
             for side, source in sources.items()
         },
     )
+
+
+class RequestRecords(Records):
+    """The requests and the platforms of a store."""
+
+    def submit(self, asked: Iterable[Request]) -> None:
+        """Record requests in the state `waiting`, all or none; existing ones are not changed.
+
+        Older ones of their topics on their platforms that have not ended are superseded.
+        """
+        with self._database.writing() as connection:
+            for new in asked:
+                submit(connection, new)
+
+    def begin(self, resolved: Resolved) -> None:
+        """Record what a request means on its platform, and the request if there is none; it is `running` from now on.
+
+        What was recorded of it before is not changed.
+        """
+        revisions = [
+            of_server for server in resolved.servers.values() if (of_server := revision_of(server.source)) is not None
+        ]
+        meant = {
+            "digest": resolved.digest,
+            "platform_fingerprint": resolved.platform.fingerprint,
+            "variants": json.dumps({side: server.spec.variant for side, server in resolved.servers.items()}),
+            "resolved": resolved.model_dump_json(by_alias=True),
+        }
+        of_request = update(request).where(request.c.id == resolved.id)
+        with self._database.writing() as connection:
+            keep_platform(connection, resolved.platform)
+            # In a fixed order, so that two sessions that record the same rows do not deadlock.
+            for of_server in sorted(revisions, key=lambda commit: commit.commit):
+                keep_revision(connection, of_server)
+            _keep(connection, resolved.request, "running")
+            connection.execute(of_request.where(request.c.resolved.is_(None)).values(**meant))
+            connection.execute(of_request.where(request.c.state == "waiting").values(state="running", reason=""))
+
+    def discard(self, identity: str) -> None:
+        """Remove a request that an unfinished one stands for, with its jobs; raises `UsageError`."""
+        with self._database.writing() as connection:
+            if connection.execute(delete(request).where(request.c.id == identity)).rowcount == 0:
+                raise _unknown(identity)
+
+    def request(self, identity: str) -> RecordedRequest:
+        """Return the request with that id, the unique beginning of an id, or `latest`; raises `UsageError`."""
+        with self._database.reading() as connection:
+            row = find(connection, request, identity, "request")
+        asked = read_stored(Request, row.document, f"the request {row.id}")
+        return RecordedRequest(asked, row.state, row.reason, row.submitted, row.ended)
+
+    def outcome(self, asked: Request) -> RecordedRequest:
+        """Return the state of a request that is known already; raises `UsageError`."""
+        columns = select(request.c.state, request.c.reason, request.c.submitted, request.c.ended)
+        row = self._database.first(columns.where(request.c.id == asked.id))
+        if row is None:
+            raise _unknown(asked.id)
+        return RecordedRequest(asked, *row)
+
+    def resolved(self, identity: str) -> Resolved | None:
+        """Return what the request of that name means on its platform; none while its servers are not built.
+
+        Raises `UsageError`.
+        """
+        with self._database.reading() as connection:
+            row = find(connection, request, identity, "request")
+        if row.resolved is None:
+            return None
+        # Written as two documents: what was asked for does not change.
+        name = f"the request {row.id}"
+        asked, meant = (read_stored(_FIELDS, text, name) for text in (row.document, row.resolved))
+        return read_stored(Resolved, {**meant, "request": asked}, name)
+
+    def unfinished(self, digest: str) -> list[str]:
+        """Return the ids of the requests with that `Resolved.digest` that are not done, the newest first."""
+        statement = select(request.c.id).where(request.c.digest == digest, request.c.state != "done")
+        return self._database.values(statement.order_by(request.c.number.desc()))
+
+    def undocumented(self, limit: int) -> list[RequestInShort]:
+        """Return the newest requests to this machine that have no document yet, the newest first."""
+        is_meant = (request.c.platform == "", request.c.state != "done", document.c.id.is_(None))
+        joined = select(request).join(document, document.c.id == request.c.id, isouter=True).where(*is_meant)
+        newest = self._database.rows(joined.order_by(request.c.number.desc()).limit(limit))
+        return [request_in_short(row) for row in newest]
+
+    def latest_interrupted(self) -> str | None:
+        """Return the id of the newest request to this machine that was interrupted or killed, or is worked on."""
+        is_meant = (request.c.platform == "", request.c.state.in_(INTERRUPTED_STATES))
+        statement = select(request.c.id).where(*is_meant).order_by(request.c.number.desc()).limit(1)
+        latest: str | None = self._database.value(statement)
+        return latest
+
+    def state(self, identity: str) -> RequestState:
+        """Return the state of a request; a killed one is still `running`. Raises `UsageError`."""
+        with self._database.reading() as connection:
+            return state(connection, identity)
+
+    def kinds(self, identities: Iterable[str]) -> dict[str, RequestKind]:
+        """Return what those of the requests are that are recorded, by id."""
+        rows = self._database.rows_with(select(request.c.id, request.c.kind), request.c.id, identities)
+        return {row.id: row.kind for row in rows}
+
+    def cancel(self, identity: str) -> None:
+        """Ask the process that works on a request to stop; raises `UsageError`."""
+        self._set(identity, {"cancelled": True})
+
+    def is_cancelled(self, identity: str) -> bool:
+        """Whether a cancellation was requested since the request last ended; raises `UsageError`."""
+        with self._database.reading() as connection:
+            return bool(_column(connection, identity, request.c.cancelled))
+
+    def end(self, identity: str, state: RequestState) -> None:
+        """Set the state of a request at its end, or `running` when it continues, and clear its cancellation.
+
+        Raises `UsageError`.
+        """
+        ended = None if state in OPEN_STATES else time.time()
+        self._set(identity, {"state": state, "reason": "", "cancelled": False, "ended": ended})
+
+    def _set(self, identity: str, values: Mapping[str, Any]) -> None:
+        with self._database.writing() as connection:
+            if connection.execute(update(request).where(request.c.id == identity).values(**values)).rowcount == 0:
+                raise _unknown(identity)
+
+    def record_platform(self, platform: Platform) -> None:
+        """Record a machine and the state that it is in, to which its trials refer by `Platform.facts_digest`."""
+        with self._database.writing(is_change=False) as connection:
+            keep_platform(connection, platform)
+
+    def platforms(self) -> list[Platform]:
+        """Return the machines that are recorded, each with its newest facts, the newest first."""
+        statement = _WITH_FACTS.order_by(platform_facts.c.first_seen.desc(), platform.c.fingerprint)
+        newest: dict[str, Platform] = {}
+        for row in self._database.rows(statement):
+            if row.fingerprint not in newest:
+                # A damaged row of facts leaves those before it.
+                with contextlib.suppress(UnreadableRecord):
+                    newest[row.fingerprint] = _platform(row)
+        return list(newest.values())

@@ -19,7 +19,7 @@ from zerolap.records import (
     read_stored_job,
 )
 from zerolap.store import trials
-from zerolap.store.database import Database, begins_with, has_text
+from zerolap.store.database import Records, begins_with, has_text
 from zerolap.store.documents import Kind, StoredRow, short_row
 from zerolap.store.recorded_requests import RequestInShort, read_facts, request_in_short
 from zerolap.store.tables import case_result, document, job, platform, request, revision, revision_build, trial
@@ -101,11 +101,8 @@ class TrialRecord:
     log: str | None
 
 
-class RequestListing:
+class RequestListing(Records):
     """Reads of comparisons and runs in parts; its methods may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def page(self, wanted: RequestFilter, limit: int, before: int | None = None) -> RequestPage:
         """Return the newest requests, or those older than the one of a number; a few thousand are searched at once."""
@@ -114,8 +111,7 @@ class RequestListing:
 
     def platforms(self) -> list[str]:
         """Return the names that requests can be filtered by: of platforms of a fleet and of machines."""
-        with self._database.reading() as connection:
-            return sorted(set(connection.execute(select(platform.c.name).distinct()).scalars()))
+        return sorted(set(self._database.values(select(platform.c.name).distinct())))
 
     def comparisons_with_head(self, commit: str, limit: int) -> list[str]:
         """Return the newest measured comparisons whose head is a build of a commit, by their ids."""
@@ -127,17 +123,11 @@ class RequestListing:
             .order_by(document.c.number.desc())
             .limit(limit)
         )
-        with self._database.reading() as connection:
-            return list(connection.execute(statement).scalars())
+        return self._database.values(statement)
 
     def revisions(self, commits: Collection[str]) -> list[Revision]:
         """Return what is recorded of commits, without their parents, in each repository that has them."""
-        named: list[Revision] = []
-        for first in range(0, len(commits), READ_AT_ONCE):
-            is_meant = revision.c.commit.in_(sorted(commits)[first : first + READ_AT_ONCE])
-            with self._database.reading() as connection:
-                named += map(_revision, connection.execute(select(revision).where(is_meant)))
-        return named
+        return list(map(_revision, self._database.rows_with(select(revision), revision.c.commit, commits)))
 
     def revisions_named(self, begin: str, limit: int) -> list[Revision]:
         """Return the newest commits whose ids begin so, without their parents."""
@@ -152,8 +142,7 @@ class RequestListing:
 
     def _revisions(self, is_meant: ColumnElement[bool], limit: int) -> list[Revision]:
         statement = select(revision).where(is_meant).order_by(revision.c.time.desc()).limit(limit)
-        with self._database.reading() as connection:
-            return list(map(_revision, connection.execute(statement)))
+        return list(map(_revision, self._database.rows(statement)))
 
     def cases_named(self, text: str, limit: int) -> dict[str, str]:
         """Return the newest result with each case whose name has a text, of the last results, by case."""
@@ -165,33 +154,28 @@ class RequestListing:
             .where(has_text(case_result.c.case, text))
             .order_by(newest.c.number, case_result.c.case)
         )
-        with self._database.reading() as connection:
-            results = {row.case: row.id for row in connection.execute(statement)}
+        results = {row.case: row.id for row in self._database.rows(statement)}
         return {name: results[name] for name in sorted(results)[:limit]}
 
     def case_documents(self, identity: str) -> list[tuple[str, str]]:
         """Return the names and documents of all cases of a comparison or run, in order."""
         statement = select(case_result.c.case, case_result.c.document).where(case_result.c.document_id == identity)
-        with self._database.reading() as connection:
-            return [(row.case, row.document) for row in connection.execute(statement.order_by(case_result.c.position))]
+        return [(row.case, row.document) for row in self._database.rows(statement.order_by(case_result.c.position))]
 
     def case_document(self, identity: str, name: str) -> str | None:
         """Return the document of one case."""
         is_meant = (case_result.c.document_id == identity, case_result.c.case == name)
-        with self._database.reading() as connection:
-            found: str | None = connection.execute(select(case_result.c.document).where(*is_meant)).scalar()
+        found: str | None = self._database.value(select(case_result.c.document).where(*is_meant))
         return found
 
     def request_document(self, identity: str) -> str | None:
         """Return a request as it was asked for, as JSON."""
-        with self._database.reading() as connection:
-            found: str | None = connection.execute(select(request.c.document).where(request.c.id == identity)).scalar()
+        found: str | None = self._database.value(select(request.c.document).where(request.c.id == identity))
         return found
 
     def resolved_document(self, identity: str) -> str | None:
         """Return a request as it was carried out, as JSON: the builds and cases of it that were possible."""
-        with self._database.reading() as connection:
-            found: str | None = connection.execute(select(request.c.resolved).where(request.c.id == identity)).scalar()
+        found: str | None = self._database.value(select(request.c.resolved).where(request.c.id == identity))
         return found
 
     def measured_cases(self, identity: str) -> set[str]:
@@ -236,9 +220,7 @@ def _revision(row: Row[Any]) -> Revision:
 
 def _page(connection: Connection, wanted: RequestFilter, limit: int, before: int | None) -> RequestPage:
     taken: list[ListedRequest] = []
-    newest = (
-        before if before is not None else (connection.execute(select(func.max(request.c.number))).scalar() or 0) + 1
-    )
+    newest = _newest(connection) + 1 if before is None else before
     oldest = max(newest - _most_searched(wanted), 0)
     last = newest
     for listed in _listed(connection, wanted, newest, oldest):

@@ -3,8 +3,9 @@
 import contextlib
 import json
 import re
+import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -13,6 +14,8 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, delete, select, update
 
 from zerolap.records import BuildSpec, Side, UnreadableRecord, read_stored
+from zerolap.store.blobs import StoredBlob
+from zerolap.store.database import RecordsWithBlobs
 from zerolap.store.recorded_requests import OPEN_STATES
 from zerolap.store.tables import artifact, job, kept_history, kept_work, request, sweep, trial, trigger
 from zerolap.store.triggers import read_request_ids
@@ -146,39 +149,10 @@ def _oldest_kept(retention: Retention, now: float) -> str | None:
     return datetime.fromtimestamp(now - retention.seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def remove_sweeps(connection: Connection, identities: Collection[str]) -> None:
-    """Remove sweeps of snapshots with their requests."""
-    connection.execute(delete(request).where(request.c.id.in_(list(identities))))
-    connection.execute(delete(sweep).where(sweep.c.id.in_(list(identities))))
-
-
 def remove_history(connection: Connection, outlived: OutlivedHistory) -> None:
     """Remove a published history with all that belongs to it, unless it was judged again meanwhile."""
     is_meant = (kept_history.c.number == outlived.number, kept_history.c.created == outlived.created)
     connection.execute(delete(kept_history).where(*is_meant))
-
-
-def all_ids(connection: Connection) -> list[str]:
-    """Return the ids of all requests."""
-    return list(connection.execute(select(request.c.id)).scalars())
-
-
-def packed_builds(connection: Connection) -> list[tuple[str, str, str]]:
-    """Return the packed builds: the digest of the build, its builder, the digest of the blob."""
-    rows = connection.execute(select(artifact).where(artifact.c.blob.is_not(None)))
-    return [(row.build, row.builder, row.blob) for row in rows]
-
-
-def remove_artifacts(connection: Connection, artifacts: Iterable[tuple[str, str]]) -> None:
-    """Remove builds of builders, which are built again where they are needed."""
-    for build, builder in artifacts:
-        connection.execute(delete(artifact).where(artifact.c.build == build, artifact.c.builder == builder))
-
-
-def ended_requests(connection: Connection) -> list[str]:
-    """Return the ids of all requests that have ended, the oldest first."""
-    statement = select(request.c.id).where(request.c.state.not_in(OPEN_STATES)).order_by(request.c.number)
-    return list(connection.execute(statement).scalars())
 
 
 def remove(connection: Connection, identities: Collection[str]) -> None:
@@ -227,8 +201,7 @@ def referenced_blobs(connection: Connection) -> set[str]:
     return {digest for digest in digests if digest is not None}
 
 
-def open_builds(connection: Connection) -> set[str]:
-    """Return the digests of the builds of requests that have not ended."""
+def _open_builds(connection: Connection) -> set[str]:
     statement = select(request.c.resolved).where(request.c.state.in_(OPEN_STATES), request.c.resolved.is_not(None))
     digests: set[str] = set()
     for text in connection.execute(statement).scalars():
@@ -250,3 +223,91 @@ def _archives(document: str | None) -> Iterator[str]:
     except (ValueError, AttributeError, RecursionError):
         # What is left of a damaged document may still name its sources.
         yield from re.findall(DIGEST, document or "")
+
+
+class RetentionRecords(RecordsWithBlobs):
+    """Removes what is not kept."""
+
+    def prune(self, retention: Retention, *, dry_run: bool = False) -> Removal:
+        """Remove results, sweeps and histories that are not kept, and blobs to which nothing refers.
+
+        With `dry_run` it only returns them. What a kept result refers to stays. Raises `EnvironmentMissing`.
+        """
+        now = time.time()
+        blobs = {blob.digest: blob for blob in self.blobs.stored()}
+        with self._database.reading() as connection:
+            all_ids = list(connection.execute(select(request.c.id)).scalars())
+            gone = outlived(connection, retention, now)
+            gone += _beyond_bytes(connection, retention, blobs, set(all_ids).difference(gone))
+            histories = outlived_histories(connection, retention, now)
+            sweeps = outlived_sweeps(connection, retention, now)
+            removed = {*gone, *sweeps}
+            kept = {blob for each in all_ids if each not in removed for blob in blobs_of(connection, each)}
+            of_sweeps = connection.execute(select(sweep.c.id, sweep.c.blob))
+            kept.update(row.blob for row in of_sweeps if row.id not in sweeps)
+            needed, artifacts = _open_builds(connection), []
+            for packed in connection.execute(select(artifact).where(artifact.c.blob.is_not(None))):
+                used = blobs[packed.blob].stored if packed.blob in blobs else now
+                if packed.build in needed or used > now - retention.build_seconds:
+                    kept.add(packed.blob)
+                else:
+                    artifacts.append((packed.build, packed.builder))
+        old = now - GRACE_SECONDS
+        superfluous = [blob for digest, blob in blobs.items() if digest not in kept and blob.stored < old]
+        blob_bytes = sum(blob.size_bytes for blob in superfluous)
+        if not dry_run:
+            self._remove(gone, histories, sweeps, artifacts)
+            # Rows that were recorded meanwhile may refer to old blobs.
+            with self._database.reading() as connection:
+                still_referenced = referenced_blobs(connection)
+            for blob in superfluous:
+                if blob.digest not in still_referenced:
+                    self.blobs.remove(blob.digest)
+        return Removal(gone, len(histories), len(superfluous), blob_bytes, sweeps)
+
+    def _remove(
+        self,
+        requests: Sequence[str],
+        histories: Iterable[OutlivedHistory],
+        sweeps: Sequence[str],
+        artifacts: Iterable[tuple[str, str]],
+    ) -> None:
+        for first in range(0, len(requests), ROWS_AT_ONCE):
+            with self._database.writing() as connection:
+                remove(connection, requests[first : first + ROWS_AT_ONCE])
+        for history in histories:
+            with self._database.writing() as connection:
+                remove_history(connection, history)
+        with self._database.writing() as connection:
+            for table in (request, sweep):
+                connection.execute(delete(table).where(table.c.id.in_(sweeps)))
+            for build, builder in artifacts:
+                connection.execute(delete(artifact).where(artifact.c.build == build, artifact.c.builder == builder))
+            remove_unused_work(connection)
+
+    def open_builds(self) -> set[str]:
+        """Return the digests of the builds of requests that have not ended."""
+        with self._database.reading() as connection:
+            return _open_builds(connection)
+
+
+def _beyond_bytes(
+    connection: Connection, retention: Retention, blobs: Mapping[str, StoredBlob], kept: Collection[str]
+) -> list[str]:
+    """Return the oldest ended of the kept requests without which blobs that are referred to have few enough bytes."""
+    if retention.blob_bytes is None:
+        return []
+    by_request = {identity: blobs_of(connection, identity) for identity in kept}
+    users = Counter(digest for digests in by_request.values() for digest in digests)
+    left = sum(blobs[digest].size_bytes for digest in users if digest in blobs)
+    beyond: list[str] = []
+    ended = select(request.c.id).where(request.c.state.not_in(OPEN_STATES)).order_by(request.c.number)
+    for identity in connection.execute(ended).scalars().all():
+        if left <= retention.blob_bytes:
+            break
+        if identity in by_request:
+            beyond.append(identity)
+            users.subtract(by_request[identity])
+            unused = (digest for digest in by_request[identity] if not users[digest] and digest in blobs)
+            left -= sum(blobs[digest].size_bytes for digest in unused)
+    return beyond

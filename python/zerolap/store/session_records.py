@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import delete, insert, select
 
-from zerolap.store.database import Database
+from zerolap.store.database import Records
 from zerolap.store.tables import session
 
 MOST_SESSIONS: Final = 10_000
@@ -28,11 +28,8 @@ class StoredSession:
     expires: float
 
 
-class SessionRecords:
+class SessionRecords(Records):
     """The sessions of a lab; its methods may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, new: StoredSession) -> None:
         """Record a session; those that have expired, and the oldest beyond 10,000, are removed."""
@@ -45,15 +42,13 @@ class SessionRecords:
     def session(self, digest: str) -> StoredSession | None:
         """Return the session with that digest, none where there is none or it has expired."""
         is_meant = (session.c.digest == digest, session.c.expires >= time.time())
-        with self._database.reading() as connection:
-            row = connection.execute(select(session).where(*is_meant)).first()
+        row = self._database.first(select(session).where(*is_meant))
         return None if row is None else StoredSession(**row._mapping)
 
     def digests(self) -> set[str]:
         """Return the digests of all sessions that have not expired."""
         statement = select(session.c.digest).where(session.c.expires >= time.time())
-        with self._database.reading() as connection:
-            return set(connection.execute(statement).scalars())
+        return set(self._database.values(statement))
 
     def remove(self, digest: str) -> None:
         """End a session."""

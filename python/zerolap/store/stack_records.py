@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from sqlalchemy import exists, func, or_, select
 
 from zerolap.records import BASE, HEAD, NamedLines, RunCase, Side, read_stored
-from zerolap.store.database import Database
+from zerolap.store.database import Records
 from zerolap.store.tables import case_result, document, finding, job, platform, request, trial, verdict
 
 StackEngine: TypeAlias = Literal["sampled", "traced"]
@@ -45,14 +45,11 @@ class TimedCost:
     high: float = 0.0
 
 
-class StackRecords:
+class StackRecords(Records):
     """Reads what there is of stacks; the stacks themselves are blobs.
 
     Those of the engine `sampled` are of the time on the processor, those of `traced` of the time off it.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def newest(
         self, limit: int, of_platform: str | None = None, engine: StackEngine = "sampled"
@@ -95,8 +92,7 @@ class StackRecords:
             .where(trial.c.request_id.in_(list(results)), job.c.engine == engine)
             .order_by(trial.c.id)
         )
-        with self._database.reading() as connection:
-            return [SampledTrial(*row) for row in connection.execute(statement)]
+        return [SampledTrial(*row) for row in self._database.rows(statement)]
 
     def costs(self, results: Sequence[str]) -> dict[tuple[str, str], TimedCost]:
         """Return what a request costs by result and case; cases that were not timed or are not valid are left out."""
@@ -137,18 +133,17 @@ class StackRecords:
             .limit(limit)
         )
         lines: list[NamedLines] = []
-        with self._database.reading() as connection:
-            for row in connection.execute(statement):
-                for stated in json.loads(row.document).get("findings", ()):
-                    if stated.get("function") and stated.get("lines"):
-                        numbers = tuple(stated["lines"])
-                        lines.append(
-                            NamedLines(
-                                case=row.case,
-                                function=stated["function"],
-                                file=stated["file"],
-                                lines=numbers,
-                                text=stated["text"],
-                            )
+        for row in self._database.rows(statement):
+            for stated in json.loads(row.document).get("findings", ()):
+                if stated.get("function") and stated.get("lines"):
+                    numbers = tuple(stated["lines"])
+                    lines.append(
+                        NamedLines(
+                            case=row.case,
+                            function=stated["function"],
+                            file=stated["file"],
+                            lines=numbers,
+                            text=stated["text"],
                         )
+                    )
         return lines[:limit]

@@ -124,14 +124,12 @@ def _of_postgresql(fault: DBAPIError, address: str) -> EnvironmentMissing | None
         return EnvironmentMissing(message.format(address=address, reason=reason), hint=hint)
     # Class 08: connections; 28: authorization; 3D: database name; 57P: starting or stopping. psycopg sets no code if it
     # cannot connect.
-    if not (state or "08").startswith(("08", "28", "3D", "57P")) or not _is_operational(fault):
+    if not (state or "08").startswith(("08", "28", "3D", "57P")) or not any(
+        kind.__name__ == "OperationalError" for kind in type(fault.orig).__mro__
+    ):
         return None
     hint = next((hint for word, hint in _CONNECTION_HINTS if word in reason), _SERVER_HINT)
     return EnvironmentMissing(f"no connection to the store {address}: {reason}", hint=hint)
-
-
-def _is_operational(fault: DBAPIError) -> bool:
-    return any(kind.__name__ == "OperationalError" for kind in type(fault.orig).__mro__)
 
 
 def _of_system(fault: OSError, address: str) -> EnvironmentMissing:

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from zerolap.records import SnapshotReport, SweepReport, UnreadableRecord, UsageError, read_stored_sweep
-from zerolap.store.blobs import Blobs
-from zerolap.store.database import Database, begins_with, insert_of
+from zerolap.store.database import RecordsWithBlobs, begins_with, upsert
 from zerolap.store.documents import as_json
 from zerolap.store.recorded_requests import LATEST, find, keep_platform
 from zerolap.store.tables import request, sweep
@@ -30,16 +29,12 @@ class StoredSweep:
     unreadable: str = ""
 
 
-class SweepRecords:
+class SweepRecords(RecordsWithBlobs):
     """Sweeps that have ended; its methods may be called from any thread, and raise as those of the store."""
-
-    def __init__(self, database: Database, blobs: Blobs) -> None:
-        self._database = database
-        self._blobs = blobs
 
     def record(self, report: SweepReport) -> None:
         """Record the document of a sweep, replacing the one of its id."""
-        blob = self._blobs.put(as_json(report).encode())
+        blob = self.blobs.put(as_json(report).encode())
         columns = {
             "id": report.id,
             "created": report.created,
@@ -49,8 +44,7 @@ class SweepRecords:
         }
         with self._database.writing() as connection:
             keep_platform(connection, report.platform)
-            statement = insert_of(connection, sweep).values(**columns)
-            connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=columns))
+            upsert(connection, sweep, ["id"], [columns])
 
     def report(self, wanted: str) -> SweepReport:
         """Return the sweep with that id, the unique beginning of an id, or `latest`.
@@ -64,7 +58,7 @@ class SweepRecords:
             )
         with self._database.reading() as connection:
             row = find(connection, sweep, wanted, NOUN)
-        return read_stored_sweep(self._blobs.get(row.blob).decode(), row.id)
+        return read_stored_sweep(self.blobs.get(row.blob).decode(), row.id)
 
     def unfinished(self, wanted: str) -> str | None:
         """Return the id of the request, of which it is the unique beginning, for a sweep that is not done."""
@@ -72,27 +66,19 @@ class SweepRecords:
             return None
         is_meant = (request.c.kind == "snapshot", begins_with(request.c.id, wanted))
         joined = select(request.c.id).join(sweep, sweep.c.id == request.c.id, isouter=True)
-        with self._database.reading() as connection:
-            ids = list(connection.execute(joined.where(*is_meant, sweep.c.id.is_(None)).limit(2)).scalars())
+        ids = self._database.values(joined.where(*is_meant, sweep.c.id.is_(None)).limit(2))
         return ids[0] if len(ids) == 1 else None
 
     def has(self, identity: str) -> bool:
         """Whether there is a sweep with exactly that id."""
-        with self._database.reading() as connection:
-            return connection.execute(select(sweep.c.id).where(sweep.c.id == identity)).first() is not None
+        return self._database.first(select(sweep.c.id).where(sweep.c.id == identity)) is not None
 
     def newest(self, limit: int, before: int | None = None) -> Sequence[StoredSweep]:
         """Return the newest sweeps, or those older than the one of a number, the newest first."""
         statement = select(sweep).order_by(sweep.c.number.desc()).limit(limit)
         if before is not None:
             statement = statement.where(sweep.c.number < before)
-        with self._database.reading() as connection:
-            return [_stored(row) for row in connection.execute(statement)]
-
-
-def blobs_of_sweeps(connection: Connection) -> dict[str, str]:
-    """Return the digest of the blob of each sweep, by id."""
-    return {row.id: row.blob for row in connection.execute(select(sweep.c.id, sweep.c.blob))}
+        return [_stored(row) for row in self._database.rows(statement)]
 
 
 def _in_short(report: SweepReport) -> SweepReport:

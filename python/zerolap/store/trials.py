@@ -1,7 +1,7 @@
 """Builds, jobs and their outcomes; each row is written once, and recording it again changes nothing."""
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from zerolap.records import (
     Amounts,
     Build,
     BuildJob,
+    Event,
     GivenJob,
     JobFailed,
     JobFinished,
@@ -32,8 +33,8 @@ from zerolap.records import (
     read_stored_job,
     revision_of,
 )
-from zerolap.store.database import insert_new
-from zerolap.store.recorded_requests import keep_revision
+from zerolap.store.database import RecordsWithBlobs, insert_new
+from zerolap.store.recorded_requests import keep_revision, require
 from zerolap.store.tables import build, job, metric, request, revision_build, series, trial
 
 MEASURED_COLUMNS = (
@@ -78,28 +79,6 @@ class NumberedTrial:
     trial: Trial
     measurement: Measurement | None
     unreadable: str = ""
-
-
-def keep_build(connection: Connection, new_build: Build, source: Source | None) -> None:
-    """Write a build, and its relation to the commit that it was built from."""
-    values = {**new_build.model_dump(exclude={"arguments"}), "arguments": json.dumps(new_build.arguments)}
-    connection.execute(insert_new(connection, build).values(**values))
-    revision = None if source is None else revision_of(source)
-    if revision is not None:
-        keep_revision(connection, revision)
-        connection.execute(
-            insert_new(connection, revision_build).values(
-                repository=revision.repository, commit=revision.commit, build=new_build.build
-            )
-        )
-
-
-def read_build(connection: Connection, digest: str) -> Build | None:
-    """Return the build with that digest."""
-    row = connection.execute(select(build).where(build.c.build == digest)).first()
-    if row is None:
-        return None
-    return read_stored(Build, {**row._mapping, "arguments": json.loads(row.arguments)}, f"the build {digest}")
 
 
 def keep_jobs(connection: Connection, new_jobs: Sequence[GivenJob]) -> None:
@@ -202,41 +181,12 @@ def keep_finishes(connection: Connection, finished: Sequence[JobFinished]) -> No
         connection.execute(statement.values(finished=bindparam("finished")), rows)
 
 
-def read_jobs(connection: Connection, identity: str, details_of: Callable[[str], str]) -> list[RecordedJob]:
-    """Return the builds and trials of a request in the order of recording; `details_of` reads a blob by its digest."""
-    measured: dict[str, dict[int, dict[Side, Measurement]]] = {}
-    for row, measurement in _measurements(connection, trial.c.request_id == identity):
-        measured.setdefault(row.job_id, {}).setdefault(row.block, {})[row.side] = measurement
-    statement = select(job).where(job.c.request_id == identity, job.c.kind != "load").order_by(job.c.number)
-    recorded = []
-    for row in connection.execute(statement):
-        events: list[TrialDone | JobFailed | JobFinished] = [
-            TrialDone(job=row.id, block=block, measurements=sides) for block, sides in measured.get(row.id, {}).items()
-        ]
-        if row.failure is not None:
-            details = "" if row.log is None else details_of(row.log)
-            failed = read_stored(JobFailed, row.failure, f"the failure of the job {row.id}")
-            events.append(failed.model_copy(update={"details": details}))
-        if row.finished is not None:
-            events.append(read_stored(JobFinished, row.finished, f"the end of the job {row.id}"))
-        recorded.append(RecordedJob(read_stored_job(row.document, row.id), tuple(events)))
-    return recorded
-
-
-def read_trials_of_job(connection: Connection, identity: str) -> tuple[TrialDone, ...]:
-    """Return the completed trials of a job, a `TrialDone` for each block, in the order of recording."""
-    measured: dict[int, dict[Side, Measurement]] = {}
-    for row, measurement in _measurements(connection, trial.c.job_id == identity):
-        measured.setdefault(row.block, {})[row.side] = measurement
-    return tuple(TrialDone(job=identity, block=block, measurements=sides) for block, sides in measured.items())
-
-
-def read_measurements(connection: Connection, identity: str) -> list[tuple[Trial, Measurement]]:
-    """Return the completed trials of a request, in the order of recording."""
-    return [
-        (_trial_of(row.job_id, row, row.side, row.block), measurement)
-        for row, measurement in _measurements(connection, trial.c.request_id == identity)
-    ]
+def read_trials(connection: Connection, chosen: ColumnElement[bool]) -> list[TrialDone]:
+    """Return the chosen trials, a `TrialDone` for each block of a job, in the order of recording."""
+    measured: dict[tuple[str, int], dict[Side, Measurement]] = {}
+    for row, values in _rows(connection, chosen):
+        measured.setdefault((row.job_id, row.block), {})[row.side] = _measurement_of(row, values)
+    return [TrialDone(job=identity, block=block, measurements=sides) for (identity, block), sides in measured.items()]
 
 
 def read_numbered(connection: Connection, chosen: ColumnElement[bool]) -> list[NumberedTrial]:
@@ -249,18 +199,6 @@ def read_numbered(connection: Connection, chosen: ColumnElement[bool]) -> list[N
         except UnreadableRecord as fault:
             numbered.append(NumberedTrial(row.id, of_row, None, fault.message))
     return numbered
-
-
-def read_failures(connection: Connection, identity: str) -> list[FailedTrial]:
-    """Return the failures of a request's jobs, in the order of the jobs."""
-    statement = select(job).where(job.c.request_id == identity, job.c.failure.is_not(None)).order_by(job.c.number)
-    failures = []
-    for row in connection.execute(statement):
-        failed = read_stored(JobFailed, row.failure, f"the failure of the job {row.id}")
-        block = -1 if failed.block is None else failed.block
-        failed_trial = _trial_of(row.id, row, failed.side or "", block)
-        failures.append(FailedTrial(failed_trial, failed.reason, row.log, failed.hint, failed.refused))
-    return failures
 
 
 @dataclass(frozen=True)
@@ -354,11 +292,6 @@ def _trial_columns(trials_job: TrialsJob, side: Side, block: int, measurement: M
     }
 
 
-def _measurements(connection: Connection, chosen: ColumnElement[bool]) -> list[tuple[Row[Any], Measurement]]:
-    """Return the rows of the chosen trials, with columns of their jobs, and their measurements."""
-    return [(row, _measurement_of(row, values)) for row, values in _rows(connection, chosen)]
-
-
 def _rows(connection: Connection, chosen: ColumnElement[bool]) -> list[tuple[Row[Any], dict[str, float]]]:
     """Return the rows of the chosen trials, with columns of their jobs, and the values of their metrics."""
     values: dict[int, dict[str, float]] = {}
@@ -394,3 +327,97 @@ def _keep_outcome(connection: Connection, identity: str, column: Any, values: Ma
     written = connection.execute(update(job).where(job.c.id == identity, column.is_(None)).values(**values))
     if written.rowcount == 0 and connection.execute(select(job.c.id).where(job.c.id == identity)).first() is None:
         raise UsageError(f"the store holds no job {identity!r}")
+
+
+class TrialRecords(RecordsWithBlobs):
+    """Builds, jobs and trials; recording one again changes nothing."""
+
+    def record_build(self, new: Build, source: Source | None = None) -> None:
+        """Record a build and, if its source is a commit, the relation of the commit to the build."""
+        revision = None if source is None else revision_of(source)
+        columns = {**new.model_dump(), "arguments": json.dumps(new.arguments)}
+        with self._database.writing() as connection:
+            connection.execute(insert_new(connection, build).values(**columns))
+            if revision is not None:
+                keep_revision(connection, revision)
+                key = {"repository": revision.repository, "commit": revision.commit}
+                connection.execute(insert_new(connection, revision_build).values(**key, build=new.build))
+
+    def build(self, digest: str) -> Build | None:
+        """Return the build with that digest."""
+        row = self._database.first(select(build).where(build.c.build == digest))
+        if row is None:
+            return None
+        return read_stored(Build, {**row._mapping, "arguments": json.loads(row.arguments)}, f"the build {digest}")
+
+    def record_job(self, job: GivenJob) -> None:
+        """Record a job; raises `UsageError` for an unknown request."""
+        with self._database.writing() as connection:
+            keep_jobs(connection, [job])
+
+    def record(self, job: TrialsJob | BuildJob, event: Event) -> None:
+        """Record the trials, the failure or the end that an event of a job reports; other events are ignored.
+
+        The trials of an event are recorded together; none of them is if one exists already. Raises `UsageError` for a
+        job that was not recorded.
+        """
+        if isinstance(event, TrialDone):
+            if not isinstance(job, TrialsJob):
+                raise ValueError(f"{job.id} is a build, which has no trials")
+            with self._database.writing() as connection:
+                keep_trials(connection, [(job, event)])
+        elif isinstance(event, JobFailed):
+            log = self.blobs.put(event.details.encode()) if event.details else None
+            with self._database.writing() as connection:
+                keep_failure(connection, job.id, event, log)
+        elif isinstance(event, JobFinished):
+            with self._database.writing() as connection:
+                keep_finish(connection, job.id, event)
+
+    def jobs(self, identity: str) -> list[RecordedJob]:
+        """Return the builds and trials of a request with their recorded events, in the order of recording.
+
+        Raises `UsageError`, and `BlobDamaged` if the details of a failure cannot be read.
+        """
+        statement = select(job).where(job.c.request_id == identity, job.c.kind != "load").order_by(job.c.number)
+        with self._database.reading() as connection:
+            require(connection, identity)
+            done: dict[str, list[TrialDone]] = {}
+            for trials_done in read_trials(connection, trial.c.request_id == identity):
+                done.setdefault(trials_done.job, []).append(trials_done)
+            rows = connection.execute(statement).all()
+        return [self._recorded(row, done.get(row.id, [])) for row in rows]
+
+    def _recorded(self, row: Row[Any], done: Sequence[TrialDone]) -> RecordedJob:
+        events: list[TrialDone | JobFailed | JobFinished] = [*done]
+        if row.failure is not None:
+            details = "" if row.log is None else self.blobs.get(row.log).decode()
+            failed = read_stored(JobFailed, row.failure, f"the failure of the job {row.id}")
+            events.append(failed.model_copy(update={"details": details}))
+        if row.finished is not None:
+            events.append(read_stored(JobFinished, row.finished, f"the end of the job {row.id}"))
+        return RecordedJob(read_stored_job(row.document, row.id), tuple(events))
+
+    def measurements(self, identity: str) -> list[tuple[Trial, Measurement]]:
+        """Return the trials of a comparison or run that were carried out, in the order of recording.
+
+        Raises `UsageError`.
+        """
+        with self._database.reading() as connection:
+            require(connection, identity)
+            rows = _rows(connection, trial.c.request_id == identity)
+        return [(_trial_of(row.job_id, row, row.side, row.block), _measurement_of(row, values)) for row, values in rows]
+
+    def failures(self, identity: str) -> list[FailedTrial]:
+        """Return the failures of the jobs of a comparison or run, in the order of the jobs; raises `UsageError`."""
+        statement = select(job).where(job.c.request_id == identity, job.c.failure.is_not(None)).order_by(job.c.number)
+        with self._database.reading() as connection:
+            require(connection, identity)
+            rows = connection.execute(statement).all()
+        failures = []
+        for row in rows:
+            failed = read_stored(JobFailed, row.failure, f"the failure of the job {row.id}")
+            block = -1 if failed.block is None else failed.block
+            failed_trial = _trial_of(row.id, row, failed.side or "", block)
+            failures.append(FailedTrial(failed_trial, failed.reason, row.log, failed.hint, failed.refused))
+        return failures

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, case, delete, func, or_, select, update
 
 from zerolap.records import Request, read_stored
 from zerolap.store import recorded_requests as requests
-from zerolap.store.database import Database, insert_new, insert_of
+from zerolap.store.database import Records, insert_new, insert_of, storable, upsert
 from zerolap.store.tables import acknowledgement, api_token, delivery, post, trigger, watched_ref
 
 TriggerState: TypeAlias = Literal["waiting", "working", "done", "refused", "failed"]
@@ -119,19 +119,15 @@ class TriggerBacklog:
     last_failed_created: float | None
 
 
-class TriggerRecords:
+class TriggerRecords(Records):
     """The tables of triggers; its methods may be called from any thread, and raise as those of `Store`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     # Deliveries and triggers.
 
     def knows(self, identity: str, digest: str) -> bool:
         """Whether a delivery of that id, or of a body of that digest, was accepted."""
         statement = select(delivery.c.id).where(or_(delivery.c.id == identity, delivery.c.digest == digest))
-        with self._database.reading() as connection:
-            return connection.execute(statement.limit(1)).first() is not None
+        return self._database.first(statement.limit(1)) is not None
 
     def add(self, new: StoredTrigger, of_delivery: StoredDelivery | None = None) -> bool:
         """Record a trigger together with the delivery that it came with.
@@ -144,15 +140,13 @@ class TriggerRecords:
 
     def with_id(self, identity: str) -> StoredTrigger | None:
         """Return the trigger with that id."""
-        with self._database.reading() as connection:
-            row = connection.execute(select(trigger).where(trigger.c.id == identity)).first()
+        row = self._database.first(select(trigger).where(trigger.c.id == identity))
         return None if row is None else _trigger(row)
 
     def in_state(self, state: TriggerState) -> list[StoredTrigger]:
         """Return the triggers in a state, in the order of recording."""
         statement = select(trigger).where(trigger.c.state == state).order_by(trigger.c.number)
-        with self._database.reading() as connection:
-            return [_trigger(row) for row in connection.execute(statement)]
+        return [_trigger(row) for row in self._database.rows(statement)]
 
     def begin(self, identity: str) -> int:
         """Count that work on a trigger begins, and return how often it has begun without an end."""
@@ -171,7 +165,7 @@ class TriggerRecords:
         Returns false, and changes nothing, if it has ended already.
         """
         ids = json.dumps([request.id for request in asked])
-        values = {"state": state, "reason": _storable(reason), "requests": ids, "tries": 0}
+        values = {"state": state, "reason": storable(reason), "requests": ids, "tries": 0}
         is_meant = (trigger.c.id == identity, trigger.c.state == "waiting")
         with self._database.writing() as connection:
             if connection.execute(update(trigger).where(*is_meant).values(**values)).rowcount == 0:
@@ -189,8 +183,7 @@ class TriggerRecords:
             statement = statement.where(trigger.c.kind.in_(list(kinds)))
         if states:
             statement = statement.where(trigger.c.state.in_(list(states)))
-        with self._database.reading() as connection:
-            return [_trigger(row) for row in connection.execute(statement.limit(limit))]
+        return [_trigger(row) for row in self._database.rows(statement.limit(limit))]
 
     def listed(
         self,
@@ -223,26 +216,22 @@ class TriggerRecords:
             statement = statement.where(trigger.c.subject.endswith(f"#{pull_request}"), ~is_branch)
         if identity is not None:
             statement = statement.where(trigger.c.id == identity)
-        with self._database.reading() as connection:
-            return [_trigger(row) for row in connection.execute(statement)]
+        return [_trigger(row) for row in self._database.rows(statement)]
 
     def counts(self) -> dict[TriggerState, int]:
         """Return how many triggers there are, by their state."""
         statement = select(trigger.c.state, func.count().label("triggers")).group_by(trigger.c.state)
-        with self._database.reading() as connection:
-            return {row.state: row.triggers for row in connection.execute(statement)}
+        return {row.state: row.triggers for row in self._database.rows(statement)}
 
     def repositories(self, limit: int) -> list[str]:
         """Return the repositories of triggers, by name."""
         statement = select(trigger.c.repository).distinct().order_by(trigger.c.repository).limit(limit)
-        with self._database.reading() as connection:
-            return list(connection.execute(statement).scalars())
+        return self._database.values(statement)
 
     def subjects(self, kind: str, since: float) -> list[str]:
         """Return the subjects of the triggers of a kind that were recorded since a time."""
         statement = select(trigger.c.subject).where(trigger.c.kind == kind, trigger.c.created >= since).distinct()
-        with self._database.reading() as connection:
-            return sorted(connection.execute(statement).scalars())
+        return sorted(self._database.values(statement))
 
     def count_of_actor(self, actor: str, kinds: Sequence[str], since: float) -> int:
         """Return how many triggers of these kinds a person has caused since a time; refused ones count too."""
@@ -265,21 +254,15 @@ class TriggerRecords:
 
     def acknowledge(self, new: StoredAcknowledgement) -> None:
         """Record an acknowledgement; one of the same subject, head and case is replaced."""
-        key = {"subject": new.subject, "head": new.head, "case": new.case or ""}
-        values = {
-            "repository": new.repository,
-            "actor": new.actor,
-            "reason": _storable(new.reason),
-            "created": new.created,
-        }
-        self._put(acknowledgement, key, values)
+        row = {**asdict(new), "case": new.case or "", "reason": storable(new.reason)}
+        with self._database.writing() as connection:
+            upsert(connection, acknowledgement, ["subject", "head", "case"], [row])
 
     def acknowledgements(self, subject: str, head: str) -> list[StoredAcknowledgement]:
         """Return what was accepted of a subject at a head, in the order of time."""
         is_meant = (acknowledgement.c.subject == subject, acknowledgement.c.head == head)
         statement = select(acknowledgement).where(*is_meant).order_by(acknowledgement.c.created)
-        with self._database.reading() as connection:
-            rows = [row._mapping for row in connection.execute(statement)]
+        rows = [row._mapping for row in self._database.rows(statement)]
         return [StoredAcknowledgement(**{**row, "case": row["case"] or None}) for row in rows]
 
     # Tokens of the API.
@@ -293,14 +276,12 @@ class TriggerRecords:
 
     def token(self, digest: str) -> ApiToken | None:
         """Return the token with that digest."""
-        with self._database.reading() as connection:
-            row = connection.execute(select(api_token).where(api_token.c.digest == digest)).first()
+        row = self._database.first(select(api_token).where(api_token.c.digest == digest))
         return None if row is None else _token(row)
 
     def tokens(self) -> list[ApiToken]:
         """Return all tokens, by name."""
-        with self._database.reading() as connection:
-            return [_token(row) for row in connection.execute(select(api_token).order_by(api_token.c.name))]
+        return [_token(row) for row in self._database.rows(select(api_token).order_by(api_token.c.name))]
 
     def used_token(self, name: str, when: float) -> None:
         """Record that a token was used."""
@@ -317,24 +298,18 @@ class TriggerRecords:
     def watched(self, remote: str) -> dict[str, str]:
         """Return the commits that the refs of a remote had when it was last asked."""
         statement = select(watched_ref.c.ref, watched_ref.c.commit).where(watched_ref.c.remote == remote)
-        with self._database.reading() as connection:
-            return {row.ref: row.commit for row in connection.execute(statement)}
+        return {row.ref: row.commit for row in self._database.rows(statement)}
 
     def saw(self, remote: str, commits: Mapping[str, str], triggers: Sequence[StoredTrigger] = ()) -> None:
         """Record the commits of refs of a remote, and in the same transaction the triggers that follow from them."""
         with self._database.writing() as connection:
             for new in triggers:
                 _add(connection, new, None)
-            statement = insert_of(connection, watched_ref)
-            changed = {name: statement.excluded[name] for name in ("commit", "updated")}
             rows = [
                 {"remote": remote, "ref": ref, "commit": commit, "updated": time.time()}
                 for ref, commit in sorted(commits.items())
             ]
-            if rows:
-                connection.execute(
-                    statement.on_conflict_do_update(index_elements=["remote", "ref"], set_=changed), rows
-                )
+            upsert(connection, watched_ref, ["remote", "ref"], rows)
 
     def lost_refs(self, remote: str, refs: Sequence[str]) -> None:
         """Forget refs that a remote does not have any more."""
@@ -348,27 +323,23 @@ class TriggerRecords:
     def post(self, subject: str, kind: PostKind, key: str = "") -> Post | None:
         """Return what was written of that kind about a subject."""
         is_meant = (post.c.subject == subject, post.c.kind == kind, post.c.key == key)
-        with self._database.reading() as connection:
-            row = connection.execute(select(post).where(*is_meant)).first()
+        row = self._database.first(select(post).where(*is_meant))
         return None if row is None else Post(**row._mapping)
 
     def subjects_of_post(self, kind: PostKind, key: str) -> list[str]:
         """Return the subjects about which something of that kind and key was written."""
         statement = select(post.c.subject).where(post.c.kind == kind, post.c.key == key).order_by(post.c.subject)
-        with self._database.reading() as connection:
-            return list(connection.execute(statement).scalars())
+        return self._database.values(statement)
 
     def posts(self, subject: str) -> list[Post]:
         """Return all that was written about a subject."""
         statement = select(post).where(post.c.subject == subject).order_by(post.c.kind, post.c.key)
-        with self._database.reading() as connection:
-            return [Post(**row._mapping) for row in connection.execute(statement)]
+        return [Post(**row._mapping) for row in self._database.rows(statement)]
 
     def set_post(self, new: Post) -> None:
         """Record what was written, or when something may be written next, instead of what is recorded."""
-        values = asdict(new)
-        key = {name: values.pop(name) for name in ("subject", "kind", "key")}
-        self._put(post, key, values, is_change=False)
+        with self._database.writing(is_change=False) as connection:
+            upsert(connection, post, ["subject", "kind", "key"], [asdict(new)])
 
     def set_written(self, new: Post, read_digest: str) -> bool:
         """Record what was written in place of the post with `read_digest`; returns whether that is up to date.
@@ -394,11 +365,6 @@ class TriggerRecords:
         with self._database.writing() as connection:
             connection.execute(update(post).where(*is_meant).values(digest=asked))
 
-    def _put(self, table: Any, key: Mapping[str, Any], values: Mapping[str, Any], *, is_change: bool = True) -> None:
-        with self._database.writing(is_change=is_change) as connection:
-            statement = insert_of(connection, table).values(**key, **values)
-            connection.execute(statement.on_conflict_do_update(index_elements=list(key), set_=dict(values)))
-
 
 def _add(connection: Connection, new: StoredTrigger, of_delivery: StoredDelivery | None) -> bool:
     if connection.execute(select(trigger.c.id).where(trigger.c.id == new.id)).first() is not None:
@@ -413,7 +379,7 @@ def _add(connection: Connection, new: StoredTrigger, of_delivery: StoredDelivery
     statement = insert_new(connection, trigger).values(
         **{name: getattr(new, name) for name in same},
         delivery_id=None if of_delivery is None else of_delivery.id,
-        reason=_storable(new.reason),
+        reason=storable(new.reason),
         requests=new.request_ids,
     )
     return connection.execute(statement.returning(trigger.c.id)).first() is not None
@@ -432,8 +398,3 @@ def _trigger(row: Row[Any]) -> StoredTrigger:
 
 def _token(row: Row[Any]) -> ApiToken:
     return ApiToken(**{**row._mapping, "scopes": tuple(json.loads(row.scopes))})
-
-
-def _storable(text: str) -> str:
-    # PostgreSQL takes no text with this character.
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,7 +1,7 @@
 """What is known of one version: the call graphs that were counted of it, and what is kept of each."""
 
 import contextlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -21,10 +21,9 @@ from zerolap.records import (
     read_stored,
     read_stored_job,
 )
-from zerolap.store.database import Database, insert_of
+from zerolap.store.database import Records, upsert
 from zerolap.store.tables import case_result, document, job, kept_work, trial
 
-ROWS_AT_ONCE: Final = 500
 RESULTS_OF_BUILD: Final = 1_000
 COMPARISONS_OF_BUILD: Final = 100
 RESULTS_EXAMINED: Final = 200
@@ -50,11 +49,8 @@ class CountedGraph:
     call_counts: str | None = None
 
 
-class WorkRecords:
+class WorkRecords(Records):
     """Reads the call graphs of a version, and keeps what searches have found in them; a method is one transaction."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def newest_result(self) -> str | None:
         """Return the id of the newest comparison or run with call graphs; none where nothing was counted."""
@@ -65,8 +61,8 @@ class WorkRecords:
             .order_by(document.c.number.desc())
             .limit(1)
         )
-        with self._database.reading() as connection:
-            return connection.execute(statement).scalar()
+        newest: str | None = self._database.value(statement)
+        return newest
 
     def graphs_of_result(self, result: str, side: Side) -> list[CountedGraph]:
         """Return the newest valid call graph of each case of one side of a comparison or run, by case.
@@ -122,8 +118,7 @@ class WorkRecords:
             .where(trial.c.valid, trial.c.graph.is_not(None), job.c.engine == "counted", *conditions)
             .order_by(trial.c.call_counts.is_not(None), trial.c.id)
         )
-        with self._database.reading() as connection:
-            newest = {row.case: CountedGraph(*row) for row in connection.execute(statement)}
+        newest = {row.case: CountedGraph(*row) for row in self._database.rows(statement)}
         return [newest[case] for case in sorted(newest)]
 
     def newest_results(self, limit: int) -> dict[str, int]:
@@ -144,15 +139,13 @@ class WorkRecords:
             .group_by(newest.c.id, newest.c.number)
             .order_by(newest.c.number.desc())
         )
-        with self._database.reading() as connection:
-            return {row[0]: row[1] for row in connection.execute(statement)}
+        return {row[0]: row[1] for row in self._database.rows(statement)}
 
     def comparisons_of_build(self, build: str) -> list[str]:
         """Return the ids of the comparisons of a build with another one, the newest first, of the last 100."""
         is_meant = (document.c.kind == "compare", document.c.base_build != document.c.head_build)
         statement = _results_of_build(build).with_only_columns(document.c.id).where(*is_meant)
-        with self._database.reading() as connection:
-            return list(connection.execute(statement.limit(COMPARISONS_OF_BUILD)).scalars())
+        return self._database.values(statement.limit(COMPARISONS_OF_BUILD))
 
     def cases(self, jobs: Collection[str]) -> dict[str, Case]:
         """Return the cases that jobs have measured, by name; raises `UnreadableRecord`."""
@@ -160,61 +153,38 @@ class WorkRecords:
 
     def jobs(self, identities: Collection[str]) -> dict[str, TrialsJob]:
         """Return jobs of trials by their ids; raises `UnreadableRecord`."""
-        jobs: dict[str, TrialsJob] = {}
-        for part in _parts(sorted(identities)):
-            with self._database.reading() as connection:
-                rows = connection.execute(select(job.c.id, job.c.document).where(job.c.id.in_(part))).all()
-            for row in rows:
-                of_row = read_stored_job(row.document, row.id)
-                if isinstance(of_row, TrialsJob):
-                    jobs[row.id] = of_row
-        return jobs
+        rows = self._database.rows_with(select(job.c.id, job.c.document), job.c.id, identities)
+        jobs = {row.id: read_stored_job(row.document, row.id) for row in rows}
+        return {identity: of_row for identity, of_row in jobs.items() if isinstance(of_row, TrialsJob)}
 
-    def kept(self, graphs: Collection[str], revision: str, *, needs_build: bool = False) -> dict[str, CountedWork]:
-        """Return what a revision of the search keeps of call graphs, with the build where needed, by their digests."""
-        return self._kept(CountedWork, graphs, revision, needs_build=needs_build)
-
-    def kept_groups(self, groups: Collection[str], revision: str, *, needs_build: bool = False) -> dict[str, GroupWork]:
-        """Return what a revision of the search keeps of groups of cases, by their digests."""
-        return self._kept(GroupWork, groups, revision, needs_build=needs_build)
-
-    def _kept(
-        self, kind: type[_Kept], digests: Collection[str], revision: str, *, needs_build: bool
+    def kept(
+        self, kind: type[_Kept], digests: Collection[str], revision: str, *, needs_build: bool = False
     ) -> dict[str, _Kept]:
+        """Return what a revision of the search keeps of call graphs or groups of cases, by their digests.
+
+        With `needs_build`, only what was found with the build.
+        """
+        statement = select(kept_work.c.graph, kept_work.c.document).where(kept_work.c.found_by == revision)
+        if needs_build:
+            statement = statement.where(kept_work.c.has_build)
         works: dict[str, _Kept] = {}
-        for part in _parts(sorted(digests)):
-            statement = select(kept_work.c.graph, kept_work.c.document)
-            statement = statement.where(kept_work.c.graph.in_(part), kept_work.c.found_by == revision)
-            if needs_build:
-                statement = statement.where(kept_work.c.has_build)
-            with self._database.reading() as connection:
-                rows = connection.execute(statement).all()
-            for row in rows:
-                # What cannot be read is looked for anew.
-                with contextlib.suppress(UnreadableRecord):
-                    works[row.graph] = read_stored(kind, row.document, f"the work of {row.graph}")
+        for row in self._database.rows_with(statement, kept_work.c.graph, digests):
+            # What cannot be read is looked for anew.
+            with contextlib.suppress(UnreadableRecord):
+                works[row.graph] = read_stored(kind, row.document, f"the work of {row.graph}")
         return works
 
-    def keep(self, works: Mapping[str, CountedWork], revision: str, *, has_build: bool) -> None:
-        """Record what a revision of the search has found in call graphs, in place of what another one has.
+    def keep(self, works: Mapping[str, CountedWork | GroupWork], revision: str, *, has_build: bool) -> None:
+        """Record what a revision of the search has found, by digest, in place of what another one has.
 
-        `has_build` states that the build could be read, with whatever debug information it has.
+        That of groups of cases stays until the store is pruned. `has_build` states that the build could be read, with
+        whatever debug information it has.
         """
-        self._keep(works, revision, has_build=has_build)
-
-    def keep_groups(self, works: Mapping[str, GroupWork], revision: str, *, has_build: bool) -> None:
-        """Record what a revision of the search has found in groups of cases, until the store is pruned."""
-        self._keep(works, revision, has_build=has_build)
-
-    def _keep(
-        self, works: Mapping[str, CountedWork] | Mapping[str, GroupWork], revision: str, *, has_build: bool
-    ) -> None:
+        found = {"found_by": revision, "has_build": has_build}
+        rows = [{"graph": digest, **found, "document": work.model_dump_json()} for digest, work in works.items()]
         # No result changes: those who wait for one need not look again.
         with self._database.writing(is_change=False) as connection:
-            for graph, work in works.items():
-                values = {"found_by": revision, "has_build": has_build, "document": work.model_dump_json()}
-                statement = insert_of(connection, kept_work).values(graph=graph, **values)
-                connection.execute(statement.on_conflict_do_update(index_elements=["graph"], set_=values))
+            upsert(connection, kept_work, ["graph"], rows)
 
 
 @dataclass(frozen=True)
@@ -254,8 +224,3 @@ def _measured(row: Any) -> dict[Side, _Measured]:
 def _results_of_build(build: str) -> Select[Any]:
     of_build = or_(document.c.base_build == build, document.c.head_build == build)
     return select(document).where(of_build).order_by(document.c.number.desc()).limit(RESULTS_OF_BUILD)
-
-
-def _parts(values: Sequence[str]) -> Iterable[Sequence[str]]:
-    for first in range(0, len(values), ROWS_AT_ONCE):
-        yield values[first : first + ROWS_AT_ONCE]

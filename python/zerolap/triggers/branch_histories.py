@@ -72,7 +72,6 @@ class BranchHistories:
         return mirror.parent(trigger.after) or trigger.after
 
     def _pushes(self, trigger: PushTrigger) -> Sequence[PushTrigger]:
-        """Return the pushes of a branch, the newest first."""
         pushes = []
         for stored in self.store.triggers.of_subject(trigger.subject, ["push"], MOST_PUSHES):
             try:

@@ -207,7 +207,6 @@ class Notifier:
         return all(base != head and mirror.is_ancestor(base, head) for base, head in pairs)
 
     def _same_branch(self, push: Push) -> list[str]:
-        """Return the other subjects with the branch of a push."""
         branch = branch_subject(push.trigger.repository, push.ref)
         subjects = self.store.triggers.subjects("push", 0.0)
         same = (subject for subject in subjects if subject == branch or subject.startswith(f"{branch}:"))
@@ -248,7 +247,6 @@ class Notifier:
         return await asyncio.to_thread(self.outbox.post, push.stored.subject, "issue", _key(push, channel))
 
     async def _send(self, push: Push, channel: str, what: str, writing: Callable[[Post], Awaitable[str]]) -> bool:
-        """Send a notice; returns whether it was sent."""
         key = _key(push, channel)
         message = Message(push.stored.subject, "issue", key, what, is_for_github=channel == "issue")
         return await self.outbox.write(message, writing)
@@ -299,7 +297,6 @@ class Notifier:
         return BranchRegression(commits, push.ref, self._message(push), platforms)
 
     def _message(self, push: Push) -> str:
-        """Return the first line of the message of a push's last commit."""
         if not push.stored.requests:
             return ""
         head = revision_of(self.store.request(push.stored.requests[0]).request.servers["head"].source)

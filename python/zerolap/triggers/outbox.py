@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 
+from zerolap.allowance import Allowance
 from zerolap.github import GitHubUnavailable
 from zerolap.records import ZerolapError
 from zerolap.store import Post, PostKind, TriggerRecords
@@ -32,22 +33,9 @@ WRITES_FOR_FINAL: Final = 20.0
 log = structlog.get_logger("zerolap.outbox")
 
 
-class WriteBudget:
-    """Limits the writes to GitHub, for all subjects together: `WRITES_PER_HOUR`, and `WRITES_AT_ONCE` in a burst."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._left, self._counted = WRITES_AT_ONCE, clock()
-
-    def take(self, *, is_final: bool) -> bool:
-        """Count a write; returns false, and counts nothing, if the budget permits none now."""
-        now = self._clock()
-        self._left = min(WRITES_AT_ONCE, self._left + (now - self._counted) * WRITES_PER_HOUR / 3600)
-        self._counted = now
-        if self._left < (1.0 if is_final else WRITES_FOR_FINAL + 1.0):
-            return False
-        self._left -= 1.0
-        return True
+def write_budget(clock: Callable[[], float] = time.monotonic) -> Allowance:
+    """Return the limit on writes to GitHub, for all subjects together."""
+    return Allowance(WRITES_AT_ONCE, WRITES_PER_HOUR / 3600, clock)
 
 
 @dataclass(frozen=True)
@@ -71,7 +59,7 @@ class Outbox:
     """Writes a message unless it is written already, its pause is not over, or the budget permits none now."""
 
     records: TriggerRecords
-    budget: WriteBudget = field(default_factory=WriteBudget)
+    budget: Allowance = field(default_factory=write_budget)
     clock: Callable[[], float] = time.time
 
     def post(self, subject: str, kind: PostKind, key: str) -> Post:
@@ -100,7 +88,7 @@ class Outbox:
         now = self.clock()
         if now < post.not_before or (not message.is_final and now < _next_update(post)):
             return False
-        if message.is_for_github and not self.budget.take(is_final=message.is_final):
+        if message.is_for_github and not self.budget.take(reserve=0.0 if message.is_final else WRITES_FOR_FINAL):
             return False
         updates = 0 if message.is_final else post.updates + 1
         try:

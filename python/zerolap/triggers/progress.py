@@ -154,7 +154,6 @@ class ProgressReader:
         return list(outcomes.values())
 
     def _asked(self, identity: str) -> RequestInShort:
-        """Return a request that a trigger has led to; raises `UsageError`."""
         asked = self.store.fleet.in_short(identity)
         if asked is None:
             raise UsageError(f"the store holds no request {identity}")
@@ -231,7 +230,7 @@ class ProgressReader:
             Acknowledgement(
                 accepted.actor,
                 accepted.reason,
-                _iso_time(accepted.created),
+                datetime.fromtimestamp(accepted.created, UTC).isoformat(timespec="seconds"),
                 None if accepted.case is None else frozenset({accepted.case}),
             )
             for accepted in self.store.triggers.acknowledgements(subject, head)
@@ -252,7 +251,3 @@ def _running(jobs: Mapping[tuple[JobKind, AttemptState], int]) -> PlatformState:
         return Building() if jobs else Waiting("an agent is free")
     done = sum(count for (_, state), count in jobs.items() if state in ("done", "failed"))
     return Running(done, sum(jobs.values()))
-
-
-def _iso_time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -171,7 +171,6 @@ class Triggers:
             del self._at_work[repository]
 
     def _note(self, subject: str) -> None:
-        """Have a subject reported."""
         if not is_branch_or_tag(subject):
             if self._reporter is not None:
                 self._reporter.note(subject)

@@ -356,7 +356,6 @@ class JetStreamDispatcher:
         return str((await self._required(f"STREAM.CREATE.{wanted['name']}", wanted | {"first_seq": first}))["created"])
 
     async def _consumers(self, stream: str) -> dict[str, Document]:
-        """Return the configurations of a stream's consumers by name."""
         found: dict[str, Document] = {}
         while True:
             page = await self._required(f"CONSUMER.LIST.{stream}", {"offset": len(found)})
@@ -393,7 +392,6 @@ class JetStreamDispatcher:
             await self._required(method, {"stream_name": stream, "config": wanted})
 
     async def _message(self, stream: str, which: Document) -> Document | None:
-        """Return a message of a stream, None if it has no such message."""
         try:
             return (await self._api(f"STREAM.MSG.GET.{stream}", which))["message"]  # type: ignore[no-any-return]
         except _Refused as refused:

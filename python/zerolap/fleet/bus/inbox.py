@@ -13,7 +13,7 @@ import structlog
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
-from zerolap.fleet.allowance import Allowance
+from zerolap.allowance import Allowance
 from zerolap.fleet.bus.bus_connection import BUS_FAULTS, Session, agent_subject
 from zerolap.fleet.delivery import AgentName
 

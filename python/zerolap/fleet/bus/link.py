@@ -220,7 +220,7 @@ class JetStreamLink:
     def _job(self, message: Msg) -> "JetStreamJob | None":
         if not message.reply.startswith(ACKNOWLEDGEMENTS):
             return None
-        return JetStreamJob(self, message.data, _delivery(message.reply), message.reply)
+        return JetStreamJob(self, message.data, int(message.reply.split(".")[4]), message.reply)
 
 
 @dataclass(frozen=True)
@@ -264,8 +264,3 @@ def _after(seconds: float) -> float:
 
 def _until(end: float) -> float:
     return max(0.0, end - asyncio.get_running_loop().time())
-
-
-def _delivery(subject: str) -> int:
-    """Return how often a job was delivered, from `$JS.ACK.STREAM.CONSUMER.DELIVERED.…`."""
-    return int(subject.split(".")[4])

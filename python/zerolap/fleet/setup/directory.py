@@ -55,7 +55,7 @@ def initialise(directory: Path, configuration: FleetConfiguration) -> None:
     with_password = [name for name, entry in configuration.agents.items() if not entry.key]
     passwords = _passwords(directory, [CONDUCTOR, *with_password])
     toml_files.write(directory / SERVER_CONFIGURATION, server_text(directory, configuration, passwords))
-    common = {"bus": configuration.bus, "certificate_authority": authority}
+    common: dict[str, Any] = {"bus": configuration.bus, "certificate_authority": authority}
     conductor = ConductorCredentials(**common, user=CONDUCTOR, password=passwords[CONDUCTOR])
     write_credentials(directory / f"{CONDUCTOR}.toml", conductor)
     for path in (directory / AGENTS).glob("*.toml"):
@@ -68,10 +68,8 @@ def initialise(directory: Path, configuration: FleetConfiguration) -> None:
             user=name,
             password=passwords[name],
             artifacts=configuration.artifacts,
-            lab=entry.lab,
-            platform=entry.platform,
             agent=name,
-            kind=entry.kind,
+            **entry.model_dump(exclude={"key"}),
         )
         write_credentials(directory / AGENTS / f"{name}.toml", agent)
 

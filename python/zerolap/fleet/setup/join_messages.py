@@ -137,15 +137,7 @@ def _written(answer: JoinReply, key: AgentKey, authority: str, directory: Path) 
     directory = directory.resolve()
     directory.mkdir(parents=True, exist_ok=True)
     credentials = AgentCredentials(
-        bus=answer.bus,
-        user=answer.agent,
-        key=key.seed,
-        certificate_authority=authority,
-        artifacts=answer.artifacts,
-        lab=answer.lab,
-        platform=answer.platform,
-        agent=answer.agent,
-        kind=answer.kind,
+        **answer.model_dump(), user=answer.agent, key=key.seed, certificate_authority=authority
     )
     write_credentials(directory / CREDENTIALS, credentials)
     unit = write_agent_unit(directory, answer.agent, answer.kind)

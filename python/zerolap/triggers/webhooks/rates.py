@@ -1,5 +1,6 @@
-"""Rate limits: a token bucket for each key, in memory."""
+"""Rate limits: an allowance for each key, in memory."""
 
+import functools
 import ipaddress
 import math
 import threading
@@ -7,6 +8,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
+
+from zerolap.allowance import Allowance
 
 MOST_KEYS: Final = 10_000
 LONGEST_ADDRESS: Final = 64
@@ -19,24 +22,19 @@ class Rate:
     """
 
     def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most = most
-        self._per_second = most / seconds
         self.wait_seconds = math.ceil(seconds / most)
-        self._clock = clock
+        self._new = functools.partial(Allowance, most, most / seconds, clock)
         self._lock = threading.Lock()
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._allowances: OrderedDict[str, Allowance] = OrderedDict()
 
     def permits(self, key: str) -> bool:
         """Count an event of a key; returns false, without counting it, if the event is not permitted."""
-        now = self._clock()
         with self._lock:
-            tokens, then = self._buckets.pop(key, (float(self._most), now))
-            tokens = min(self._most, tokens + (now - then) * self._per_second)
-            is_permitted = tokens >= 1
-            self._buckets[key] = (tokens - 1 if is_permitted else tokens, now)
-            if len(self._buckets) > MOST_KEYS:
-                self._buckets.popitem(last=False)
-        return is_permitted
+            allowance = self._allowances.pop(key, None) or self._new()
+            self._allowances[key] = allowance
+            if len(self._allowances) > MOST_KEYS:
+                self._allowances.popitem(last=False)
+            return allowance.take()
 
 
 def network_of(address: str) -> str:

@@ -1,4 +1,4 @@
-"""An amount that an agent may use at once, and that comes back as time goes by."""
+"""An amount that others may use at once, and that comes back as time goes by."""
 
 import time
 from collections.abc import Callable
@@ -18,9 +18,9 @@ class Allowance:
     def __post_init__(self) -> None:
         self._left, self._then = self.most, self.clock()
 
-    def take(self, amount: float = 1.0) -> bool:
-        """Use an amount; returns false, and uses nothing, if there is not as much left."""
-        if self.left < amount:
+    def take(self, amount: float = 1.0, reserve: float = 0.0) -> bool:
+        """Use an amount; returns false, and uses nothing, if there is not as much left beside a reserve."""
+        if self.left < amount + reserve:
             return False
         self._left -= amount
         return True
@@ -29,6 +29,10 @@ class Allowance:
         """Use an amount that may not be there yet; returns after how many seconds it will be."""
         self._left = self.left - amount
         return max(0.0, -self._left / self.per_second)
+
+    def use_up(self) -> None:
+        """Use all that is left."""
+        self._left, self._then = 0.0, self.clock()
 
     @property
     def left(self) -> float:
