@@ -94,7 +94,7 @@ def test_what_was_found_in_call_graphs_goes_with_them(store: Store) -> None:
     work = CountedWork(instructions_per_op=1.0, is_by_source=True, functions=(), categories={}, opportunities=())
     store.work.keep(dict.fromkeys([*graphs, "of no trial"], work), "this version", has_build=True)
     store.prune(Retention(seconds=30 * DAY))
-    assert store.work.kept([*graphs, "of no trial"], "this version") == {graphs[1]: work}
+    assert store.work.kept(CountedWork, [*graphs, "of no trial"], "this version") == {graphs[1]: work}
 
 
 def test_the_oldest_go_first_where_files_take_too_much(store: Store) -> None:

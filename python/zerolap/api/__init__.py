@@ -4,7 +4,6 @@ from zerolap.api.app import application as application
 from zerolap.api.serving import Address as Address, ServeOptions as ServeOptions, serve as serve
 from zerolap.api.tokens import (
     INCLUDED as INCLUDED,
-    TokenScope as TokenScope,
     new_token as new_token,
     token_digest as token_digest,
 )

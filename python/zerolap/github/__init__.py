@@ -26,5 +26,4 @@ from zerolap.github.github_errors import (
 )
 from zerolap.github.pace import Clock as Clock, Patience as Patience
 from zerolap.github.person_sign_in import PersonSignIn as PersonSignIn
-from zerolap.github.responses import Issue as Issue
 from zerolap.github.site import site_of as site_of

@@ -11,7 +11,7 @@ from zerolap.queries.export_formats import (
 )
 from zerolap.queries.fleet_state import FLEET as FLEET, JOB_FAILURE as JOB_FAILURE
 from zerolap.queries.opportunity_list import OPPORTUNITIES as OPPORTUNITIES
-from zerolap.queries.overview import OVERVIEW as OVERVIEW, Overview as Overview
+from zerolap.queries.overview import OVERVIEW as OVERVIEW
 from zerolap.queries.platform_details import (
     PLATFORM as PLATFORM,
     PLATFORM_PAIR as PLATFORM_PAIR,

@@ -62,7 +62,6 @@ from zerolap.store.triggers import (
     StoredAcknowledgement as StoredAcknowledgement,
     StoredDelivery as StoredDelivery,
     StoredTrigger as StoredTrigger,
-    TriggerBacklog as TriggerBacklog,
     TriggerRecords as TriggerRecords,
     TriggerState as TriggerState,
 )

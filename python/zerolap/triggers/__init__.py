@@ -1,9 +1,9 @@
 """From a trigger (a label, a push, a tag, a schedule) to requests, and from their results to what is reported."""
 
-from zerolap.triggers.comment_commands import Acknowledge as Acknowledge, Run as Run
+from zerolap.triggers.comment_commands import Acknowledge as Acknowledge
 from zerolap.triggers.mirror import Mirror as Mirror
 from zerolap.triggers.names import BRANCHES as BRANCHES, LOGIN as LOGIN, commit_of_ref as commit_of_ref
-from zerolap.triggers.notifying import Push as Push, headline as headline
+from zerolap.triggers.notifying import Push as Push
 from zerolap.triggers.push_report import PushReport as PushReport
 from zerolap.triggers.readers import Readers as Readers
 from zerolap.triggers.running import Triggers as Triggers, mirrors_of as mirrors_of
