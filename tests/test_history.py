@@ -242,7 +242,7 @@ def test_the_terminal_has_the_headline_and_each_change_with_its_reason(whole: Ra
         "1 regression by 1 commit, 1 drift",
         "1.0.0..HEAD: 11 commits, 10 measured, 8 distinct programs",
         "step at ",
-        "(checksum | twice)",
+        "(checksum | twice, by test)",
         "many small changes, the largest of them:",
         "does not build",
     ):
@@ -295,7 +295,7 @@ def test_csv_and_markdown_hold_what_the_document_holds(whole: Range, document: A
     markdown = whole("toy-get", "toy-work", "--range", "1.0.0..HEAD", "--markdown", "-").out
     assert markdown.startswith("**1 regression by 1 commit, 1 drift**")
     # A subject is text of others, and makes no cell of the table.
-    assert " twice)" in markdown
+    assert " twice, by test)" in markdown
     assert len([line for line in markdown.splitlines() if line.startswith("|")]) == 4
 
 
