@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -181,7 +181,10 @@ class KernelBuilder:
             return built
         _require_tools()
         require_sandbox(self._policy, f"building `{source.path.name}`")
-        with self._being_built(digest):
+        self.directory.mkdir(parents=True, exist_ok=True)
+        # One process at a time builds a kernel.
+        with (self.directory / f"{digest}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             built = self.find(digest)
             if built is None:
                 self._on_build(source.path.name)
@@ -201,14 +204,6 @@ class KernelBuilder:
         ]
         parts = [source.content, *(patch.digest for patch in patches), "", *configurations, "", *tools_digest(DEFAULT)]
         return digest_of(str(RECIPE_REVISION), *parts), patches
-
-    @contextlib.contextmanager
-    def _being_built(self, digest: str) -> Iterator[None]:
-        """Let one process at a time build a kernel."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        with (self.directory / f"{digest}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
 
     def _make(self, source: KernelSource, digest: str, patches: list[KernelPatch]) -> None:
         remove_abandoned(WORK_PREFIX, self.directory)
@@ -255,7 +250,6 @@ class _Making:
         self._make = ["make", "ARCH=x86_64", *compiler]
 
     def make(self) -> Path:
-        """Carry out all steps, and return the image."""
         self._unpack()
         self._patch()
         self._configure()
@@ -286,13 +280,11 @@ class _Making:
         self._run([*self._make, "olddefconfig"], failed)
 
     def _compile(self) -> Path:
-        """Compile, and return the image."""
         jobs = f"-j{os.cpu_count() or 1}"
         self._run([*self._make, jobs, "bzImage"], f"the kernel of `{self._name}` does not build")
         return artifact_in(self._name, self._tree, IMAGE_PATH)
 
     def configuration(self) -> bytes:
-        """Return the configuration that was built."""
         return read_file(self._tree / ".config", LARGEST_TEXT_BYTES)
 
     def version(self) -> str:

@@ -137,11 +137,6 @@ def make_settings(variant: Variant, needed: list[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def reads_settings(makefile: str) -> bool:
-    """Whether a Makefile reads `.make-settings`."""
-    return READS_SETTINGS.search(makefile) is not None
-
-
 def optimization_argument(variant: Variant, needed: list[str], makefile: str) -> list[str]:
     """Return the argument for a Makefile of another kind: many take `OPTIMIZATION`, which is checked afterwards."""
     wanted = wanted_flags(variant, needed)
@@ -194,7 +189,7 @@ def recipe_for(name: str, tree: Path, jobs: int, variant: Variant = DEFAULT) -> 
     program = _server_name(makefile)
     _require_inside(name, program)
     arguments, settings = make_arguments(variant), ""
-    if reads_settings(makefile):
+    if READS_SETTINGS.search(makefile) is not None:
         settings = make_settings(variant, remedies(tree))
     else:
         arguments += optimization_argument(variant, remedies(tree), makefile)
