@@ -14,7 +14,7 @@ from zerolap.records import Topology, TrialFailed
 from zerolap.resp_frames import Reply
 from zerolap.sandbox import Network, remove
 from zerolap.server import ports
-from zerolap.server.running_server import Launch, RunningServer, start_launched
+from zerolap.server.running_server import Launch, RunningServer, start
 from zerolap.server.server_login import own_login
 from zerolap.server.trial_certificates import Certificates, make_certificates
 
@@ -25,13 +25,6 @@ PORT_TAKEN = "Address already in use"
 TLS_UNKNOWN = re.compile(r"^>>> 'tls-|Failed finding TLS support", re.MULTILINE)
 
 CLUSTER_SETTINGS = {"cluster-enabled": "yes", "cluster-config-file": "nodes.conf", "cluster-announce-ip": ports.ADDRESS}
-PREFERRED_SETTINGS = {
-    # Replicas attach before the load begins, not five seconds into it.
-    "replicas": {"repl-diskless-sync-delay": "0"},
-    # A node that is stopped while the other side is measured, or slow under an instrument, has not failed.
-    "cluster": {"cluster-node-timeout": "60000", "cluster-replica-no-failover": "yes"},
-}
-"""Settings of the lab, which the case and the user may override."""
 
 Role: TypeAlias = Literal["primary", "replica"]
 NodeLaunch: TypeAlias = Callable[[int, Path], Launch]
@@ -142,39 +135,36 @@ def _try_node(stack: contextlib.ExitStack, plan: DeploymentPlan, position: NodeP
     port = ports.free_port(with_bus=topology.is_cluster) if listens else None
     tls_port = ports.free_port() if takes_tls else None
     certificates = make_certificates(directory) if takes_tls else None
-    settings = _preferred(topology) | _login_of_replicas(plan) | dict(plan.settings) | topology.settings
+    settings = _own_settings(topology, plan) | dict(plan.settings) | topology.settings
     if topology.needs_network:
         settings |= {"bind": ports.ADDRESS, "port": str(port or 0)}
     if topology.is_cluster:
         settings |= CLUSTER_SETTINGS
     if certificates is not None:
-        settings |= _tls_settings(tls_port, certificates)
+        settings |= {
+            "tls-port": str(tls_port),
+            "tls-cert-file": str(certificates.certificate),
+            "tls-key-file": str(certificates.key),
+            "tls-ca-cert-file": str(certificates.authority),
+            "tls-auth-clients": "no",
+        }
     launched = replace(plan.node_launch(position.index, directory), network=plan.network, servers=topology.nodes)
-    started = start_launched(plan.program, settings, directory, _log(plan, position), launched)
+    started = start(plan.program, settings, directory, _log(plan, position), launched)
     return Node(position, stack.enter_context(started), directory, port, tls_port, certificates)
 
 
-def _preferred(topology: Topology) -> dict[str, str]:
-    replicas = PREFERRED_SETTINGS["replicas"] if topology.replicas else {}
-    return replicas | (PREFERRED_SETTINGS["cluster"] if topology.is_cluster else {})
-
-
-def _login_of_replicas(plan: DeploymentPlan) -> dict[str, str]:
-    """Return the settings by which replicas log in to a primary that asks for a password."""
-    login = own_login(plan.settings)
-    if login is None or not plan.topology.replicas:
-        return {}
-    return {"masterauth": shlex.quote(login.password)}
-
-
-def _tls_settings(tls_port: int | None, certificates: Certificates) -> dict[str, str]:
-    return {
-        "tls-port": str(tls_port),
-        "tls-cert-file": str(certificates.certificate),
-        "tls-key-file": str(certificates.key),
-        "tls-ca-cert-file": str(certificates.authority),
-        "tls-auth-clients": "no",
-    }
+def _own_settings(topology: Topology, plan: DeploymentPlan) -> dict[str, str]:
+    """Return the lab's own settings, which the case and the user may override."""
+    settings: dict[str, str] = {}
+    if topology.replicas:
+        # Replicas attach before the load begins, not five seconds into it.
+        settings["repl-diskless-sync-delay"] = "0"
+        if (login := own_login(plan.settings)) is not None:
+            settings["masterauth"] = shlex.quote(login.password)
+    if topology.is_cluster:
+        # A node that is stopped while the other side is measured, or slow under an instrument, has not failed.
+        settings |= {"cluster-node-timeout": "60000", "cluster-replica-no-failover": "yes"}
+    return settings
 
 
 def _explained(fault: TrialFailed) -> TrialFailed:
