@@ -75,7 +75,7 @@ class Counted:
             for side in job.servers:
                 measurement = place.measured(block, side)
                 if measurement is None:
-                    with named_failure(job, block, side):
+                    with named_failure(job.servers, side, block):
                         counted = _count(job, block, side, place, windows)
                     measurement = counted.model_copy(update={"instrument": instrument})
                     yield TrialDone(job=job.id, block=block.number, measurements={side: measurement})

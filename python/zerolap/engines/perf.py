@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
+from zerolap.host import Obstacle
 from zerolap.records import EnvironmentMissing, TrialFailed
 from zerolap.sandbox import LimitReached, Process, confined_reader, is_readable, launch
 
@@ -31,18 +32,10 @@ ANSWER_SECONDS = 20
 PERMISSION_HINT = "sudo sysctl kernel.perf_event_paranoid=1, or as root"
 
 
-@dataclass(frozen=True)
-class Missing:
-    """Why something cannot work here, and what to do about it."""
-
-    reason: str
-    remedy: str
-
-
-def missing_for_sampling() -> Missing | None:
+def missing_for_sampling() -> Obstacle | None:
     """Return why nothing can be sampled here; none if it can."""
     if which("perf") is None:
-        return Missing("perf is not installed", "apt-get install linux-perf")
+        return Obstacle("perf is not installed", "apt-get install linux-perf")
     tried = subprocess.run(
         # The kernel's part by itself: of both perf leaves it out without a word where it may not record it.
         # Its thread for events of BPF programs takes a second to end.
@@ -56,7 +49,7 @@ def missing_for_sampling() -> Missing | None:
         # Where it is not permitted, perf prints the reason below a heading.
         lines = [line.strip() for line in tried.stderr.splitlines()]
         reason = next((line for line in lines if line not in ("", "Error:")), "it gives no reason")
-        return Missing(f"perf may not record: {reason}", PERMISSION_HINT)
+        return Obstacle(f"perf may not record: {reason}", PERMISSION_HINT)
     return None
 
 

@@ -184,6 +184,14 @@ class TimedSide:
             stolen_seconds=stolen_seconds,
         )
 
+    def run_for(self, seconds: float, work: SliceWork) -> list[Slice]:
+        """Carry out slices until so many seconds are over, one at least."""
+        end = time.monotonic() + seconds
+        slices = [self.run(work)]
+        while time.monotonic() < end:
+            slices.append(self.run(work))
+        return slices
+
     def _settled_cpu(self) -> list[CpuTimes]:
         """Return what each server has used once it has nothing more to do; at once of one that does not rest."""
         at_once = self._cpu()
