@@ -13,7 +13,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from zerolap.build.recipe import LOG_LINES, artifact_in, no_space
+from zerolap.build.recipe import artifact_in, no_space, run_step
 from zerolap.build.source import content_digest, export
 from zerolap.build.variant import BUILD_PATH, DEFAULT, tools_digest
 from zerolap.records import (
@@ -29,11 +29,9 @@ from zerolap.records import (
 from zerolap.sandbox import (
     Confinement,
     FileRefused,
-    LimitReached,
     SandboxPolicy,
     build_limits,
     is_regular_file,
-    launch,
     read_file,
     remove,
     remove_abandoned,
@@ -308,7 +306,6 @@ class _Making:
         return copy
 
     def _run(self, command: Sequence[str], failed: str) -> None:
-        """Carry out a step; raises `BuildFailed` with what failed and the end of the output."""
         shown = [] if self._source.path.is_dir() else [self._source.path.resolve()]
         confinement = Confinement(
             writable=[self._tree, self._objects],
@@ -317,22 +314,9 @@ class _Making:
             limits=build_limits(self._tree),
             policy=self._policy,
         )
-        log = self._work / "build.log"
-        log.write_bytes(b"")
         # The tree lies elsewhere each time; its objects do not name it.
         cache = {"CCACHE_DIR": str(self._objects), "CCACHE_NOHASHDIR": "1", "CCACHE_MAXSIZE": MOST_OBJECTS}
-        with launch(command, environment=ENVIRONMENT | cache, output=log, confinement=confinement) as process:
-            try:
-                code = process.wait_within_limits()
-            except LimitReached as reached:
-                raise BuildFailed(
-                    f"{failed}: it reached {reached}", details=process.output_tail(LOG_LINES)
-                ) from reached
-            tail = process.output_tail(LOG_LINES)
-        if "No space left on device" in tail:
-            raise no_space(self._work.parent)
-        if code != 0:
-            raise BuildFailed(f"{failed}: `{command[0]}` ended with {code}", details=tail)
+        run_step(command, ENVIRONMENT | cache, confinement, self._work / "build.log", failed)
 
 
 def settings_of(text: str) -> dict[str, str]:
