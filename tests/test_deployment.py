@@ -14,7 +14,6 @@ from typing import Any
 
 import psutil
 import pytest
-from command_line import path_without
 from waiting import PATIENCE_SECONDS, command_lines, wait_until
 
 from zerolap.build import Program
@@ -38,7 +37,6 @@ from zerolap.server import (
 pytestmark = pytest.mark.slow
 
 needs_network = pytest.mark.skipif(network_missing() is not None, reason=f"no network: {network_missing()}")
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="not installed: openssl")
 SHORT_SECONDS = 0.2
 
 
@@ -141,7 +139,6 @@ def test_over_tcp(program: Path, tmp_path: Path) -> None:
         assert sizes(deployment.nodes) == [1000]
 
 
-@needs_openssl
 def test_over_tls(program: Path, tmp_path: Path) -> None:
     with deployed("tls", program, tmp_path) as deployment:
         assert load(deployment)["Errors"] == 0
@@ -367,7 +364,6 @@ def test_a_port_that_is_taken_each_time(program: Path, tmp_path: Path, monkeypat
     assert node.PORT_TAKEN in caught.value.details
 
 
-@needs_openssl
 @pytest.mark.parametrize(
     "log_end",
     # The ends of the logs of Redis 5.0.14 and Valkey 8.0.1, built with `make`.
@@ -383,16 +379,6 @@ def test_a_server_without_tls(tmp_path: Path, log_end: str) -> None:
     ):
         pass
     assert "BUILD_TLS=yes" in caught.value.hint
-
-
-def test_without_openssl(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", path_without(tmp_path / "path", "openssl")["PATH"])
-    with (
-        pytest.raises(EnvironmentMissing, match="`openssl` is not installed") as caught,
-        deployed("tls", program, tmp_path),
-    ):
-        pass
-    assert "install" in caught.value.hint
 
 
 def test_the_nodes_share_the_memory_of_one_server(

@@ -95,8 +95,8 @@ def deploy(
     get a private one, subject to the program's policy. Without `attach_replicas` the replicas stay empty until
     `Deployment.attach_replicas` is called, so that the primaries can be filled first.
 
-    Raises `TrialFailed` with the node, what it lacks and the end of its log, and `EnvironmentMissing` if certificates,
-    ports or a network are not available.
+    Raises `TrialFailed` with the node, what it lacks and the end of its log, and `EnvironmentMissing` if ports or a
+    network are not available.
     """
     with contextlib.ExitStack() as stack:
         network = stack.enter_context(private_network(program.policy)) if topology.needs_network else None

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from zerolap.build import Program
 from zerolap.records import Topology, TrialFailed
@@ -16,7 +16,9 @@ from zerolap.sandbox import Network, remove
 from zerolap.server import ports
 from zerolap.server.running_server import Launch, RunningServer, start
 from zerolap.server.server_login import own_login
-from zerolap.server.trial_certificates import Certificates, make_certificates
+
+if TYPE_CHECKING:
+    from zerolap.server.trial_certificates import Certificates
 
 POLL_SECONDS = 0.02
 PORT_TRIES = 5
@@ -70,7 +72,7 @@ class Node:
     directory: Path
     port: int | None = None
     tls_port: int | None = None
-    certificates: Certificates | None = None
+    certificates: "Certificates | None" = None
 
     @property
     def name(self) -> str:
@@ -107,8 +109,7 @@ def positions_of(topology: Topology) -> list[NodePosition]:
 def enter_node(stack: contextlib.ExitStack, plan: DeploymentPlan, position: NodePosition) -> Node:
     """Start a node, which ends with `stack`; if another process takes its port meanwhile, try another port.
 
-    Raises `TrialFailed` with the node's name and the end of its log, `EnvironmentMissing` if certificates cannot be
-    made.
+    Raises `TrialFailed` with the node's name and the end of its log.
     """
     attempt = 1
     while True:
@@ -134,7 +135,7 @@ def _try_node(stack: contextlib.ExitStack, plan: DeploymentPlan, position: NodeP
     listens = topology.transport == "tcp" or topology.is_cluster or topology.replicas > 0
     port = ports.free_port(with_bus=topology.is_cluster) if listens else None
     tls_port = ports.free_port() if takes_tls else None
-    certificates = make_certificates(directory) if takes_tls else None
+    certificates = _made_certificates(directory) if takes_tls else None
     settings = _own_settings(topology, plan) | dict(plan.settings) | topology.settings
     if topology.needs_network:
         settings |= {"bind": ports.ADDRESS, "port": str(port or 0)}
@@ -151,6 +152,13 @@ def _try_node(stack: contextlib.ExitStack, plan: DeploymentPlan, position: NodeP
     launched = replace(plan.node_launch(position.index, directory), network=plan.network, servers=topology.nodes)
     started = start(plan.program, settings, directory, _log(plan, position), launched)
     return Node(position, stack.enter_context(started), directory, port, tls_port, certificates)
+
+
+def _made_certificates(directory: Path) -> "Certificates":
+    # The library takes a while to import, which no other topology needs.
+    from zerolap.server.trial_certificates import make_certificates
+
+    return make_certificates(directory)
 
 
 def _own_settings(topology: Topology, plan: DeploymentPlan) -> dict[str, str]:
