@@ -36,15 +36,9 @@ def missing_for_sampling() -> Obstacle | None:
     """Return why nothing can be sampled here; none if it can."""
     if which("perf") is None:
         return Obstacle("perf is not installed", "apt-get install linux-perf")
-    tried = subprocess.run(
-        # The kernel's part by itself: of both perf leaves it out without a word where it may not record it.
-        # Its thread for events of BPF programs takes a second to end.
-        ["perf", "record", "--no-bpf-event", "--event", "cpu-clock:k", "--output", "/dev/null", "true"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    # The kernel's part by itself: of both perf leaves it out without a word where it may not record it.
+    # Its thread for events of BPF programs takes a second to end.
+    tried = _perf("record", "--no-bpf-event", "--event", "cpu-clock:k", "--output", "/dev/null", "true")
     if tried.returncode != 0:
         # Where it is not permitted, perf prints the reason below a heading.
         lines = [line.strip() for line in tried.stderr.splitlines()]
@@ -53,16 +47,15 @@ def missing_for_sampling() -> Obstacle | None:
     return None
 
 
+def _perf(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = ["perf", *arguments]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
 @functools.cache
 def sampling_event() -> str:
     """Return what samples are taken by: cycles where the processor's counters can be read, else a timer."""
-    tried = subprocess.run(
-        ["perf", "stat", "--field-separator=,", "--event", "cycles:u", "true"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    tried = _perf("stat", "--field-separator=,", "--event", "cycles:u", "true")
     counted = any(line.partition(",")[0].isdigit() for line in tried.stderr.splitlines())
     return "cycles" if tried.returncode == 0 and counted else "cpu-clock"
 

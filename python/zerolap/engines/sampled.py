@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict
 
 from zerolap import _core
 from zerolap.build import BuiltServer, Program
-from zerolap.engines.counted_checks import executed_check, reply_checks
 from zerolap.engines.engine import Deadline, EngineTrial, Place, named_failure
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling, read_stacks, recording, sampling_event
 from zerolap.engines.side import set_up
-from zerolap.engines.slices import Slice, SliceWork, keys_of
+from zerolap.engines.slices import Slice, SliceWork
+from zerolap.engines.timed_checks import answer_checks
 from zerolap.records import (
     Block,
     Case,
@@ -136,8 +136,7 @@ def _evaluate(case: Case, slices: list[Slice], stacks: bytes, filled: list[Check
     requests = sum(one.result.requests for one in slices)
     checks = [
         *filled,
-        *reply_checks(case, [one.result for one in slices], keys_of(slices)),
-        executed_check(case, requests, sum(one.executed for one in slices)),
+        *answer_checks(case, slices, requests),
         Check.at_least("stack_samples", float(counts.samples), FEWEST_SAMPLES),
         Check.at_most("lost_samples", counts.lost / max(counts.samples + counts.lost, 1), MOST_LOST),
     ]

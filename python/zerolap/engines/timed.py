@@ -343,10 +343,6 @@ def _require_memory(running: Iterable[TimedSide]) -> None:
         raise _DoesNotFitTwice
 
 
-def _used_ns(sides: Mapping[Side, TimedSide]) -> int:
-    return sum(side.used_ns() for side in sides.values())
-
-
 def _trial_of(start: TimedStart, side: Side) -> PinnedTrial:
     directory = start.directory / side
     directory.mkdir()
@@ -369,7 +365,7 @@ def _watched(start: TimedStart, sides: Mapping[Side, TimedSide]) -> Iterator[lis
     processors = {*start.pinning.server, *start.pinning.client}
     with contextlib.ExitStack() as stack:
         is_remote = start.load_host is not None
-        own = watch(lambda: _used_ns(sides), processors, interrupts_are_load=is_remote)
+        own = watch(lambda: sum(side.used_ns() for side in sides.values()), processors, interrupts_are_load=is_remote)
         watches: list[MachineWatch] = [stack.enter_context(own)]
         if start.load_host is not None:
             watches.append(stack.enter_context(start.load_host.watch()))

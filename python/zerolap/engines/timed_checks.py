@@ -1,11 +1,13 @@
 """The conditions under which the slices of a timed trial may be used."""
 
+import functools
+import operator
 import statistics
 from collections import Counter
 from collections.abc import Sequence
 
 from zerolap.engines.counted_checks import executed_check, reply_checks
-from zerolap.engines.slices import Slice, SliceWork, keys_of
+from zerolap.engines.slices import Slice, SliceWork
 from zerolap.records import Case, Check
 
 SHORTEST_SLICE_SECONDS = 0.001
@@ -24,11 +26,20 @@ def slice_checks(case: Case, slices: Sequence[Slice], work: SliceWork) -> list[C
         ops_per_sec = statistics.median(one.result.ops_per_sec for one in slices)
         kept_up = Check.at_least("rate", ops_per_sec / work.per_second, RATE_LIMIT)
     return [
-        *reply_checks(case, [one.result for one in slices], keys_of(slices)),
-        executed_check(case, work.requests * len(slices), sum(one.executed for one in slices)),
+        *answer_checks(case, slices, work.requests * len(slices)),
         Check.at_least("slice_seconds", min(one.seconds for one in slices), SHORTEST_SLICE_SECONDS),
         *_counters_checks(slices),
         kept_up,
+    ]
+
+
+def answer_checks(case: Case, slices: Sequence[Slice], requests: int) -> list[Check]:
+    """Return the checks of the replies to so many requests, and of whether the server executed these."""
+    keys = [one.keys for one in slices if one.keys is not None]
+    look_ups = functools.reduce(operator.add, keys) if keys and len(keys) == len(slices) else None
+    return [
+        *reply_checks(case, [one.result for one in slices], look_ups),
+        executed_check(case, requests, sum(one.executed for one in slices)),
     ]
 
 

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from zerolap.engines.bpftrace import BEGINS, TRANSFERS, TracedCounts, tracing
-from zerolap.engines.counted_checks import executed_check, reply_checks
 from zerolap.engines.counters import SideCounters
 from zerolap.engines.engine import EngineTrial, Place, named_failure, trials_of
 from zerolap.engines.event_stacks import EventRecorder, RecordedEvent, RecordedStacks
 from zerolap.engines.pairing import choose_requests
 from zerolap.engines.perf import missing_for_sampling
 from zerolap.engines.side import set_up
-from zerolap.engines.slices import Slice, SliceWork, TimedSide, keys_of
+from zerolap.engines.slices import Slice, SliceWork, TimedSide
 from zerolap.engines.system_call_names import system_call_names
 from zerolap.engines.tcp_windows import TcpWindows
+from zerolap.engines.timed_checks import answer_checks
 from zerolap.host import tracing_obstacle
 from zerolap.records import (
     LONGEST_TRACED_NAME,
@@ -150,8 +150,7 @@ def _evaluate(
     calls = sum(counts.calls.values())
     checks = [
         *filled,
-        *reply_checks(trial.case, [part.result for part in slices], keys_of(slices)),
-        executed_check(trial.case, requests, sum(part.executed for part in slices)),
+        *answer_checks(trial.case, slices, requests),
         Check(check="traced_calls", ok=calls > 0, value=float(calls), limit="> 0"),
     ]
     metrics = traced_metrics(counts, requests, main_thread) | tcp.metrics(requests)

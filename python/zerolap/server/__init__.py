@@ -24,7 +24,6 @@ from zerolap.server.statistics import (
     ServerStatistics as ServerStatistics,
     StatisticsReader as StatisticsReader,
     SummedStatistics as SummedStatistics,
-    look_ups_between as look_ups_between,
     rows_of as rows_of,
 )
 from zerolap.server.tcp_connections import (

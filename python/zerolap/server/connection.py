@@ -92,7 +92,7 @@ class CommandConnection:
                 self.reply()
             except CommandRefused as refused:
                 self.close()
-                raise CommandRefused(f"the server refused the lab's password: {refused.message}") from None
+                raise CommandRefused(f"the server refused the password: {refused.message}") from None
 
 
 def shown_error(error: ReplyError) -> str:

@@ -31,7 +31,7 @@ DYING_SECONDS = 2
 CLOSING_SECONDS = 2
 CLOSING_POLL_SECONDS = 0.0005
 SIGNAL_OFFSET = 128
-NO_LOGIN = re.compile(r"NOAUTH|the server refused the lab's password")
+NO_LOGIN = re.compile(r"NOAUTH|the server refused the password")
 PASSWORD_HINT = "let the lab set the password: --config requirepass=…, or --config 'user=NAME on >… ~* +@all'"
 LOADING = "LOADING"
 """The code of the error by which a server that still reads its data answers."""

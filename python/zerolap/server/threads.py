@@ -4,7 +4,7 @@ import contextlib
 import operator
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -106,13 +106,7 @@ def read_total_ns(process: int) -> int:
 
 def read_demands_ns(process: int) -> dict[int, int]:
     """Return the nanoseconds that each thread has run or waited to run; raises `TrialFailed` if the process is gone."""
-    demands = {}
-    for thread in _threads(process):
-        # Threads come and go while the process lives.
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            had_ns, waited_ns, _ = map(int, _read(f"/proc/{process}/task/{thread}/schedstat").split())
-            demands[int(thread)] = had_ns + waited_ns
-    return demands
+    return {int(thread): sum(map(int, text.split()[:2])) for thread, text in _of_threads(process, "schedstat")}
 
 
 def demand_since(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]:
@@ -122,12 +116,15 @@ def demand_since(before: Mapping[int, int], after: Mapping[int, int]) -> dict[in
 
 def thread_names(process: int) -> dict[int, str]:
     """Return the names of a process's threads, which it chooses itself; raises `TrialFailed` if the process is gone."""
-    names = {}
+    names = _of_threads(process, "comm")
+    return {int(thread): name.decode(errors="replace").rstrip("\n") for thread, name in names}
+
+
+def _of_threads(process: int, file: str) -> Iterator[tuple[str, bytes]]:
     for thread in _threads(process):
         # Threads come and go while the process lives.
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            names[int(thread)] = _read(f"/proc/{process}/task/{thread}/comm").decode(errors="replace").rstrip("\n")
-    return names
+            yield thread, _read(f"/proc/{process}/task/{thread}/{file}")
 
 
 def _threads(process: int) -> list[str]:
