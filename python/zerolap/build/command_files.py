@@ -218,14 +218,10 @@ def _names(tree: _Tree, file: str) -> DefinedNames:
 def _mentions(tree: _Tree, names: frozenset[str]) -> Iterator[_Mention]:
     """Yield the lines of a commit that have any of these words."""
     # In parts: one search for all is slow, and the first part often has what decides.
-    for part in _parts(sorted(names)):
-        words = [option for name in part for option in ("-e", name)]
+    ordered = sorted(names)
+    for begin in range(0, len(ordered), NAMES_AT_ONCE):
+        words = [option for name in ordered[begin : begin + NAMES_AT_ONCE] for option in ("-e", name)]
         yield from _grep(tree, ["-w", "-F", *words], SOURCES)
-
-
-def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    for begin in range(0, len(names), NAMES_AT_ONCE):
-        yield names[begin : begin + NAMES_AT_ONCE]
 
 
 def _grep(tree: _Tree, pattern: Sequence[str], places: Sequence[str]) -> Iterator[_Mention]:
